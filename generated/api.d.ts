@@ -1,0 +1,182 @@
+// Written by npm run generate from openapi/plant-store.yaml; edit that instead.
+export interface paths {
+    "/plants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a plant
+         * @description Creates a new plant in the store. The answer is sent once the plant is kept.
+         *
+         *     A retry is safe: the same `id` with the same `name` and `tag` is answered with 200 and the same body again. A plant
+         *     without a tag differs from a plant whose tag is empty.
+         */
+        post: operations["createPlant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description A plant as the store returns it. */
+        Plant: {
+            /**
+             * @description The name of the plant. It may be empty, and need not be unique.
+             * @example Monstera deliciosa
+             */
+            name: string;
+            /**
+             * @description Tag that specifies the type of the plant. Any text.
+             * @example indoor
+             */
+            tag?: string;
+        };
+        /** @description A plant as a client sends it, with the id that the client chose. */
+        NewPlant: components["schemas"]["Plant"] & {
+            /**
+             * Format: int64
+             * @description Identification number of the plant: any 64-bit signed integer, from -9223372036854775808 to
+             *     9223372036854775807.
+             * @example 1
+             */
+            id: bigint;
+        };
+        /** @description What every error looks like. */
+        Error: {
+            /**
+             * Format: int32
+             * @description Numeric error value, from the table of errors.
+             * @example 40003
+             */
+            error: number;
+            /**
+             * @description Error message text, for people.
+             * @example body/name must be string
+             */
+            message: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    createPlant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The plant to add to the store. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": 1,
+                 *       "name": "Monstera deliciosa",
+                 *       "tag": "indoor"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewPlant"];
+            };
+        };
+        responses: {
+            /** @description The plant that is now in the store, without its id. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Monstera deliciosa",
+                     *       "tag": "indoor"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Plant"];
+                };
+            };
+            /**
+             * @description Unexpected error: the request is not well-formed HTTP (40000, 40001), its body is not JSON (40002), or it does
+             *     not match the schema (40003).
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": 40003,
+                     *       "message": "body/name must be string"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The access token is missing (40100), or it is not valid: unknown, expired or revoked (40101). */
+            401: {
+                headers: {
+                    /**
+                     * @description The challenge of RFC 6750; it names an error only when a token was sent.
+                     * @example Bearer realm="plant-store", error="invalid_token"
+                     */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": 40101,
+                     *       "message": "the access token is not valid"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The `id` belongs to a plant with another name or tag (40900). Nothing was changed. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": 40900,
+                     *       "message": "id 1 belongs to another plant"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error of the table above. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": 41300,
+                     *       "message": "the body has more than 262144 bytes"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+}

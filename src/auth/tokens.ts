@@ -1,0 +1,40 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** Tells whether a token is one of those that are accepted. */
+export type VerifyToken = (token: string) => boolean
+
+/** Takes the accepted tokens; gives their verifier, which holds only digests and compares each in constant time. */
+export function tokenVerifier(tokens: string[]): VerifyToken {
+  const digests = tokens.map(sha256)
+  return (token) => {
+    const given = sha256(token)
+    // Every digest is compared: the time says nothing of which one matched.
+    return digests.reduce((found, digest) => timingSafeEqual(digest, given) || found, false)
+  }
+}
+
+/** A token that nobody can guess: 256 bits, in the alphabet of RFC 6750 section 2.1. */
+export const newToken = (): string => randomBytes(32).toString('base64url')
+
+/** The command that makes a token, for messages; it runs wherever the service does. */
+export const tokenCommand = `node -p "require('node:crypto').randomBytes(32).toString('base64url')"`
+
+const alphabets: [RegExp, number][] = [
+  [/^\d+$/, 10],
+  [/^[\da-f]+$/i, 16],
+  [/^[\da-z]+$/, 36],
+  [/^[\da-zA-Z]+$/, 62],
+  [/^[\w.~+/-]+=*$/, 64],
+]
+
+/** What is wrong with a token, in words that do not show it; undefined for one of at least 128 bits. */
+export function tokenProblem(token: string): string | undefined {
+  const size = alphabets.find(([alphabet]) => alphabet.test(token))?.[1]
+  if (size === undefined) return 'has characters other than letters, digits and -._~+/='
+  const bits = Math.floor(token.length * Math.log2(size))
+  if (bits < 128) return `has ${token.length} characters, at most ${bits} bits`
+  if (new Set(token).size < 8) return 'repeats a few characters'
+  return undefined
+}
+
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer')

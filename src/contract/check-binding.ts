@@ -1,0 +1,33 @@
+import type { Endpoint } from './document.ts'
+
+/**
+ * Throws one error that names everything in which the document and what is bound to it do not match: a request would
+ * meet a 500, an open door or a handler that is never called.
+ */
+export function checkBinding(all: Endpoint[], handlers: object, verifiers: object): void {
+  const problems: string[] = []
+  const ids = new Set<string>()
+  for (const { method, path, operation, security } of all) {
+    const { operationId, requestBody } = operation
+    const name = operationId === undefined ? `${method} ${path}` : `operation ${operationId}`
+    if (operationId === undefined) problems.push(`${name} has no operationId`)
+    else if (ids.has(operationId)) problems.push(`${name} is there twice`)
+    else if (!Object.hasOwn(handlers, operationId)) problems.push(`${name} has no handler`)
+    if (operationId !== undefined) ids.add(operationId)
+    for (const scheme of security.flatMap((requirement) => Object.keys(requirement))) {
+      if (!Object.hasOwn(verifiers, scheme)) problems.push(`${name}: security scheme ${scheme} has no verifier`)
+    }
+    for (const mediaType of Object.keys(requestBody?.content ?? {})) {
+      if (mediaType !== 'application/json') problems.push(`${name}: no parser for a body of ${mediaType}`)
+    }
+    // Glue leaves such a parameter in the path as it stands, and leaves out an operation that says so.
+    for (const parameter of path.match(/\{[^}]*\}/g) ?? []) {
+      if (!/^\{\w+\}$/.test(parameter)) problems.push(`${name}: path parameter ${parameter} is not an identifier`)
+    }
+    if ('x-no-fastify-config' in operation) problems.push(`${name}: x-no-fastify-config would leave it unserved`)
+  }
+  for (const id of Object.keys(handlers)) {
+    if (!ids.has(id)) problems.push(`handler ${id} has no operation in the document`)
+  }
+  if (problems.length > 0) throw new Error(`the document and its handlers do not match:\n  ${problems.join('\n  ')}`)
+}

@@ -1,0 +1,93 @@
+import { type Document, resolve, type Schema } from './document.ts'
+
+/** Takes a value that is valid under its schema; gives its JSON text. */
+export type Serialize = (value: unknown) => string
+
+/** What the schemas that apply to one place say of it together. */
+type Place = {
+  properties: Map<string, Schema[]>
+  items: Schema[]
+  /** The schemas of members that have no property of their own; undefined when they are not written. */
+  others: Schema[] | undefined
+}
+
+/**
+ * Takes a document and a schema of it; gives the serialiser of the values that are valid under that schema. Of an object
+ * whose properties are described only those are written, unless the schema says additionalProperties; a bigint is
+ * written as the integer it is, which JSON.stringify refuses and fast-json-stringify rounds on newer versions of V8.
+ */
+export function serializer(document: Document, schema: Schema): Serialize {
+  return writer([schema])
+
+  function writer(schemas: Schema[]): Serialize {
+    // A schema may hold itself: what stands below a place is looked up when a value first reaches it.
+    let place: Place | undefined
+    let item: Serialize | undefined
+    const members = new Map<string, Serialize | undefined>()
+
+    function member(name: string): Serialize | undefined {
+      if (!members.has(name)) {
+        place ??= placeOf(document, schemas)
+        const below = place.properties.get(name) ?? place.others
+        members.set(name, below && writer(below))
+      }
+      return members.get(name)
+    }
+
+    return function write(value) {
+      if (typeof value === 'bigint') return value.toString()
+      if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+      if (Array.isArray(value)) {
+        place ??= placeOf(document, schemas)
+        item ??= writer(place.items)
+        return `[${value.map(item).join()}]`
+      }
+      let text = ''
+      for (const name of Object.keys(value)) {
+        const member_ = (value as Record<string, unknown>)[name]
+        const writeMember = member_ === undefined ? undefined : member(name)
+        if (writeMember !== undefined) text += `${text && ','}${JSON.stringify(name)}:${writeMember(member_)}`
+      }
+      return `{${text}}`
+    }
+  }
+}
+
+/** Keywords whose schemas apply to the same place: alone, in a list, or by name. */
+const inPlace = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas']
+
+function placeOf(document: Document, schemas: Schema[]): Place {
+  const place: Place = { properties: new Map(), items: [], others: undefined }
+  const seen = new Set<unknown>()
+  const add = (schema: unknown) => {
+    if (typeof schema !== 'object' || schema === null || seen.has(schema)) return
+    seen.add(schema)
+    const { $ref, properties = {}, items, prefixItems = [], additionalProperties } = schema as Keywords
+    if ($ref !== undefined) add(resolve(document, $ref))
+    for (const keyword of inPlace) for (const one of listed((schema as Keywords)[keyword])) add(one)
+    for (const [name, below] of Object.entries(properties)) {
+      place.properties.set(name, [...(place.properties.get(name) ?? []), below])
+    }
+    place.items.push(...prefixItems, ...(items === undefined ? [] : [items]))
+    if (additionalProperties) place.others = [...(place.others ?? []), additionalProperties]
+  }
+  schemas.forEach(add)
+  // An object that is not described at all is written as it is.
+  if (place.properties.size === 0) place.others ??= []
+  return place
+}
+
+type Keywords = {
+  [keyword: string]: unknown
+  $ref?: string
+  properties?: Record<string, Schema>
+  items?: Schema
+  prefixItems?: Schema[]
+  additionalProperties?: Schema
+}
+
+const listed = (value: unknown): unknown[] => {
+  if (typeof value !== 'object' || value === null) return []
+  const isSchema = ['type', '$ref', 'properties', ...inPlace].some((keyword) => Object.hasOwn(value, keyword))
+  return isSchema ? [value] : Object.values(value)
+}

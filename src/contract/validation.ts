@@ -1,0 +1,120 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { type Document, type Endpoint, join, type Parameter, type Schema } from './document.ts'
+import { ContractError } from './errors.ts'
+import { type Conversion, exactIntegerKeyword, type Source, withExactIntegers } from './exact-integer.ts'
+import type { JsonDocument } from './json.ts'
+
+/** What Fastify takes from a validator of ours: the value that takes the place of the part, or the error. */
+export type Validate<T> = (part: T) => { value: T } | { error: ContractError }
+
+/** OpenAPI's own vocabulary beside JSON Schema 2020-12 (OpenAPI 3.1 section 4.8.24): it says nothing about validity. */
+const annotations = ['example', 'discriminator', 'xml', 'externalDocs', 'paths', 'components']
+
+/** The most problems of one request that are listed. */
+const maxProblems = 10
+/** A place in a body may be named by the client: no more of it is sent back. */
+const maxPlace = 100
+
+/** Compiles the schemas of one document, each where it stands in it, so that every $ref means what it says there. */
+export class Validation {
+  readonly #document: unknown
+  readonly #compilers = new Map<Source, ReturnType<typeof compiler>>()
+
+  constructor(document: Document) {
+    // Ajv takes what holds the schemas for a schema itself: these two members of it are all that a $ref leads to.
+    const { paths, components } = document
+    this.#document = withExactIntegers({ paths, components })
+  }
+
+  /** The validator of a request body; it turns every int64 into a bigint. */
+  body({ pointer }: Endpoint, mediaType: string): Validate<JsonDocument> {
+    const { validate, found } = this.#compile('json', {
+      $ref: `contract${join(pointer, 'requestBody', 'content', mediaType, 'schema')}`,
+    })
+    return (document) => check(validate, found, 'body', document) ?? { value: document }
+  }
+
+  /** The validator of the parameters of one kind; it turns them from text into the types of their schemas. */
+  parameters(endpoint: Endpoint, kind: Parameter['in']): Validate<Record<string, unknown>> {
+    const listed = endpoint.parameters.filter((parameter) => parameter.in === kind)
+    const key = ({ name }: Parameter) => (kind === 'header' ? name.toLowerCase() : name)
+    const { validate, found } = this.#compile('text', {
+      type: 'object',
+      required: listed.filter(({ required }) => required).map(key),
+      properties: Object.fromEntries(
+        listed.map((parameter) => [key(parameter), { $ref: `contract${parameter.pointer}/schema` }]),
+      ),
+    })
+    return (given) => {
+      const value = Object.fromEntries(listed.map(key).flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : [])))
+      return check(validate, found, kind, { value }) ?? { value }
+    }
+  }
+
+  /** Throws when a handler's value does not have the schema of its response; such an answer must not leave. */
+  response({ pointer }: Endpoint, status: string, mediaType: string): (value: unknown) => void {
+    const $ref = `contract${join(pointer, 'responses', status, 'content', mediaType, 'schema')}`
+    const { validate } = this.#compile('handler', { $ref })
+    return (value) => {
+      if (validate(value)) return
+      throw new Error(`the ${status} response breaks its schema: ${problems('response', validate.errors)}`)
+    }
+  }
+
+  #compile(source: Source, schema: Schema) {
+    const { ajv, found } = this.#compilers.get(source) ?? compiler(source, this.#document)
+    this.#compilers.set(source, { ajv, found })
+    return { validate: ajv.compile(schema as object), found }
+  }
+}
+
+function compiler(source: Source, document: unknown) {
+  const found: Conversion[] = []
+  const ajv = new Ajv2020({
+    allErrors: true,
+    allowUnionTypes: true,
+    coerceTypes: source === 'text' ? 'array' : false,
+    // A property is there when the object has it, not when Object.prototype has.
+    ownProperties: true,
+    strictTypes: false,
+    strictRequired: false,
+    // The document was checked when it was generated.
+    meta: false,
+    validateSchema: false,
+    keywords: [...annotations, ...extensions(document), exactIntegerKeyword(source, found)],
+  })
+  addFormats.default(ajv)
+  ajv.addSchema(document as object, 'contract')
+  return { ajv, found }
+}
+
+/** The names of the x- members anywhere in a document: a schema may carry them, and they say nothing about validity. */
+const extensions = (document: unknown) =>
+  new Set(Array.from(JSON.stringify(document).matchAll(/"(x-[^"]*)":/g), ([, name]) => name as string))
+
+/** Validates `holder.value`; turns the integers found in it into what a handler takes, or gives the error. */
+function check(
+  validate: ValidateFunction,
+  found: Conversion[],
+  part: string,
+  holder: JsonDocument,
+): { error: ContractError } | undefined {
+  found.length = 0
+  if (!validate(holder.value, { ...rootContext, parentData: holder, parentDataProperty: 'value', rootData: holder })) {
+    return { error: new ContractError('invalid', problems(part, validate.errors)) }
+  }
+  for (const [target, key, integer] of found) target[key] = integer
+  return undefined
+}
+
+const rootContext = { instancePath: '', dynamicAnchors: {} }
+
+function problems(part: string, errors: ErrorObject[] | null | undefined): string {
+  const all = new Set(errors?.map(({ instancePath, message }) => `${shorten(part + instancePath)} ${message}`))
+  const [...listed] = all
+  const more = listed.splice(maxProblems).length
+  return listed.join('; ') + (more > 0 ? `; and ${more} more` : '')
+}
+
+const shorten = (place: string) => (place.length > maxPlace ? `${place.slice(0, maxPlace)}…` : place)

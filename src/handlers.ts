@@ -1,0 +1,16 @@
+import type { Handlers } from './contract/operations.ts'
+import type { PlantStore } from './store/plant-store.ts'
+
+/** From the contract's table of errors. */
+const idTaken = 40900
+
+/** One function for each operationId, over a store. */
+export const handlers = (store: PlantStore): Handlers => ({
+  async createPlant({ body: { id, name, tag } }) {
+    const plant = tag === undefined ? { name } : { name, tag }
+    if ((await store.create({ id, ...plant })) === 'conflict') {
+      return { status: 409, body: { error: idTaken, message: `id ${id} belongs to another plant` } }
+    }
+    return { status: 200, body: plant }
+  },
+})

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { createApp } from './app.ts'
+import { tokenVerifier } from './auth/tokens.ts'
+import { type Config, readConfig } from './config.ts'
+import type { Document } from './contract/document.ts'
+import { openStore } from './store/open.ts'
+
+await start().catch((error: Error) => {
+  process.stderr.write(`plant-store: ${error.message}\n`)
+  process.exitCode = 1
+})
+
+async function start(): Promise<void> {
+  const config = readConfig(process.env)
+  const document: Document = JSON.parse(await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8'))
+  const store = await openStore(config.storeUrl).catch((error: Error) => {
+    throw new Error(`STORE_URL is "${config.storeUrl}": ${error.message}`)
+  })
+  try {
+    const app = await createApp({
+      document,
+      store,
+      verifyToken: tokenVerifier(config.tokens),
+      logger: { level: config.logLevel },
+      bodyLimit: config.bodyLimit,
+    })
+    await app.listen({ host: config.host, port: config.port }).catch(explainListen(config))
+    announce(config, document, app.server.address() as AddressInfo)
+    onSignal(async () => {
+      await app.close()
+      await store.close()
+    })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+function explainListen({ host, port }: Config) {
+  return (error: Error & { code?: string }) => {
+    const reasons: Record<string, string> = {
+      EADDRINUSE: `PORT is ${port}: another process listens on ${host}:${port}, allowed: a free port`,
+      EADDRNOTAVAIL: `HOST is ${host}: this machine has no such address, allowed: one of its own`,
+      EACCES: `PORT is ${port}: this user may not listen there, allowed: a port from 1024`,
+    }
+    throw new Error(reasons[error.code ?? ''] ?? error.message)
+  }
+}
+
+function announce({ generatedToken, storeUrl }: Config, { info }: Document, { address, port, family }: AddressInfo): void {
+  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  process.stdout.write(`plant-store ${info.version} on ${url}, store ${storeUrl}, docs by npm run docs\n`)
+  if (generatedToken === undefined) return
+  process.stderr.write(
+    `ACCESS_TOKENS is not set: this process takes the token ${generatedToken}\n` +
+      `curl -X POST ${url}/plants -H 'Authorization: Bearer ${generatedToken}' ` +
+      `-H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"indoor"}'\n`,
+  )
+}
+
+/** The first signal finishes what is in flight, a second one ends the process at once. */
+function onSignal(close: () => Promise<void>): void {
+  let closing = false
+  const handle = (signal: NodeJS.Signals) => {
+    if (closing) process.exit(signal === 'SIGINT' ? 130 : 143)
+    closing = true
+    close().catch((error: Error) => {
+      process.stderr.write(`plant-store: ${error.message}\n`)
+      process.exitCode = 1
+    })
+  }
+  process.on('SIGTERM', handle).on('SIGINT', handle)
+}

@@ -1,0 +1,23 @@
+import type { NewPlant, PlantStore } from './plant-store.ts'
+
+/** A store that forgets everything when the process ends: for tests and for trying the service. */
+export function openMemory(): PlantStore {
+  const plants = new Map<bigint, { name: string; tag: string | undefined }>()
+  let closed = false
+  const ready = async () => {
+    if (closed) throw new Error('the store is closed')
+  }
+  return {
+    async create({ id, name, tag }: NewPlant) {
+      await ready()
+      const kept = plants.get(id)
+      if (kept !== undefined) return kept.name === name && kept.tag === tag ? 'identical' : 'conflict'
+      plants.set(id, { name, tag })
+      return 'created'
+    },
+    ready,
+    async close() {
+      closed = true
+    },
+  }
+}

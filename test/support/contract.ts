@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { Test } from 'tap'
+import type { Document, Operation } from '../../src/contract/document.ts'
+
+export const document: Document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'))
+
+/** The numbers of the table in the document's description. */
+export const tableOfErrors: number[] = Array.from(
+  (document.info as unknown as { description: string }).description.matchAll(/^\| (\d{5}) \|/gm),
+  ([, number]) => Number(number),
+)
+
+export type Answer = { method: string; path: string; status: number; headers: Record<string, unknown>; body: string }
+
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv)
+ajv.addSchema(document as object, 'document')
+
+/** Fails the test unless an answer is one that the contract lists: status, media type, headers and body. */
+export function assertAnswer(t: Test, { method, path, status, headers, body }: Answer): void {
+  const item = document.paths?.[path.replace(/[?#].*$/, '')] ?? {}
+  const operation = item[method.toLowerCase()] as Operation | undefined
+  const listed = operation?.responses?.[status] === undefined ? 'default' : String(status)
+  if (operation === undefined || listed === 'default') t.ok(status >= 400, `${status} is an error`)
+  if (status === 401) t.match(headers['www-authenticate'], /^Bearer realm="plant-store"(, error="invalid_token")?$/)
+  if (status === 405) t.type(headers.allow, 'string')
+  if (status === 415) t.ok(headers.accept ?? headers['accept-encoding'])
+  if (status === 503 || status === 429) t.match(headers['retry-after'], /^\d+$/)
+  t.equal(headers['content-type'], 'application/json; charset=utf-8')
+  if (method === 'HEAD') return
+  const value = JSON.parse(body)
+  const at =
+    operation === undefined
+      ? '#/components/schemas/Error'
+      : `#/paths/${encodeURIComponent(path.replace(/[?#].*$/, '').replaceAll('/', '~1'))}/${method.toLowerCase()}/responses/${listed}/content/application~1json/schema`
+  t.ok(ajv.validate(`document${at}`, value), `${status} body has its schema: ${body} ${ajv.errorsText()}`)
+  if (status < 400) return
+  t.ok(tableOfErrors.includes(value.error), `${value.error} is in the table of errors`)
+  t.equal(Math.trunc(value.error / 100), status)
+  t.same(Object.keys(value), ['error', 'message'])
+}

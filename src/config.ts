@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { cleanEnv, makeValidator, port, str } from 'envalid'
+import { cleanEnv, makeValidator, str } from 'envalid'
 import { newToken, tokenCommand, tokenProblem } from './auth/tokens.ts'
 import { isStoreUrl, storeUrls } from './store/open.ts'
 
@@ -35,7 +35,11 @@ const checked = <T>(parse: (text: string) => T, isAllowed: (value: T) => boolean
 
 const address = checked(String, (host) => host === 'localhost' || isIP(host) > 0)
 const storeUrl = checked(String, isStoreUrl)
-const bytes = checked(Number, (bytes) => Number.isInteger(bytes) && bytes >= 1 && bytes <= 2 ** 30)
+const integer = (least: number, greatest: number) =>
+  checked(
+    (text) => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN),
+    (value) => value >= least && value <= greatest,
+  )
 
 /**
  * Takes the environment; gives the configuration. Throws one error of one line that names the first variable that is
@@ -48,9 +52,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     given,
     {
       HOST: address({ default: '127.0.0.1' }),
-      PORT: port({ default: 3000 }),
+      PORT: integer(0, 65_535)({ default: 3000 }),
       STORE_URL: storeUrl({ default: 'sqlite:data/plants.db' }),
-      BODY_LIMIT: bytes({ default: 262_144 }),
+      BODY_LIMIT: integer(1, 2 ** 30)({ default: 262_144 }),
       LOG_LEVEL: str({ choices: logLevels, default: 'warn' }),
       ACCESS_TOKENS: str({ default: '' }),
     },

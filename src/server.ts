@@ -48,7 +48,11 @@ function explainListen({ host, port }: Config) {
   }
 }
 
-function announce({ generatedToken, storeUrl }: Config, { info }: Document, { address, port, family }: AddressInfo): void {
+function announce(
+  { generatedToken, storeUrl }: Config,
+  { info }: Document,
+  { address, port, family }: AddressInfo,
+): void {
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
   process.stdout.write(`plant-store ${info.version} on ${url}, store ${storeUrl}, docs by npm run docs\n`)
   if (generatedToken === undefined) return

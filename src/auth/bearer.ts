@@ -7,7 +7,7 @@ import type { VerifyToken } from './tokens.ts'
 const realm = 'Bearer realm="plant-store"'
 
 /** RFC 9110 section 11.1: the scheme in any case, then a space and the token. */
-const credentials = /^bearer +\S/i
+const credentials = /^bearer +[^ ]/i
 
 /** Gives the verifier of the bearer scheme: it asks `verify` for the token of each request. */
 export async function bearerVerifier(app: FastifyInstance, verify: VerifyToken): Promise<Verifier> {

@@ -77,17 +77,19 @@ function route(document: Document, endpoint: Endpoint, validation: Validation, v
 /** OpenAPI's name for each part that Fastify validates. */
 const kinds = { params: 'path', querystring: 'query', headers: 'header' } satisfies Record<string, Parameter['in']>
 
-function adapt({ operation }: Endpoint, handler: AnyHandler) {
-  const listed = new Set(Object.keys(operation.responses ?? {}))
+function adapt({ operation, parameters }: Endpoint, handler: AnyHandler) {
+  const { operationId, responses = {} } = operation
+  const headers = parameters.filter(({ in: place }) => place === 'header').map(({ name }) => name.toLowerCase())
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const body = (request.body as JsonDocument | undefined)?.value
-    const { params: path, query, headers: header } = request
-    const outcome = await handler({ body, path, query, header } as never)
-    if (!listed.has(String(outcome.status))) {
-      throw new Error(`operation ${operation.operationId} has no response ${outcome.status}`)
+    const header = Object.fromEntries(headers.map((name) => [name, request.headers[name]]))
+    const outcome = await handler({ body, path: request.params, query: request.query, header } as never)
+    const response = responses[outcome.status]
+    if (response === undefined) throw new Error(`operation ${operationId} has no response ${outcome.status}`)
+    if ((outcome.body === undefined) !== (response.content === undefined)) {
+      throw new Error(`operation ${operationId}: response ${outcome.status} has a body if and only if it has content`)
     }
-    reply.code(outcome.status)
-    return outcome.body
+    return reply.code(outcome.status).send(outcome.body)
   }
 }
 

@@ -1,7 +1,12 @@
 /** The parts of a bundled OpenAPI 3.1 document that the server reads. */
 export type Schema = boolean | { [keyword: string]: unknown }
 export type MediaTypes = Record<string, { schema?: Schema }>
-export type Parameter = { name: string; in: 'path' | 'query' | 'header' | 'cookie'; required?: boolean; schema?: Schema }
+export type Parameter = {
+  name: string
+  in: 'path' | 'query' | 'header' | 'cookie'
+  required?: boolean
+  schema?: Schema
+}
 export type SecurityRequirement = Record<string, string[]>
 
 export type Operation = {

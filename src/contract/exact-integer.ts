@@ -1,4 +1,4 @@
-import type { ErrorObject, FuncKeywordDefinition } from 'ajv'
+import type { FuncKeywordDefinition } from 'ajv'
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'
 import { inexactNumber } from './json.ts'
 
@@ -35,7 +35,10 @@ export function withExactIntegers(node: unknown): unknown {
   if (!types.includes('integer') || !Object.hasOwn(bounds, String(format))) return copy
   const limits: Record<string, unknown> = { format, otherTypes: types.filter((other) => other !== 'integer') }
   for (const keyword of keywords) if (Object.hasOwn(rest, keyword)) limits[keyword] = rest[keyword]
-  return { ...Object.fromEntries(Object.entries(rest).filter(([key]) => !keywords.includes(key))), exactInteger: limits }
+  return {
+    ...Object.fromEntries(Object.entries(rest).filter(([key]) => !keywords.includes(key))),
+    exactInteger: limits,
+  }
 }
 
 /** An integer that was found: the object or array that holds it, its key there, and what a handler takes for it. */
@@ -48,15 +51,20 @@ export function exactIntegerKeyword(source: Source, found: Conversion[]): FuncKe
     schemaType: 'object',
     compile(limits: Limits) {
       const validate: DataValidateFunction = (data: unknown, context?: DataValidationCxt) => {
-        if (limits.otherTypes.includes(jsonType(data)) && source !== 'text') return fits(limits, data)
         const { parentData, parentDataProperty } = context as DataValidationCxt
-        const integer = read(source, data, parentData, parentDataProperty)
-        const problem = integer === undefined ? `must be an ${limits.format} integer` : violation(limits, integer)
+        const isOther = source !== 'text' && limits.otherTypes.includes(jsonType(data))
+        const integer = isOther ? undefined : read(source, data, parentData, parentDataProperty)
+        const problem = isOther ? unlisted(limits, data) : violation(limits, integer)
         if (problem !== undefined) {
-          validate.errors = [{ keyword: 'exactInteger', message: problem, params: {} } as Partial<ErrorObject>]
+          validate.errors = [{ keyword: 'exactInteger', message: problem, params: {} }]
           return false
         }
-        found.push([parentData, parentDataProperty, limits.format === 'int64' ? integer : Number(integer)] as Conversion)
+        if (integer === undefined) return true
+        found.push([
+          parentData,
+          parentDataProperty,
+          limits.format === 'int64' ? integer : Number(integer),
+        ] as Conversion)
         return true
       }
       return validate
@@ -66,8 +74,10 @@ export function exactIntegerKeyword(source: Source, found: Conversion[]): FuncKe
 
 const jsonType = (data: unknown): string => (data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data)
 
-const fits = (limits: Limits, data: unknown): boolean =>
-  (limits.enum === undefined || limits.enum.includes(data)) && (limits.const === undefined || limits.const === data)
+const notAllowed = 'must be equal to one of the allowed values'
+
+const unlisted = ({ enum: allowed, const: only }: Limits, data: unknown): string | undefined =>
+  (allowed?.includes(data) ?? true) && (only === undefined || only === data) ? undefined : notAllowed
 
 function read(source: Source, data: unknown, holder: object, key: string | number): bigint | undefined {
   if (source === 'handler' && typeof data === 'bigint') return data
@@ -78,18 +88,18 @@ function read(source: Source, data: unknown, holder: object, key: string | numbe
   return Number.isInteger(data) ? BigInt(data) : undefined
 }
 
-function violation(limits: Limits, integer: bigint): string | undefined {
+function violation(limits: Limits, integer: bigint | undefined): string | undefined {
   const [least, greatest] = bounds[limits.format]
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = limits
-  if (integer < least || integer > greatest) return `must be an ${limits.format} integer`
+  if (integer === undefined || integer < least || integer > greatest) return `must be an ${limits.format} integer`
   if (minimum !== undefined && integer < minimum) return `must be >= ${minimum}`
   if (maximum !== undefined && integer > maximum) return `must be <= ${maximum}`
   if (exclusiveMinimum !== undefined && integer <= exclusiveMinimum) return `must be > ${exclusiveMinimum}`
   if (exclusiveMaximum !== undefined && integer >= exclusiveMaximum) return `must be < ${exclusiveMaximum}`
   if (multipleOf !== undefined && integer % BigInt(multipleOf) !== 0n) return `must be multiple of ${multipleOf}`
   const equals = (value: unknown) => Number.isInteger(value) && BigInt(value as number) === integer
-  if (limits.enum !== undefined && !limits.enum.some(equals)) return 'must be equal to one of the allowed values'
-  if (limits.const !== undefined && !equals(limits.const)) return 'must be equal to constant'
+  if (limits.enum !== undefined && !limits.enum.some(equals)) return notAllowed
+  if (limits.const !== undefined && !equals(limits.const)) return notAllowed
   return undefined
 }
 

@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES, type Server, type ServerResponse } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ContractError, toContractError } from './errors.ts'
@@ -31,7 +31,7 @@ export function ownExits(app: FastifyInstance, allowedMethods: (url: string) => 
     // RFC 9110 9.3.6: CONNECT asks for a tunnel; no path of the contract has it.
     end(socket, new ContractError('noSuchMethod', 'CONNECT is not supported', { allow: '' }))
   })
-  closeAfterParseErrors(app.server)
+  trackAnswers(app)
 }
 
 const jsonType = 'application/json; charset=utf-8'
@@ -42,7 +42,8 @@ function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): 
   else if (error.statusCode === 503) request.log.warn({ err: thrown }, 'request refused')
   if (request.raw.complete) reply.removeHeader('connection')
   else if (unreadBytes(request) > readAndDropped) reply.header('connection', 'close')
-  reply.code(error.statusCode).headers(error.headers).type(jsonType).send(error.body)
+  // As text: an error leaves as it is, whatever the schemas of the operation say.
+  reply.code(error.statusCode).headers(error.headers).type(jsonType).send(JSON.stringify(error.body))
 }
 
 /** Node reads what is left of a refused body before the next request on the connection; more bytes are not worth it. */
@@ -73,11 +74,23 @@ function refusal(request: FastifyRequest, allowedMethods: (url: string) => strin
   return new ContractError('noSuchMethod', `this path has no ${request.method}`, { allow: methods.join(', ') })
 }
 
-/** Sockets whose current answer must be the last thing written before the answer to a parse error. */
-const answering = new WeakMap<Socket, ServerResponse>()
+/** The latest answer on each open connection. */
+const answers = new WeakMap<Socket, ServerResponse>()
 
-function closeAfterParseErrors(server: Server): void {
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => answering.set(request.socket, response))
+/** Makes the answers that are under way when the app closes the last of their connections, which Node would keep. */
+function trackAnswers(app: FastifyInstance): void {
+  const sockets = new Set<Socket>()
+  app.server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  app.server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => answers.set(socket, response))
+  app.addHook('preClose', (done) => {
+    for (const response of Array.from(sockets, (socket) => answers.get(socket))) {
+      if (response !== undefined) response.shouldKeepAlive = false
+    }
+    done()
+  })
 }
 
 function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
@@ -85,7 +98,7 @@ function clientErrorHandler(error: Error & { code?: string }, socket: Socket): v
     socket.destroy()
     return
   }
-  const response = answering.get(socket)
+  const response = answers.get(socket)
   // A request that is read whole is answered first: the error belongs to the one that was pipelined behind it.
   if (response?.req.complete && !response.writableFinished) response.once('close', () => end(socket, error))
   else if (response?.headersSent && !response.writableFinished) socket.destroy()

@@ -47,7 +47,9 @@ export class Validation {
       ),
     })
     return (given) => {
-      const value = Object.fromEntries(listed.map(key).flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : [])))
+      const value = Object.fromEntries(
+        listed.map(key).flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : [])),
+      )
       return check(validate, found, kind, { value }) ?? { value }
     }
   }

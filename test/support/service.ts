@@ -33,7 +33,11 @@ export async function createService(t: Test, options: Partial<AppOptions> = {}) 
     const answer = await app.inject({
       method: 'POST',
       url: '/plants',
-      headers: { authorization, 'content-type': 'application/json', ...headers },
+      headers: Object.fromEntries(
+        Object.entries({ authorization, 'content-type': 'application/json', ...headers }).filter(
+          ([, value]) => value !== undefined,
+        ),
+      ),
       payload,
     })
     assertAnswer(t, {

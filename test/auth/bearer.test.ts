@@ -1,0 +1,43 @@
+import t from 'tap'
+import { authorization, createService, token } from '../support/service.ts'
+
+const plant = { id: 1, name: 'Monstera' }
+const challenge = 'Bearer realm="plant-store"'
+
+t.test('the scheme is read in any case, the token as it is', async (t) => {
+  const { create } = await createService(t)
+  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer ']) {
+    t.equal((await create(plant, { authorization: `${scheme} ${token}` })).status, 200)
+  }
+})
+
+t.test('a missing token is told so without an error code', async (t) => {
+  const { create } = await createService(t)
+  for (const missing of [undefined, '', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer${token}`]) {
+    const { status, headers, body } = await create(plant, { authorization: missing })
+    t.same([status, body.error, headers['www-authenticate']], [401, 40100, challenge])
+  }
+})
+
+t.test('a wrong token is told so in one way', async (t) => {
+  const { create, log } = await createService(t)
+  const wrong = [`Bearer ${token}x`, `Bearer ${token} x`, 'Bearer x', 'Bearer \u00a0', `Bearer "${token}"`]
+  for (const authorization of wrong) {
+    const { status, headers, body } = await create(plant, { authorization })
+    t.same([status, headers['www-authenticate']], [401, `${challenge}, error="invalid_token"`])
+    t.same(body, { error: 40101, message: 'the access token is not valid' })
+  }
+  t.same(log, [])
+})
+
+t.test('a verifier that fails is a failure of the service', async (t) => {
+  const { create, log } = await createService(t, {
+    verifyToken: () => {
+      throw new Error('no tokens')
+    },
+  })
+  const { status, body } = await create(plant, { authorization })
+  t.same([status, body.error], [500, 50000])
+  t.match(log.join(''), /no tokens/)
+  t.notMatch(log.join(''), token)
+})

@@ -1,0 +1,35 @@
+import t from 'tap'
+import { newToken, tokenProblem, tokenVerifier } from '../../src/auth/tokens.ts'
+
+t.test('a token is accepted when it is one of the list', async (t) => {
+  const tokens = [newToken(), newToken(), newToken()]
+  const verify = tokenVerifier(tokens)
+  for (const token of tokens) t.ok(verify(token))
+  for (const token of [
+    '',
+    newToken(),
+    tokens.join(','),
+    `${tokens[0]} `,
+    tokens[0]?.slice(1),
+    tokens[0]?.toLowerCase(),
+  ]) {
+    t.notOk(verify(token as string))
+  }
+  t.notOk(tokenVerifier([])(''), 'an empty list accepts nothing')
+})
+
+t.test('a token needs 128 bits', async (t) => {
+  const good = [
+    newToken(),
+    '0123456789abcdef0123456789abcdef',
+    '0123456789abcdefghijKL',
+    '012345678901234567890123456789012345678',
+  ]
+  for (const token of good) t.equal(tokenProblem(token), undefined)
+  t.equal(tokenProblem('0123456789abcdef'), 'has 16 characters, at most 64 bits')
+  t.equal(tokenProblem('0123456789abcdefghijk'), 'has 21 characters, at most 108 bits')
+  t.equal(tokenProblem('01234567890123456789012345678901234567'), 'has 38 characters, at most 126 bits')
+  t.equal(tokenProblem(''), 'has characters other than letters, digits and -._~+/=')
+  t.equal(tokenProblem(`${newToken()}é`), 'has characters other than letters, digits and -._~+/=')
+  t.equal(tokenProblem('ab'.repeat(40)), 'repeats a few characters')
+})

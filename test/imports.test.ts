@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import t from 'tap'
+
+/** What each room of src may import of ours, the longest name that fits a file; `types` is import type only. */
+const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
+  'server.ts': { values: /^(config|app|auth\/tokens|store\/open)$/, types: /^contract\/document$/ },
+  'config.ts': { values: /^(auth\/tokens|store\/open)$/ },
+  'app.ts': { values: /^(handlers|contract\/\w+|auth\/\w+)$/, types: /^(contract|auth|store)\// },
+  'handlers.ts': { values: /^$/, types: /^(contract\/operations|store\/plant-store)$/ },
+  'contract/': { values: /^contract\//, types: /^(contract\/|\.\.\/generated\/api\.d$)/ },
+  'auth/': { values: /^(contract\/errors|auth\/)/, types: /^(contract\/security|auth\/)/ },
+  'store/': { values: /^store\/(?!plant-store)/, types: /^(store\/plant-store|\.\.\/generated\/api\.d$)/ },
+}
+
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const imports = /import\s+(type\s)?[^'"]*?from '(\.[^']+)'|import\('(\.[^']+)'\)/g
+
+const graph = new Map(
+  files.map((file) => {
+    const text = readFileSync(join('src', file), 'utf8')
+    const found = Array.from(text.matchAll(imports), ([, type, from, dynamic]) => ({
+      type: type !== undefined,
+      to: relative('src', join('src', file, '..', from ?? (dynamic as string))).replace(/\.ts$/, ''),
+    }))
+    return [file.replace(/\.ts$/, ''), found] as const
+  }),
+)
+
+t.test('imports go one way', async (t) => {
+  for (const [file, found] of graph) {
+    const [, room] = Object.entries(rooms).find(([name]) => `${file}.ts`.startsWith(name)) ?? []
+    t.ok(room, `${file} has a room`)
+    for (const { type, to } of found) {
+      t.ok(room?.values.test(to) || (type && room?.types?.test(to)), `${file} may import ${type ? 'type ' : ''}${to}`)
+    }
+  }
+})
+
+t.test('no imports in a circle', async (t) => {
+  const visit = (file: string, path: string[]): void => {
+    if (path.includes(file)) t.fail([...path, file].join(' -> '))
+    else for (const { to } of graph.get(file) ?? []) visit(to, [...path, file])
+  }
+  for (const file of graph.keys()) visit(file, [])
+  t.pass()
+})
+
+t.test('files stay short', async (t) => {
+  for (const file of files) {
+    const lines = readFileSync(join('src', file), 'utf8').split('\n').length
+    t.ok(lines <= 151, `${file} has ${lines} lines`)
+  }
+})

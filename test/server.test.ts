@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process'
+import type { AddressInfo } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { run } from './support/process.ts'
+import { token } from './support/service.ts'
+
+const ACCESS_TOKENS = token
+
+async function start(t: Test, environment: Record<string, string> = {}) {
+  const server = run(t, 'src/server.ts', { ACCESS_TOKENS, ...environment })
+  const [line, url = ''] = await server.find('stdout', /^plant-store \S+ on (\S+), store .*\n/)
+  const create = async (body: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const answer = await fetch(`${url}/plants`, { method: 'POST', headers, body })
+    return [answer.status, await answer.text()]
+  }
+  return { ...server, url, line, create }
+}
+
+t.test('a plant outlives the process', async (t) => {
+  const STORE_URL = `sqlite:${join(t.testdir({}), 'data', 'plants.db')}`
+  const plant = '{"id":9223372036854775807,"name":"Monstera deliciosa"}'
+  const first = await start(t, { STORE_URL })
+  t.equal(first.line, `plant-store 1.0.0 on ${first.url}, store ${STORE_URL}, docs by npm run docs\n`)
+  t.same(await first.create(plant), [200, '{"name":"Monstera deliciosa"}'])
+
+  const second = await run(t, 'src/server.ts', { ACCESS_TOKENS, STORE_URL }).ended
+  t.match(second, { code: 1, stderr: `plant-store: STORE_URL is "${STORE_URL}": it is in use by another process\n` })
+
+  first.child.kill('SIGTERM')
+  t.match(await first.ended, { code: 0, signal: null, stderr: '' })
+
+  const again = await start(t, { STORE_URL })
+  t.same(await again.create(plant), [200, '{"name":"Monstera deliciosa"}'])
+  const other = await again.create('{"id":9223372036854775807,"name":"Another"}')
+  t.same(other, [409, '{"error":40900,"message":"id 9223372036854775807 belongs to another plant"}'])
+  again.child.kill('SIGINT')
+  t.match(await again.ended, { code: 0, signal: null })
+})
+
+t.test('without tokens one is made, with a command that works', async (t) => {
+  const server = run(t, 'src/server.ts')
+  const [, command = ''] = await server.find('stderr', /^(curl .*)\n/m)
+  const { stdout } = await promisify(execFile)('bash', ['-c', command])
+  t.equal(stdout, '{"name":"Monstera deliciosa","tag":"indoor"}')
+  server.child.kill('SIGTERM')
+  const { code, stdout: log } = await server.ended
+  t.equal(code, 0)
+  t.notMatch(log, /Bearer/)
+})
+
+t.test('what is in flight is finished, a second signal ends at once', async (t) => {
+  const { child, url, ended } = await start(t)
+  const { port } = new URL(url)
+  const body = '{"id":1,"name":"a"}'
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(
+    `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+  )
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  child.kill('SIGTERM')
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  socket.write(body.slice(5))
+  const answer = String(await new Promise((resolve) => socket.once('data', resolve)))
+  t.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
+  t.match(answer, /connection: close/i)
+  t.match(await ended, { code: 0, signal: null })
+
+  const stubborn = await start(t)
+  const open = connect(Number(new URL(stubborn.url).port), '127.0.0.1')
+  open.on('error', () => {}).write('POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n')
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  stubborn.child.kill('SIGTERM')
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  stubborn.child.kill('SIGTERM')
+  t.match(await stubborn.ended, { code: 143, signal: null })
+})
+
+t.test('a start that cannot be is refused with one line', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => taken.close())
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const PORT = String((taken.address() as AddressInfo).port)
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+, allowed: a free port\n$/],
+    [{ HOST: '192.0.2.1' }, /^plant-store: HOST is 192\.0\.2\.1: this machine has no such address, .*\n$/],
+    [{ PORT: 'x' }, /^plant-store: PORT is "x", allowed: an integer from 0 to 65535\n$/],
+    [{ STORE_URL: 'sqlite:/dev/null/plants.db' }, /^plant-store: STORE_URL is "sqlite:\/dev\/null\/plants.db": .*\n$/],
+    [{ HOST: '0.0.0.0', ACCESS_TOKENS: '' }, /^plant-store: ACCESS_TOKENS is not set, .*\n$/],
+  ]
+  for (const [environment, line] of cases) {
+    const { code, stdout, stderr } = await run(t, 'src/server.ts', { ACCESS_TOKENS, ...environment }).ended
+    t.same([code, stdout], [1, ''])
+    t.match(stderr, line)
+  }
+})
+
+t.test('an address of IPv6 is written as one', async (t) => {
+  const { url, create, child, ended } = await start(t, { HOST: '::1' })
+  t.match(url, /^http:\/\/\[::1\]:\d+$/)
+  t.same(await create('{"id":1,"name":"a"}'), [200, '{"name":"a"}'])
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 0 })
+})

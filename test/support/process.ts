@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Test } from 'tap'
+
+/** Runs a module in a process of its own, killed when the test ends, with the loader and the coverage of the tests. */
+export function run(t: Test, module: string, environment: Record<string, string> = {}, args: string[] = []) {
+  const child = spawn(process.execPath, [...process.execArgv, module, ...args], {
+    env: { ...process.env, ACCESS_TOKENS: '', HOST: '', PORT: '0', STORE_URL: 'memory:', ...environment },
+  })
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      output[stream] += text
+    })
+  }
+  t.teardown(() => child.kill('SIGKILL'))
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }))
+
+  /** Resolves with what a pattern finds in the output; rejects when the process ends without it. */
+  const find = async (stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const found = pattern.exec(output[stream])
+      if (found !== null) return found
+      const more = await Promise.race([once(child[stream], 'data'), ended])
+      if (!Array.isArray(more)) throw new Error(`ended without ${pattern}: ${JSON.stringify(more)}`)
+    }
+  }
+  return { child, find, ended }
+}

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
+import ts from 'typescript'
+import { inexactIntegers } from './exact-integers.ts'
+
+/**
+ * Takes the path of an OpenAPI document; gives what the server is built on, by file name: the document in one piece and
+ * its types. The same document gives the same bytes. Rejects with the linter's findings, each with its place.
+ */
+export async function contractFiles(path: string): Promise<Record<string, string>> {
+  const [bundle] = await Promise.all([redocly('bundle', path, '--ext=json'), redocly('lint', path, '--format=stylish')])
+  const document: OpenAPI3 = JSON.parse(bundle)
+  const problems = inexactIntegers(document)
+  if (problems.length > 0) throw new Error(`${path} cannot be served exactly:\n  ${problems.join('\n  ')}`)
+  return {
+    'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+    'api.d.ts': `// Written by npm run generate from ${basename(path)}; edit that instead.\n${await types(document)}`,
+  }
+}
+
+/** Takes files by name; gives the paths of those that differ from what is in the directory. */
+export async function staleFiles(files: Record<string, string>, directory: string): Promise<string[]> {
+  const stale = []
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(directory, name)
+    if ((await readFile(path, 'utf8').catch(() => undefined)) !== text) stale.push(path)
+  }
+  return stale
+}
+
+/** Writes the files that differ, and no other; gives their paths. */
+export async function writeStale(files: Record<string, string>, directory: string): Promise<string[]> {
+  const stale = await staleFiles(files, directory)
+  for (const path of stale) {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, files[basename(path)] as string)
+  }
+  return stale
+}
+
+/** openapi-typescript's types, with int64 as bigint: a double does not hold every 64-bit integer. */
+async function types(document: OpenAPI3): Promise<string> {
+  const { factory, SyntaxKind } = ts
+  const nodes = await openapiTS(document, {
+    transform({ type, format }) {
+      const types = [type].flat()
+      if (format !== 'int64' || !types.includes('integer')) return undefined
+      const bigint = factory.createKeywordTypeNode(SyntaxKind.BigIntKeyword)
+      if (!types.includes('null')) return bigint
+      return factory.createUnionTypeNode([bigint, factory.createLiteralTypeNode(factory.createNull())])
+    },
+  })
+  return astToString(nodes)
+}
+
+async function redocly(...args: string[]): Promise<string> {
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const cli = join('node_modules', '@redocly', 'cli', 'bin', 'cli.js')
+  try {
+    return (await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })).stdout
+  } catch (error) {
+    const { stdout, stderr, message } = error as Error & { stdout: string; stderr: string }
+    throw new Error(stdout.trim() || stderr.trim() || message)
+  }
+}

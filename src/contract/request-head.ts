@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http'
+
+/** RFC 9110 section 5.3 allows these once only; Node would silently take the first. */
+const singletons = new Set(['host', 'authorization', 'content-type'])
+
+/** RFC 9110 section 7.2: host and port of RFC 3986 section 3.2. */
+const host = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
+
+/** Takes a request as Node parsed it; gives what is malformed in its head that Node lets pass, or undefined. */
+export function malformedHead({ rawHeaders, headers, httpVersion, url = '' }: IncomingMessage): string | undefined {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP ${httpVersion} is not spoken here`
+  // RFC 9112 section 3.2: a path and a query, or the asterisk of OPTIONS; a fragment is never sent.
+  if ((!url.startsWith('/') && url !== '*') || url.includes('#')) return 'the request target is not one'
+  const seen = new Set<string>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] as string).toLowerCase()
+    if (!singletons.has(name)) continue
+    if (seen.has(name)) return `the header ${name} is given more than once`
+    seen.add(name)
+  }
+  if (headers.host === undefined) {
+    if (httpVersion === '1.1') return 'the header host is missing'
+  } else if (!host.test(headers.host)) return 'the header host is not a host'
+  // RFC 9112 section 6.1: HTTP/1.0 has no transfer codings, and where one is not known the end of the body is not known.
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
+    return 'the transfer encoding is not chunked'
+  }
+  return undefined
+}

@@ -35,8 +35,8 @@ async function generate(): Promise<void> {
     const written = await writeStale(await contractFiles(documentPath), 'generated')
     if (written.length === 0) return
     console.log(`dev: wrote ${written.join(', ')}`)
-    // The types may be the same while the schemas are not.
-    restartSoon()
+    // Where the types are new the compiler has its say first.
+    if (!written.some((path) => path.endsWith('.d.ts'))) restartSoon()
   } catch (error) {
     console.error((error as Error).message)
   }

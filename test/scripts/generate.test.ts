@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { contractFiles } from '../../scripts/contract-files.ts'
+import { inexactIntegers } from '../../scripts/exact-integers.ts'
+import { copyProject } from '../support/copy.ts'
+
+t.test('what is committed is what the document gives, to the byte', async (t) => {
+  const [first, second] = await Promise.all([1, 2].map(() => contractFiles('openapi/plant-store.yaml')))
+  t.same(first, second)
+  for (const [name, text] of Object.entries(first ?? {}))
+    t.equal(readFileSync(join('generated', name), 'utf8'), text, name)
+})
+
+t.test('--check names what is stale and writes nothing', async (t) => {
+  const cwd = copyProject(t)
+  const generate = (...args: string[]) =>
+    promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/generate.ts', ...args], { cwd }).then(
+      ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
+      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+    )
+  t.same(await generate('--check'), { code: 0, stdout: '', stderr: '' })
+  const path = join(cwd, 'generated', 'api.d.ts')
+  writeFileSync(path, 'stale')
+  const stale = 'not up to date, run npm run generate: generated/api.d.ts\n'
+  t.same(await generate('--check'), { code: 1, stdout: '', stderr: stale })
+  t.equal(readFileSync(path, 'utf8'), 'stale')
+  t.same(await generate(), { code: 0, stdout: 'wrote generated/api.d.ts\n', stderr: '' })
+  t.same(await generate(), { code: 0, stdout: 'up to date\n', stderr: '' })
+  const document = join(cwd, 'openapi', 'plant-store.yaml')
+  writeFileSync(
+    document,
+    readFileSync(document, 'utf8').replace('format: int64', 'format: int64\n              maximum: 9007199254740993'),
+  )
+  t.match(await generate(), {
+    code: 1,
+    stderr: /NewPlant\/allOf\/1\/properties\/id\/maximum: an integer beyond 2\^53 - 1 would be rounded/,
+  })
+})
+
+t.test('what cannot be exact is refused with its place', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' }
+  const schemas = {
+    'a/b': { ...int64, minimum: -9007199254740992 },
+    half: { ...int64, multipleOf: 0.5 },
+    set: { type: 'array', uniqueItems: true, items: { $ref: '#/components/schemas/holder' } },
+    holder: {
+      type: 'object',
+      properties: { id: { ...int64, type: ['integer', 'null'] }, up: { $ref: '#/components/schemas/holder' } },
+    },
+    fine: { type: 'array', uniqueItems: true, items: { type: 'integer', format: 'int32', maximum: 9007199254740991 } },
+  }
+  const problems = inexactIntegers({ components: { schemas } })
+  t.match(problems, [
+    /^#\/components\/schemas\/a~1b\/minimum: /,
+    /^#\/components\/schemas\/half\/multipleOf: /,
+    /^#\/components\/schemas\/set\/uniqueItems: /,
+  ])
+  t.equal(problems.length, 3)
+})

@@ -6,8 +6,11 @@ import type { VerifyToken } from './tokens.ts'
 
 const realm = 'Bearer realm="plant-store"'
 
-/** RFC 9110 section 11.1: the scheme in any case, then a space and the token. */
-const credentials = /^bearer +[^ ]/i
+/** RFC 9110 section 11.1: the scheme in any case, then spaces and something. */
+const scheme = /^bearer +[^ ]/i
+
+/** RFC 6750 section 2.1; bearer-auth itself would trim what only looks like a space. */
+const credentials = /^bearer +[\w.~+/-]+=*$/i
 
 /** Gives the verifier of the bearer scheme: it asks `verify` for the token of each request. */
 export async function bearerVerifier(app: FastifyInstance, verify: VerifyToken): Promise<Verifier> {
@@ -24,8 +27,13 @@ export async function bearerVerifier(app: FastifyInstance, verify: VerifyToken):
   return (request) =>
     new Promise((resolve, reject) => {
       // RFC 6750 section 3.1: without a token there is no error code.
-      if (!credentials.test(request.headers.authorization ?? '')) {
+      const given = request.headers.authorization ?? ''
+      if (!scheme.test(given)) {
         reject(new ContractError('missingToken', 'an access token is needed', { 'www-authenticate': realm }))
+        return
+      }
+      if (!credentials.test(given)) {
+        reject(refused())
         return
       }
       // It sets a status on the reply that it is given, before anybody knows whether another scheme will do.

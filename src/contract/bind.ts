@@ -4,7 +4,7 @@ import { checkBinding } from './check-binding.ts'
 import { type Document, type Endpoint, endpoints, type Parameter } from './document.ts'
 import { ownExits } from './exits.ts'
 import type { JsonDocument } from './json.ts'
-import { acceptJson, unsupportedBody } from './json-body.ts'
+import { acceptJson, inviteBody, unsupportedBody } from './json-body.ts'
 import { authenticator, type Verifiers } from './security.ts'
 import { serializer } from './serialization.ts'
 import { Validation } from './validation.ts'
@@ -46,10 +46,11 @@ function route(document: Document, endpoint: Endpoint, validation: Validation, v
   const { requestBody, responses } = endpoint.operation
   const authenticate = authenticator(endpoint.security, verifiers)
   const accepted = Object.keys(requestBody?.content ?? {})
-  const onRequest: onRequestAsyncHookHandler = async (request) => {
+  const onRequest: onRequestAsyncHookHandler = async (request, reply) => {
     await authenticate(request)
     const unsupported = requestBody && unsupportedBody(request, accepted, requestBody.required ?? false)
     if (unsupported !== undefined) throw unsupported
+    if (requestBody !== undefined) inviteBody(request, reply)
   }
   return {
     method: endpoint.method,

@@ -28,6 +28,10 @@ export function ownExits(app: FastifyInstance, allowedMethods: (url: string) => 
     const headers = { 'content-type': jsonType, 'content-length': Buffer.byteLength(text), connection: 'close' }
     response.writeHead(statusCode, headers).end(text)
   })
+  // Node would send 100 Continue before anybody has looked at the head.
+  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    app.server.emit('request', request, response)
+  })
   // Node would drop the headers beyond its count in silence; the limit on their size stays.
   app.server.maxHeadersCount = 0
   followConnections(app)
@@ -40,7 +44,10 @@ function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): 
   // Of what follows a malformed head or a large unread body nobody knows where it ends, or wants to.
   if (error.error === errorNumbers.malformedRequest || unreadBytes(request) > readAndDropped) {
     reply.header('connection', 'close')
-  } else reply.removeHeader('connection')
+  } else if (request.raw.complete && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
+    // Fastify closes after every error of a body parser, also when the body was read whole.
+    reply.removeHeader('connection')
+  }
   // As text: an error leaves as it is, whatever the schemas of the operation say.
   reply.code(error.statusCode).headers(error.headers).type(jsonType).send(JSON.stringify(error.body))
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ContractError } from './errors.ts'
 import { parseJson } from './json.ts'
 
@@ -20,8 +20,14 @@ export function acceptJson(app: FastifyInstance): void {
   })
 }
 
-/** RFC 9110 section 8.3.1: type and parameter names in any case, a value as a token or a quoted string. */
-const mediaType = /^([^\s;]+)\s*(?:;\s*charset=(?:utf-8|"utf-8")\s*)?$/i
+/** RFC 9110 sections 5.6.6 and 8.3.1: names in any case, a value as a token or a quoted string, empty parameters. */
+const mediaType = /^([^\s;]+)(?:(?:[ \t]*;)+[ \t]*charset=(?:utf-8|"utf-8"))?(?:[ \t]*;)*[ \t]*$/i
+
+/** Sends 100 Continue to a client that waits for it (RFC 9110 section 10.1.1), unless its body would be refused. */
+export function inviteBody({ headers, raw, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+  if (headers.expect === undefined || raw.httpVersion !== '1.1') return
+  if (Number(headers['content-length'] ?? 0) <= (routeOptions.bodyLimit as number)) reply.raw.writeContinue()
+}
 
 /**
  * Takes a request and the media types of its operation's body; gives what is wrong with its Content-Type or

@@ -44,7 +44,8 @@ function explainListen({ host, port }: Config) {
       EADDRNOTAVAIL: `HOST is ${host}: this machine has no such address, allowed: one of its own`,
       EACCES: `PORT is ${port}: this user may not listen there, allowed: a port from 1024`,
     }
-    throw new Error(reasons[error.code ?? ''] ?? error.message)
+    const reason = reasons[error.code as string]
+    throw reason === undefined ? error : new Error(reason)
   }
 }
 
@@ -66,13 +67,10 @@ function announce(
 /** The first signal finishes what is in flight, a second one ends the process at once. */
 function onSignal(close: () => Promise<void>): void {
   let closing = false
-  const handle = (signal: NodeJS.Signals) => {
-    if (closing) process.exit(signal === 'SIGINT' ? 130 : 143)
+  const handle = () => {
+    if (closing) process.exit(1)
     closing = true
-    close().catch((error: Error) => {
-      process.stderr.write(`plant-store: ${error.message}\n`)
-      process.exitCode = 1
-    })
+    void close()
   }
   process.on('SIGTERM', handle).on('SIGINT', handle)
 }

@@ -77,7 +77,7 @@ t.test('what is in flight is finished, a second signal ends at once', async (t) 
   stubborn.child.kill('SIGTERM')
   await new Promise((resolve) => setTimeout(resolve, 200))
   stubborn.child.kill('SIGTERM')
-  t.match(await stubborn.ended, { code: 143, signal: null })
+  t.match(await stubborn.ended, { code: 1, signal: null })
 })
 
 t.test('a start that cannot be is refused with one line', async (t) => {
@@ -88,6 +88,7 @@ t.test('a start that cannot be is refused with one line', async (t) => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+, allowed: a free port\n$/],
     [{ HOST: '192.0.2.1' }, /^plant-store: HOST is 192\.0\.2\.1: this machine has no such address, .*\n$/],
+    [{ HOST: 'fe80::1' }, /^plant-store: listen .*\n$/],
     [{ PORT: 'x' }, /^plant-store: PORT is "x", allowed: an integer from 0 to 65535\n$/],
     [{ STORE_URL: 'sqlite:/dev/null/plants.db' }, /^plant-store: STORE_URL is "sqlite:\/dev\/null\/plants.db": .*\n$/],
     [{ HOST: '0.0.0.0', ACCESS_TOKENS: '' }, /^plant-store: ACCESS_TOKENS is not set, .*\n$/],

@@ -37,7 +37,7 @@ export async function bearerVerifier(app: FastifyInstance, verify: VerifyToken):
         return
       }
       // It sets a status on the reply that it is given, before anybody knows whether another scheme will do.
-      check?.(request, { code() {}, header() {} } as never, (error) => {
+      check?.(request, { code() {} } as never, (error) => {
         if (error === undefined) resolve()
         else if ((error as { statusCode?: number }).statusCode === 401) reject(refused())
         else reject(error)

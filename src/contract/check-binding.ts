@@ -7,8 +7,7 @@ import type { Endpoint } from './document.ts'
 export function checkBinding(all: Endpoint[], handlers: object, verifiers: object): void {
   const problems: string[] = []
   const ids = new Set<string>()
-  for (const { method, path, operation, security } of all) {
-    const { operationId, requestBody } = operation
+  for (const { method, path, operationId, requestBody, security } of all) {
     const name = operationId === undefined ? `${method} ${path}` : `operation ${operationId}`
     if (operationId === undefined) problems.push(`${name} has no operationId`)
     else if (ids.has(operationId)) problems.push(`${name} is there twice`)
@@ -20,11 +19,10 @@ export function checkBinding(all: Endpoint[], handlers: object, verifiers: objec
     for (const mediaType of Object.keys(requestBody?.content ?? {})) {
       if (mediaType !== 'application/json') problems.push(`${name}: no parser for a body of ${mediaType}`)
     }
-    // Glue leaves such a parameter in the path as it stands, and leaves out an operation that says so.
+    // Glue leaves such a parameter in the path as it stands.
     for (const parameter of path.match(/\{[^}]*\}/g) ?? []) {
       if (!/^\{\w+\}$/.test(parameter)) problems.push(`${name}: path parameter ${parameter} is not an identifier`)
     }
-    if ('x-no-fastify-config' in operation) problems.push(`${name}: x-no-fastify-config would leave it unserved`)
   }
   for (const id of Object.keys(handlers)) {
     if (!ids.has(id)) problems.push(`handler ${id} has no operation in the document`)

@@ -9,67 +9,81 @@ export type Parameter = {
 }
 export type SecurityRequirement = Record<string, string[]>
 
-export type Operation = {
-  operationId?: string
-  parameters?: Parameter[]
-  requestBody?: { required?: boolean; content: MediaTypes }
-  responses?: Record<string, { content?: MediaTypes }>
-  security?: SecurityRequirement[]
-}
+export type RequestBody = { required?: boolean; content: MediaTypes }
+export type Response = { content?: MediaTypes }
 
 export type Document = {
   openapi: string
   info: { title: string; version: string }
-  paths?: Record<string, Record<string, unknown>>
+  paths?: Record<string, object>
   security?: SecurityRequirement[]
-  components?: { securitySchemes?: Record<string, unknown> }
+  components?: object
 }
 
-/** One operation of a document with what it inherits from its path and from the document. */
+/** A part of a document with the pointer to where it stands, behind any $ref. */
+export type Located<T> = T & { pointer: string }
+
+/** One operation of a document, with what it inherits from its path and from the document. */
 export type Endpoint = {
   path: string
   method: string
-  pointer: string
-  operation: Operation
-  parameters: (Parameter & { pointer: string })[]
+  operationId: string | undefined
+  parameters: Located<Parameter>[]
+  requestBody: Located<RequestBody> | undefined
+  /** By status, as the document has it: a number, a range or default. */
+  responses: Record<string, Located<Response>>
   security: SecurityRequirement[]
+}
+
+type Item = { parameters?: object[] }
+type Operation = Item & {
+  operationId?: string
+  requestBody?: object
+  responses?: Record<string, object>
+  security?: SecurityRequirement[]
 }
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 
 /** Takes a document; gives its operations in its order (OpenAPI 3.1 sections 4.8.8 to 4.8.10). */
 export function endpoints(document: Document): Endpoint[] {
-  return Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
-    methods
+  return Object.keys(document.paths ?? {}).flatMap((path) => {
+    const item = locate<Item>(document, join('#', 'paths', path))
+    return methods
       .filter((method) => Object.hasOwn(item, method))
       .map((method) => {
-        const operation = item[method] as Operation
-        const pointer = join('#', 'paths', path, method)
+        const operation = {
+          ...(item as unknown as Record<string, Operation>)[method],
+          pointer: join(item.pointer, method),
+        }
+        const { operationId, requestBody, responses = {}, security = document.security ?? [] } = operation
+        const at = (...keys: string[]) => join(operation.pointer, ...keys)
         return {
           path,
           method: method.toUpperCase(),
-          pointer,
-          operation,
-          parameters: parameters(document, join('#', 'paths', path), item as Operation, pointer, operation),
-          security: operation.security ?? document.security ?? [],
+          operationId,
+          parameters: parameters(document, item, operation),
+          requestBody: requestBody && locate<RequestBody>(document, at('requestBody')),
+          responses: Object.fromEntries(
+            Object.keys(responses).map((status) => [status, locate<Response>(document, at('responses', status))]),
+          ),
+          security,
         }
-      }),
-  )
+      })
+  })
 }
 
 /** The parameters of an operation; its own take the place of those of its path. */
-function parameters(document: Document, pathPointer: string, item: Operation, pointer: string, operation: Operation) {
-  const all = new Map<string, Parameter & { pointer: string }>()
-  const add = (list: Parameter[] = [], holder: string) => {
-    for (const [index, given] of list.entries()) {
-      const at = (given as { $ref?: string }).$ref ?? join(holder, 'parameters', String(index))
-      const parameter = resolve(document, at) as Parameter
-      all.set(`${parameter.in} ${parameter.name}`, { ...parameter, pointer: at })
-    }
-  }
-  add(item.parameters, pathPointer)
-  add(operation.parameters, pointer)
-  return [...all.values()]
+function parameters(document: Document, ...holders: Located<Item>[]): Located<Parameter>[] {
+  const all = holders.flatMap(({ parameters = [], pointer }) =>
+    parameters.map((_, index) => locate<Parameter>(document, join(pointer, 'parameters', String(index)))),
+  )
+  return [...new Map(all.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
+}
+
+function locate<T>(document: Document, pointer: string): Located<T> {
+  const found = resolve(document, pointer) as T & { $ref?: string }
+  return found.$ref === undefined ? { ...found, pointer } : locate(document, found.$ref)
 }
 
 /** Takes a pointer as a URI fragment and the keys below it; gives the pointer to that place (RFC 6901 section 6). */

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { followConnections, jsonType, refuseConnection } from './connections.ts'
 import { ContractError, errorNumbers, toContractError } from './errors.ts'
-import { malformedHead } from './request-head.ts'
+import { contentLength, malformedHead } from './request-head.ts'
 
 /** Fastify options without which an answer would leave the server that is not the contract's. */
 export const exitOptions = {
@@ -57,7 +57,7 @@ const readAndDropped = 65_536
 
 function unreadBytes({ raw: { complete, headers } }: FastifyRequest): number {
   if (complete) return 0
-  return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY
+  return headers['transfer-encoding'] === undefined ? contentLength(headers) : Number.POSITIVE_INFINITY
 }
 
 function malformed({ raw }: FastifyRequest): ContractError | undefined {

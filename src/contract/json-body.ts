@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { RequestBody } from './document.ts'
 import { ContractError } from './errors.ts'
 import { parseJson } from './json.ts'
+import { contentLength } from './request-head.ts'
 
 /**
  * Makes strict JSON the only body that the app reads. A handler's body is a JsonDocument, validated in place.
@@ -23,28 +25,26 @@ export function acceptJson(app: FastifyInstance): void {
 /** RFC 9110 sections 5.6.6 and 8.3.1: names in any case, a value as a token or a quoted string, empty parameters. */
 const mediaType = /^([^\s;]+)(?:(?:[ \t]*;)+[ \t]*charset=(?:utf-8|"utf-8"))?(?:[ \t]*;)*[ \t]*$/i
 
-/** Sends 100 Continue to a client that waits for it (RFC 9110 section 10.1.1), unless its body would be refused. */
-export function inviteBody({ headers, raw, routeOptions }: FastifyRequest, reply: FastifyReply): void {
-  if (headers.expect === undefined || raw.httpVersion !== '1.1') return
-  if (Number(headers['content-length'] ?? 0) <= (routeOptions.bodyLimit as number)) reply.raw.writeContinue()
-}
-
 /**
- * Takes a request and the media types of its operation's body; gives what is wrong with its Content-Type or
- * Content-Encoding, before the body is read. Fastify would let a body through unvalidated that it has no schema for.
+ * Judges what is announced of a body before it is read, then asks for it. Throws the ContractError for a Content-Type
+ * that the operation does not list, or a Content-Encoding: Fastify would let a body through unvalidated that it has no
+ * schema for. A client that waits for 100 Continue (RFC 9110 section 10.1.1) gets it unless its body is too large.
  */
-export function unsupportedBody({ headers }: FastifyRequest, accepted: string[], required: boolean) {
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+export function expectBody(request: FastifyRequest, reply: FastifyReply, { content, required }: RequestBody): void {
+  const { headers, raw, routeOptions } = request
+  const length = contentLength(headers)
   const given = headers['content-type']
-  if (given === undefined && !hasBody && !required) return undefined
+  if (given === undefined && !required && length === 0 && headers['transfer-encoding'] === undefined) return
   const type = mediaType.exec(given ?? '')?.[1]?.toLowerCase()
-  if (type === undefined || !accepted.includes(type)) {
+  if (type === undefined || !Object.hasOwn(content, type)) {
+    const accepted = Object.keys(content)
     const message = `the media type must be ${accepted.join(' or ')}, with no charset but utf-8`
-    return new ContractError('unsupportedMediaType', message, { accept: accepted.join(', ') })
+    throw new ContractError('unsupportedMediaType', message, { accept: accepted.join(', ') })
   }
   if (headers['content-encoding'] !== undefined) {
     const message = 'the body must have no content encoding'
-    return new ContractError('unsupportedEncoding', message, { 'accept-encoding': 'identity' })
+    throw new ContractError('unsupportedEncoding', message, { 'accept-encoding': 'identity' })
   }
-  return undefined
+  const waits = headers.expect !== undefined && raw.httpVersion === '1.1'
+  if (waits && length <= (routeOptions.bodyLimit as number)) reply.raw.writeContinue()
 }

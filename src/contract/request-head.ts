@@ -1,10 +1,13 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 /** RFC 9110 section 5.3 allows these once only; Node would silently take the first. */
 const singletons = new Set(['host', 'authorization', 'content-type'])
 
 /** RFC 9110 section 7.2: host and port of RFC 3986 section 3.2. */
 const host = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
+
+/** The announced length of a body in bytes; 0 where there is none, or where it comes in chunks. */
+export const contentLength = (headers: IncomingHttpHeaders): number => Number(headers['content-length'] ?? 0)
 
 /** Takes a request as Node parsed it; gives what is malformed in its head that Node lets pass, or undefined. */
 export function malformedHead({ rawHeaders, headers, httpVersion, url = '' }: IncomingMessage): string | undefined {

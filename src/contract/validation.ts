@@ -1,6 +1,14 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { type Document, type Endpoint, join, type Parameter, type Schema } from './document.ts'
+import {
+  type Document,
+  join,
+  type Located,
+  type Parameter,
+  type RequestBody,
+  type Response,
+  type Schema,
+} from './document.ts'
 import { ContractError } from './errors.ts'
 import { type Conversion, exactIntegerKeyword, type Source, withExactIntegers } from './exact-integer.ts'
 import type { JsonDocument } from './json.ts'
@@ -28,16 +36,16 @@ export class Validation {
   }
 
   /** The validator of a request body; it turns every int64 into a bigint. */
-  body({ pointer }: Endpoint, mediaType: string): Validate<JsonDocument> {
+  body({ pointer }: Located<RequestBody>, mediaType: string): Validate<JsonDocument> {
     const { validate, found } = this.#compile('json', {
-      $ref: `contract${join(pointer, 'requestBody', 'content', mediaType, 'schema')}`,
+      $ref: `contract${join(pointer, 'content', mediaType, 'schema')}`,
     })
     return (document) => check(validate, found, 'body', document) ?? { value: document }
   }
 
   /** The validator of the parameters of one kind; it turns them from text into the types of their schemas. */
-  parameters(endpoint: Endpoint, kind: Parameter['in']): Validate<Record<string, unknown>> {
-    const listed = endpoint.parameters.filter((parameter) => parameter.in === kind)
+  parameters(all: Located<Parameter>[], kind: Parameter['in']): Validate<Record<string, unknown>> {
+    const listed = all.filter((parameter) => parameter.in === kind)
     const key = ({ name }: Parameter) => (kind === 'header' ? name.toLowerCase() : name)
     const { validate, found } = this.#compile('text', {
       type: 'object',
@@ -47,20 +55,18 @@ export class Validation {
       ),
     })
     return (given) => {
-      const value = Object.fromEntries(
-        listed.map(key).flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : [])),
-      )
+      const value = { ...given }
       return check(validate, found, kind, { value }) ?? { value }
     }
   }
 
   /** Throws when a handler's value does not have the schema of its response; such an answer must not leave. */
-  response({ pointer }: Endpoint, status: string, mediaType: string): (value: unknown) => void {
-    const $ref = `contract${join(pointer, 'responses', status, 'content', mediaType, 'schema')}`
+  response({ pointer }: Located<Response>, mediaType: string): (value: unknown) => void {
+    const $ref = `contract${join(pointer, 'content', mediaType, 'schema')}`
     const { validate } = this.#compile('handler', { $ref })
     return (value) => {
       if (validate(value)) return
-      throw new Error(`the ${status} response breaks its schema: ${problems('response', validate.errors)}`)
+      throw new Error(`the response breaks its schema: ${problems('response', validate.errors)}`)
     }
   }
 

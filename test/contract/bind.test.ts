@@ -178,7 +178,6 @@ t.test('a start is refused that names what does not match', async (t) => {
       post({ operationId: 'a', requestBody: { content: { 'text/plain': {} } } }),
       /operation a: no parser for a body of text\/plain/,
     ],
-    ['left out', post({ operationId: 'a', 'x-no-fastify-config': true }), /operation a: x-no-fastify-config/],
     [
       'twice',
       {

@@ -56,11 +56,13 @@ t.test('what is in flight is finished, a second signal ends at once', async (t) 
   const { child, url, ended } = await start(t)
   const { port } = new URL(url)
   const body = '{"id":1,"name":"a"}'
-  const socket = connect(Number(port), '127.0.0.1')
-  socket.write(
+  const unfinished =
     `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
-  )
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(unfinished)
+  const silent = connect(Number(port), '127.0.0.1')
+  t.teardown(() => silent.destroy())
   await new Promise((resolve) => setTimeout(resolve, 200))
   child.kill('SIGTERM')
   await new Promise((resolve) => setTimeout(resolve, 200))
@@ -72,7 +74,7 @@ t.test('what is in flight is finished, a second signal ends at once', async (t) 
 
   const stubborn = await start(t)
   const open = connect(Number(new URL(stubborn.url).port), '127.0.0.1')
-  open.on('error', () => {}).write('POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n')
+  open.on('error', () => {}).write(unfinished)
   await new Promise((resolve) => setTimeout(resolve, 200))
   stubborn.child.kill('SIGTERM')
   await new Promise((resolve) => setTimeout(resolve, 200))

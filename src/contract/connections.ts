@@ -24,10 +24,16 @@ export function followConnections(app: FastifyInstance): void {
     // RFC 9110 section 9.3.6: CONNECT asks for a tunnel, which no path of a contract is.
     refuseConnection(new ContractError('noSuchMethod', 'there are no tunnels here', { allow: '' }), socket)
   })
-  // The answers that are under way become the last of their connections, which Node would keep open.
+  // An answer that is owed becomes the last of its connection; Node would keep that open, and enforces no time limit
+  // once the server closes.
   app.addHook('preClose', (done) => {
-    for (const { latest } of Array.from(sockets).flatMap((socket) => answers.get(socket) ?? [])) {
-      latest.shouldKeepAlive = false
+    for (const socket of sockets) {
+      const { latest } = answers.get(socket) ?? {}
+      if (latest === undefined || latest.writableFinished) socket.destroySoon()
+      else {
+        latest.shouldKeepAlive = false
+        socket.setTimeout(app.server.requestTimeout)
+      }
     }
     done()
   })

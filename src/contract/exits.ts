@@ -68,7 +68,7 @@ function malformed({ raw }: FastifyRequest): ContractError | undefined {
 function refusal(request: FastifyRequest, allowedMethods: (url: string) => string[]): ContractError | undefined {
   const error = malformed(request)
   if (error !== undefined || !request.is404) return error
-  const methods = allowedMethods(request.raw.url ?? '')
+  const methods = allowedMethods(request.raw.url as string)
   if (methods.length === 0) return new ContractError('noSuchPath', 'there is nothing at this path')
   return new ContractError('noSuchMethod', `this path has no ${request.method}`, { allow: methods.join(', ') })
 }

@@ -200,3 +200,44 @@ t.test('a document that is none is refused', async (t) => {
     /valid specification/,
   )
 })
+
+t.test('what a $ref leads to is what stands there', async (t) => {
+  const shared: Document = {
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    paths: { '/things': { $ref: '#/components/pathItems/Things' } },
+    components: {
+      pathItems: {
+        Things: {
+          post: {
+            operationId: 'addThing',
+            requestBody: { $ref: '#/components/requestBodies/Thing' },
+            responses: { 200: { $ref: '#/components/responses/Thing' } },
+          },
+        },
+      },
+      requestBodies: { Thing: { required: true, ...json({ $ref: '#/components/schemas/Thing' }) } },
+      responses: { Thing: { description: 'ok', ...json({ $ref: '#/components/schemas/Thing' }) } },
+      schemas: { Thing: { type: 'object', required: ['id'], properties: { id: int64 } } },
+    },
+  }
+  const addThing = async ({ body }: { body: unknown }) => ({ status: 200, body })
+  const app = await create({ document: shared, handlers: { addThing } })
+  const post = (payload: string) =>
+    app.inject({ method: 'POST', url: '/things', headers: { 'content-type': 'application/json' }, payload })
+  t.equal((await post('{"id":9007199254740993,"a":1}')).body, '{"id":9007199254740993}')
+  t.match((await post('{"id":"1"}')).json(), { error: 40003, message: 'body/id must be an int64 integer' })
+})
+
+t.test('a document may have nothing to serve', async (t) => {
+  const { paths: _, ...empty } = document
+  const app = await create({ document: empty, handlers: {} })
+  t.equal((await app.inject('/things/1')).statusCode, 404)
+})
+
+t.test('an operation that glue leaves out stops the start', async (t) => {
+  const responses = { 200: { description: 'ok' } }
+  const paths = { '/a': { get: { operationId: 'a', 'x-no-fastify-config': true, responses } } }
+  const one = { document: { ...document, paths }, handlers: { a: handlers.getThing as AnyHandler } }
+  await t.rejects(create(one), { message: 'operation a is not served' })
+})

@@ -14,7 +14,7 @@ import { contractFiles, writeStale } from './contract-files.ts'
 
 const documentPath = 'openapi/plant-store.yaml'
 
-// One token for the whole session: a new one at each start would have to be copied each time.
+// One token for all starts: a new one each time would have to be copied each time.
 process.env.ACCESS_TOKENS ??= newToken()
 console.log(`dev: the token is ${process.env.ACCESS_TOKENS}`)
 

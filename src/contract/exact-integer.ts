@@ -44,7 +44,7 @@ export function withExactIntegers(node: unknown): unknown {
 /** An integer that was found: the object or array that holds it, its key there, and what a handler takes for it. */
 export type Conversion = [holder: Record<string | number, unknown>, key: string | number, value: bigint | number]
 
-/** The keyword, for values from one source; adds every int64 it finds to `found`. */
+/** The keyword, for values from one source; adds every integer that a client sent to `found`. */
 export function exactIntegerKeyword(source: Source, found: Conversion[]): FuncKeywordDefinition {
   return {
     keyword: 'exactInteger',
@@ -59,7 +59,8 @@ export function exactIntegerKeyword(source: Source, found: Conversion[]): FuncKe
           validate.errors = [{ keyword: 'exactInteger', message: problem, params: {} }]
           return false
         }
-        if (integer === undefined) return true
+        // Of what a handler gives nothing is converted: kept, it would only pile up.
+        if (integer === undefined || source === 'handler') return true
         found.push([
           parentData,
           parentDataProperty,

@@ -1,5 +1,7 @@
 /** What the tools between the document and the server cannot carry exactly, found before it is generated. */
 
+import { join, resolve } from '../src/contract/document.ts'
+
 type Node = Record<string, unknown>
 
 /**
@@ -30,26 +32,15 @@ export function inexactIntegers(document: object): string[] {
 function walk(node: unknown, place: string, visit: (node: Node, place: string) => void): void {
   if (typeof node !== 'object' || node === null) return
   visit(node as Node, place)
-  for (const [key, value] of Object.entries(node)) walk(value, `${place}/${escapePointer(key)}`, visit)
+  for (const [key, value] of Object.entries(node)) walk(value, join(place, key), visit)
 }
 
 function holdsInt64(schema: unknown, document: object, seen = new Set<unknown>()): boolean {
   if (typeof schema !== 'object' || schema === null || seen.has(schema)) return false
   seen.add(schema)
   const { $ref, ...rest } = schema as Node
-  if (typeof $ref === 'string' && holdsInt64(resolve($ref, document), document, seen)) return true
+  if (typeof $ref === 'string' && holdsInt64(resolve(document, $ref), document, seen)) return true
   return isInt64(rest) || Object.values(rest).some((value) => holdsInt64(value, document, seen))
 }
 
 const isInt64 = (node: Node) => node.format === 'int64' && [node.type].flat().includes('integer')
-
-/** RFC 6901, as a URI fragment. */
-function resolve(ref: string, document: object): unknown {
-  return ref
-    .slice(2)
-    .split('/')
-    .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>((node, part) => (node as Node | undefined)?.[part], document)
-}
-
-const escapePointer = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -27,12 +27,15 @@ const maxPlace = 100
 /** Compiles the schemas of one document, each where it stands in it, so that every $ref means what it says there. */
 export class Validation {
   readonly #document: unknown
+  /** Keywords of the document that say nothing about validity. */
+  readonly #ignored: string[]
   readonly #compilers = new Map<Source, ReturnType<typeof compiler>>()
 
   constructor(document: Document) {
     // Ajv takes what holds the schemas for a schema itself: these two members of it are all that a $ref leads to.
     const { paths, components } = document
     this.#document = withExactIntegers({ paths, components })
+    this.#ignored = [...annotations, ...extensions(this.#document)]
   }
 
   /** The validator of a request body; it turns every int64 into a bigint. */
@@ -71,13 +74,13 @@ export class Validation {
   }
 
   #compile(source: Source, schema: Schema) {
-    const { ajv, found } = this.#compilers.get(source) ?? compiler(source, this.#document)
+    const { ajv, found } = this.#compilers.get(source) ?? compiler(source, this.#document, this.#ignored)
     this.#compilers.set(source, { ajv, found })
     return { validate: ajv.compile(schema as object), found }
   }
 }
 
-function compiler(source: Source, document: unknown) {
+function compiler(source: Source, document: unknown, ignored: string[]) {
   const found: Conversion[] = []
   const ajv = new Ajv2020({
     allErrors: true,
@@ -90,7 +93,7 @@ function compiler(source: Source, document: unknown) {
     // The document was checked when it was generated.
     meta: false,
     validateSchema: false,
-    keywords: [...annotations, ...extensions(document), exactIntegerKeyword(source, found)],
+    keywords: [...ignored, exactIntegerKeyword(source, found)],
   })
   addFormats.default(ajv)
   ajv.addSchema(document as object, 'contract')

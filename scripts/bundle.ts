@@ -2,10 +2,10 @@ import { cp } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-/** Bundles the server into dist/: one file starts in less time than several hundred. What is native stays a package. */
+/** Bundles the server into dist/: few files start in less time than several hundred. What is native stays a package. */
 export async function bundle(): Promise<void> {
   await build({
-    entryPoints: ['src/server.ts'],
+    entryPoints: { server: 'src/server.ts', 'sqlite-worker': 'src/store/sqlite-worker.ts' },
     outdir: 'dist',
     chunkNames: '[name]',
     bundle: true,

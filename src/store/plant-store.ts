@@ -17,4 +17,6 @@ export type PlantStore = {
   ready(): Promise<void>
   /** Resolves when every create that was taken has its outcome and all resources are released. */
   close(): Promise<void>
+  /** Resolves with the reason when the store can never answer again, and the process must end. */
+  failure?: Promise<Error>
 }

@@ -1,69 +1,56 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
-import Database from 'better-sqlite3'
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { groupCommit } from './group-commit.ts'
 import type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
-
-/** The schema, one step for each version: a file of version n has had the first n. Steps are only ever added. */
-const migrations = ['CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT']
+import type { Reply, Request } from './sqlite-worker.ts'
+import { Unavailable } from './unavailable.ts'
 
 /**
- * Opens the SQLite file at `path`, with its directories made where they are missing. A create is on the disk when it
- * resolves: in WAL mode only synchronous=FULL syncs at every commit (sqlite.org/pragma.html#pragma_synchronous).
- * Throws when the file is no database of ours, is newer than this version, or is in use by another process.
+ * Opens the SQLite file at `path` in a thread of its own, where a commit keeps nothing else waiting. Rejects with the
+ * reasons of `openDatabase`. When the file or its disk fails, the thread ends, and with it the store.
  */
-export function openSqlite(path: string): PlantStore {
-  mkdirSync(dirname(path), { recursive: true })
-  const database = new Database(path, { timeout: 1_000 })
-  try {
-    // One process owns the file, until it closes it or ends in any way.
-    database.pragma('locking_mode = EXCLUSIVE')
-    database.pragma('journal_mode = WAL')
-    database.pragma('synchronous = FULL')
-    // On macOS alone fsync leaves the data in the disk's cache.
-    database.pragma('fullfsync = ON')
-    database.pragma('checkpoint_fullfsync = ON')
-    assertDurable(database)
-    migrate(database)
-  } catch (error) {
-    database.close()
-    const inUse = (error as { code?: string }).code?.startsWith('SQLITE_BUSY')
-    throw inUse ? new Error('it is in use by another process', { cause: error }) : error
-  }
-  return store(database)
-}
-
-function assertDurable(database: Database.Database): void {
-  const mode = database.pragma('journal_mode', { simple: true })
-  const synchronous = database.pragma('synchronous', { simple: true })
-  if (mode !== 'wal' || synchronous !== 2) throw new Error(`it cannot be durable here: journal mode ${mode}`)
-}
-
-function migrate(database: Database.Database): void {
-  const upgrade = database.transaction(() => {
-    const version = database.pragma('user_version', { simple: true }) as number
-    if (version > migrations.length) throw new Error(`it has schema version ${version}, newer than this service`)
-    for (const step of migrations.slice(version)) database.exec(step)
-    database.pragma(`user_version = ${migrations.length}`)
+export async function openSqlite(path: string): Promise<PlantStore> {
+  const worker = new Worker(new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta.url), {
+    workerData: path,
   })
-  upgrade.exclusive()
-}
-
-function store(database: Database.Database): PlantStore {
-  const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
-  const select = database.prepare<[bigint], { name: string; tag: string | null }>(
-    'SELECT name, tag FROM plants WHERE id = ?',
-  )
+  await once(worker, 'message')
+  const commit = connect(worker)
+  const creates = groupCommit(commit, { weigh: ({ name, tag = '' }) => 1_024 + 2 * (name.length + tag.length) })
+  const exit = new Promise((resolve) => worker.once('exit', resolve))
+  let closing: Promise<unknown> | undefined
   return {
-    async create({ id, name, tag = null as never }: NewPlant): Promise<CreateOutcome> {
-      if (insert.run(id, name, tag).changes === 1) return 'created'
-      const kept = select.get(id)
-      return kept?.name === name && kept.tag === tag ? 'identical' : 'conflict'
-    },
+    create: creates.submit,
     async ready() {
-      select.get(0n)
+      if (closing !== undefined) throw new Error('the store is closed')
+      await commit([])
     },
     async close() {
-      database.close()
+      closing ??= creates.close().then(() => worker.postMessage('close' satisfies Request))
+      await closing
+      await exit
     },
+    failure: new Promise((resolve) => worker.once('error', resolve)),
+  }
+}
+
+/** The thread answers in order, so the oldest question is the one that a reply belongs to. */
+function connect(worker: Worker): (batch: NewPlant[]) => Promise<CreateOutcome[]> {
+  type Asked = { resolve(reply: Reply): void; reject(error: Error): void }
+  const asked: Asked[] = []
+  let failed = false
+  worker.on('message', (reply: Reply) => asked.shift()?.resolve(reply))
+  worker.on('error', () => {
+    failed = true
+    for (const { reject } of asked.splice(0)) reject(new Unavailable('the file has failed'))
+  })
+  return async (batch) => {
+    if (failed) throw new Unavailable('the file has failed')
+    const reply = await new Promise<Reply>((resolve, reject) => {
+      asked.push({ resolve, reject })
+      worker.postMessage(batch satisfies Request)
+    })
+    if (Array.isArray(reply)) return reply
+    throw reply.passing ? new Unavailable(reply.message) : new Error(reply.message)
   }
 }

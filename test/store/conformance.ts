@@ -1,92 +1,87 @@
-import t, { type Test } from 'tap'
+import assert from 'node:assert/strict'
 import type { CreateOutcome, PlantStore } from '../../src/store/plant-store.ts'
 
-/** What every store must do. `open` gives the same store each time it is called within one test; `durable` reopens it. */
-export function conformance(name: string, open: (t: Test) => () => Promise<PlantStore>, durable: boolean): void {
-  const withStore = (
-    what: string,
-    run: (t: Test, store: PlantStore, reopen: () => Promise<PlantStore>) => Promise<void>,
-  ) =>
-    t.test(`${name}: ${what}`, async (t) => {
-      const openAgain = open(t)
-      const store = await openAgain()
-      t.teardown(() => store.close().catch(() => {}))
-      await run(t, store, openAgain)
-    })
+/** Opens the store of one test: an empty one at first, and what is in it then, if it is durable. */
+type Open = () => Promise<PlantStore>
 
-  withStore('outcomes', async (t, store) => {
+/**
+ * What every store must do, one function for each part, for any test runner: it takes how to open the store and rejects
+ * with an AssertionError when the store does otherwise. `durable` tells that a store which is opened again is as it was.
+ */
+export const conformance: Record<string, (open: Open, durable: boolean) => Promise<void>> = {
+  outcomes: withStore(async (store) => {
     await store.ready()
-    t.equal(await store.create({ id: 1n, name: 'a', tag: 'b' }), 'created')
-    t.equal(await store.create({ id: 1n, name: 'a', tag: 'b' }), 'identical')
+    assert.equal(await store.create({ id: 1n, name: 'a', tag: 'b' }), 'created')
+    assert.equal(await store.create({ id: 1n, name: 'a', tag: 'b' }), 'identical')
     for (const other of [{ name: 'b', tag: 'b' }, { name: 'a', tag: 'c' }, { name: 'a' }, { name: 'a', tag: '' }]) {
-      t.equal(await store.create({ id: 1n, ...other }), 'conflict')
+      assert.equal(await store.create({ id: 1n, ...other }), 'conflict')
     }
-    t.equal(await store.create({ id: 1n, name: 'a', tag: 'b' }), 'identical', 'a conflict changes nothing')
-  })
+    assert.equal(await store.create({ id: 1n, name: 'a', tag: 'b' }), 'identical', 'a conflict changes nothing')
+  }),
 
-  withStore('no tag is not an empty tag', async (t, store) => {
-    t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
-    t.equal(await store.create({ id: 1n, name: 'a', tag: '' }), 'conflict')
-    t.equal(await store.create({ id: 2n, name: 'a', tag: '' }), 'created')
-    t.equal(await store.create({ id: 2n, name: 'a' }), 'conflict')
-    t.equal(await store.create({ id: 1n, name: 'a' }), 'identical')
-  })
+  'no tag is not an empty tag': withStore(async (store) => {
+    assert.equal(await store.create({ id: 1n, name: 'a' }), 'created')
+    assert.equal(await store.create({ id: 1n, name: 'a', tag: '' }), 'conflict')
+    assert.equal(await store.create({ id: 2n, name: 'a', tag: '' }), 'created')
+    assert.equal(await store.create({ id: 2n, name: 'a' }), 'conflict')
+    assert.equal(await store.create({ id: 1n, name: 'a' }), 'identical')
+  }),
 
-  withStore('every id of 64 bits is its own', async (t, store) => {
+  'every id of 64 bits is its own': withStore(async (store) => {
     const ids = [0n, -1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 2n, 2n ** 63n - 1n, -(2n ** 63n), -(2n ** 63n) + 1n]
-    for (const id of ids) t.equal(await store.create({ id, name: String(id) }), 'created')
-    for (const id of ids) t.equal(await store.create({ id, name: String(id) }), 'identical')
-  })
+    for (const id of ids) assert.equal(await store.create({ id, name: String(id) }), 'created')
+    for (const id of ids) assert.equal(await store.create({ id, name: String(id) }), 'identical')
+  }),
 
-  withStore('text is kept as it is', async (t, store) => {
+  'text is kept as it is': withStore(async (store) => {
     const planes = Array.from({ length: 17 }, (_, plane) => String.fromCodePoint(plane * 0x10000 + 0xfffd)).join('')
     const controls = String.fromCharCode(...Array.from({ length: 31 }, (_, code) => code + 1))
-    const names = [
-      '',
-      ' ',
-      planes,
-      controls,
-      '\u00e9',
-      'e\u0301',
-      "'; DROP TABLE plants; --",
-      '%s $1 ?',
-      'x'.repeat(200 * 1024),
-    ]
+    const composed = ['\u00e9', 'e\u0301']
+    const syntax = ["'; DROP TABLE plants; --", '%s $1 ?', '{a,"b\\",NULL}', 'NULL', '\\', '"']
+    const names = ['', ' ', planes, controls, ...composed, ...syntax, 'x'.repeat(200 * 1024)]
     for (const [id, name] of names.entries()) {
       const plant = { id: BigInt(id), name, tag: name }
-      t.equal(await store.create(plant), 'created')
-      t.equal(await store.create(plant), 'identical')
-      t.equal(await store.create({ ...plant, name: `${name}x` }), 'conflict')
+      assert.equal(await store.create(plant), 'created')
+      assert.equal(await store.create(plant), 'identical')
+      assert.equal(await store.create({ ...plant, name: `${name}x` }), 'conflict')
     }
-  })
+  }),
 
-  withStore('many at once have one winner for each id', async (t, store) => {
+  'many at once have one winner for each id': withStore(async (store) => {
     const count = 10_000
-    const outcomes = await Promise.all(
-      Array.from({ length: count }, (_, n) => store.create({ id: BigInt(n % (count / 2)), name: `plant ${n}` })),
-    )
+    const plants = Array.from({ length: count }, (_, n) => ({ id: BigInt(n % (count / 2)), name: `plant ${n}` }))
+    const outcomes = await Promise.all(plants.map(store.create))
     const of = (outcome: CreateOutcome) => outcomes.filter((each) => each === outcome).length
-    t.same([of('created'), of('conflict'), of('identical')], [count / 2, count / 2, 0])
-    const again = await Promise.all(
-      Array.from({ length: count }, (_, n) => store.create({ id: BigInt(n % (count / 2)), name: `plant ${n}` })),
-    )
-    t.same(
+    assert.deepEqual([of('created'), of('conflict'), of('identical')], [count / 2, count / 2, 0])
+    const again = await Promise.all(plants.map(store.create))
+    assert.deepEqual(
       again.map((outcome) => outcome === 'identical'),
       outcomes.map((outcome) => outcome === 'created'),
       'the winners, and only they, are in the store',
     )
-  })
+  }),
 
-  withStore('a close waits for what was taken, and takes nothing more', async (t, store, reopen) => {
+  'a close waits for what was taken, and takes nothing more': withStore(async (store, open, durable) => {
     const creates = Array.from({ length: 100 }, (_, id) => store.create({ id: BigInt(id), name: 'a' }))
     await Promise.all([store.close(), store.close()])
-    t.same(new Set(await Promise.all(creates)), new Set(['created']))
-    await t.rejects(store.create({ id: 1n, name: 'a' }))
-    await t.rejects(store.ready())
+    assert.deepEqual(new Set(await Promise.all(creates)), new Set(['created']))
+    await assert.rejects(store.create({ id: 1n, name: 'a' }))
+    await assert.rejects(store.ready())
     if (!durable) return
-    const again = await reopen()
-    for (const id of [0n, 99n]) t.equal(await again.create({ id, name: 'a' }), 'identical')
-    t.equal(await again.create({ id: 100n, name: 'a' }), 'created')
+    const again = await open()
+    for (const id of [0n, 99n]) assert.equal(await again.create({ id, name: 'a' }), 'identical')
+    assert.equal(await again.create({ id: 100n, name: 'a' }), 'created')
     await again.close()
-  })
+  }),
+}
+
+function withStore(run: (store: PlantStore, open: Open, durable: boolean) => Promise<void>) {
+  return async (open: Open, durable: boolean) => {
+    const store = await open()
+    try {
+      await run(store, open, durable)
+    } finally {
+      await store.close()
+    }
+  }
 }

@@ -1,4 +1,7 @@
+import t from 'tap'
 import { openStore } from '../../src/store/open.ts'
 import { conformance } from './conformance.ts'
 
-conformance('memory', () => () => openStore('memory:'), false)
+for (const [name, run] of Object.entries(conformance)) {
+  t.test(name, (t) => t.resolves(run(() => openStore('memory:'), false)))
+}

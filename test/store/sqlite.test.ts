@@ -5,14 +5,12 @@ import t from 'tap'
 import { openStore } from '../../src/store/open.ts'
 import { conformance } from './conformance.ts'
 
-conformance(
-  'sqlite',
-  (t) => {
+for (const [name, run] of Object.entries(conformance)) {
+  t.test(name, (t) => {
     const url = `sqlite:${join(t.testdir({}), 'deep', 'er', 'plants.db')}`
-    return () => openStore(url)
-  },
-  true,
-)
+    return t.resolves(run(() => openStore(url), true))
+  })
+}
 
 t.test('the file is made to last', async (t) => {
   const path = join(t.testdir({}), 'plants.db')

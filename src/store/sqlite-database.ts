@@ -1,0 +1,91 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import type { CreateOutcome, NewPlant } from './plant-store.ts'
+
+/** The schema, one step for each version: a file of version n has had the first n. Steps are only ever added. */
+const migrations = ['CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT']
+
+export type PlantDatabase = {
+  /** Creates all of them in one transaction, on the disk when it returns, or throws and has created none. */
+  commit(batch: NewPlant[]): CreateOutcome[]
+  close(): void
+}
+
+/** How long a lock of another program may keep a commit waiting, in milliseconds. */
+const timeout = 1_000
+
+/**
+ * Opens the SQLite file at `path` for this process alone, with its directories made where they are missing. Throws when
+ * the file is no database of ours, is newer than this version, or is in use by another process.
+ */
+export function openDatabase(path: string): PlantDatabase {
+  makeDirectory(dirname(path))
+  const database = new Database(path, { timeout })
+  let lock: Database.Database | undefined
+  const close = () => {
+    database.close()
+    lock?.close()
+  }
+  try {
+    makeDurable(database)
+    // One process owns the file, until it closes it or ends in any way: by the lock of a transaction that never writes,
+    // on a file beside it, so that others may read the database, for a backup.
+    lock = new Database(`${realpathSync(path)}-lock`, { timeout })
+    lock.exec('BEGIN EXCLUSIVE')
+    migrate(database)
+    // What a killed process wrote but never synced can be read by now: it is synced before anything is said of it.
+    database.pragma('wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    close()
+    const inUse = (error as { code?: string }).code?.startsWith('SQLITE_BUSY')
+    throw inUse ? new Error('it is in use by another process', { cause: error }) : error
+  }
+  return { commit: committer(database), close }
+}
+
+/** A new directory lasts when the one that holds it is synced. */
+function makeDirectory(path: string): void {
+  const first = mkdirSync(path, { recursive: true })
+  if (first === undefined) return
+  for (let made = path; made.length >= first.length; made = dirname(made)) {
+    const parent = openSync(dirname(made), 'r')
+    fsyncSync(parent)
+    closeSync(parent)
+  }
+}
+
+/** In WAL mode only synchronous=FULL syncs at every commit (sqlite.org/pragma.html#pragma_synchronous). */
+function makeDurable(database: Database.Database): void {
+  database.pragma('journal_mode = WAL')
+  database.pragma('synchronous = FULL')
+  // On macOS alone fsync leaves the data in the disk's cache.
+  database.pragma('fullfsync = ON')
+  database.pragma('checkpoint_fullfsync = ON')
+  const mode = database.pragma('journal_mode', { simple: true })
+  const synchronous = database.pragma('synchronous', { simple: true })
+  if (mode !== 'wal' || synchronous !== 2) throw new Error(`it cannot be durable here: journal mode ${mode}`)
+}
+
+function migrate(database: Database.Database): void {
+  const upgrade = database.transaction(() => {
+    const version = database.pragma('user_version', { simple: true }) as number
+    if (version > migrations.length) throw new Error(`it has schema version ${version}, newer than this service`)
+    for (const step of migrations.slice(version)) database.exec(step)
+    database.pragma(`user_version = ${migrations.length}`)
+  })
+  upgrade.exclusive()
+}
+
+function committer(database: Database.Database): (batch: NewPlant[]) => CreateOutcome[] {
+  const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
+  const select = database.prepare<[bigint], { name: string; tag: string | null }>(
+    'SELECT name, tag FROM plants WHERE id = ?',
+  )
+  const create = ({ id, name, tag = null as never }: NewPlant): CreateOutcome => {
+    if (insert.run(id, name, tag).changes === 1) return 'created'
+    const kept = select.get(id)
+    return kept?.name === name && kept.tag === tag ? 'identical' : 'conflict'
+  }
+  return database.transaction((batch: NewPlant[]) => batch.map(create)).immediate
+}

@@ -1,0 +1,44 @@
+/** The thread of the SQLite store: opens the file named by workerData, then answers each message with a reply, in order. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { CreateOutcome, NewPlant } from './plant-store.ts'
+import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
+
+/** A batch to commit, or the end. */
+export type Request = NewPlant[] | 'close'
+/** The outcomes, or why nothing was created, with whether it may be otherwise soon. */
+export type Reply = CreateOutcome[] | { message: string; passing: boolean }
+
+/** A full disk, or a lock that a foreign program holds. */
+const passing = /^SQLITE_(FULL|BUSY|IOERR_SHMSIZE)/
+/** After these nothing that the file or the disk says can be trusted: a sync that failed once may lie from then on. */
+const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/
+
+const port = parentPort as NonNullable<typeof parentPort>
+const database = open()
+
+port.on('message', (request: Request) => {
+  if (request !== 'close') return port.postMessage(answer(request))
+  database.close()
+  port.close()
+})
+port.postMessage('open')
+
+/** The driver's errors lose their message between threads, so what ends this one is thrown as an Error of Node's. */
+function open(): PlantDatabase {
+  try {
+    return openDatabase(workerData)
+  } catch (error) {
+    throw new Error((error as Error).message)
+  }
+}
+
+function answer(batch: NewPlant[]): Reply {
+  try {
+    return database.commit(batch)
+  } catch (error) {
+    const { message, code = '' } = error as Error & { code?: string }
+    if (passing.test(code)) return { message, passing: true }
+    if (fatal.test(code)) throw new Error(message)
+    return { message, passing: false }
+  }
+}

@@ -5,7 +5,12 @@ import { build } from 'esbuild'
 /** Bundles the server into dist/: few files start in less time than several hundred. What is native stays a package. */
 export async function bundle(): Promise<void> {
   await build({
-    entryPoints: { server: 'src/server.ts', 'sqlite-worker': 'src/store/sqlite-worker.ts' },
+    entryPoints: {
+      server: 'src/server.ts',
+      'sqlite-worker': 'src/store/sqlite-worker.ts',
+      store: 'src/store/open.ts',
+      conformance: 'test/store/conformance.ts',
+    },
     outdir: 'dist',
     chunkNames: '[name]',
     bundle: true,
@@ -14,7 +19,7 @@ export async function bundle(): Promise<void> {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    external: ['better-sqlite3'],
+    external: ['better-sqlite3', 'pg-native', 'pg-cloudflare'],
     // The CommonJS packages in the bundle ask for their built-in modules with require.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',

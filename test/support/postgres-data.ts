@@ -1,0 +1,53 @@
+import { cp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { execute, own, program } from './postgres-programs.ts'
+
+export type DataOptions = {
+  /** Asked of every connection; default: none is. */
+  password?: string | undefined
+  /** Takes TLS too, with a certificate for localhost and 127.0.0.1 that signs itself; needs `openssl`. */
+  tls?: boolean
+}
+
+/** Makes the data of a new server, whose superuser is `postgres`. */
+export async function initialize(data: string, { password, tls = false }: DataOptions): Promise<void> {
+  const file = `${data}.password`
+  await writeFile(file, `${password}\n`)
+  own(file)
+  const auth = password === undefined ? ['--auth=trust'] : ['--auth=scram-sha-256', `--pwfile=${file}`]
+  // This sync is only of the new files: the server itself still syncs what it commits.
+  const args = ['--no-sync', '--encoding=UTF8', '--locale=C', '--username=postgres', ...auth]
+  await execute(program('initdb'), [`--pgdata=${data}`, ...args])
+  await rm(file)
+  if (tls) await certify(data)
+}
+
+/** The files have the names that the server looks for. */
+async function certify(data: string): Promise<void> {
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  const files = ['-keyout', join(data, 'server.key'), '-out', join(data, 'server.crt')]
+  await execute('openssl', ['req', '-x509', '-days', '2', ...names, ...key, ...files])
+}
+
+const ofTheServerAlone = /\/(postmaster\.\w+|(pg_wal|pg_replslot|pg_dynshmem)\/.*)$/
+
+/** Copies the data of a running server for a standby that is to follow it, and is called `name` there. */
+export async function copyData(from: { data: string; url: string }, data: string, name: string): Promise<void> {
+  const client = new pg.Client(from.url)
+  await client.connect()
+  try {
+    // The backup lasts as long as this session.
+    await client.query('SELECT pg_backup_start($1, true)', [name])
+    await cp(from.data, data, { recursive: true, filter: (path) => !ofTheServerAlone.test(path) })
+    const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)')
+    await writeFile(join(data, 'backup_label'), rows[0].labelfile)
+  } finally {
+    await client.end()
+  }
+  const primary = `${from.url}?application_name=${name}`
+  await writeFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`)
+  await writeFile(join(data, 'standby.signal'), '')
+  own(data)
+}

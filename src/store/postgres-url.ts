@@ -1,0 +1,64 @@
+import type { PoolConfig } from 'pg'
+
+export type PostgresSettings = {
+  /** How to connect to each server that the URL names. */
+  servers: PoolConfig[]
+  /** Whether a server will do that can lose what it acknowledged. */
+  acceptLoss: boolean
+}
+
+/** Servers and a database are named; the parameters may still be wrong. */
+export const postgresUrl =
+  /^postgres(?:ql)?:\/\/(?<user>[^@/?#]+@)?(?<hosts>[^@/?#]+)(?<database>\/[^/?#]+)(?:\?(?<parameters>[^#]+))?$/
+const milliseconds = { pattern: /^\d{1,9}$/, allowed: 'a number of milliseconds, 0 for none' }
+const text = { pattern: /./, allowed: 'a text' }
+const file = { pattern: /./, allowed: 'the path of a file' }
+
+/** The parameters of the URL: those of libpq where it has them (postgresql.org/docs/current/libpq-connect.html). */
+const known = new Map<string, { pattern: RegExp; allowed: string }>(
+  Object.entries({
+    sslmode: {
+      pattern: /^(disable|require|verify-ca|verify-full)$/,
+      allowed: 'disable, require, verify-ca, verify-full',
+    },
+    sslrootcert: file,
+    sslcert: file,
+    sslkey: file,
+    application_name: text,
+    connect_timeout: { pattern: /^[1-9]\d{0,5}$/, allowed: 'a number of seconds' },
+    statement_timeout: milliseconds,
+    query_timeout: milliseconds,
+    target_session_attrs: { pattern: /^(primary|read-write)$/, allowed: 'primary, read-write' },
+    accept_data_loss: { pattern: /^(true|false)$/, allowed: 'true, false' },
+  }),
+)
+
+/**
+ * Takes `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`, each part percent-encoded (RFC 3986 section
+ * 2.1); gives the settings, with limits of time where the URL names none. Throws when a parameter is unknown or wrong.
+ */
+export function readPostgresUrl(url: string): PostgresSettings {
+  const { user = '', hosts = '', database = '', parameters = '' } = postgresUrl.exec(url)?.groups ?? {}
+  const given = new Map(new URLSearchParams(parameters))
+  for (const [name, value] of given) {
+    const parameter = known.get(name)
+    if (parameter === undefined)
+      throw new Error(`it has no parameter ${name}, allowed: ${[...known.keys()].join(', ')}`)
+    if (!parameter.pattern.test(value)) throw new Error(`${name} is "${value}", allowed: ${parameter.allowed}`)
+  }
+  // sslmode means what it means to libpq, not to older versions of the driver.
+  const tls = new URLSearchParams({ uselibpqcompat: 'true' })
+  for (const [name, value] of given) if (name.startsWith('ssl')) tls.set(name, value)
+  const number = (name: string, otherwise: number) => Number(given.get(name) ?? otherwise)
+  const servers = hosts.split(',').map((host) => ({
+    connectionString: `postgres://${user}${host}${database}?${tls}`,
+    application_name: given.get('application_name') ?? 'plant-store',
+    connectionTimeoutMillis: number('connect_timeout', 3) * 1_000,
+    statement_timeout: number('statement_timeout', 5_000),
+    query_timeout: number('query_timeout', 10_000),
+    keepAlive: true,
+    idleTimeoutMillis: 60_000,
+    max: 4,
+  }))
+  return { servers, acceptLoss: given.get('accept_data_loss') === 'true' }
+}

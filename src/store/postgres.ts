@@ -1,0 +1,103 @@
+import { groupCommit } from './group-commit.ts'
+import type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
+import { openPrimary, type Primary } from './postgres-primary.ts'
+import { checkServer, makeTable } from './postgres-start.ts'
+import { readPostgresUrl } from './postgres-url.ts'
+import { Unavailable } from './unavailable.ts'
+
+const table = 'CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)'
+
+/**
+ * Adds what is new and gives what was there, in one statement. The rows that were there are locked, which writes to the
+ * log: so their commit is waited for as well, also by a synchronous standby, should it have been interrupted the first
+ * time. A row that another transaction commits meanwhile is in neither part, and is asked for again.
+ */
+const statement = `
+  WITH given AS (SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) AS given (id, name, tag)),
+  added AS (
+    INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM given ORDER BY id
+    ON CONFLICT (id) DO NOTHING RETURNING id
+  ),
+  kept AS (SELECT id, name, tag FROM plants WHERE id = ANY ($1::bigint[]) ORDER BY id FOR SHARE)
+  SELECT id, NULL AS name, NULL AS tag, true AS created FROM added
+  UNION ALL SELECT id, name, tag, false FROM kept`
+
+type Row = { id: string; name: string; tag: string | null; created: boolean }
+
+/** How often a batch asks again before its clients are told to. */
+const attempts = 10
+
+/** SQLSTATE of what ends a transaction that may succeed when it is run again: a failed serialization, a deadlock. */
+const again = /^(40001|40P01)$/
+/** SQLSTATE classes of what one record can be to blame for: data exceptions, constraints, a limit of the server. */
+const ofRecord = /^(22|23|54)/
+
+/**
+ * Opens the PostgreSQL database of a URL, for any number of instances of the service; makes its table where it is
+ * missing. Rejects when no server can be reached, or the one that takes writes would not keep what it acknowledges.
+ */
+export async function openPostgres(url: string): Promise<PlantStore> {
+  const { servers, acceptLoss } = readPostgresUrl(url)
+  const primary = openPrimary(servers)
+  try {
+    await checkServer(primary, acceptLoss)
+    await makeTable(
+      () => insert(primary, []),
+      () => primary.query(table),
+    )
+  } catch (error) {
+    await primary.close()
+    throw error
+  }
+  const creates = groupCommit((batch: NewPlant[]) => commit(primary, batch), {
+    weigh: ({ name, tag = '' }) => 1_024 + 2 * (name.length + tag.length),
+  })
+  let closing: Promise<void> | undefined
+  return {
+    create: creates.submit,
+    async ready() {
+      await primary.query('SELECT 1')
+    },
+    close() {
+      closing ??= creates.close().then(() => primary.close())
+      return closing
+    },
+  }
+}
+
+/** Sorted ids lock rows in one order, so that instances wait for each other but never in a circle. */
+async function commit(primary: Primary, batch: NewPlant[]): Promise<CreateOutcome[]> {
+  const first = new Map<bigint, NewPlant>()
+  for (const plant of batch) if (!first.has(plant.id)) first.set(plant.id, plant)
+  const rows = new Map<bigint, Row>()
+  let asked = [...first.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  for (let attempt = 0; asked.length > 0; attempt++) {
+    if (attempt === attempts) throw new Unavailable('others change the same plants')
+    for (const row of await insertOrNothing(primary, asked)) rows.set(BigInt(row.id), row)
+    asked = asked.filter(({ id }) => !rows.has(id))
+  }
+  return batch.map((plant) => {
+    const row = rows.get(plant.id) as Row
+    const winner = first.get(plant.id) as NewPlant
+    if (row.created && plant === winner) return 'created'
+    const { name, tag } = row.created ? winner : row
+    return name === plant.name && (tag ?? undefined) === plant.tag ? 'identical' : 'conflict'
+  })
+}
+
+async function insertOrNothing(primary: Primary, plants: NewPlant[]): Promise<Row[]> {
+  try {
+    return await insert(primary, plants)
+  } catch (error) {
+    const { code = '', message } = error as Error & { code?: string }
+    if (again.test(code)) return []
+    throw ofRecord.test(code) ? error : new Unavailable(message, { cause: error })
+  }
+}
+
+const insert = (primary: Primary, plants: NewPlant[]): Promise<Row[]> =>
+  primary.query<Row>(statement, [
+    plants.map(({ id }) => id),
+    plants.map(({ name }) => name),
+    plants.map(({ tag }) => tag ?? null),
+  ])

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { cleanEnv, makeValidator, str } from 'envalid'
 import { newToken, tokenCommand, tokenProblem } from './auth/tokens.ts'
-import { isStoreUrl, storeUrls } from './store/open.ts'
+import { isStoreUrl, storeUrls, withoutPassword } from './store/open.ts'
 
 export type Config = {
   host: string
@@ -61,7 +61,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     {
       reporter: ({ errors }) => {
         for (const name of Object.keys(errors) as (keyof typeof allowed)[]) {
-          throw new Error(`${name} is ${JSON.stringify(given[name])}, allowed: ${allowed[name]}`)
+          const value = withoutPassword(String(given[name]))
+          throw new Error(`${name} is ${JSON.stringify(value)}, allowed: ${allowed[name]}`)
         }
       },
     },

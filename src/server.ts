@@ -4,7 +4,7 @@ import { createApp } from './app.ts'
 import { tokenVerifier } from './auth/tokens.ts'
 import { type Config, readConfig } from './config.ts'
 import type { Document } from './contract/document.ts'
-import { openStore } from './store/open.ts'
+import { openStore, withoutPassword } from './store/open.ts'
 
 await start().catch((error: Error) => {
   process.stderr.write(`plant-store: ${error.message}\n`)
@@ -15,7 +15,7 @@ async function start(): Promise<void> {
   const config = readConfig(process.env)
   const document: Document = JSON.parse(await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8'))
   const store = await openStore(config.storeUrl).catch((error: Error) => {
-    throw new Error(`STORE_URL is "${config.storeUrl}": ${error.message}`)
+    throw new Error(`STORE_URL is "${withoutPassword(config.storeUrl)}": ${error.message}`)
   })
   try {
     const app = await createApp({
@@ -27,9 +27,15 @@ async function start(): Promise<void> {
     })
     await app.listen({ host: config.host, port: config.port }).catch(explainListen(config))
     announce(config, document, app.server.address() as AddressInfo)
-    onSignal(async () => {
+    const stop = async () => {
       await app.close()
       await store.close()
+    }
+    onSignal(stop)
+    void store.failure?.then((error) => {
+      process.stderr.write(`plant-store: the store has failed: ${error.message}\n`)
+      process.exitCode = 1
+      return stop()
     })
   } catch (error) {
     await store.close()
@@ -55,7 +61,7 @@ function announce(
   { address, port, family }: AddressInfo,
 ): void {
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-  process.stdout.write(`plant-store ${info.version} on ${url}, store ${storeUrl}, docs by npm run docs\n`)
+  process.stdout.write(`plant-store ${info.version} on ${url}, store ${withoutPassword(storeUrl)}, docs by npm run docs\n`)
   if (generatedToken === undefined) return
   process.stderr.write(
     `ACCESS_TOKENS is not set: this process takes the token ${generatedToken}\n` +

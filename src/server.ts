@@ -61,7 +61,9 @@ function announce(
   { address, port, family }: AddressInfo,
 ): void {
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-  process.stdout.write(`plant-store ${info.version} on ${url}, store ${withoutPassword(storeUrl)}, docs by npm run docs\n`)
+  process.stdout.write(
+    `plant-store ${info.version} on ${url}, store ${withoutPassword(storeUrl)}, docs by npm run docs\n`,
+  )
   if (generatedToken === undefined) return
   process.stderr.write(
     `ACCESS_TOKENS is not set: this process takes the token ${generatedToken}\n` +

@@ -47,3 +47,50 @@ t.test('one owner has the file', async (t) => {
   await store.close()
   await (await openStore(url)).close()
 })
+
+t.test('a lock of another program is waited for, and not for ever', async (t) => {
+  const path = join(t.testdir({}), 'plants.db')
+  const store = await openStore(`sqlite:${path}`)
+  const other = new Database(path)
+  other.exec('BEGIN IMMEDIATE')
+  await t.rejects(store.create({ id: 1n, name: 'a' }), { name: 'Unavailable', message: 'database is locked' })
+  await t.rejects(store.ready(), { name: 'Unavailable' })
+  other.exec('COMMIT')
+  other.close()
+  t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
+  await store.close()
+})
+
+t.test('what SQLite cannot take fails alone', async (t) => {
+  const store = await openStore(`sqlite:${join(t.testdir({}), 'plants.db')}`)
+  const ids = [1n, 2n ** 64n, 3n]
+  const settled = await Promise.allSettled(ids.map((id) => store.create({ id, name: 'a' })))
+  t.same(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  await store.close()
+})
+
+t.test('a file that fails is the end of the store', async (t) => {
+  const path = join(t.testdir({}), 'plants.db')
+  const store = await openStore(`sqlite:${path}`)
+  const count = 100
+  // More than SQLite keeps in memory, and all of it in the file itself.
+  const fill = (id: number) => store.create({ id: BigInt(id), name: 'x'.repeat(256 * 1024) })
+  await Promise.all(Array.from({ length: count }, (_, id) => fill(id)))
+  const other = new Database(path)
+  other.pragma('wal_checkpoint(TRUNCATE)')
+  other.close()
+  writeFileSync(path, Buffer.alloc(4096, 'x'))
+
+  const settled = await Promise.allSettled(Array.from({ length: count }, (_, id) => fill(id)))
+  t.same(
+    new Set(settled.map((each) => each.status === 'rejected' && each.reason.message)),
+    new Set(['the file has failed']),
+  )
+  t.match(await store.failure, { message: /malformed|not a database|disk I\/O error/ })
+  await t.rejects(store.create({ id: 0n, name: 'a' }), { name: 'Unavailable' })
+  await t.rejects(store.ready(), { name: 'Unavailable' })
+  await store.close()
+})

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
-import { startPostgres } from './postgres.ts'
+import { query, startPostgres } from './postgres.ts'
 
 let server: Promise<string> | undefined
 
@@ -14,13 +13,10 @@ export async function testDatabase(t: { teardown(cleanUp: () => Promise<void>): 
     : startPostgres().then((own) => own.url())
   const url = new URL(await server)
   const name = `plant_store_test_${randomBytes(8).toString('hex')}`
-  const execute = async (sql: string) => {
-    const client = new pg.Client(String(await server))
-    await client.connect()
-    await client.query(sql).finally(() => client.end())
-  }
-  await execute(`CREATE DATABASE ${name}`)
-  t.teardown(() => execute(`DROP DATABASE ${name} WITH (FORCE)`))
+  await query(await server, `CREATE DATABASE ${name}`)
+  t.teardown(async () => {
+    await query(await (server as Promise<string>), `DROP DATABASE ${name} WITH (FORCE)`)
+  })
   url.pathname = name
   return url.href
 }

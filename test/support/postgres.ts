@@ -113,20 +113,25 @@ export class Postgres {
     await this.query('SELECT pg_promote()')
   }
 
-  /** Gives the rows of one statement, on a connection of its own. */
-  async query(sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-    const client = new pg.Client(this.url())
-    await client.connect()
-    try {
-      return (await client.query(sql, values)).rows
-    } finally {
-      await client.end()
-    }
+  /** Gives the rows of one statement. */
+  query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]> {
+    return query(this.url(), sql, values)
   }
 
   /** Stops it and removes its data. */
   async close(): Promise<void> {
     await this.stop('fast')
     await this.#directory.remove()
+  }
+}
+
+/** Gives the rows of one statement, on a connection of its own. */
+export async function query(url: string, sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query(sql, values)).rows
+  } finally {
+    await client.end()
   }
 }

@@ -1,0 +1,55 @@
+import t from 'tap'
+import { readPostgresUrl } from '../../src/store/postgres-url.ts'
+
+t.test('one server, with limits of time', async (t) => {
+  t.same(readPostgresUrl('postgres://me:p%40ss@db.example:5433/plants'), {
+    servers: [
+      {
+        connectionString: 'postgres://me:p%40ss@db.example:5433/plants?uselibpqcompat=true',
+        application_name: 'plant-store',
+        connectionTimeoutMillis: 3_000,
+        statement_timeout: 5_000,
+        query_timeout: 10_000,
+        keepAlive: true,
+        idleTimeoutMillis: 60_000,
+        max: 4,
+      },
+    ],
+    acceptLoss: false,
+  })
+})
+
+t.test('several servers, with parameters', async (t) => {
+  const parameters =
+    'sslmode=verify-full&sslrootcert=%2Fca.pem&connect_timeout=1&statement_timeout=0&query_timeout=100' +
+    '&application_name=a&target_session_attrs=primary&accept_data_loss=true'
+  const { servers, acceptLoss } = readPostgresUrl(`postgresql://me@one,[::1]:5433/plants?${parameters}`)
+  t.equal(acceptLoss, true)
+  t.same(
+    servers.map(({ connectionString }) => connectionString),
+    ['one', '[::1]:5433'].map(
+      (host) => `postgres://me@${host}/plants?uselibpqcompat=true&sslmode=verify-full&sslrootcert=%2Fca.pem`,
+    ),
+  )
+  t.match(servers[1], {
+    application_name: 'a',
+    connectionTimeoutMillis: 1_000,
+    statement_timeout: 0,
+    query_timeout: 100,
+  })
+})
+
+t.test('parameters that are unknown or wrong are told, with what is allowed', async (t) => {
+  const cases: [string, RegExp][] = [
+    ['sslmod=require', /^it has no parameter sslmod, allowed: sslmode, sslrootcert, /],
+    ['toString=1', /^it has no parameter toString, /],
+    ['sslmode=prefer', /^sslmode is "prefer", allowed: disable, require, verify-ca, verify-full$/],
+    ['connect_timeout=0', /^connect_timeout is "0", allowed: a number of seconds$/],
+    ['statement_timeout=5s', /^statement_timeout is "5s", allowed: a number of milliseconds, 0 for none$/],
+    ['sslrootcert=', /^sslrootcert is "", allowed: the path of a file$/],
+    ['accept_data_loss=yes', /^accept_data_loss is "yes", allowed: true, false$/],
+  ]
+  for (const [parameters, message] of cases) {
+    t.throws(() => readPostgresUrl(`postgres://localhost/plants?${parameters}`), { message })
+  }
+})

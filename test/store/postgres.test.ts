@@ -1,0 +1,90 @@
+import t, { type Test } from 'tap'
+import { openStore } from '../../src/store/open.ts'
+import type { CreateOutcome, PlantStore } from '../../src/store/plant-store.ts'
+import { testDatabase } from '../support/database.ts'
+import { query } from '../support/postgres.ts'
+import { conformance } from './conformance.ts'
+
+for (const [name, run] of Object.entries(conformance)) {
+  t.test(name, async (t) => {
+    const url = await testDatabase(t)
+    await t.resolves(run(() => openStore(url), true))
+  })
+}
+
+/** Several instances of the service on one database. */
+async function instances(t: Test, url: string, count: number): Promise<PlantStore[]> {
+  const stores = await Promise.all(Array.from({ length: count }, () => openStore(url)))
+  t.teardown(() => Promise.all(stores.map((store) => store.close())))
+  return stores
+}
+
+/** Every instance creates plants of the same ids at once, each with names of its own, in an order of its own. */
+async function race(stores: PlantStore[], ids: number): Promise<Map<string, CreateOutcome[]>> {
+  const outcomes = new Map<string, CreateOutcome[]>()
+  const creates = stores.flatMap((store, instance) =>
+    Array.from({ length: ids }, async (_, n) => {
+      const id = BigInt((n * 7_919 * (instance + 1)) % ids)
+      const outcome = await store.create({ id, name: `of instance ${instance}` })
+      outcomes.set(`${id}`, [...(outcomes.get(`${id}`) ?? []), outcome])
+    }),
+  )
+  await Promise.all(creates)
+  return outcomes
+}
+
+t.test('many instances make the table at once, once', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const url = await testDatabase(t)
+    const stores = await instances(t, url, 8)
+    t.equal(await stores[0]?.create({ id: 1n, name: 'a' }), 'created')
+    t.equal(await stores[7]?.create({ id: 1n, name: 'a' }), 'identical')
+  }
+})
+
+for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
+  t.test(`a race of instances has one winner for each id, under ${isolation}`, async (t) => {
+    const url = await testDatabase(t)
+    await query(
+      url,
+      `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_isolation = '${isolation}'`,
+    )
+    const stores = await instances(t, url, 4)
+    const ids = 3_001
+    const outcomes = await race(stores, ids)
+    t.equal(outcomes.size, ids)
+    for (const each of outcomes.values()) each.sort()
+    t.same(new Set([...outcomes.values()].map(String)), new Set(['conflict,conflict,conflict,created']))
+    const rows = await query(url, 'SELECT count(*)::int AS count FROM plants')
+    t.same(rows, [{ count: ids }])
+    await Promise.all(stores.map((store) => store.close()))
+    const [server] = await query(url, 'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()')
+    t.same(server, { deadlocks: 0 })
+  })
+}
+
+t.test('what the server refuses fails alone', async (t) => {
+  const url = await testDatabase(t)
+  const [store] = (await instances(t, url, 1)) as [PlantStore]
+  const names = ['a', 'with \u0000', 'c']
+  const settled = await Promise.allSettled(names.map((name, id) => store.create({ id: BigInt(id), name })))
+  t.same(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  t.match(settled[1], { reason: { code: '22021' } })
+})
+
+t.test('a row that never shows is not called a conflict', async (t) => {
+  const url = await testDatabase(t)
+  const [store] = (await instances(t, url, 1)) as [PlantStore]
+  await query(url, 'CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$')
+  await query(url, 'CREATE TRIGGER nothing BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION nothing()')
+  await t.rejects(store.create({ id: 1n, name: 'a' }), { name: 'Unavailable', retryAfter: 1 })
+})
+
+t.test('a table of others is told', async (t) => {
+  const url = await testDatabase(t)
+  await query(url, 'CREATE TABLE plants (id text)')
+  await t.rejects(openStore(url), /column "name" of relation "plants" does not exist/)
+})

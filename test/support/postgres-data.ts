@@ -1,4 +1,4 @@
-import { cp, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { execute, own, program } from './postgres-programs.ts'
@@ -6,7 +6,7 @@ import { execute, own, program } from './postgres-programs.ts'
 export type DataOptions = {
   /** Asked of every connection; default: none is. */
   password?: string | undefined
-  /** Takes TLS too, with a certificate for localhost and 127.0.0.1 that signs itself; needs `openssl`. */
+  /** Takes TLS too, with a certificate for localhost and 127.0.0.1 that signs itself. */
   tls?: boolean
 }
 
@@ -23,12 +23,14 @@ export async function initialize(data: string, { password, tls = false }: DataOp
   if (tls) await certify(data)
 }
 
-/** The files have the names that the server looks for. */
+/** The files have the names that the server looks for; it takes a key that nobody else can read. */
 async function certify(data: string): Promise<void> {
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  const files = ['-keyout', join(data, 'server.key'), '-out', join(data, 'server.crt')]
-  await execute('openssl', ['req', '-x509', '-days', '2', ...names, ...key, ...files])
+  for (const name of ['server.key', 'server.crt']) {
+    const file = join(data, name)
+    await copyFile(new URL(`certificate/${name}`, import.meta.url), file)
+    await chmod(file, 0o600)
+    own(file)
+  }
 }
 
 const ofTheServerAlone = /\/(postmaster\.\w+|(pg_wal|pg_replslot|pg_dynshmem)\/.*)$/

@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { copyData, type DataOptions, initialize } from './postgres-data.ts'
 import { freePort, runServer, type ServerProcess, type StopMode } from './postgres-process.ts'
 import { type Directory, makeDirectory } from './postgres-programs.ts'
+
+/** The file of the certificate that a server with `tls` shows. */
+export const certificate = fileURLToPath(new URL('certificate/server.crt', import.meta.url))
 
 export type PostgresOptions = DataOptions & {
   /** Configuration of the server; fsync is on unless it is given here. */
@@ -53,11 +57,6 @@ export class Postgres {
   url(database = 'postgres'): string {
     const { password } = this.#options
     return `postgres://postgres${password === undefined ? '' : `:${password}`}@127.0.0.1:${this.port}/${database}`
-  }
-
-  /** The file of the certificate that a server with `tls` shows. */
-  get certificate(): string {
-    return `${this.#directory.data}/server.crt`
   }
 
   /** Resolves when it takes connections, recovered where a stop left that to do. */

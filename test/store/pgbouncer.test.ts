@@ -1,0 +1,60 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { openStore } from '../../src/store/open.ts'
+import { query, startPostgres } from '../support/postgres.ts'
+import { freePort } from '../support/postgres-process.ts'
+import { makeDirectory, own, unprivileged } from '../support/postgres-programs.ts'
+import { conformance } from './conformance.ts'
+
+const installed = spawnSync('pgbouncer', ['--version']).status === 0
+
+/** PgBouncer with connections that are another client's after each transaction; it does not run as root. */
+async function startBouncer(t: Test, upstream: number): Promise<number> {
+  const port = await freePort()
+  const directory = makeDirectory()
+  const file = directory.data
+  const settings = [
+    `[databases]\n* = host=127.0.0.1 port=${upstream} user=postgres\n[pgbouncer]`,
+    `listen_addr = 127.0.0.1\nlisten_port = ${port}\nunix_socket_dir =\nauth_type = any`,
+    'pool_mode = transaction\ndefault_pool_size = 2\nlogfile =\npidfile =\n',
+  ]
+  writeFileSync(file, settings.join('\n'))
+  own(file)
+  const bouncer = spawn('pgbouncer', [file], { ...unprivileged, stdio: 'ignore' })
+  t.teardown(async () => {
+    bouncer.kill('SIGKILL')
+    await once(bouncer, 'exit')
+    await directory.remove()
+  })
+  for (;;) {
+    try {
+      await query(`postgres://postgres@127.0.0.1:${port}/postgres`, 'SELECT 1')
+      return port
+    } catch (error) {
+      if (bouncer.exitCode !== null) throw error
+      await sleep(50)
+    }
+  }
+}
+
+t.test(
+  'behind PgBouncer in transaction mode',
+  { skip: !installed && 'NOT RUN: pgbouncer is not installed' },
+  async (t) => {
+    const server = await startPostgres()
+    t.teardown(() => server.close())
+    const port = await startBouncer(t, server.port)
+    await t.rejects(openStore(`postgres://postgres@127.0.0.1:${port}/postgres`), /unsupported startup parameter/)
+    for (const [index, [name, run]] of Object.entries(conformance).entries()) {
+      await server.query(`CREATE DATABASE conformance${index}`)
+      const url = `postgres://postgres@127.0.0.1:${port}/conformance${index}?statement_timeout=0`
+      await t.resolves(
+        run(() => openStore(url), true),
+        name,
+      )
+    }
+  },
+)

@@ -23,22 +23,23 @@ export async function checkServer(primary: Primary, acceptLoss: boolean): Promis
   }
 }
 
-/** Errors of instances that make the table at once: it exists, or its type does, or its row in the catalogue is locked. */
-const raced = /^(42P07|23505|XX000|40001)$/
 const undefinedTable = '42P01'
-const attempts = 10
 
-/** Runs `use`, which needs the table, and where it is missing `make` before it; any number of instances may at once. */
+/**
+ * Runs `use`, which needs the table, and where that is missing `make` and `use` again. Any number of instances may do so
+ * at once: `make` then fails for all but one, in several ways, and there is a table all the same.
+ */
 export async function makeTable(use: () => Promise<unknown>, make: () => Promise<unknown>): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await use()
-      return
-    } catch (error) {
-      if ((error as { code?: string }).code !== undefinedTable || attempt === attempts) throw error
-    }
-    await make().catch((error: { code?: string }) => {
-      if (!raced.test(String(error.code))) throw error
+  try {
+    await use()
+  } catch (error) {
+    if ((error as { code?: string }).code !== undefinedTable) throw error
+    const failed = await make().then(
+      () => undefined,
+      (reason: Error) => reason,
+    )
+    await use().catch((stillMissing: Error) => {
+      throw failed ?? stillMissing
     })
   }
 }

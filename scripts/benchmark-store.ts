@@ -45,5 +45,6 @@ try {
     await measureRates(urls, directory, rounds, seconds)
   }
 } finally {
-  for (const cleanUp of cleanUps) await cleanUp()
+  // What failed before is what matters.
+  await Promise.allSettled(cleanUps.map((cleanUp) => cleanUp()))
 }

@@ -30,6 +30,7 @@ export async function measureRates(
   const appends = measured.flatMap(({ figures }) => figures.map((each) => each.appends))
   const [least, middle, most] = [Math.min(...appends), median(appends), Math.max(...appends)].map(Math.round)
   console.log(`${fileSystem(directory)}: ${middle} appends of 4 KiB synced in a second (${least} to ${most})`)
+  console.log('loop: how late a timer of 1 ms is, in ms; less than 1 ms is no more than its resolution')
   console.log(row(['store', 'in flight', 'creates/s', 'to appends', 'p50 ms', 'p99 ms', 'loop p50', 'loop p99']))
   for (const { name, count, figures } of measured) {
     const of = (figure: (each: Figures & { appends: number }) => number) => median(figures.map(figure))

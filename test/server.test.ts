@@ -102,6 +102,32 @@ t.test('a start that cannot be is refused with one line', async (t) => {
   }
 })
 
+t.test('when the store fails for good, the process ends and a supervisor can start it anew', async (t) => {
+  const directory = t.testdir({
+    'store.mjs': `export const open = async () => ({
+      create: async () => { throw Object.assign(new Error('failed'), { retryAfter: 1 }) },
+      ready: async () => {},
+      close: async () => {},
+      failure: new Promise((resolve) => process.once('SIGUSR2', () => resolve(new Error('the disk is on fire')))),
+    })`,
+  })
+  const { child, create, ended } = await start(t, { STORE_URL: `module:${directory}/store.mjs` })
+  t.match(await create('{"id":1,"name":"a"}'), [503])
+  child.kill('SIGUSR2')
+  t.match(await ended, { code: 1, stderr: 'plant-store: the store has failed: the disk is on fire\n' })
+})
+
+t.test('a password in the URL of a store is not shown', async (t) => {
+  const STORE_URL = 'postgres://me:s3cret@127.0.0.1:1/plants'
+  const { code, stdout, stderr } = await run(t, 'src/server.ts', { ACCESS_TOKENS, STORE_URL }).ended
+  t.match(
+    stderr,
+    /^plant-store: STORE_URL is "postgres:\/\/me:\*\*\*@127\.0\.0\.1:1\/plants": no server takes writes: .*\n$/,
+  )
+  t.notMatch(stdout + stderr, /s3cret/)
+  t.equal(code, 1)
+})
+
 t.test('an address of IPv6 is written as one', async (t) => {
   const { url, create, child, ended } = await start(t, { HOST: '::1' })
   t.match(url, /^http:\/\/\[::1\]:\d+$/)

@@ -1,13 +1,50 @@
 import t from 'tap'
-import { isStoreUrl, openStore } from '../../src/store/open.ts'
+import { isStoreUrl, openStore, withoutPassword } from '../../src/store/open.ts'
 
 t.test('the URLs of stores', async (t) => {
-  for (const url of ['memory:', 'sqlite:plants.db', 'sqlite:/var/lib/plants.db']) t.ok(isStoreUrl(url), url)
-  for (const url of ['', 'memory', 'memory:x', 'sqlite:', 'mysql://x', 'plants.db', 'toString:'])
-    t.notOk(isStoreUrl(url), url)
+  const valid = [
+    'memory:',
+    'sqlite:plants.db',
+    'sqlite:/var/lib/plants.db',
+    'postgres://localhost/plants',
+    'postgresql://me:secret@one:5433,two:5433,[::1]/plants?sslmode=verify-full',
+    'postgres://me@%2Frun%2Fpostgresql/plants',
+    'module:./my-store.js',
+    'module:../my-store.js?a=b',
+    'module:/my-store.js',
+  ]
+  for (const url of valid) t.ok(isStoreUrl(url), url)
+  const invalid = [
+    '',
+    'memory',
+    'memory:x',
+    'sqlite:',
+    'mysql://x',
+    'plants.db',
+    'toString:',
+    'postgres://',
+    'postgres://localhost',
+    'postgres://localhost/',
+    'postgres:///plants',
+    'postgres://me:p@ss@localhost/plants',
+    'module:my-store',
+    'module:',
+  ]
+  for (const url of invalid) t.notOk(isStoreUrl(url), url)
 })
 
 t.test('no store for another URL', async (t) => {
   for (const url of ['mysql://x', 'plants.db', 'toString:'])
-    await t.rejects(openStore(url), /allowed: memory: or sqlite:PATH/)
+    await t.rejects(openStore(url), /allowed: memory:, sqlite:PATH, postgres:/)
+})
+
+t.test('a URL is shown without its password', async (t) => {
+  const cases: [string, string][] = [
+    ['memory:', 'memory:'],
+    ['postgres://localhost:5432/plants', 'postgres://localhost:5432/plants'],
+    ['postgres://me@localhost/plants', 'postgres://me@localhost/plants'],
+    ['postgres://me:secret@localhost:5432,two/plants', 'postgres://me:***@localhost:5432,two/plants'],
+    ['postgres://me:p@/s?s#@localhost/plants', 'postgres://me:***@localhost/plants'],
+  ]
+  for (const [url, shown] of cases) t.equal(withoutPassword(url), shown)
 })

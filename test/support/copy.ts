@@ -5,7 +5,8 @@ import type { Test } from 'tap'
 /** A copy of the project that a test may change, removed when it ends; gives its directory. */
 export function copyProject(t: Test): string {
   const directory = t.testdir({})
-  for (const name of ['openapi', 'src', 'generated', 'scripts', 'package.json', 'tsconfig.json', 'redocly.yaml']) {
+  const code = ['src', 'generated', 'scripts', 'test/store/conformance.ts']
+  for (const name of ['openapi', ...code, 'package.json', 'tsconfig.json', 'redocly.yaml']) {
     cpSync(name, resolve(directory, name), { recursive: true })
   }
   symlinkSync(resolve('node_modules'), resolve(directory, 'node_modules'))

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import type { Test } from 'tap'
 
 /** Runs a module in a process of its own, killed when the test ends, with the loader and the coverage of the tests. */
-export function run(t: Test, module: string, environment: Record<string, string> = {}, args: string[] = []) {
+export function run(t: Test, module: string, environment: Record<string, string> = {}, args: string[] = [], cwd = '.') {
   const child = spawn(process.execPath, [...process.execArgv, module, ...args], {
+    cwd,
     env: { ...process.env, ACCESS_TOKENS: '', HOST: '', PORT: '0', STORE_URL: 'memory:', ...environment },
   })
   const output = { stdout: '', stderr: '' }

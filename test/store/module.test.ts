@@ -1,0 +1,55 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import t from 'tap'
+import { openStore } from '../../src/store/open.ts'
+import { copyProject } from '../support/copy.ts'
+import { run } from '../support/process.ts'
+import { token } from '../support/service.ts'
+
+t.test('the store of the README passes the conformance suite, and serves', async (t) => {
+  const directory = copyProject(t)
+  const blocks = readFileSync('README.md', 'utf8').matchAll(/^```js\n\/\/ (my-store\S*\.js)[^\n]*\n(.*?)^```$/gms)
+  const files = Array.from(blocks, ([, name = '', code = '']) => {
+    writeFileSync(join(directory, name), code)
+    return name
+  })
+  t.same(files, ['my-store.js', 'my-store.test.js'])
+  const built = await run(t, 'scripts/build.ts', {}, [], directory).ended
+  t.match(built, { code: 0 })
+
+  const { code, stdout } = await run(t, 'my-store.test.js', {}, [], directory).ended
+  t.equal(code, 0)
+  t.match(stdout, / pass 6$/m)
+
+  const STORE_URL = 'module:./my-store.js?sqlite:data/plants.db'
+  const server = run(t, 'dist/server.js', { STORE_URL, ACCESS_TOKENS: token }, [], directory)
+  const [, url] = await server.find('stdout', / on (\S+), store module:/)
+  const create = (): Promise<Response> =>
+    fetch(`${url}/plants`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"id":1,"name":"a"}',
+    })
+  t.equal((await create()).status, 200)
+  writeFileSync(join(directory, 'maintenance'), '')
+  const refused = await create()
+  t.equal(refused.status, 503)
+  t.equal(refused.headers.get('retry-after'), '60')
+  server.child.kill('SIGTERM')
+  t.match(await server.ended, { code: 0 })
+})
+
+t.test('a module that is none, or gives no store, is told', async (t) => {
+  const directory = t.testdir({
+    'nothing.mjs': '',
+    'half.mjs': 'export const open = () => ({ create() {}, ready() {} })',
+    'none.mjs': 'export const open = async () => undefined',
+    'failing.mjs': "export const open = async (url) => { throw new Error('not today: ' + url) }",
+  })
+  const open = (name: string) => openStore(`module:./${relative('.', directory)}/${name}`)
+  await t.rejects(open('missing.mjs'), /Cannot find module/)
+  await t.rejects(open('nothing.mjs'), { message: 'the module exports no function open' })
+  await t.rejects(open('half.mjs'), { message: 'its open gives no store: it has no function close' })
+  await t.rejects(open('none.mjs'), { message: 'its open gives no store: it has no function create' })
+  await t.rejects(open('failing.mjs?a=b'), { message: /^not today: module:.*failing\.mjs\?a=b$/ })
+})

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { newToken } from '../../src/auth/tokens.ts'
+
+/** The access token of every service that is started here. */
+export const token = newToken()
+
+export type End = { code: number | null; signal: NodeJS.Signals | null }
+
+/** A service in a process of its own. */
+export type Service = {
+  port: number
+  /** What it has written to stderr so far. */
+  stderr(): string
+  /** Resolves when the process has ended, whoever ended it. */
+  ended: Promise<End>
+  /** Stops it as an operator does; resolves when it has ended. */
+  stop(): Promise<End>
+  /** Ends it at once, as kill -9; resolves when it has ended. */
+  kill(): Promise<End>
+}
+
+export type ServiceOptions = {
+  /** What runs it, with the arguments: strace, for one. */
+  command?: string[]
+  environment?: Record<string, string>
+}
+
+/**
+ * Takes a STORE_URL; starts the built service (see `bundle`) on a free port, and gives it once it listens. Rejects with
+ * what it wrote to stderr when it ends before that.
+ */
+export async function startService(storeUrl: string, options: ServiceOptions = {}): Promise<Service> {
+  const { command = [], environment = {} } = options
+  const [file = '', ...args] = [...command, process.execPath, 'dist/server.js']
+  // A group of its own: a signal must reach the service, whatever runs it.
+  const child = spawn(file, args, {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, HOST: '', PORT: '0', ACCESS_TOKENS: token, STORE_URL: storeUrl, ...environment },
+  })
+  const signal = (name: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), name)
+  }
+  const killAtExit = () => signal('SIGKILL')
+  process.once('exit', killAtExit)
+  let stdout = ''
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  child.stdout.setEncoding('utf8')
+  const ended = once(child, 'close').then(([code, signal]): End => {
+    process.off('exit', killAtExit)
+    return { code, signal }
+  })
+  const listening = () => / on http:\/\/\S+:(\d+),/.exec(stdout)?.[1]
+  while (listening() === undefined) {
+    const [text] = await Promise.race([once(child.stdout, 'data'), ended.then(() => [])])
+    if (text === undefined) throw new Error(`the service ended before it listened: ${stderr}`)
+    stdout += text
+  }
+  const end = (name: NodeJS.Signals) => async () => {
+    signal(name)
+    return await ended
+  }
+  return { port: Number(listening()), stderr: () => stderr, ended, stop: end('SIGTERM'), kill: end('SIGKILL') }
+}

@@ -68,6 +68,10 @@ export function startLoad(port: number, options: LoadOptions): Load {
   return { outcomes, finished, stop }
 }
 
+/** Whether an answer is one that no fault excuses: not a 200, not a 503, or not as the contract has it. */
+export const isWrong = ({ status, flaw }: Outcome): boolean =>
+  flaw !== undefined || (typeof status === 'number' && status !== 200 && status !== 503)
+
 /** How many outcomes there are of each status, and of each flaw. */
 export function countOutcomes(outcomes: Outcome[]): Record<string, number> {
   const counts: Record<string, number> = {}

@@ -1,0 +1,64 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+/** What strace records: every call that changes a file or a directory, and those that sync them. */
+export const traced = 'openat,mkdir,write,pwrite64,ftruncate,fsync,fdatasync,unlink,rename,fallocate,pwritev,writev'
+
+/** A call that succeeded. `start` and `end` are the lines of the trace at which it began and had returned. */
+export type Call = { start: number; end: number } & (
+  | { name: 'create'; path: string }
+  | { name: 'mkdir'; path: string }
+  | { name: 'unlink'; path: string }
+  | { name: 'sync'; path: string }
+  | { name: 'write'; path: string; offset: number; data: Buffer }
+  | { name: 'truncate'; path: string; length: number }
+  | { name: 'acknowledge'; id: bigint }
+)
+
+/**
+ * Reads a trace of strace with -f -y -xx, all threads in one file. Gives the calls below `directory`, and as
+ * `acknowledge` each id that was written to stdout, in the order in which they began. Throws on a call that it does not
+ * understand: an image without it would prove nothing.
+ */
+export async function readTrace(file: string, directory: string): Promise<Call[]> {
+  const calls: Call[] = []
+  const unfinished = new Map<string, { text: string; start: number }>()
+  let line = 0
+  for await (const text of createInterface({ input: createReadStream(file) })) {
+    line++
+    const [, thread = '', rest = ''] = /^(\d+) +(.*)$/.exec(text) ?? []
+    if (rest.endsWith(' <unfinished ...>')) {
+      unfinished.set(thread, { text: rest.slice(0, -' <unfinished ...>'.length), start: line })
+      continue
+    }
+    const [resumed] = /^<\.\.\. \w+ resumed>/.exec(rest) ?? []
+    const begun = resumed === undefined ? undefined : unfinished.get(thread)
+    const whole = begun === undefined ? rest : begun.text + rest.slice((resumed as string).length)
+    const call = readCall(whole, directory)
+    if (call !== undefined) calls.push({ ...call, start: begun?.start ?? line, end: line } as Call)
+  }
+  return calls.sort((a, b) => a.start - b.start)
+}
+
+function readCall(text: string, directory: string) {
+  const [, name = '', list = '', result] = /^(\w+)\((.*)\) += (\d+)/.exec(text) ?? []
+  if (result === undefined) return undefined
+  const values = list.split(', ')
+  const path = pathOf(values[name === 'openat' ? 1 : 0] as string)
+  if (name === 'write' && values[0]?.startsWith('1<')) {
+    const id = bytesOf(values[1]).toString()
+    return /^-?\d+\n$/.test(id) ? { name: 'acknowledge', id: BigInt(id) } : undefined
+  }
+  if (!path.startsWith(`${directory}/`) && !(path === directory && name.endsWith('sync'))) return undefined
+  if (name === 'openat') return values[2]?.includes('O_CREAT') ? { name: 'create', path } : undefined
+  if (name === 'mkdir' || name === 'unlink') return { name, path }
+  if (name === 'fsync' || name === 'fdatasync') return { name: 'sync', path }
+  if (name === 'ftruncate') return { name: 'truncate', path, length: Number(values[1]) }
+  if (name !== 'pwrite64') throw new Error(`the trace has a call that is not understood: ${text.slice(0, 200)}`)
+  return { name: 'write', path, offset: Number(values[3]), data: bytesOf(values[1]).subarray(0, Number(result)) }
+}
+
+/** Of an argument that is a path, or a descriptor with its path. */
+const pathOf = (argument: string): string => bytesOf(/(?:^"|<)([^">]*)/.exec(argument)?.[1]).toString()
+
+const bytesOf = (text = ''): Buffer => Buffer.from(text.replaceAll(/\\x|"/g, ''), 'hex')

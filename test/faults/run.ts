@@ -1,0 +1,61 @@
+/**
+ * npm run faults [-- NAME...] [--rounds=200] [--images=1000] [--seed=N] [--store=URL]
+ *
+ * Breaks the built service, or what is under it, and looks whether it kept what it promised. Prints each figure on a
+ * line. Ends with 1 when a figure is not what it must be, else with 2 when a scenario could not be run.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { bundle } from '../../scripts/bundle.ts'
+import { kill } from './kill.ts'
+import { powerLoss } from './power-loss.ts'
+import { randomOf } from './random.ts'
+import { newReport, type Report } from './report.ts'
+import { needs, type Scenario, type ScenarioOptions } from './scenario.ts'
+
+const scenarios: Record<string, Scenario> = { kill, 'power-loss': powerLoss }
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '200' },
+    images: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    store: { type: 'string' },
+  },
+})
+
+// The processes that were started end with this one.
+process.once('SIGINT', () => process.exit(130))
+await bundle()
+const names = positionals.length === 0 ? Object.keys(scenarios) : positionals
+const reports: Report[] = []
+for (const name of names) reports.push(await run(name))
+process.exitCode = reports.some(({ failed }) => failed) ? 1 : reports.every(({ ran }) => ran) ? 0 : 2
+
+async function run(name: string): Promise<Report> {
+  const scenario = scenarios[name]
+  if (scenario === undefined) throw new Error(`no scenario ${name}, there are: ${Object.keys(scenarios).join(', ')}`)
+  process.stdout.write(`${name}: ${scenario.title}; needs ${scenario.needs.join(' and ') || 'nothing'}\n`)
+  const report = newReport(name)
+  const missing = scenario.needs.filter((need) => !needs[need]())
+  if (missing.length > 0) {
+    report.notRun(missing.join(' and '))
+    return report
+  }
+  const directory = await mkdtemp(join(tmpdir(), `plant-store-${name}-`))
+  const options: ScenarioOptions = {
+    directory,
+    random: randomOf(Number(values.seed)),
+    rounds: Number(values.rounds),
+    images: Number(values.images),
+    storeUrl: values.store,
+  }
+  report.figure('seed', values.seed)
+  await scenario.run(report, options)
+  if (report.failed) process.stderr.write(`${name} failed: ${directory} is kept\n`)
+  else await rm(directory, { recursive: true })
+  return report
+}

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { openStore } from '../../src/store/open.ts'
+import { join, resolve } from 'node:path'
 import type { Journal } from './load.ts'
 import { idsOf, plantOf } from './plants.ts'
 import { changesOf, writeImage } from './power-loss/disk.ts'
-import { copyWeaker, record, storeIn } from './power-loss/record.ts'
+import { copyWeaker, record, storeFile } from './power-loss/record.ts'
 import type { Call } from './power-loss/trace.ts'
 import { randomOf } from './random.ts'
 import type { Report } from './report.ts'
@@ -23,27 +22,25 @@ export const powerLoss: Scenario = {
   title: 'images of the disk as a power loss leaves it, from a recording of all writes',
   needs: ['strace'],
   async run(report, options) {
-    const project = join(options.directory, 'weaker')
-    await copyWeaker(project)
-    const findings = await lookAtImages(report, options, { name: 'store', project: process.cwd() })
+    const findings = await lookAtImages(report, options, { name: 'store', build: resolve('dist') })
     report.zero('images that lost an acknowledged plant', findings.losing)
     report.zero('images without the file of the store', findings.missing)
     report.zero('acknowledged plants lost', findings.lost)
     report.zero('integrity checks failed', findings.broken)
     report.zero('phantom', findings.phantoms)
-    const control = await lookAtImages(report, options, { name: 'control', project })
+    const control = await lookAtImages(report, options, { name: 'control', build: await copyWeaker(options.directory) })
     report.notZero('images of the control that lost a plant', control.losing)
   },
 }
 
-type Recorded = { name: string; project: string }
+type Recorded = { name: string; build: string }
 
-async function lookAtImages(report: Report, options: ScenarioOptions, { name, project }: Recorded) {
+async function lookAtImages(report: Report, options: ScenarioOptions, { name, build }: Recorded) {
   const { random, images } = options
   const directory = join(options.directory, name)
   await mkdir(directory)
   const seed = random.below(2 ** 32)
-  const calls = await record({ directory, project, seed, count })
+  const calls = await record({ directory, build, seed, count })
   const changes = changesOf(calls, directory)
   const ids = idsOf(randomOf(seed))
   const sent = new Set(Array.from({ length: count }, () => ids.next().value as bigint))
@@ -57,13 +54,14 @@ async function lookAtImages(report: Report, options: ScenarioOptions, { name, pr
   for (let index = 0; index < images; index++) {
     const cut = first + random.below(last + 2 - first)
     const to = join(options.directory, 'image')
+    const path = join(to, storeFile)
     await mkdir(to)
     const acknowledged = acknowledgedBefore(calls, cut)
     writeImage({ changes, cut, random, from: directory, to })
-    if (acknowledged.size > 0 && !existsSync(storeIn(to))) findings.missing++
+    if (acknowledged.size > 0 && !existsSync(path)) findings.missing++
     const journal = { sent, acknowledged }
-    const byStore = index % sample === 0 ? await countLost(storeIn(to), journal) : 0
-    const { lost, phantoms, intact } = inspect(storeIn(to), journal, { readonly: false })
+    const byStore = index % sample === 0 ? await countLost(path, journal) : 0
+    const { lost, phantoms, intact } = inspect(path, journal, { readonly: false })
     await rm(to, { recursive: true })
     if (lost + byStore > 0) findings.losing++
     if (!intact) findings.broken++
@@ -80,6 +78,7 @@ const acknowledgedBefore = (calls: Call[], cut: number): Set<bigint> =>
 
 /** How many plants the store itself does not have any more; all of them when it does not open. */
 async function countLost(path: string, { acknowledged }: Journal): Promise<number> {
+  const { openStore } = (await import(resolve('dist/store.js'))) as typeof import('../../src/store/open.ts')
   try {
     const store = await openStore(`sqlite:${path}`)
     const outcomes = await Promise.all([...acknowledged].map((id) => store.create(plantOf(id))))

@@ -9,13 +9,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundle } from '../../scripts/bundle.ts'
+import { diskFull } from './disk-full.ts'
+import { fsync } from './fsync.ts'
 import { kill } from './kill.ts'
 import { powerLoss } from './power-loss.ts'
 import { randomOf } from './random.ts'
 import { newReport, type Report } from './report.ts'
 import { needs, type Scenario, type ScenarioOptions } from './scenario.ts'
 
-const scenarios: Record<string, Scenario> = { kill, 'power-loss': powerLoss }
+const scenarios: Record<string, Scenario> = { kill, 'power-loss': powerLoss, 'disk-full': diskFull, fsync }
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
 /** What strace records: every call that changes a file or a directory, and those that sync them. */
@@ -16,7 +17,8 @@ export type Call = { start: number; end: number } & (
 )
 
 /**
- * Reads a trace of strace with -f -y -xx, all threads in one file. Gives the calls below `directory`, and as
+ * Reads a trace of strace with -f -y -xx, all threads in one file, of a process whose working directory is `directory`.
+ * Gives the calls below it, and as
  * `acknowledge` each id that was written to stdout, in the order in which they began. Throws on a call that it does not
  * understand: an image without it would prove nothing.
  */
@@ -44,7 +46,7 @@ function readCall(text: string, directory: string) {
   const [, name = '', list = '', result] = /^(\w+)\((.*)\) += (\d+)/.exec(text) ?? []
   if (result === undefined) return undefined
   const values = list.split(', ')
-  const path = pathOf(values[name === 'openat' ? 1 : 0] as string)
+  const path = pathOf(values[name === 'openat' ? 1 : 0] as string, directory)
   if (name === 'write' && values[0]?.startsWith('1<')) {
     const id = bytesOf(values[1]).toString()
     return /^-?\d+\n$/.test(id) ? { name: 'acknowledge', id: BigInt(id) } : undefined
@@ -58,7 +60,11 @@ function readCall(text: string, directory: string) {
   return { name: 'write', path, offset: Number(values[3]), data: bytesOf(values[1]).subarray(0, Number(result)) }
 }
 
-/** Of an argument that is a path, or a descriptor with its path. */
-const pathOf = (argument: string): string => bytesOf(/(?:^"|<)([^">]*)/.exec(argument)?.[1]).toString()
+/** Of an argument that is a path, relative or not, or a descriptor with its path. */
+function pathOf(argument: string, directory: string): string {
+  const [, before, path] = /^([^"<]*)["<]([^">]*)/.exec(argument) ?? []
+  const text = bytesOf(path).toString()
+  return before === '' ? resolve(directory, text) : text
+}
 
 const bytesOf = (text = ''): Buffer => Buffer.from(text.replaceAll(/\\x|"/g, ''), 'hex')

@@ -4,11 +4,11 @@ import { isWrong, newJournal, startLoad } from './load.ts'
 import { idsOf } from './plants.ts'
 import type { Report } from './report.ts'
 import type { Scenario, ScenarioOptions } from './scenario.ts'
-import { type Service, startService } from './service.ts'
+import { type Service, spawnService, startService } from './service.ts'
 import { inspect } from './sqlite-file.ts'
 
-/** Milliseconds of load before a kill, at most. */
-const longestLoad = 1_000
+/** Milliseconds of load before a kill, and of a start before a kill, at most. */
+const [longestLoad, longestStart] = [1_000, 500]
 
 /** Every plant that was answered with 200 must be there after a kill -9, and nothing that was not sent. */
 export const kill: Scenario = { title: 'kill -9 during load, on the same store each time', needs: [], run }
@@ -32,8 +32,16 @@ async function run(report: Report, { directory, storeUrl, rounds, random }: Scen
     if (!intact) failures.broken++
   }
 
+  let killedStarts = 0
   let acknowledged = new Set<bigint>()
   for (let round = 0; round < rounds; round++) {
+    if (random.below(4) === 0) {
+      // What the last kill left must survive the next one, too.
+      const starting = spawnService(url)
+      await sleep(random.below(longestStart))
+      await starting.kill()
+      killedStarts++
+    }
     const service = await start()
     if (!service) continue
     if (path === undefined) failures.lost += await countLost(service, acknowledged)
@@ -49,7 +57,8 @@ async function run(report: Report, { directory, storeUrl, rounds, random }: Scen
   if (service) await service.stop()
   if (path !== undefined) lookInto(path, journal.acknowledged)
 
-  report.figure('kills', rounds)
+  report.figure('kills during load', rounds)
+  report.figure('kills during a start', killedStarts)
   report.figure('acknowledged', journal.acknowledged.size)
   report.zero('starts failed', failures.starts)
   report.zero('wrong answers', failures.answers)

@@ -26,12 +26,20 @@ export type ServiceOptions = {
   environment?: Record<string, string>
 }
 
-/**
- * Takes a STORE_URL; starts the built service (see `bundle`) on a free port, and gives it once it listens. Rejects with
- * what it wrote to stderr when it ends before that.
- */
+/** A service that need not listen yet. */
+export type Starting = Omit<Service, 'port'> & {
+  /** Resolves with the port; rejects with what was written to stderr when the process ends before it listens. */
+  listening(): Promise<number>
+}
+
+/** Takes a STORE_URL; starts the built service (see `bundle`) on a free port, and gives it once it listens. */
 export async function startService(storeUrl: string, options: ServiceOptions = {}): Promise<Service> {
-  const { command = [], environment = {} } = options
+  const { listening, ...service } = spawnService(storeUrl, options)
+  return { port: await listening(), ...service }
+}
+
+/** As `startService`, without waiting. */
+export function spawnService(storeUrl: string, { command = [], environment = {} }: ServiceOptions = {}): Starting {
   const [file = '', ...args] = [...command, process.execPath, 'dist/server.js']
   // A group of its own: a signal must reach the service, whatever runs it.
   const child = spawn(file, args, {
@@ -39,30 +47,32 @@ export async function startService(storeUrl: string, options: ServiceOptions = {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, HOST: '', PORT: '0', ACCESS_TOKENS: token, STORE_URL: storeUrl, ...environment },
   })
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', (text: string) => {
+      output[stream] += text
+    })
+  }
   const signal = (name: NodeJS.Signals) => {
     if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), name)
   }
   const killAtExit = () => signal('SIGKILL')
   process.once('exit', killAtExit)
-  let stdout = ''
-  let stderr = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-  })
-  child.stdout.setEncoding('utf8')
   const ended = once(child, 'close').then(([code, signal]): End => {
     process.off('exit', killAtExit)
     return { code, signal }
   })
-  const listening = () => / on http:\/\/\S+:(\d+),/.exec(stdout)?.[1]
-  while (listening() === undefined) {
-    const [text] = await Promise.race([once(child.stdout, 'data'), ended.then(() => [])])
-    if (text === undefined) throw new Error(`the service ended before it listened: ${stderr}`)
-    stdout += text
-  }
   const end = (name: NodeJS.Signals) => async () => {
     signal(name)
     return await ended
   }
-  return { port: Number(listening()), stderr: () => stderr, ended, stop: end('SIGTERM'), kill: end('SIGKILL') }
+  const listening = async () => {
+    for (;;) {
+      const port = / on http:\/\/\S+:(\d+),/.exec(output.stdout)?.[1]
+      if (port !== undefined) return Number(port)
+      const hasEnded = await Promise.race([once(child.stdout, 'data').then(() => false), ended.then(() => true)])
+      if (hasEnded) throw new Error(`the service ended before it listened: ${output.stderr}`)
+    }
+  }
+  return { listening, stderr: () => output.stderr, ended, stop: end('SIGTERM'), kill: end('SIGKILL') }
 }

@@ -1,18 +1,20 @@
 /**
- * writer.ts MODULE STORE_URL SEED COUNT
+ * writer.ts MODULE STORE_URL SEED SKIP COUNT CLIENTS
  *
- * Creates plants at the store that MODULE opens, 64 at a time, and writes the id of each to stdout the moment it is
- * created: what a client would have been told.
+ * Creates plants at the store that MODULE opens, as many at a time as there are clients: COUNT of those of SEED, after
+ * the first SKIP. Writes the id of each to stdout the moment it is created: what a client would have been told.
  */
 import { writeSync } from 'node:fs'
 import { idsOf, plantOf } from '../plants.ts'
 import { randomOf } from '../random.ts'
 
-const [module = '', url = '', seed, count] = process.argv.slice(2)
+const [module = '', url = '', ...numbers] = process.argv.slice(2)
+const [seed = 0, skip = 0, count = 0, clients = 0] = numbers.map(Number)
 const { openStore } = (await import(module)) as typeof import('../../../src/store/open.ts')
 const store = await openStore(url)
-const ids = idsOf(randomOf(Number(seed)))
-let left = Number(count)
+const ids = idsOf(randomOf(seed))
+for (let skipped = 0; skipped < skip; skipped++) ids.next()
+let left = count
 const client = async () => {
   while (left-- > 0) {
     const { id, ...rest } = plantOf(ids.next().value)
@@ -20,5 +22,5 @@ const client = async () => {
     writeSync(1, `${id}\n`)
   }
 }
-await Promise.all(Array.from({ length: 64 }, client))
+await Promise.all(Array.from({ length: clients }, client))
 await store.close()

@@ -59,7 +59,7 @@ async function run(report: Report, { directory, storeUrl, rounds, random }: Scen
 
   report.figure('kills during load', rounds)
   report.figure('kills during a start', killedStarts)
-  report.figure('acknowledged', journal.acknowledged.size)
+  report.notZero('acknowledged', journal.acknowledged.size)
   report.zero('starts failed', failures.starts)
   report.zero('wrong answers', failures.answers)
   report.zero('lost', failures.lost)

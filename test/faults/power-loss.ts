@@ -42,7 +42,7 @@ async function recordRestart(options: ScenarioOptions): Promise<Recorded> {
 async function look(report: Report, options: ScenarioOptions, recorded: Recorded): Promise<Findings> {
   const name = basename(recorded.recording.directory)
   const named = (what: string) => recorded.calls.filter((call) => call.name === what)
-  report.figure(`${name}: acknowledgements`, named('acknowledge').length)
+  report.notZero(`${name}: acknowledgements`, named('acknowledge').length)
   report.figure(`${name}: syncs`, named('sync').length)
   report.figure(`${name}: starts of the journal`, recorded.calls.filter(isJournalStart).length)
   report.figure(`${name}: images`, options.images)

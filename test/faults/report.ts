@@ -4,7 +4,7 @@ export type Report = {
   figure(name: string, value: number | string): void
   /** A figure that must be zero. */
   zero(name: string, value: number): void
-  /** A figure of a control: zero means that the scenario cannot see what it looks for. */
+  /** A figure that shows that something was tried, or of a control: zero means that the others prove nothing. */
   notZero(name: string, value: number): void
   /** The scenario could not run here, for want of this. */
   notRun(want: string): void

@@ -24,22 +24,26 @@ const { positionals, values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '200' },
     images: { type: 'string', default: '1000' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000)) },
     store: { type: 'string' },
   },
 })
 
 // The processes that were started end with this one.
 process.once('SIGINT', () => process.exit(130))
-await bundle()
 const names = positionals.length === 0 ? Object.keys(scenarios) : positionals
+const unknown = names.filter((name) => !Object.hasOwn(scenarios, name))
+if (unknown.length > 0) throw new Error(`no scenario ${unknown}, there are: ${Object.keys(scenarios).join(', ')}`)
+const numbers = { rounds: Number(values.rounds), images: Number(values.images), seed: Number(values.seed) }
+for (const [name, value] of Object.entries(numbers)) {
+  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${name} is ${value}, allowed: an integer from 1`)
+}
+await bundle()
 const reports: Report[] = []
-for (const name of names) reports.push(await run(name))
+for (const name of names) reports.push(await run(name, scenarios[name] as Scenario))
 process.exitCode = reports.some(({ failed }) => failed) ? 1 : reports.every(({ ran }) => ran) ? 0 : 2
 
-async function run(name: string): Promise<Report> {
-  const scenario = scenarios[name]
-  if (scenario === undefined) throw new Error(`no scenario ${name}, there are: ${Object.keys(scenarios).join(', ')}`)
+async function run(name: string, scenario: Scenario): Promise<Report> {
   process.stdout.write(`${name}: ${scenario.title}; needs ${scenario.needs.join(' and ') || 'nothing'}\n`)
   const report = newReport(name)
   const missing = scenario.needs.filter((need) => !needs[need]())
@@ -50,12 +54,12 @@ async function run(name: string): Promise<Report> {
   const directory = await mkdtemp(join(tmpdir(), `plant-store-${name}-`))
   const options: ScenarioOptions = {
     directory,
-    random: randomOf(Number(values.seed)),
-    rounds: Number(values.rounds),
-    images: Number(values.images),
+    random: randomOf(numbers.seed),
+    rounds: numbers.rounds,
+    images: numbers.images,
     storeUrl: values.store,
   }
-  report.figure('seed', values.seed)
+  report.figure('seed', numbers.seed)
   await scenario.run(report, options)
   if (report.failed) process.stderr.write(`${name} failed: ${directory} is kept\n`)
   else await rm(directory, { recursive: true })

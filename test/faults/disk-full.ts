@@ -8,7 +8,7 @@ import { idsOf } from './plants.ts'
 import type { Report } from './report.ts'
 import type { Scenario, ScenarioOptions } from './scenario.ts'
 import { startService } from './service.ts'
-import { inspect } from './sqlite-file.ts'
+import { reportFile } from './sqlite-file.ts'
 import { until } from './until.ts'
 
 /** MiB of the disk, and of what lies on it besides the store until there is to be space again. */
@@ -60,9 +60,5 @@ async function fill(report: Report, { random }: ScenarioOptions, disk: string): 
   report.notZero('200 with space again, without a restart', load.outcomes.filter(isAfter).length)
   report.figure('from space to the first 200 (ms)', (load.outcomes.find(isAfter)?.endedAt ?? Number.NaN) - space)
   report.zero('exit code', code ?? -1)
-  const { lost, phantoms, intact } = inspect(path, journal)
-  report.notZero('acknowledged', journal.acknowledged.size)
-  report.zero('lost', lost)
-  report.zero('phantom', phantoms)
-  report.zero('integrity checks failed', intact ? 0 : 1)
+  reportFile(report, path, journal)
 }

@@ -5,7 +5,7 @@ import { idsOf } from './plants.ts'
 import type { Report } from './report.ts'
 import type { Scenario, ScenarioOptions } from './scenario.ts'
 import { startService } from './service.ts'
-import { inspect } from './sqlite-file.ts'
+import { reportFile } from './sqlite-file.ts'
 import { until } from './until.ts'
 
 /** A sync that failed may have lost what it was to keep: the service says 200 to nothing more, and ends. */
@@ -53,11 +53,7 @@ async function run(report: Report, { directory, random }: ScenarioOptions): Prom
   report.zero('lines on stderr besides one with the reason', reason[0] === '' ? 1 : reason.length - 1)
 
   await (await startService(`sqlite:${path}`)).stop()
-  const { lost, phantoms, intact } = inspect(path, journal)
-  report.notZero('acknowledged', journal.acknowledged.size)
-  report.zero('lost', lost)
-  report.zero('phantom', phantoms)
-  report.zero('integrity checks failed', intact ? 0 : 1)
+  reportFile(report, path, journal)
 }
 
 /** Milliseconds since the epoch. */

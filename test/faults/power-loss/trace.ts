@@ -2,8 +2,14 @@ import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** What strace records: every call that changes a file or a directory, and those that sync them. */
-export const traced = 'openat,mkdir,write,pwrite64,ftruncate,fsync,fdatasync,unlink,rename,fallocate,pwritev,writev'
+/**
+ * What strace records: every call that changes a file or a directory, and those that sync them. Not every machine has
+ * those with a question mark.
+ */
+export const traced = [
+  ...['?open', '?creat', 'openat', '?mkdir', 'mkdirat', '?unlink', 'unlinkat', '?rename', '?renameat', 'renameat2'],
+  ...['write', 'writev', 'pwrite64', 'pwritev', 'truncate', 'ftruncate', 'fallocate', 'fsync', 'fdatasync'],
+].join(',')
 
 /** A call that succeeded. `start` and `end` are the lines of the trace at which it began and had returned. */
 export type Call = { start: number; end: number } & (
@@ -18,9 +24,8 @@ export type Call = { start: number; end: number } & (
 
 /**
  * Reads a trace of strace with -f -y -xx, all threads in one file, of a process whose working directory is `directory`.
- * Gives the calls below it, and as
- * `acknowledge` each id that was written to stdout, in the order in which they began. Throws on a call that it does not
- * understand: an image without it would prove nothing.
+ * Gives the calls below it, and as `acknowledge` each id that was written to stdout, in the order in which they began.
+ * Throws on a call that it does not understand: an image without it would prove nothing.
  */
 export async function readTrace(file: string, directory: string): Promise<Call[]> {
   const calls: Call[] = []
@@ -46,17 +51,19 @@ function readCall(text: string, directory: string) {
   const [, name = '', list = '', result] = /^(\w+)\((.*)\) += (\d+)/.exec(text) ?? []
   if (result === undefined) return undefined
   const values = list.split(', ')
-  const path = pathOf(values[name === 'openat' ? 1 : 0] as string, directory)
+  const kind = name.replace(/at2?$/, '')
+  const path = pathOf(values[kind === name ? 0 : 1] as string, directory)
   if (name === 'write' && values[0]?.startsWith('1<')) {
     const id = bytesOf(values[1]).toString()
     return /^-?\d+\n$/.test(id) ? { name: 'acknowledge', id: BigInt(id) } : undefined
   }
   if (!path.startsWith(`${directory}/`) && !(path === directory && name.endsWith('sync'))) return undefined
-  if (name === 'openat') return values[2]?.includes('O_CREAT') ? { name: 'create', path } : undefined
-  if (name === 'mkdir' || name === 'unlink') return { name, path }
-  if (name === 'fsync' || name === 'fdatasync') return { name: 'sync', path }
-  if (name === 'ftruncate') return { name: 'truncate', path, length: Number(values[1]) }
-  if (name !== 'pwrite64') throw new Error(`the trace has a call that is not understood: ${text.slice(0, 200)}`)
+  if (kind === 'open' && !list.includes('O_CREAT')) return undefined
+  if (kind === 'open' && !list.includes('O_TRUNC')) return { name: 'create', path }
+  if (kind === 'mkdir' || kind === 'unlink') return { name: kind, path }
+  if (kind === 'fsync' || kind === 'fdatasync') return { name: 'sync', path }
+  if (kind === 'ftruncate') return { name: 'truncate', path, length: Number(values[1]) }
+  if (kind !== 'pwrite64') throw new Error(`the trace has a call that is not understood: ${text.slice(0, 200)}`)
   return { name: 'write', path, offset: Number(values[3]), data: bytesOf(values[1]).subarray(0, Number(result)) }
 }
 

@@ -24,6 +24,8 @@ export type ServiceOptions = {
   /** What runs it, with the arguments: strace, for one. */
   command?: string[]
   environment?: Record<string, string>
+  /** The project whose build runs; default: this one. */
+  project?: string
 }
 
 /** A service that need not listen yet. */
@@ -39,10 +41,12 @@ export async function startService(storeUrl: string, options: ServiceOptions = {
 }
 
 /** As `startService`, without waiting. */
-export function spawnService(storeUrl: string, { command = [], environment = {} }: ServiceOptions = {}): Starting {
+export function spawnService(storeUrl: string, options: ServiceOptions = {}): Starting {
+  const { command = [], environment = {}, project = '.' } = options
   const [file = '', ...args] = [...command, process.execPath, 'dist/server.js']
   // A group of its own: a signal must reach the service, whatever runs it.
   const child = spawn(file, args, {
+    cwd: project,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, HOST: '', PORT: '0', ACCESS_TOKENS: token, STORE_URL: storeUrl, ...environment },

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Call, readTrace, traced } from './trace.ts'
 
@@ -42,30 +41,4 @@ export async function record(recording: Recording): Promise<Call[]> {
   const isAsAsked = killAtSync > 0 ? signal === 'SIGKILL' : code === 0
   if (!isAsAsked) throw new Error(`the recording ended with ${code ?? signal}`)
   return await readTrace(trace, directory)
-}
-
-/** What makes the store sync less than it promises: what is replaced in the build, and by what. */
-const weaker: [string, string][] = [
-  ['synchronous = FULL', 'synchronous = NORMAL'],
-  ['synchronous !== 2', 'synchronous !== 1'],
-]
-
-/** Copies the build to `directory`, with synchronous=NORMAL. Throws when that is not what the build has. */
-export async function copyWeaker(directory: string): Promise<string> {
-  const build = join(directory, 'dist')
-  await cp('dist', build, { recursive: true })
-  await symlink(resolve('node_modules'), join(directory, 'node_modules'))
-  const replaced = new Set<string>()
-  for (const name of await readdir(build, { recursive: true })) {
-    if (!name.endsWith('.js')) continue
-    const text = await readFile(join(build, name), 'utf8')
-    const found = weaker.filter(([from]) => text.includes(from))
-    for (const [from] of found) replaced.add(from)
-    await writeFile(
-      join(build, name),
-      found.reduce((changed, [from, to]) => changed.replaceAll(from, to), text),
-    )
-  }
-  for (const [from] of weaker) if (!replaced.has(from)) throw new Error(`the build does not have ${from} to replace`)
-  return build
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isWrong, newJournal, startLoad } from './load.ts'
+import { isWrong, type Journal, newJournal, startLoad } from './load.ts'
 import { idsOf } from './plants.ts'
 import type { Report } from './report.ts'
 import type { Scenario, ScenarioOptions } from './scenario.ts'
@@ -11,9 +11,19 @@ import { inspect } from './sqlite-file.ts'
 const [longestLoad, longestStart] = [1_000, 500]
 
 /** Every plant that was answered with 200 must be there after a kill -9, and nothing that was not sent. */
-export const kill: Scenario = { title: 'kill -9 during load, on the same store each time', needs: [], run }
+export const kill: Scenario = {
+  title: 'kill -9 during load, on the same store each time',
+  needs: [],
+  async run(report, options) {
+    await killRounds(report, options)
+  },
+}
 
-async function run(report: Report, { directory, storeUrl, rounds, random }: ScenarioOptions): Promise<void> {
+/** Gives what was sent and acknowledged, for a look at the store itself. */
+export async function killRounds(
+  report: Report,
+  { directory, storeUrl, rounds, random }: ScenarioOptions,
+): Promise<Journal> {
   const url = storeUrl ?? `sqlite:${join(directory, 'plants.db')}`
   const path = /^sqlite:(.+)$/.exec(url)?.[1]
   const journal = newJournal()
@@ -64,9 +74,10 @@ async function run(report: Report, { directory, storeUrl, rounds, random }: Scen
   report.zero('wrong answers', failures.answers)
   report.zero('lost', failures.lost)
   // Only a file can be looked into; other stores are asked through the service.
-  if (path === undefined) return
+  if (path === undefined) return journal
   report.zero('phantom', failures.phantoms)
   report.zero('integrity checks failed', failures.broken)
+  return journal
 }
 
 /** A plant that is kept is acknowledged again; anything else is a loss. */

@@ -16,7 +16,7 @@ export type Report = {
 export function newReport(scenario: string): Report {
   const print = (name: string, value: number | string, remark = '') =>
     process.stdout.write(
-      `${scenario.padEnd(11)} ${name.padEnd(46)} ${String(value).padStart(9)} ${remark}`.trimEnd().concat('\n'),
+      `${scenario.padEnd(17)} ${name.padEnd(46)} ${String(value).padStart(9)} ${remark}`.trimEnd().concat('\n'),
     )
   const judge = (name: string, value: number, isRight: boolean, rule: string) => {
     if (!isRight) report.failed = true

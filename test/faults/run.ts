@@ -1,5 +1,5 @@
 /**
- * npm run faults [-- NAME...] [--rounds=200] [--images=1000] [--seed=N] [--store=URL]
+ * npm run faults [-- NAME...] [--rounds=200] [--outages=10] [--images=1000] [--seed=N] [--store=URL]
  *
  * Breaks the built service, or what is under it, and looks whether it kept what it promised. Prints each figure on a
  * line. Ends with 1 when a figure is not what it must be, else with 2 when a scenario could not be run.
@@ -12,17 +12,31 @@ import { bundle } from '../../scripts/bundle.ts'
 import { diskFull } from './disk-full.ts'
 import { fsync } from './fsync.ts'
 import { kill } from './kill.ts'
+import { postgresFailover } from './postgres-failover.ts'
+import { postgresKill } from './postgres-kill.ts'
+import { postgresRestart } from './postgres-restart.ts'
+import { postgresStandby } from './postgres-standby.ts'
 import { powerLoss } from './power-loss.ts'
 import { randomOf } from './random.ts'
 import { newReport, type Report } from './report.ts'
 import { needs, type Scenario, type ScenarioOptions } from './scenario.ts'
 
-const scenarios: Record<string, Scenario> = { kill, 'power-loss': powerLoss, 'disk-full': diskFull, fsync }
+const scenarios: Record<string, Scenario> = {
+  kill,
+  'power-loss': powerLoss,
+  'disk-full': diskFull,
+  fsync,
+  'postgres-kill': postgresKill,
+  'postgres-restart': postgresRestart,
+  'postgres-failover': postgresFailover,
+  'postgres-standby': postgresStandby,
+}
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '200' },
+    outages: { type: 'string', default: '10' },
     images: { type: 'string', default: '1000' },
     seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000)) },
     store: { type: 'string' },
@@ -34,7 +48,12 @@ process.once('SIGINT', () => process.exit(130))
 const names = positionals.length === 0 ? Object.keys(scenarios) : positionals
 const unknown = names.filter((name) => !Object.hasOwn(scenarios, name))
 if (unknown.length > 0) throw new Error(`no scenario ${unknown}, there are: ${Object.keys(scenarios).join(', ')}`)
-const numbers = { rounds: Number(values.rounds), images: Number(values.images), seed: Number(values.seed) }
+const numbers = {
+  rounds: Number(values.rounds),
+  outages: Number(values.outages),
+  images: Number(values.images),
+  seed: Number(values.seed),
+}
 for (const [name, value] of Object.entries(numbers)) {
   if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${name} is ${value}, allowed: an integer from 1`)
 }
@@ -56,6 +75,7 @@ async function run(name: string, scenario: Scenario): Promise<Report> {
     directory,
     random: randomOf(numbers.seed),
     rounds: numbers.rounds,
+    outages: numbers.outages,
     images: numbers.images,
     storeUrl: values.store,
   }

@@ -8,6 +8,8 @@ export type ScenarioOptions = {
   random: Random
   /** How many times a process is killed. */
   rounds: number
+  /** How many times a server of PostgreSQL is taken away. */
+  outages: number
   /** How many images of a disk are looked at. */
   images: number
   /** The store to kill the service on, in place of a SQLite file in the directory. */

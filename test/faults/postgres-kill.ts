@@ -1,0 +1,18 @@
+import { startPostgres } from '../support/postgres.ts'
+import { killRounds } from './kill.ts'
+import { inspectRows } from './postgres-server.ts'
+import type { Scenario } from './scenario.ts'
+
+/** As `kill`, on PostgreSQL, whose rows are looked at in the end. */
+export const postgresKill: Scenario = {
+  title: 'kill -9 of the service during load, on the same PostgreSQL each time',
+  needs: [],
+  async run(report, options) {
+    const server = await startPostgres()
+    const journal = await killRounds(report, { ...options, storeUrl: server.url() })
+    const { lost, phantoms } = await inspectRows(server, journal)
+    report.zero('lost, by the rows', lost)
+    report.zero('phantom, by the rows', phantoms)
+    await server.close()
+  },
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import type { Postgres } from '../support/postgres.ts'
+import { isWrong, type Outcome } from './load.ts'
+import { type Interrupt, loseStandby } from './postgres-away.ts'
+import type { Random } from './random.ts'
+import type { Report } from './report.ts'
+import type { Scenario } from './scenario.ts'
+import { copyWeaker } from './weaker-build.ts'
+
+const signalWaiting = (name: 'pg_cancel_backend' | 'pg_terminate_backend') => (primary: Postgres) =>
+  primary.query(`SELECT ${name}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+
+/** How the wait of a commit for its standby can end early: each leaves the plants on the primary, and there alone. */
+const interruptions: Record<string, Interrupt> = {
+  cancel: signalWaiting('pg_cancel_backend'),
+  terminate: signalWaiting('pg_terminate_backend'),
+  async restart(primary) {
+    await primary.stop('immediate')
+    await primary.start()
+  },
+}
+
+/** Builds that promise less, by what is replaced in them, and the interruptions by which that must show. */
+const controls = {
+  'warnings ignored': { changes: { 'startsWith("01")': 'startsWith("none")' }, ways: ['cancel'] },
+  'no lock': { changes: { ' FOR SHARE': '' }, ways: Object.keys(interruptions) },
+}
+
+/** What the primary has kept alone is not acknowledged, however often it is asked for: the standby may take over. */
+export const postgresStandby: Scenario = {
+  title: 'the synchronous standby is away, commits are interrupted, then it takes over',
+  needs: [],
+  async run(report, { directory, random }) {
+    await look(report, random, 'patience')
+    for (const name of Object.keys(interruptions)) await look(report, random, name)
+    for (const [control, { changes, ways }] of Object.entries(controls)) {
+      const project = join(directory, control)
+      await copyWeaker(project, changes)
+      for (const name of ways) {
+        const { away, lost } = await loseStandby(random, { interrupt: interruptions[name], project })
+        report.notZero(`${control}, ${name}: 200 while away`, countOf(200, away))
+        report.notZero(`${control}, ${name}: lost`, lost)
+      }
+    }
+  },
+}
+
+async function look(report: Report, random: Random, name: string): Promise<void> {
+  const interrupt = interruptions[name]
+  const found = await loseStandby(random, { interrupt })
+  const { before, away } = found
+  report.zero(`${name}: not 200 before`, before.length - countOf(200, before))
+  if (interrupt) {
+    report.notZero(`${name}: waits interrupted`, found.waits)
+    report.notZero(`${name}: plants on the primary alone`, found.kept)
+  }
+  report.notZero(`${name}: 503 while away`, countOf(503, away))
+  report.zero(`${name}: 200 while away`, countOf(200, away))
+  report.zero(`${name}: wrong answers`, away.filter(isWrong).length)
+  report.zero(`${name}: failed connections`, away.filter(({ status }) => typeof status === 'string').length)
+  const times = away.map(({ sentAt, endedAt }) => endedAt - sentAt)
+  report.figure(`${name}: longest wait for an answer (ms)`, Math.max(...times))
+  report.figure(`${name}: backends that still wait`, found.left)
+  report.zero(`${name}: lost on the standby`, found.lost)
+  report.zero(`${name}: phantom on the standby`, found.phantoms)
+  report.zero(`${name}: refused by the standby`, found.refused)
+  report.zero(`${name}: exit code`, found.code ?? -1)
+}
+
+const countOf = (wanted: number, outcomes: Outcome[]): number =>
+  outcomes.filter(({ status }) => status === wanted).length

@@ -16,15 +16,15 @@ export type Away = {
   project?: string
 }
 
-/** How many plants are created before, and asked for while the standby is away. */
-const [plantsBefore, plantsAway] = [500, 200]
+/** How many plants are created before, and while the standby is away: so few that each meets an interruption. */
+const [plantsBefore, plantsAway] = [500, 40]
 
 /** Milliseconds of load with interruptions, and between two of them. */
 const [interrupted, pause] = [5_000, 300]
 
 /**
- * Creates plants while the only synchronous standby is away and waits are interrupted, asks for them once more in peace,
- * then kills the primary and has the standby take over. Gives all answers, and what the standby has.
+ * Creates plants while the only synchronous standby is away and waits are interrupted, asks for them once more with
+ * no interruption, then kills the primary and has the standby take over. Gives all answers, and what the standby has.
  */
 export async function loseStandby(random: Random, { interrupt, project = '.' }: Away) {
   const primary = await startPostgres()
@@ -50,7 +50,7 @@ export async function loseStandby(random: Random, { interrupt, project = '.' }: 
     await interrupt(primary)
   }
   await (interrupt ? load.stop() : load.finished)
-  const inPeace = await ask(asked)
+  const undisturbed = await ask(asked)
   const kept = await primary.query('SELECT FROM plants WHERE id = ANY ($1::bigint[])', [asked])
   const left = await countWaiting(primary)
 
@@ -61,7 +61,7 @@ export async function loseStandby(random: Random, { interrupt, project = '.' }: 
   const refused = await askUntilTaken(ask, asked)
   const { code } = await service.stop()
   await Promise.all([primary.close(), standby.close()])
-  const away = [...load.outcomes, ...inPeace]
+  const away = [...load.outcomes, ...undisturbed]
   return { before, away, waits, kept: kept.length, left, lost, phantoms, refused, code }
 }
 

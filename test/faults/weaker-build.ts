@@ -2,8 +2,8 @@ import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promis
 import { join, resolve } from 'node:path'
 
 /**
- * Copies the build to `directory`, as a project of its own, with each text of `changes` replaced by its value: a control
- * that promises less. Gives the path of the copy. Throws when the build does not have one of the texts.
+ * Copies the build to `directory`, as a project of its own, with each text of `changes` replaced by its value: a
+ * control that promises less. Gives the path of the copy. Throws when the build does not have one of the texts.
  */
 export async function copyWeaker(directory: string, changes: Record<string, string>): Promise<string> {
   const build = join(directory, 'dist')

@@ -31,7 +31,7 @@ async function run(report: Report, { outages, random }: ScenarioOptions): Promis
     sum(({ acknowledged }) => acknowledged),
   )
   report.figure(
-    'from kill to the first 503 (median, max ms)',
+    'from kill to first 503 (median, max ms)',
     times(({ refused }) => refused),
   )
   report.figure(
@@ -39,11 +39,11 @@ async function run(report: Report, { outages, random }: ScenarioOptions): Promis
     times(({ promoted }) => promoted),
   )
   report.figure(
-    'from promoted to the first 200 (median, max ms)',
+    'from promoted to first 200 (median, max ms)',
     times(({ promoted, taken }) => Math.max(0, taken - promoted)),
   )
   report.figure(
-    'from kill to the first 200 (median, max ms)',
+    'from kill to first 200 (median, max ms)',
     times(({ taken }) => taken),
   )
   report.figure(

@@ -68,7 +68,7 @@ async function run(report: Report, { outages, random }: ScenarioOptions): Promis
   const slow = [...recoveries.values()].flat().filter((time) => time > longestRecovery)
   report.zero(`longer than ${longestRecovery} ms`, slow.length)
   report.zero('exit code', code ?? -1)
-  report.figure('acknowledged', journal.acknowledged.size)
+  report.notZero('acknowledged', journal.acknowledged.size)
   report.zero('lost', lost)
   report.zero('phantom', phantoms)
 }

@@ -1,7 +1,7 @@
 import type { Postgres } from '../support/postgres.ts'
 import type { Journal } from './load.ts'
 import { isPlant } from './plants.ts'
-import type { Findings } from './sqlite-file.ts'
+import type { FileFindings } from './sqlite-file.ts'
 
 /** Kills a server with all its processes at once, as kill -9; resolves when they have ended. */
 export async function crash(server: Postgres): Promise<void> {
@@ -21,7 +21,7 @@ export async function crash(server: Postgres): Promise<void> {
 export async function inspectRows(
   server: Postgres,
   { sent, acknowledged }: Journal,
-): Promise<Pick<Findings, 'lost' | 'phantoms'>> {
+): Promise<Pick<FileFindings, 'lost' | 'phantoms'>> {
   const rows = (await server.query('SELECT id, name, tag FROM plants')) as Record<'id' | 'name' | 'tag', string>[]
   let found = 0
   let phantoms = 0

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startPostgres } from '../support/postgres.ts'
-import { isWrong, newJournal, startLoad } from './load.ts'
+import { isWrong, newJournal, type Outcome, startLoad } from './load.ts'
 import { idsOf } from './plants.ts'
 import { crash, inspectRows, pairUrl } from './postgres-server.ts'
 import type { Random } from './random.ts'
@@ -33,6 +33,7 @@ async function run(report: Report, { outages, random }: ScenarioOptions): Promis
   report.figure('longest wait for an answer (median, max ms)', times('slowest'))
   report.zero('wrong answers', total('wrong'))
   report.zero('failed connections', total('failed'))
+  report.zero('services that took nothing afterwards', total('stuck'))
   report.zero('services that failed', total('ended'))
   report.notZero('acknowledged', total('acknowledged'))
   report.zero('lost', total('lost'))
@@ -55,26 +56,27 @@ async function failOver(random: Random) {
   const down = Date.now()
   await standby.promote()
   const promoted = Date.now() - killed
-  const first = (wanted: number) =>
-    load.outcomes.find(({ status, sentAt, endedAt }) => status === wanted && (wanted === 200 ? sentAt : endedAt) > down)
-  await until(() => first(200) !== undefined)
+  const taken = () => load.outcomes.find(({ status, sentAt }) => status === 200 && sentAt > down)
+  await until(() => taken() !== undefined)
   await sleep(500)
   await load.stop()
   const { code } = await service.stop()
   const { lost, phantoms } = await inspectRows(standby, journal)
   await Promise.all([primary.close(), standby.close()])
 
-  const since = (wanted: number) => (first(wanted)?.endedAt ?? Number.POSITIVE_INFINITY) - killed
+  const refused = load.outcomes.find(({ status, endedAt }) => status === 503 && endedAt > killed)
+  const since = (outcome: Outcome | undefined) => (outcome?.endedAt ?? Number.POSITIVE_INFINITY) - killed
   return {
     acknowledged: journal.acknowledged.size,
     promoted,
-    refused: since(503),
-    taken: since(200),
+    refused: since(refused),
+    taken: since(taken()),
     // The server takes writes a little before the call that promotes it returns.
-    takenAfter: Math.max(0, since(200) - promoted),
+    takenAfter: Math.max(0, since(taken()) - promoted),
     slowest: load.outcomes.reduce((most, { sentAt, endedAt }) => Math.max(most, endedAt - sentAt), 0),
     wrong: load.outcomes.filter(isWrong).length,
     failed: load.outcomes.filter(({ status }) => typeof status === 'string').length,
+    stuck: taken() === undefined ? 1 : 0,
     ended: code === 0 ? 0 : 1,
     lost,
     phantoms,

@@ -14,7 +14,7 @@ export async function checkServer(primary: Primary, acceptLoss: boolean): Promis
     [Object.keys(needed)],
   )
   for (const { name, setting } of settings) {
-    if (needed[name]?.test(setting) ?? true) continue
+    if ((needed[name] as RegExp).test(setting)) continue
     if (name === 'server_encoding') throw new Error(`its encoding is ${setting}, allowed: UTF8`)
     if (acceptLoss) continue
     throw new Error(

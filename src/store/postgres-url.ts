@@ -3,6 +3,8 @@ import type { PoolConfig } from 'pg'
 export type PostgresSettings = {
   /** How to connect to each server that the URL names. */
   servers: PoolConfig[]
+  /** Milliseconds that an answer may take. */
+  timeout: number
   /** Whether a server will do that can lose what it acknowledged. */
   acceptLoss: boolean
 }
@@ -27,7 +29,7 @@ const known = new Map<string, { pattern: RegExp; allowed: string }>(
     application_name: text,
     connect_timeout: { pattern: /^[1-9]\d{0,5}$/, allowed: 'a number of seconds' },
     statement_timeout: milliseconds,
-    query_timeout: milliseconds,
+    query_timeout: { pattern: /^[1-9]\d{0,8}$/, allowed: 'a number of milliseconds' },
     target_session_attrs: { pattern: /^(primary|read-write)$/, allowed: 'primary, read-write' },
     accept_data_loss: { pattern: /^(true|false)$/, allowed: 'true, false' },
   }),
@@ -38,7 +40,8 @@ const known = new Map<string, { pattern: RegExp; allowed: string }>(
  * 2.1); gives the settings, with limits of time where the URL names none. Throws when a parameter is unknown or wrong.
  */
 export function readPostgresUrl(url: string): PostgresSettings {
-  const { user = '', hosts = '', database = '', parameters = '' } = postgresUrl.exec(url)?.groups ?? {}
+  const parts = (postgresUrl.exec(url) as RegExpExecArray).groups
+  const { user = '', hosts = '', database = '', parameters = '' } = parts as Record<string, string | undefined>
   const given = new Map(new URLSearchParams(parameters))
   for (const [name, value] of given) {
     const parameter = known.get(name)
@@ -55,10 +58,9 @@ export function readPostgresUrl(url: string): PostgresSettings {
     application_name: given.get('application_name') ?? 'plant-store',
     connectionTimeoutMillis: number('connect_timeout', 3) * 1_000,
     statement_timeout: number('statement_timeout', 5_000),
-    query_timeout: number('query_timeout', 10_000),
     keepAlive: true,
     idleTimeoutMillis: 60_000,
-    max: 4,
+    max: 10,
   }))
-  return { servers, acceptLoss: given.get('accept_data_loss') === 'true' }
+  return { servers, timeout: number('query_timeout', 7_000), acceptLoss: given.get('accept_data_loss') === 'true' }
 }

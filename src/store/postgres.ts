@@ -37,8 +37,8 @@ const ofRecord = /^(22|23|54)/
  * missing. Rejects when no server can be reached, or the one that takes writes would not keep what it acknowledges.
  */
 export async function openPostgres(url: string): Promise<PlantStore> {
-  const { servers, acceptLoss } = readPostgresUrl(url)
-  const primary = openPrimary(servers)
+  const { servers, timeout, acceptLoss } = readPostgresUrl(url)
+  const primary = openPrimary(servers, timeout)
   try {
     await checkServer(primary, acceptLoss)
     await makeTable(

@@ -9,6 +9,8 @@ const migrations = ['CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT 
 export type PlantDatabase = {
   /** Creates all of them in one transaction, on the disk when it returns, or throws and has created none. */
   commit(batch: NewPlant[]): CreateOutcome[]
+  /** Brings what was committed into the file itself, or throws. SQLite does so too, but keeps its failures to itself. */
+  checkpoint(): void
   close(): void
 }
 
@@ -41,7 +43,7 @@ export function openDatabase(path: string): PlantDatabase {
     const inUse = (error as { code?: string }).code?.startsWith('SQLITE_BUSY')
     throw inUse ? new Error('it is in use by another process', { cause: error }) : error
   }
-  return { commit: committer(database), close }
+  return { commit: committer(database), checkpoint: () => database.pragma('wal_checkpoint(PASSIVE)'), close }
 }
 
 /** A new directory lasts when the one that holds it is synced. */

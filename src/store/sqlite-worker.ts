@@ -5,8 +5,9 @@ import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
 
 /** A batch to commit, or the end. */
 export type Request = NewPlant[] | 'close'
-/** The outcomes, or why nothing was created, with whether it may be otherwise soon. */
-export type Reply = CreateOutcome[] | { message: string; passing: boolean }
+/** Why nothing was created, and whether it may be otherwise soon. */
+type Refusal = { message: string; passing: boolean }
+export type Reply = CreateOutcome[] | Refusal
 
 /** A full disk, or a lock that a foreign program holds. */
 const passing = /^SQLITE_(FULL|BUSY|IOERR_SHMSIZE)/
@@ -17,10 +18,12 @@ const port = parentPort as NonNullable<typeof parentPort>
 const database = open()
 
 port.on('message', (request: Request) => {
-  if (request !== 'close') return port.postMessage(answer(request))
+  if (request !== 'close') return port.postMessage(attempt(() => database.commit(request)) satisfies Reply)
   database.close()
   port.close()
 })
+// A disk that takes the journal and not the file itself would go unnoticed until it is full.
+setInterval(() => attempt(database.checkpoint), 1_000).unref()
 port.postMessage('open')
 
 /** The driver's errors lose their message between threads, so what ends this one is thrown as an Error of Node's. */
@@ -32,9 +35,9 @@ function open(): PlantDatabase {
   }
 }
 
-function answer(batch: NewPlant[]): Reply {
+function attempt<Result>(run: () => Result): Result | Refusal {
   try {
-    return database.commit(batch)
+    return run()
   } catch (error) {
     const { message, code = '' } = error as Error & { code?: string }
     if (passing.test(code)) return { message, passing: true }

@@ -84,6 +84,19 @@ t.test('nothing is acknowledged while the synchronous standby is away', async (t
   t.same(await standby.query('SELECT id FROM plants'), [{ id: '1' }])
 })
 
+t.test('a server that makes all wait keeps connections for others, and a close does not wait for it', async (t) => {
+  const primary = await start(t)
+  const standby = await primary.standby({ synchronous: true })
+  t.teardown(() => standby.close())
+  const store = await open(t, `${primary.url()}?query_timeout=50&connect_timeout=1`)
+  await standby.stop('immediate')
+  for (let id = 0n; id < 15n; id++) await t.rejects(store.create({ id, name: 'a' }), unavailable)
+  const [row] = await primary.query("SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+  t.equal(row?.count, 10)
+  await t.rejects(store.ready(), unavailable)
+  await store.close()
+})
+
 t.test('a statement has its time, and so has an answer', async (t) => {
   const server = await start(t)
   const proxy = await createProxy(t, server.port)

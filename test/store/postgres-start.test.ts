@@ -2,6 +2,7 @@ import dns from 'node:dns'
 import { isIP } from 'node:net'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open.ts'
+import { makeTable } from '../../src/store/postgres-start.ts'
 import { type PostgresOptions, query, startPostgres } from '../support/postgres.ts'
 
 async function start(t: Test, options: PostgresOptions) {
@@ -60,4 +61,13 @@ t.test('a server that cannot be reached, and a wrong password, are told', async 
   await t.rejects(openStore('postgres://postgres@127.0.0.1:1/plants'), /no server takes writes: connect ECONNREFUSED/)
   const wrong = server.url().replace(':right@', ':wrong@')
   await t.rejects(openStore(wrong), /no server takes writes: password authentication failed for user "postgres"/)
+})
+
+t.test('a table that is made and still missing is told', async (t) => {
+  const missing = Object.assign(new Error('no table'), { code: '42P01' })
+  const use = () => Promise.reject(missing)
+  await t.rejects(
+    makeTable(use, () => Promise.resolve()),
+    missing,
+  )
 })

@@ -9,12 +9,12 @@ t.test('one server, with limits of time', async (t) => {
         application_name: 'plant-store',
         connectionTimeoutMillis: 3_000,
         statement_timeout: 5_000,
-        query_timeout: 10_000,
         keepAlive: true,
         idleTimeoutMillis: 60_000,
-        max: 4,
+        max: 10,
       },
     ],
+    timeout: 7_000,
     acceptLoss: false,
   })
 })
@@ -23,8 +23,9 @@ t.test('several servers, with parameters', async (t) => {
   const parameters =
     'sslmode=verify-full&sslrootcert=%2Fca.pem&connect_timeout=1&statement_timeout=0&query_timeout=100' +
     '&application_name=a&target_session_attrs=primary&accept_data_loss=true'
-  const { servers, acceptLoss } = readPostgresUrl(`postgresql://me@one,[::1]:5433/plants?${parameters}`)
+  const { servers, timeout, acceptLoss } = readPostgresUrl(`postgresql://me@one,[::1]:5433/plants?${parameters}`)
   t.equal(acceptLoss, true)
+  t.equal(timeout, 100)
   t.same(
     servers.map(({ connectionString }) => connectionString),
     ['one', '[::1]:5433'].map(
@@ -35,7 +36,6 @@ t.test('several servers, with parameters', async (t) => {
     application_name: 'a',
     connectionTimeoutMillis: 1_000,
     statement_timeout: 0,
-    query_timeout: 100,
   })
 })
 

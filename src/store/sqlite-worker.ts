@@ -17,13 +17,20 @@ const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/
 const port = parentPort as NonNullable<typeof parentPort>
 const database = open()
 
+let checkedAt = 0
+
 port.on('message', (request: Request) => {
-  if (request !== 'close') return port.postMessage(attempt(() => database.commit(request)) satisfies Reply)
-  database.close()
-  port.close()
+  if (request === 'close') {
+    database.close()
+    port.close()
+    return
+  }
+  port.postMessage(attempt(() => database.commit(request)) satisfies Reply)
+  // A disk that takes the journal and not the file itself would go unnoticed until it is full.
+  if (Date.now() - checkedAt < 1_000) return
+  checkedAt = Date.now()
+  attempt(database.checkpoint)
 })
-// A disk that takes the journal and not the file itself would go unnoticed until it is full.
-setInterval(() => attempt(database.checkpoint), 1_000).unref()
 port.postMessage('open')
 
 /** The driver's errors lose their message between threads, so what ends this one is thrown as an Error of Node's. */

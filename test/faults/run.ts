@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bundle } from '../../scripts/bundle.ts'
+import { checkpoint } from './checkpoint.ts'
 import { diskFull } from './disk-full.ts'
 import { fsync } from './fsync.ts'
 import { kill } from './kill.ts'
@@ -26,6 +27,7 @@ const scenarios: Record<string, Scenario> = {
   'power-loss': powerLoss,
   'disk-full': diskFull,
   fsync,
+  checkpoint,
   'postgres-kill': postgresKill,
   'postgres-restart': postgresRestart,
   'postgres-failover': postgresFailover,

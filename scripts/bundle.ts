@@ -28,5 +28,5 @@ export async function bundle(): Promise<void> {
   })
   // Glue's validator reads its schemas beside itself.
   const schemas = new URL('schemas/', import.meta.resolve('@seriousme/openapi-schema-validator'))
-  await cp(fileURLToPath(schemas), 'dist/schemas', { recursive: true })
+  await cp(fileURLToPath(schemas), 'dist/chunks/schemas', { recursive: true })
 }

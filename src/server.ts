@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { createApp } from './app.ts'
 import { tokenVerifier } from './auth/tokens.ts'
 import { type Config, readConfig } from './config.ts'
 import type { Document } from './contract/document.ts'
@@ -14,9 +13,13 @@ await start().catch((error: Error) => {
 async function start(): Promise<void> {
   const config = readConfig(process.env)
   const document: Document = JSON.parse(await readFile(new URL('../generated/openapi.json', import.meta.url), 'utf8'))
-  const store = await openStore(config.storeUrl).catch((error: Error) => {
-    throw new Error(`STORE_URL is "${withoutPassword(config.storeUrl)}": ${error.message}`)
-  })
+  // A store may open in a thread of its own, beside which the app is loaded.
+  const [store, { createApp }] = await Promise.all([
+    openStore(config.storeUrl).catch((error: Error) => {
+      throw new Error(`STORE_URL is "${withoutPassword(config.storeUrl)}": ${error.message}`)
+    }),
+    import('./app.ts'),
+  ])
   try {
     const app = await createApp({
       document,

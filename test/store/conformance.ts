@@ -47,19 +47,9 @@ export const conformance: Record<string, (open: Open, durable: boolean) => Promi
     }
   }),
 
-  'many at once have one winner for each id': withStore(async (store) => {
-    const count = 10_000
-    const plants = Array.from({ length: count }, (_, n) => ({ id: BigInt(n % (count / 2)), name: `plant ${n}` }))
-    const outcomes = await Promise.all(plants.map(store.create))
-    const of = (outcome: CreateOutcome) => outcomes.filter((each) => each === outcome).length
-    assert.deepEqual([of('created'), of('conflict'), of('identical')], [count / 2, count / 2, 0])
-    const again = await Promise.all(plants.map(store.create))
-    assert.deepEqual(
-      again.map((outcome) => outcome === 'identical'),
-      outcomes.map((outcome) => outcome === 'created'),
-      'the winners, and only they, are in the store',
-    )
-  }),
+  'many at once have one winner for each id, near each other': withStore((store) => race(store, (n) => n >> 1)),
+
+  'many at once have one winner for each id, far apart': withStore((store) => race(store, (n) => n % (count / 2))),
 
   'a close waits for what was taken, and takes nothing more': withStore(async (store, open, durable) => {
     const creates = Array.from({ length: 100 }, (_, id) => store.create({ id: BigInt(id), name: 'a' }))
@@ -84,4 +74,20 @@ function withStore(run: (store: PlantStore, open: Open, durable: boolean) => Pro
       await store.close()
     }
   }
+}
+
+const count = 10_000
+
+/** Creates as many plants at once, two of each id, whose names differ. */
+async function race(store: PlantStore, idOf: (n: number) => number): Promise<void> {
+  const plants = Array.from({ length: count }, (_, n) => ({ id: BigInt(idOf(n)), name: `plant ${n}` }))
+  const outcomes = await Promise.all(plants.map((plant) => store.create(plant)))
+  const of = (outcome: CreateOutcome) => outcomes.filter((each) => each === outcome).length
+  assert.deepEqual([of('created'), of('conflict'), of('identical')], [count / 2, count / 2, 0])
+  const again = await Promise.all(plants.map((plant) => store.create(plant)))
+  assert.deepEqual(
+    again.map((outcome) => outcome === 'identical'),
+    outcomes.map((outcome) => outcome === 'created'),
+    'the winners, and only they, are in the store',
+  )
 }

@@ -19,7 +19,7 @@ t.test('the store of the README passes the conformance suite, and serves', async
 
   const { code, stdout } = await run(t, 'my-store.test.js', {}, [], directory).ended
   t.equal(code, 0)
-  t.match(stdout, / pass 6$/m)
+  t.match(stdout, / pass 7$/m)
 
   const STORE_URL = 'module:./my-store.js?sqlite:data/plants.db'
   const server = run(t, 'dist/server.js', { STORE_URL, ACCESS_TOKENS: token }, [], directory)

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { newToken } from '../src/auth/tokens.ts'
+import { median } from './benchmark/table.ts'
 import { bundle } from './bundle.ts'
 
 const rounds = Number(process.argv[2] ?? 15)
@@ -51,8 +52,7 @@ for (let round = 0; round < rounds; round++) {
 }
 await rm(directory, { recursive: true })
 
-const median = (values: number[] = []) => values.toSorted((a, b) => a - b)[values.length >> 1] as number
-const base = median(times.get('bare Fastify'))
+const base = median(times.get('bare Fastify') as number[])
 console.log(`spawn to first answer, Node ${process.versions.node}, median of ${rounds} rounds`)
 for (const [name, values] of times) {
   const ms = median(values)

@@ -81,13 +81,6 @@ export function countOutcomes(outcomes: Outcome[]): Record<string, number> {
   return counts
 }
 
-/** The longest time without a 200, in milliseconds, between two moments (milliseconds since the epoch). */
-export function longestOutage(outcomes: Outcome[], from: number, to: number): number {
-  const times = outcomes.filter(({ status }) => status === 200).map(({ endedAt }) => endedAt)
-  const moments = [from, ...times.filter((time) => time > from && time < to), to]
-  return moments.slice(1).reduce((longest, time, before) => Math.max(longest, time - (moments[before] as number)), 0)
-}
-
 type Answer = Pick<Outcome, 'status' | 'flaw'>
 
 function create(plant: NewPlant, options: { port: number; agent: Agent; timeout: number }): Promise<Answer> {

@@ -5,10 +5,19 @@ import { type Config, readConfig } from './config.ts'
 import type { Document } from './contract/document.ts'
 import { openStore, withoutPassword } from './store/open.ts'
 
-await start().catch((error: Error) => {
+/** Milliseconds in which answers may still leave when the store has failed. */
+const grace = 500
+
+/** How the process ends at a signal; before it serves there is nothing to finish. */
+let stop = async (): Promise<void> => process.exit()
+onSignal()
+await start().catch(end)
+
+/** Ends the process at once: whatever else is open is of no use any more. */
+function end(error: Error): never {
   process.stderr.write(`plant-store: ${error.message}\n`)
-  process.exitCode = 1
-})
+  process.exit(1)
+}
 
 async function start(): Promise<void> {
   const config = readConfig(process.env)
@@ -30,15 +39,14 @@ async function start(): Promise<void> {
     })
     await app.listen({ host: config.host, port: config.port }).catch(explainListen(config))
     announce(config, document, app.server.address() as AddressInfo)
-    const stop = async () => {
+    stop = async () => {
       await app.close()
       await store.close()
     }
-    onSignal(stop)
-    void store.failure?.then((error) => {
-      process.stderr.write(`plant-store: the store has failed: ${error.message}\n`)
-      process.exitCode = 1
-      return stop()
+    void store.failure?.then(({ message }) => {
+      // Who waits for an answer gets it, but a slow client does not keep the service from being started anew.
+      setTimeout(end, grace, new Error(`the store has failed: ${message}`))
+      void app.close()
     })
   } catch (error) {
     await store.close()
@@ -76,12 +84,12 @@ function announce(
 }
 
 /** The first signal finishes what is in flight, a second one ends the process at once. */
-function onSignal(close: () => Promise<void>): void {
+function onSignal(): void {
   let closing = false
   const handle = () => {
     if (closing) process.exit(1)
     closing = true
-    void close()
+    stop().catch(end)
   }
   process.on('SIGTERM', handle).on('SIGINT', handle)
 }

@@ -117,12 +117,47 @@ t.test('when the store fails for good, the process ends and a supervisor can sta
   t.match(await ended, { code: 1, stderr: 'plant-store: the store has failed: the disk is on fire\n' })
 })
 
+t.test('a slow client does not keep a service whose store has failed', async (t) => {
+  const directory = t.testdir({
+    'store.mjs': `export const open = async () => ({
+      create: async () => {}, ready: async () => {}, close: async () => {},
+      failure: new Promise((resolve) => process.once('SIGUSR2', () => resolve(new Error('gone')))),
+    })`,
+  })
+  const { child, url, ended } = await start(t, { STORE_URL: `module:${directory}/store.mjs` })
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => {}).write('POST /plants HTTP/1.1\r\nHost: a\r\n')
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  child.kill('SIGUSR2')
+  t.match(await ended, { code: 1, stderr: 'plant-store: the store has failed: gone\n' })
+})
+
+t.test('a signal ends a service that does not serve yet, and a start that is refused ends it, too', async (t) => {
+  const directory = t.testdir({
+    'slow.mjs': `export const open = () => { console.log('opening'); return new Promise(() => setInterval(() => {}, 1e6)) }`,
+    'half.mjs': 'setInterval(() => {}, 1e6); export const open = () => ({})',
+    'stuck.mjs': `export const open = () => ({
+      create: async () => {}, ready: async () => {}, close: async () => { throw new Error('stuck') },
+    })`,
+  })
+  const STORE_URL = `module:${directory}/slow.mjs`
+  const slow = run(t, 'src/server.ts', { ACCESS_TOKENS, STORE_URL })
+  await slow.find('stdout', /opening/)
+  slow.child.kill('SIGTERM')
+  t.match(await slow.ended, { code: 0, signal: null })
+  const half = await run(t, 'src/server.ts', { ACCESS_TOKENS, STORE_URL: `module:${directory}/half.mjs` }).ended
+  t.match(half, { code: 1, stderr: /: its open gives no store: it has no function create\n$/ })
+  const stuck = await start(t, { STORE_URL: `module:${directory}/stuck.mjs` })
+  stuck.child.kill('SIGTERM')
+  t.match(await stuck.ended, { code: 1, stderr: 'plant-store: stuck\n' })
+})
+
 t.test('a password in the URL of a store is not shown', async (t) => {
   const STORE_URL = 'postgres://me:s3cret@127.0.0.1:1/plants'
   const { code, stdout, stderr } = await run(t, 'src/server.ts', { ACCESS_TOKENS, STORE_URL }).ended
   t.match(
     stderr,
-    /^plant-store: STORE_URL is "postgres:\/\/me:\*\*\*@127\.0\.0\.1:1\/plants": no server takes writes: .*\n$/,
+    /^plant-store: STORE_URL is "postgres:\/\/me:\*\*\*@127\.0\.0\.1:1\/plants": no server can be used: .*\n$/,
   )
   t.notMatch(stdout + stderr, /s3cret/)
   t.equal(code, 1)

@@ -1,12 +1,13 @@
+import type { CreateOutcome, NewPlant } from './plant-store.ts'
 import { Unavailable } from './unavailable.ts'
 
 type Options<Item> = {
   /** The bytes that an item may hold in memory; so batch and queue are bounded, many small items or few large ones. */
-  weigh(item: Item): number
-  /** A batch ends with the item that reaches this weight. */
-  batchWeight?: number
-  /** What is taken and has no outcome yet weighs no more; then items are refused. */
-  queueWeight?: number
+  sizeOf(item: Item): number
+  /** A batch ends with the item that reaches this size. */
+  batchBytes?: number
+  /** What is taken and has no outcome yet is no larger; then items are refused. */
+  queueBytes?: number
   /** Batches under way at once. */
   outstanding?: number
 }
@@ -20,7 +21,7 @@ export type GroupCommit<Item, Outcome> = {
 
 type Waiting<Item, Outcome> = {
   item: Item
-  weight: number
+  size: number
   resolve(outcome: Outcome): void
   reject(error: unknown): void
 }
@@ -32,9 +33,9 @@ type Waiting<Item, Outcome> = {
  */
 export function groupCommit<Item, Outcome>(
   commit: (batch: Item[]) => Promise<Outcome[]>,
-  { weigh, batchWeight = 2 ** 20, queueWeight = 2 ** 26, outstanding = 2 }: Options<Item>,
+  { sizeOf, batchBytes = 2 ** 20, queueBytes = 2 ** 26, outstanding = 2 }: Options<Item>,
 ): GroupCommit<Item, Outcome> {
-  let queue: Waiting<Item, Outcome>[] = []
+  const queue: Waiting<Item, Outcome>[] = []
   let held = 0
   let running = 0
   let armed = false
@@ -53,10 +54,10 @@ export function groupCommit<Item, Outcome>(
   }
 
   function take(): Waiting<Item, Outcome>[] {
-    let weight = 0
-    const end = queue.findIndex((waiting) => {
-      weight += waiting.weight
-      return weight >= batchWeight
+    let bytes = 0
+    const end = queue.findIndex(({ size }) => {
+      bytes += size
+      return bytes >= batchBytes
     })
     return queue.splice(0, end === -1 ? queue.length : end + 1)
   }
@@ -69,33 +70,46 @@ export function groupCommit<Item, Outcome>(
     if (held === 0) for (const resolve of whenIdle.splice(0)) resolve()
   }
 
-  async function attempt(batch: Waiting<Item, Outcome>[]): Promise<void> {
+  /** Gives the reason when the store does not answer: then nothing that waits is tried. */
+  async function attempt(batch: Waiting<Item, Outcome>[]): Promise<Unavailable | undefined> {
     try {
       const outcomes = await commit(batch.map(({ item }) => item))
       for (const [index, waiting] of batch.entries()) settle(waiting).resolve(outcomes[index] as Outcome)
     } catch (error) {
       if (error instanceof Unavailable) {
-        const waiting = queue
-        queue = []
-        for (const each of [...batch, ...waiting]) settle(each).reject(error)
-      } else if (batch.length === 1) for (const each of batch) settle(each).reject(error)
-      else for (const each of batch) await attempt([each])
+        refuse([...batch, ...queue.splice(0)], error)
+        return error
+      }
+      if (batch.length === 1) refuse(batch, error)
+      else await attemptEach([...batch])
+    }
+    return undefined
+  }
+
+  async function attemptEach(left: Waiting<Item, Outcome>[]): Promise<void> {
+    while (left.length > 0) {
+      const reason = await attempt(left.splice(0, 1))
+      if (reason !== undefined) refuse(left.splice(0), reason)
     }
   }
 
+  function refuse(refused: Waiting<Item, Outcome>[], error: unknown): void {
+    for (const waiting of refused) settle(waiting).reject(error)
+  }
+
   function settle(waiting: Waiting<Item, Outcome>): Waiting<Item, Outcome> {
-    held -= waiting.weight
+    held -= waiting.size
     return waiting
   }
 
   return {
     async submit(item) {
       if (closed) throw new Error('the store is closed')
-      const weight = weigh(item)
-      if (held > 0 && held + weight > queueWeight) throw new Unavailable('too much waits for the store')
-      held += weight
+      const size = sizeOf(item)
+      if (held > 0 && held + size > queueBytes) throw new Unavailable('too much waits for the store')
+      held += size
       return await new Promise((resolve, reject) => {
-        queue.push({ item, weight, resolve, reject })
+        queue.push({ item, size, resolve, reject })
         arm()
       })
     },
@@ -108,3 +122,7 @@ export function groupCommit<Item, Outcome>(
     },
   }
 }
+
+/** Commits plants together; the size of one is that of its text, and of what surrounds it on its way. */
+export const groupCreates = (commit: (batch: NewPlant[]) => Promise<CreateOutcome[]>) =>
+  groupCommit(commit, { sizeOf: ({ name, tag = '' }: NewPlant) => 1_024 + 2 * (name.length + tag.length) })

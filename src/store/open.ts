@@ -34,5 +34,6 @@ export async function openStore(url: string): Promise<PlantStore> {
   return await adapter.open(url)
 }
 
-/** A STORE_URL for people to read: without its password, whatever that contains. */
-export const withoutPassword = (url: string): string => url.replace(/(:\/\/[^:/]*):.*@/s, '$1:***@')
+/** A STORE_URL for people to read: without its password, whatever that contains, as a part or as a parameter. */
+export const withoutPassword = (url: string): string =>
+  url.replace(/(:\/\/[^:/]*):.*@/s, '$1:***@').replace(/([?&]\w*password=)[^&]*/gi, '$1***')

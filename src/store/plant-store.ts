@@ -15,7 +15,10 @@ export type PlantStore = {
   create(plant: NewPlant): Promise<CreateOutcome>
   /** Resolves when the store can take a create, rejects with the reason when it cannot. */
   ready(): Promise<void>
-  /** Resolves when every create that was taken has its outcome and all resources are released. */
+  /**
+   * Resolves when every create that was taken has its outcome and all resources are released, however often it is
+   * called; from then on the others reject.
+   */
   close(): Promise<void>
   /** Resolves with the reason when the store can never answer again, and the process must end. */
   failure?: Promise<Error>

@@ -1,22 +1,21 @@
-import pg, { type Pool, type PoolClient, type PoolConfig, type QueryResultRow } from 'pg'
+import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg'
+import { settingsQuery, unfit } from './postgres-server.ts'
+import type { PostgresSettings } from './postgres-url.ts'
 import { Unavailable } from './unavailable.ts'
 
-/** The one of several servers that takes writes, whichever it is at the time. */
+/** The one of several servers that takes writes and keeps them, whichever it is at the time. */
 export type Primary = {
   /**
    * Runs one statement in a transaction of its own. Rejects with the server's error, whose `code` is an SQLSTATE, with
-   * the driver's when the connection fails, or with `Unavailable` when no server takes writes or answers in time.
+   * the driver's when the connection fails, or with `Unavailable` when no server can be used or answers in time.
    */
   query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   /** Ends all connections, also those whose answer is still awaited. */
   close(): Promise<void>
 }
 
-/** SQLSTATE classes (PostgreSQL, appendix A) of what is wrong with a statement or its data, not with the server. */
-const ofStatement = /^(22|23|40|42|54)/
-
-/** Takes how to connect to each server, of which one takes writes, and how many milliseconds an answer may take. */
-export function openPrimary(servers: PoolConfig[], timeout: number): Primary {
+/** Connects when it is first needed, and looks for the primary again after any error. */
+export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings): Primary {
   const pools = servers.map((server) => new pg.Pool(server))
   for (const pool of pools) {
     // A connection that breaks is noticed by who uses it, and an idle one is gone from the pool.
@@ -25,18 +24,20 @@ export function openPrimary(servers: PoolConfig[], timeout: number): Primary {
   }
   const lent = new Set<PoolClient>()
   let chosen: Promise<Pool> | undefined
+  let closed = false
 
-  /** The server that says first that it takes writes. */
+  /** The server that says first that it is fit. */
   async function choose(): Promise<Pool> {
     const asked = pools.map(async (pool) => {
-      const [row] = await execute<{ transaction_read_only: string }>(pool, 'SHOW transaction_read_only', [])
-      if (row?.transaction_read_only !== 'off') throw new Error('it takes no writes')
+      const rows = await execute<{ name: string; setting: string }>(pool, settingsQuery, [])
+      const reason = unfit(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), acceptLoss)
+      if (reason !== undefined) throw new Error(reason)
       return pool
     })
     return await Promise.any(asked).catch((error: AggregateError) => {
       // The refusals of all addresses of a host come without a message of their own.
       const reasons = error.errors.map(({ message, code }) => message || code)
-      throw new Unavailable(`no server takes writes: ${reasons.join('; ')}`, { cause: error })
+      throw new Unavailable(`no server can be used: ${reasons.join('; ')}`, { cause: error })
     })
   }
 
@@ -46,6 +47,10 @@ export function openPrimary(servers: PoolConfig[], timeout: number): Primary {
    */
   async function execute<Row extends QueryResultRow>(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
     const client = await pool.connect()
+    if (closed) {
+      client.release(true)
+      throw new Error('the store is closed')
+    }
     lent.add(client)
     const answer = run<Row>(client, text, values)
     const release = (failed: boolean) => {
@@ -69,11 +74,12 @@ export function openPrimary(servers: PoolConfig[], timeout: number): Primary {
       try {
         return await execute<Row>(await used, text, values)
       } catch (error) {
-        if (chosen === used && !ofStatement.test(String((error as { code?: string }).code))) chosen = undefined
+        if (chosen === used) chosen = undefined
         throw error
       }
     },
     async close() {
+      closed = true
       const ended = pools.map((pool) => pool.end())
       for (const client of lent) client.release(true)
       lent.clear()

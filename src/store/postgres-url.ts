@@ -9,9 +9,13 @@ export type PostgresSettings = {
   acceptLoss: boolean
 }
 
+const host = String.raw`(?:\[[\da-fA-F:.]+\]|[^@/?#,:[\]]+)(?::\d{1,5})?`
+
 /** Servers and a database are named; the parameters may still be wrong. */
-export const postgresUrl =
-  /^postgres(?:ql)?:\/\/(?<user>[^@/?#]+@)?(?<hosts>[^@/?#]+)(?<database>\/[^/?#]+)(?:\?(?<parameters>[^#]+))?$/
+export const postgresUrl = new RegExp(
+  String.raw`^postgres(?:ql)?://(?<user>[^@/?#]+@)?(?<hosts>${host}(?:,${host})*)(?<database>/[^/?#]+)(?:\?(?<parameters>[^#]+))?$`,
+)
+
 const milliseconds = { pattern: /^\d{1,9}$/, allowed: 'a number of milliseconds, 0 for none' }
 const text = { pattern: /./, allowed: 'a text' }
 const file = { pattern: /./, allowed: 'the path of a file' }
@@ -42,16 +46,22 @@ const known = new Map<string, { pattern: RegExp; allowed: string }>(
 export function readPostgresUrl(url: string): PostgresSettings {
   const parts = (postgresUrl.exec(url) as RegExpExecArray).groups
   const { user = '', hosts = '', database = '', parameters = '' } = parts as Record<string, string | undefined>
-  const given = new Map(new URLSearchParams(parameters))
+  // A URL for browsers has a space where libpq's has a plus.
+  const given = new Map(new URLSearchParams(parameters.replaceAll('+', '%2B')))
   for (const [name, value] of given) {
     const parameter = known.get(name)
     if (parameter === undefined)
       throw new Error(`it has no parameter ${name}, allowed: ${[...known.keys()].join(', ')}`)
     if (!parameter.pattern.test(value)) throw new Error(`${name} is "${value}", allowed: ${parameter.allowed}`)
   }
-  // sslmode means what it means to libpq, not to older versions of the driver.
-  const tls = new URLSearchParams({ uselibpqcompat: 'true' })
-  for (const [name, value] of given) if (name.startsWith('ssl')) tls.set(name, value)
+  // sslmode means what it means to libpq, not to older versions of the driver, and is not left to the environment.
+  const tls = new URLSearchParams({ uselibpqcompat: 'true', sslmode: 'disable' })
+  for (const [name, value] of given) {
+    if (!name.startsWith('ssl')) continue
+    if (!given.has('sslmode'))
+      throw new Error(`${name} is of no use without sslmode, allowed: ${known.get('sslmode')?.allowed}`)
+    tls.set(name, value)
+  }
   const number = (name: string, otherwise: number) => Number(given.get(name) ?? otherwise)
   const servers = hosts.split(',').map((host) => ({
     connectionString: `postgres://${user}${host}${database}?${tls}`,

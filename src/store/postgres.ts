@@ -1,7 +1,7 @@
-import { groupCommit } from './group-commit.ts'
+import { groupCreates } from './group-commit.ts'
 import type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
 import { openPrimary, type Primary } from './postgres-primary.ts'
-import { checkServer, makeTable } from './postgres-start.ts'
+import { makeTable } from './postgres-table.ts'
 import { readPostgresUrl } from './postgres-url.ts'
 import { Unavailable } from './unavailable.ts'
 
@@ -28,19 +28,17 @@ type Row = { id: string; name: string; tag: string | null; created: boolean }
 const attempts = 10
 
 /** SQLSTATE of what ends a transaction that may succeed when it is run again: a failed serialization, a deadlock. */
-const again = /^(40001|40P01)$/
+const retryable = /^(40001|40P01)$/
 /** SQLSTATE classes of what one record can be to blame for: data exceptions, constraints, a limit of the server. */
 const ofRecord = /^(22|23|54)/
 
 /**
  * Opens the PostgreSQL database of a URL, for any number of instances of the service; makes its table where it is
- * missing. Rejects when no server can be reached, or the one that takes writes would not keep what it acknowledges.
+ * missing. Rejects when no server can be used: none is reached, takes writes, and keeps what it acknowledges.
  */
 export async function openPostgres(url: string): Promise<PlantStore> {
-  const { servers, timeout, acceptLoss } = readPostgresUrl(url)
-  const primary = openPrimary(servers, timeout)
+  const primary = openPrimary(readPostgresUrl(url))
   try {
-    await checkServer(primary, acceptLoss)
     await makeTable(
       () => insert(primary, []),
       () => primary.query(table),
@@ -49,9 +47,7 @@ export async function openPostgres(url: string): Promise<PlantStore> {
     await primary.close()
     throw error
   }
-  const creates = groupCommit((batch: NewPlant[]) => commit(primary, batch), {
-    weigh: ({ name, tag = '' }) => 1_024 + 2 * (name.length + tag.length),
-  })
+  const creates = groupCreates((batch) => commit(primary, batch))
   let closing: Promise<void> | undefined
   return {
     create: creates.submit,
@@ -90,7 +86,7 @@ async function insertOrNothing(primary: Primary, plants: NewPlant[]): Promise<Ro
     return await insert(primary, plants)
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string }
-    if (again.test(code)) return []
+    if (retryable.test(code)) return []
     throw ofRecord.test(code) ? error : new Unavailable(message, { cause: error })
   }
 }

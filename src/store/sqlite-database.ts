@@ -1,10 +1,16 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import type { CreateOutcome, NewPlant } from './plant-store.ts'
 
+/** Marks a file as ours (sqlite.org/pragma.html#pragma_application_id): "plnt" in ASCII. */
+const applicationId = 0x706c6e74
+
 /** The schema, one step for each version: a file of version n has had the first n. Steps are only ever added. */
-const migrations = ['CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT']
+const migrations = [
+  'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
+  `PRAGMA application_id = ${applicationId}`,
+]
 
 export type PlantDatabase = {
   /** Creates all of them in one transaction, on the disk when it returns, or throws and has created none. */
@@ -30,6 +36,8 @@ export function openDatabase(path: string): PlantDatabase {
     lock?.close()
   }
   try {
+    assertOurs(database)
+    if (!database.memory && statSync(path).nlink > 1) throw new Error('it has several names: each would have a journal')
     makeDurable(database)
     // One process owns the file, until it closes it or ends in any way: by the lock of a transaction that never writes,
     // on a file beside it, so that others may read the database, for a backup.
@@ -38,12 +46,12 @@ export function openDatabase(path: string): PlantDatabase {
     migrate(database)
     // What a killed process wrote but never synced can be read by now: it is synced before anything is said of it.
     database.pragma('wal_checkpoint(TRUNCATE)')
+    return { commit: committer(database), checkpoint: () => database.pragma('wal_checkpoint(PASSIVE)'), close }
   } catch (error) {
     close()
     const inUse = (error as { code?: string }).code?.startsWith('SQLITE_BUSY')
     throw inUse ? new Error('it is in use by another process', { cause: error }) : error
   }
-  return { commit: committer(database), checkpoint: () => database.pragma('wal_checkpoint(PASSIVE)'), close }
 }
 
 /** A new directory lasts when the one that holds it is synced. */
@@ -55,6 +63,15 @@ function makeDirectory(path: string): void {
     fsyncSync(parent)
     closeSync(parent)
   }
+}
+
+/** A file without a version is new, or another program's; the mark came with the second version. */
+function assertOurs(database: Database.Database): void {
+  const version = database.pragma('user_version', { simple: true }) as number
+  const tables = database.prepare('SELECT name FROM sqlite_schema').pluck().all()
+  const isMarked = database.pragma('application_id', { simple: true }) === applicationId
+  const isOurs = version === 0 ? tables.length === 0 : isMarked || (version === 1 && tables.includes('plants'))
+  if (!isOurs) throw new Error('it is the database of another program')
 }
 
 /** In WAL mode only synchronous=FULL syncs at every commit (sqlite.org/pragma.html#pragma_synchronous). */

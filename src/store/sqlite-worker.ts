@@ -6,11 +6,11 @@ import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
 /** A batch to commit, or the end. */
 export type Request = NewPlant[] | 'close'
 /** Why nothing was created, and whether it may be otherwise soon. */
-type Refusal = { message: string; passing: boolean }
+type Refusal = { message: string; transient: boolean }
 export type Reply = CreateOutcome[] | Refusal
 
-/** A full disk, or a lock that a foreign program holds. */
-const passing = /^SQLITE_(FULL|BUSY|IOERR_SHMSIZE)/
+/** A full disk, a quota that is used up, or a lock that a foreign program holds: the transaction was undone. */
+const transient = /^SQLITE_(FULL|BUSY|IOERR_WRITE|IOERR_SHMSIZE)/
 /** After these nothing that the file or the disk says can be trusted: a sync that failed once may lie from then on. */
 const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/
 
@@ -47,8 +47,8 @@ function attempt<Result>(run: () => Result): Result | Refusal {
     return run()
   } catch (error) {
     const { message, code = '' } = error as Error & { code?: string }
-    if (passing.test(code)) return { message, passing: true }
+    if (transient.test(code)) return { message, transient: true }
     if (fatal.test(code)) throw new Error(message)
-    return { message, passing: false }
+    return { message, transient: false }
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { groupCommit } from './group-commit.ts'
+import { groupCreates } from './group-commit.ts'
 import type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
 import type { Reply, Request } from './sqlite-worker.ts'
 import { Unavailable } from './unavailable.ts'
@@ -16,7 +16,7 @@ export async function openSqlite(path: string): Promise<PlantStore> {
   })
   await once(worker, 'message')
   const commit = connect(worker)
-  const creates = groupCommit(commit, { weigh: ({ name, tag = '' }) => 1_024 + 2 * (name.length + tag.length) })
+  const creates = groupCreates(commit)
   const exit = new Promise((resolve) => worker.once('exit', resolve))
   let closing: Promise<unknown> | undefined
   return {
@@ -51,6 +51,6 @@ function connect(worker: Worker): (batch: NewPlant[]) => Promise<CreateOutcome[]
       worker.postMessage(batch satisfies Request)
     })
     if (Array.isArray(reply)) return reply
-    throw reply.passing ? new Unavailable(reply.message) : new Error(reply.message)
+    throw reply.transient ? new Unavailable(reply.message) : new Error(reply.message)
   }
 }

@@ -4,7 +4,7 @@ import { groupCommit } from '../../src/store/group-commit.ts'
 import { Unavailable } from '../../src/store/unavailable.ts'
 
 /** A commit that ends when it is told to, and the batches that it was given. */
-function controlled(options: { batchWeight?: number; queueWeight?: number; outstanding?: number } = {}) {
+function controlled(options: { batchBytes?: number; queueBytes?: number; outstanding?: number } = {}) {
   const batches: { items: number[]; end(error?: Error): void }[] = []
   const creates = groupCommit<number, string>(
     (items) =>
@@ -12,7 +12,7 @@ function controlled(options: { batchWeight?: number; queueWeight?: number; outst
         const outcomes = items.map((item) => `${item} is kept`)
         batches.push({ items, end: (error) => (error === undefined ? resolve(outcomes) : reject(error)) })
       }),
-    { weigh: (item) => item, ...options },
+    { sizeOf: (item) => item, ...options },
   )
   const given = () => batches.map(({ items }) => items)
   const end = async (error?: Error) => {
@@ -61,7 +61,7 @@ t.test('an outcome comes after the commit, not before', async (t) => {
 })
 
 t.test('a batch is bounded', async (t) => {
-  const { submit, given, end } = controlled({ batchWeight: 10, outstanding: 1 })
+  const { submit, given, end } = controlled({ batchBytes: 10, outstanding: 1 })
   const outcomes = [4, 5, 6, 100, 1, 2].map(submit)
   for (const batch of [[4, 5, 6], [100], [1, 2]]) {
     await turn()
@@ -72,13 +72,13 @@ t.test('a batch is bounded', async (t) => {
 })
 
 t.test('the queue is bounded, and takes again what fits', async (t) => {
-  const { submit, end } = controlled({ queueWeight: 10 })
+  const { submit, end } = controlled({ queueBytes: 10 })
   const alone = submit(1000)
   const refused = await submit(1).catch((error) => error)
   t.match(refused, { name: 'Unavailable', retryAfter: 1 })
   await turn()
   await end()
-  t.equal(await alone, '1000 is kept', 'one item may weigh more, alone')
+  t.equal(await alone, '1000 is kept', 'one item may be larger, alone')
   const outcomes = [submit(4), submit(6)]
   await t.rejects(submit(1), Unavailable)
   await turn()
@@ -98,7 +98,7 @@ t.test('only the item to blame fails', async (t) => {
       if (batch.includes(3)) throw new Error('no threes')
       return batch.map(String)
     },
-    { weigh: () => 1 },
+    { sizeOf: () => 1 },
   )
   const settled = await Promise.allSettled([1, 2, 3, 4].map(submit))
   t.same(
@@ -106,6 +106,25 @@ t.test('only the item to blame fails', async (t) => {
     ['1', '2', 'no threes', '4'],
   )
   t.same(tried, [[1, 2, 3, 4], [1], [2], [3], [4]])
+})
+
+t.test('a store that goes away while items are tried alone is asked no more', async (t) => {
+  let tried = 0
+  const unavailable = new Unavailable('gone')
+  const { submit, close } = groupCommit<number, string>(
+    async (batch) => {
+      tried++
+      if (batch.length > 1) throw new Error('one of them')
+      if (batch[0] === 2) throw unavailable
+      return ['kept']
+    },
+    { sizeOf: () => 1 },
+  )
+  const outcomes = [1, 2, 3, 4].map(submit)
+  await close()
+  t.equal(await outcomes[0], 'kept')
+  for (const outcome of outcomes.slice(1)) await t.rejects(outcome, unavailable)
+  t.equal(tried, 3)
 })
 
 t.test('when the store cannot answer, all that wait learn it at once', async (t) => {

@@ -27,6 +27,10 @@ t.test('the URLs of stores', async (t) => {
     'postgres://localhost/',
     'postgres:///plants',
     'postgres://me:p@ss@localhost/plants',
+    'postgres://me@one,/plants',
+    'postgres://,two/plants',
+    'postgres://one,,two/plants',
+    'postgres://one:x/plants',
     'module:my-store',
     'module:',
   ]
@@ -45,6 +49,7 @@ t.test('a URL is shown without its password', async (t) => {
     ['postgres://me@localhost/plants', 'postgres://me@localhost/plants'],
     ['postgres://me:secret@localhost:5432,two/plants', 'postgres://me:***@localhost:5432,two/plants'],
     ['postgres://me:p@/s?s#@localhost/plants', 'postgres://me:***@localhost/plants'],
+    ['postgres://localhost/plants?a=b&sslpassword=c&d=e', 'postgres://localhost/plants?a=b&sslpassword=***&d=e'],
   ]
   for (const [url, shown] of cases) t.equal(withoutPassword(url), shown)
 })

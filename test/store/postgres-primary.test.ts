@@ -63,6 +63,32 @@ t.test('of several servers the primary is used, whichever it is', async (t) => {
   ])
 })
 
+t.test('a server that can lose what it acknowledges is not used after a failover either', async (t) => {
+  const primary = await start(t)
+  const standby = await primary.standby({ synchronous: true })
+  t.teardown(() => standby.close())
+  const store = await open(t, `postgres://postgres@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres`)
+  await standby.query("ALTER SYSTEM SET synchronous_commit = 'off'")
+  await standby.query('SELECT pg_reload_conf()')
+  await primary.stop('kill')
+  await standby.promote()
+  const reason = /its synchronous_commit is off, so it can lose what it acknowledged/
+  for (let attempt = 0; attempt < 3; attempt++) await store.create({ id: 1n, name: 'a' }).catch(() => {})
+  await t.rejects(store.create({ id: 1n, name: 'a' }), { ...unavailable, message: reason })
+})
+
+t.test('a connection that is made while the store closes does not keep it', async (t) => {
+  const server = await start(t)
+  const proxy = await createProxy(t, server.port)
+  const store = await openStore(`postgres://postgres@127.0.0.1:${proxy.port}/postgres?query_timeout=200`)
+  proxy.breakAll()
+  proxy.delay(300)
+  const ready = store.ready()
+  const closing = store.close()
+  await t.rejects(ready)
+  await closing
+})
+
 t.test('nothing is acknowledged while the synchronous standby is away', async (t) => {
   const primary = await start(t)
   const standby = await primary.standby({ synchronous: true })

@@ -5,7 +5,7 @@ t.test('one server, with limits of time', async (t) => {
   t.same(readPostgresUrl('postgres://me:p%40ss@db.example:5433/plants'), {
     servers: [
       {
-        connectionString: 'postgres://me:p%40ss@db.example:5433/plants?uselibpqcompat=true',
+        connectionString: 'postgres://me:p%40ss@db.example:5433/plants?uselibpqcompat=true&sslmode=disable',
         application_name: 'plant-store',
         connectionTimeoutMillis: 3_000,
         statement_timeout: 5_000,
@@ -21,7 +21,7 @@ t.test('one server, with limits of time', async (t) => {
 
 t.test('several servers, with parameters', async (t) => {
   const parameters =
-    'sslmode=verify-full&sslrootcert=%2Fca.pem&connect_timeout=1&statement_timeout=0&query_timeout=100' +
+    'sslmode=verify-full&sslrootcert=%2Fa+b.pem&connect_timeout=1&statement_timeout=0&query_timeout=100' +
     '&application_name=a&target_session_attrs=primary&accept_data_loss=true'
   const { servers, timeout, acceptLoss } = readPostgresUrl(`postgresql://me@one,[::1]:5433/plants?${parameters}`)
   t.equal(acceptLoss, true)
@@ -29,7 +29,7 @@ t.test('several servers, with parameters', async (t) => {
   t.same(
     servers.map(({ connectionString }) => connectionString),
     ['one', '[::1]:5433'].map(
-      (host) => `postgres://me@${host}/plants?uselibpqcompat=true&sslmode=verify-full&sslrootcert=%2Fca.pem`,
+      (host) => `postgres://me@${host}/plants?uselibpqcompat=true&sslmode=verify-full&sslrootcert=%2Fa%2Bb.pem`,
     ),
   )
   t.match(servers[1], {
@@ -46,6 +46,7 @@ t.test('parameters that are unknown or wrong are told, with what is allowed', as
     ['sslmode=prefer', /^sslmode is "prefer", allowed: disable, require, verify-ca, verify-full$/],
     ['connect_timeout=0', /^connect_timeout is "0", allowed: a number of seconds$/],
     ['statement_timeout=5s', /^statement_timeout is "5s", allowed: a number of milliseconds, 0 for none$/],
+    ['sslrootcert=ca.pem', /^sslrootcert is of no use without sslmode, allowed: disable, require, /],
     ['sslrootcert=', /^sslrootcert is "", allowed: the path of a file$/],
     ['accept_data_loss=yes', /^accept_data_loss is "yes", allowed: true, false$/],
   ]

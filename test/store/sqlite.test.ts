@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
@@ -19,7 +19,7 @@ t.test('the file is made to last', async (t) => {
   await store.close()
   const database = new Database(path)
   t.equal(database.pragma('journal_mode', { simple: true }), 'wal')
-  t.equal(database.pragma('user_version', { simple: true }), 1)
+  t.equal(database.pragma('user_version', { simple: true }), 2)
   t.equal(database.pragma('integrity_check', { simple: true }), 'ok')
   t.same(database.prepare('SELECT * FROM plants').safeIntegers().get(), { id: 2n ** 63n - 1n, name: 'a', tag: null })
   t.match(database.prepare('SELECT sql FROM sqlite_schema').pluck().get(), /STRICT$/)
@@ -32,11 +32,52 @@ t.test('what cannot be opened is told', async (t) => {
   await t.rejects(openStore(`sqlite:${directory}`), /unable to open|directory/)
   const newer = new Database(join(directory, 'newer.db'))
   newer.pragma('user_version = 99')
+  newer.pragma('application_id = 1886154356')
   newer.close()
   await t.rejects(openStore(`sqlite:${directory}/newer.db`), /schema version 99, newer than this service/)
   writeFileSync(join(directory, 'file'), '')
   await t.rejects(openStore(`sqlite:${directory}/file/plants.db`), /ENOTDIR|EEXIST/)
   await t.rejects(openStore('sqlite::memory:'), /it cannot be durable here/)
+})
+
+t.test('a file of the first version is brought to the last, with what it holds', async (t) => {
+  const path = join(t.testdir({}), 'plants.db')
+  const first = new Database(path)
+  first.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT')
+  first.exec("INSERT INTO plants VALUES (1, 'a', NULL); PRAGMA user_version = 1")
+  first.close()
+  const store = await openStore(`sqlite:${path}`)
+  t.equal(await store.create({ id: 1n, name: 'a' }), 'identical')
+  await store.close()
+  const last = new Database(path)
+  t.equal(last.pragma('user_version', { simple: true }), 2)
+  last.close()
+})
+
+t.test('the database of another program is left as it is', async (t) => {
+  const directory = t.testdir({})
+  for (const version of [0, 1, 2]) {
+    const path = join(directory, `${version}.db`)
+    const foreign = new Database(path)
+    foreign.exec(`CREATE TABLE accounts (id INTEGER); PRAGMA user_version = ${version}`)
+    foreign.close()
+    const before = readFileSync(path)
+    await t.rejects(openStore(`sqlite:${path}`), { message: 'it is the database of another program' })
+    t.same(readFileSync(path), before)
+  }
+})
+
+t.test('a file has one owner by whatever name, and one name if it has no other way', async (t) => {
+  const directory = t.testdir({})
+  const path = join(directory, 'plants.db')
+  const store = await openStore(`sqlite:${path}`)
+  symlinkSync(path, join(directory, 'symbolic.db'))
+  await t.rejects(openStore(`sqlite:${directory}/symbolic.db`), { message: 'it is in use by another process' })
+  linkSync(path, join(directory, 'hard.db'))
+  await t.rejects(openStore(`sqlite:${directory}/hard.db`), { message: /^it has several names/ })
+  await store.close()
+  rmSync(join(directory, 'hard.db'))
+  await (await openStore(`sqlite:${directory}/symbolic.db`)).close()
 })
 
 t.test('one owner has the file', async (t) => {

@@ -6,11 +6,12 @@ import type { Test } from 'tap'
 export async function createProxy(t: Test, port: number) {
   const sockets = new Set<Socket>()
   let answersLost = false
+  let delay = 0
   const server = createServer((client) => {
     const upstream = connect(port, '127.0.0.1')
     client.pipe(upstream)
     upstream.on('data', (chunk) => {
-      if (!answersLost) client.write(chunk)
+      if (!answersLost) setTimeout(() => client.write(chunk), delay)
     })
     for (const socket of [client, upstream]) {
       sockets.add(socket)
@@ -34,6 +35,10 @@ export async function createProxy(t: Test, port: number) {
   return {
     port: (server.address() as AddressInfo).port,
     breakAll,
+    /** Milliseconds by which answers are late. */
+    delay(milliseconds: number) {
+      delay = milliseconds
+    },
     loseAnswers(lost: boolean) {
       answersLost = lost
     },

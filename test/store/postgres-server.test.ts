@@ -2,7 +2,8 @@ import dns from 'node:dns'
 import { isIP } from 'node:net'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open.ts'
-import { makeTable } from '../../src/store/postgres-start.ts'
+import { unfit } from '../../src/store/postgres-server.ts'
+import { makeTable } from '../../src/store/postgres-table.ts'
 import { type PostgresOptions, query, startPostgres } from '../support/postgres.ts'
 
 async function start(t: Test, options: PostgresOptions) {
@@ -13,7 +14,8 @@ async function start(t: Test, options: PostgresOptions) {
 
 t.test('a server that can lose what it acknowledged is refused, unless that is accepted', async (t) => {
   const server = await start(t, { settings: { fsync: 'off' } })
-  const refusal = /^its fsync is off, so it can lose what it acknowledged; allowed with accept_data_loss=true$/
+  const refusal =
+    /^no server can be used: its fsync is off, so it can lose what it acknowledged; allowed with accept_data_loss=true$/
   await t.rejects(openStore(server.url()), { message: refusal })
   const store = await openStore(`${server.url()}?accept_data_loss=true`)
   t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
@@ -23,9 +25,31 @@ t.test('a server that can lose what it acknowledged is refused, unless that is a
 t.test('so is a user for whom commits do not wait', async (t) => {
   const server = await start(t, {})
   await server.query("ALTER ROLE postgres SET synchronous_commit = 'off'")
-  await t.rejects(openStore(server.url()), { message: /^its synchronous_commit is off, / })
+  await t.rejects(openStore(server.url()), { message: /: its synchronous_commit is off, / })
   await server.query("ALTER ROLE postgres SET synchronous_commit = 'local'")
   await (await openStore(server.url())).close()
+})
+
+t.test('what makes a server unfit', async (t) => {
+  const fit = { transaction_read_only: 'off', server_encoding: 'UTF8', fsync: 'on', synchronous_commit: 'on' }
+  const standby = { synchronous_standby_names: 'standby' }
+  const cases: [object, RegExp | undefined][] = [
+    [{}, undefined],
+    [fit, undefined],
+    [{ ...fit, ...standby, synchronous_commit: 'remote_write' }, undefined],
+    [{ ...fit, synchronous_commit: 'local', synchronous_standby_names: '' }, undefined],
+    [{ ...fit, ...standby, synchronous_commit: 'local' }, /^its synchronous_commit is local, so it can lose/],
+    [{ ...fit, synchronous_commit: 'off' }, /^its synchronous_commit is off, so it can lose/],
+    [{ ...fit, fsync: 'off' }, /^its fsync is off, so it can lose/],
+    [{ ...fit, transaction_read_only: 'on' }, /^it takes no writes$/],
+    [{ ...fit, server_encoding: 'LATIN1' }, /^its encoding is LATIN1, allowed: UTF8$/],
+  ]
+  for (const [settings, reason] of cases) {
+    if (reason === undefined) t.equal(unfit(settings, false), undefined)
+    else t.match(unfit(settings, false), reason)
+  }
+  t.equal(unfit({ ...fit, fsync: 'off', synchronous_commit: 'off' }, true), undefined)
+  t.match(unfit({ ...fit, transaction_read_only: 'on' }, true), /takes no writes/)
 })
 
 t.test('a database that cannot hold every text is refused', async (t) => {
@@ -57,10 +81,10 @@ t.test('a server that cannot be reached, and a wrong password, are told', async 
         ['127.0.0.1', '::1'].map((address) => ({ address, family: isIP(address) })),
       ),
   })
-  await t.rejects(openStore('postgres://postgres@two.example:1/plants'), /no server takes writes: ECONNREFUSED/)
-  await t.rejects(openStore('postgres://postgres@127.0.0.1:1/plants'), /no server takes writes: connect ECONNREFUSED/)
+  await t.rejects(openStore('postgres://postgres@two.example:1/plants'), /no server can be used: ECONNREFUSED/)
+  await t.rejects(openStore('postgres://postgres@127.0.0.1:1/plants'), /no server can be used: connect ECONNREFUSED/)
   const wrong = server.url().replace(':right@', ':wrong@')
-  await t.rejects(openStore(wrong), /no server takes writes: password authentication failed for user "postgres"/)
+  await t.rejects(openStore(wrong), /no server can be used: password authentication failed for user "postgres"/)
 })
 
 t.test('a table that is made and still missing is told', async (t) => {

@@ -1,0 +1,28 @@
+/** The settings of a server, by name, as it is asked for them: an engine of another make may not have them all. */
+export type ServerSettings = Partial<Record<(typeof names)[number], string>>
+
+const names = [
+  'transaction_read_only',
+  'server_encoding',
+  'fsync',
+  'synchronous_commit',
+  'synchronous_standby_names',
+] as const
+
+/** Gives the settings that `unfit` judges. */
+export const settingsQuery = `SELECT name, setting FROM pg_settings WHERE name IN ('${names.join("', '")}')`
+
+/**
+ * Gives why creates may not go to a server with these settings: it takes no writes, cannot hold every text or, unless
+ * that is accepted, can lose what it acknowledges, by itself or with the failure of a server that has a standby.
+ */
+export function unfit(settings: ServerSettings, acceptLoss: boolean): string | undefined {
+  const { transaction_read_only, server_encoding = 'UTF8', fsync, synchronous_commit = 'on' } = settings
+  if (transaction_read_only === 'on') return 'it takes no writes'
+  if (server_encoding !== 'UTF8') return `its encoding is ${server_encoding}, allowed: UTF8`
+  const waitsForDisk = fsync !== 'off' && synchronous_commit !== 'off'
+  const waitsForStandby = synchronous_commit !== 'local' || !settings.synchronous_standby_names
+  if (acceptLoss || (waitsForDisk && waitsForStandby)) return undefined
+  const setting = fsync === 'off' ? 'fsync is off' : `synchronous_commit is ${synchronous_commit}`
+  return `its ${setting}, so it can lose what it acknowledged; allowed with accept_data_loss=true`
+}

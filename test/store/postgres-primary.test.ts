@@ -82,6 +82,8 @@ t.test('a connection that is made while the store closes does not keep it', asyn
   const proxy = await createProxy(t, server.port)
   const store = await openStore(`postgres://postgres@127.0.0.1:${proxy.port}/postgres?query_timeout=200`)
   proxy.breakAll()
+  // The pool learns of it.
+  await sleep(100)
   proxy.delay(300)
   const ready = store.ready()
   const closing = store.close()

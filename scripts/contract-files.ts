@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
 import { inexactIntegers } from './exact-integers.ts'
+import { redocly } from './redocly.ts'
 
 /**
  * Takes the path of an OpenAPI document; gives what the server is built on, by file name: the document in one piece and
@@ -54,15 +53,4 @@ async function types(document: OpenAPI3): Promise<string> {
     },
   })
   return astToString(nodes)
-}
-
-async function redocly(...args: string[]): Promise<string> {
-  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
-  const cli = join('node_modules', '@redocly', 'cli', 'bin', 'cli.js')
-  try {
-    return (await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })).stdout
-  } catch (error) {
-    const { stdout, stderr, message } = error as Error & { stdout: string; stderr: string }
-    throw new Error(stdout.trim() || stderr.trim() || message)
-  }
 }

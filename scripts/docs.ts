@@ -3,14 +3,14 @@
  *
  * Lints the document and writes its documentation, dist/docs/index.html: one file that loads nothing, so it can be read
  * from a disk or inside a closed network, and tells nobody who reads it. With --serve it is served on 127.0.0.1, port
- * PORT or 8080. Exits with the linter's code when the document has errors.
+ * PORT or 8080. Exits with 1 and the linter's findings when the document has errors.
  */
-import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { redocly } from './redocly.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -20,28 +20,22 @@ const { values: options } = parseArgs({
 })
 const page = join(options.out, 'index.html')
 
-redocly('inherit', 'lint')
-redocly(
-  'pipe',
-  'build-docs',
-  join('generated', 'openapi.json'),
-  `--output=${page}`,
-  `--template=${join('scripts', 'docs', 'template.hbs')}`,
-  '--inlineBundle',
-  // Without a name of its own for them Redoc shows only the schemas that an operation uses, and only there.
-  '--openapi.schemaDefinitionsTagName=Schemas',
-)
-console.log(`wrote ${page}`)
-if (options.serve) await serve()
-
-/** Runs the command line tool; ends this process with its exit code, after what it had to say, when it fails. */
-function redocly(stdio: 'inherit' | 'pipe', ...args: string[]): void {
-  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
-  const cli = join('node_modules', '@redocly', 'cli', 'bin', 'cli.js')
-  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], { env, stdio, encoding: 'utf8' })
-  if (status === 0) return
-  console.error(`${stdout ?? ''}${stderr ?? ''}`.trim())
-  process.exit(status ?? 1)
+try {
+  await redocly('lint', '--format=stylish')
+  await redocly(
+    'build-docs',
+    join('generated', 'openapi.json'),
+    `--output=${page}`,
+    `--template=${join('scripts', 'docs', 'template.hbs')}`,
+    '--inlineBundle',
+    // Without a name of its own for them Redoc shows only the schemas that an operation uses, and only there.
+    '--openapi.schemaDefinitionsTagName=Schemas',
+  )
+  console.log(`wrote ${page}`)
+  if (options.serve) await serve()
+} catch (error) {
+  console.error((error as Error).message)
+  process.exitCode = 1
 }
 
 /** Serves the page, as it is on the disk at each request, and nothing else. */

@@ -66,7 +66,7 @@ t.test('what the linter refuses is not documented', async (t) => {
   const path = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(path, readFileSync(path, 'utf8').replace('summary: Create a plant', 'summary: Create A Plant'))
   const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/docs.ts'], { cwd })
-  await t.rejects(docs, { code: 1, stdout: /rule\/summary-in-sentence-case/ })
+  await t.rejects(docs, { code: 1, stderr: /rule\/summary-in-sentence-case/ })
   t.notOk(existsSync(join(cwd, 'dist')))
 })
 

@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/**
+ * Takes the arguments of Redocly's command line tool and runs it, without its telemetry; gives what it prints. Rejects
+ * with its complaints when it fails.
+ */
+export async function redocly(...args: string[]): Promise<string> {
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const cli = join('node_modules', '@redocly', 'cli', 'bin', 'cli.js')
+  try {
+    return (await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })).stdout
+  } catch (error) {
+    const { stdout, stderr, message } = error as Error & { stdout: string; stderr: string }
+    throw new Error(stdout.trim() || stderr.trim() || message)
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * npm run changes [-- --release] [--document FILE] [--released DIRECTORY]
+ *
+ * Names each change of the document since the last released one and the version that these changes ask for; exit 1 when
+ * info.version is lower. With --release the document is kept, in one piece, as the last released one.
+ */
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { contractChanges, nextVersion } from './contract-changes.ts'
+import { contractFiles } from './contract-files.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    release: { type: 'boolean', default: false },
+    document: { type: 'string', default: 'openapi/plant-store.yaml' },
+    released: { type: 'string', default: 'openapi/released' },
+  },
+})
+const { compare } = new Intl.Collator('en', { numeric: true })
+const fileOf = (version: string) => join(options.released, `${version}.json`)
+
+try {
+  const { 'openapi.json': document = '' } = await contractFiles(options.document)
+  const version: string = JSON.parse(document).info.version
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}, allowed: MAJOR.MINOR.PATCH`)
+  const last = await lastReleased()
+  if (last !== undefined) await compareWith(last, version)
+  else if (!options.release) throw new Error(`${options.released} holds no document; -- --release keeps the first`)
+  if (options.release) {
+    if (version === last) throw new Error(`${version} is released already`)
+    await mkdir(options.released, { recursive: true })
+    await writeFile(fileOf(version), document)
+    console.log(`wrote ${fileOf(version)}`)
+  }
+} catch (error) {
+  console.error((error as Error).message)
+  process.exitCode = 1
+}
+
+async function lastReleased(): Promise<string | undefined> {
+  const names = await readdir(options.released).catch(() => [])
+  const versions = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length))
+  return versions.sort(compare).at(-1)
+}
+
+/** Rejects when the version says less than the changes since the last one. */
+async function compareWith(last: string, version: string): Promise<void> {
+  const changes = await contractChanges(fileOf(last), options.document)
+  for (const { place, weight, what } of changes) console.log(`${place} ${weight}: ${what}`)
+  const [heaviest] = changes
+  const next = heaviest === undefined ? last : nextVersion(last, heaviest.weight)
+  const count = (weight: string) => `${changes.filter((change) => change.weight === weight).length} ${weight}`
+  const counts = `${count('breaking')}, ${count('compatible')}, ${count('text')}`
+  console.log(
+    heaviest === undefined ? `no changes since ${last}` : `since ${last}: ${counts}; the next version is ${next}`,
+  )
+  if (compare(version, next) < 0) throw new Error(`info.version is ${version}, it must be ${next} or higher`)
+}

@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { contractChanges, nextVersion } from '../../scripts/contract-changes.ts'
+import { copyProject } from '../support/copy.ts'
+import { contractEdits } from './contract-edits.ts'
+
+t.test('each kind of change has its weight, and the heaviest come first', async (t) => {
+  const { released, edited, rows } = contractEdits()
+  const directory = t.testdir({ 'released.json': JSON.stringify(released), 'edited.json': JSON.stringify(edited) })
+  const changes = await contractChanges(join(directory, 'released.json'), join(directory, 'edited.json'))
+  for (const { weight, pointer, value, scope } of rows) {
+    const [heaviest] = changes.filter(({ what }) => new RegExp(`#${scope}(/|:|$)`).test(what))
+    t.equal(heaviest?.weight, weight, `${pointer} is ${JSON.stringify(value)}`)
+  }
+})
+
+t.test('the next version says what has changed', async (t) => {
+  t.equal(nextVersion('1.9.9', 'breaking'), '2.0.0')
+  t.equal(nextVersion('1.9.9', 'compatible'), '1.10.0')
+  t.equal(nextVersion('1.9.9', 'text'), '1.9.10')
+})
+
+t.test('npm run changes lets a document be released only when its version says what has changed', async (t) => {
+  const cwd = copyProject(t)
+  const document = join(cwd, 'openapi', 'plant-store.yaml')
+  const released = (version: string) => join(cwd, 'openapi', 'released', `${version}.json`)
+  const edit = (from: string, to: string) => {
+    const text = readFileSync(document, 'utf8')
+    t.ok(text.includes(from), from)
+    writeFileSync(document, text.replace(from, to))
+  }
+  const changes = (...args: string[]) =>
+    promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/changes.ts', ...args], { cwd }).then(
+      ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
+      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+    )
+  t.match(await Promise.all([changes('--release'), changes('--released', 'nowhere')]), [
+    { code: 1, stdout: /^no changes since 1.0.0$/m, stderr: '1.0.0 is released already\n' },
+    { code: 1, stdout: '', stderr: /^nowhere holds no document/ },
+  ])
+
+  edit('version: 1.0.0', 'version: 1.1.0')
+  edit('any 64-bit signed integer', 'every 64-bit signed integer')
+  edit('operationId: createPlant', 'operationId: addPlant')
+  const { code, stderr, stdout } = await changes('--release')
+  t.same({ code, stderr }, { code: 1, stderr: 'info.version is 1.1.0, it must be 2.0.0 or higher\n' })
+  t.match(stdout.split('\n'), [
+    /^openapi\/plant-store.yaml:\d+:\d+ breaking: modified #\/paths\/~1plants\/post\/operationId: .*'createPlant'/,
+    /^openapi\/plant-store.yaml:\d+:\d+ text: modified #\/components\/schemas\/NewPlant\/.*\/id\/description$/,
+    /^since 1.0.0: 1 breaking, 0 compatible, 1 text; the next version is 2.0.0$/,
+  ])
+  t.notOk(existsSync(released('1.1.0')))
+
+  edit('version: 1.1.0', 'version: 10.0.0')
+  t.match(await changes('--release'), { code: 0, stdout: /^wrote openapi\/released\/10.0.0.json$/m })
+  copyFileSync(released('1.0.0'), released('9.0.0'))
+  t.same(await changes(), { code: 0, stdout: 'no changes since 10.0.0\n', stderr: '' })
+
+  edit('version: 10.0.0', 'version: 10.0.1-beta')
+  t.match(await changes(), { code: 1, stderr: 'info.version is 10.0.1-beta, allowed: MAJOR.MINOR.PATCH\n' })
+})

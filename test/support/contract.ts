@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Test } from 'tap'
 import type { Document } from '../../src/contract/document.ts'
 
 export const document: Document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'))
@@ -20,8 +19,17 @@ ajv.addSchema(document as object, 'document')
 
 type Item = Record<string, { responses?: Record<string, unknown> }>
 
+/** What is asked of a test here; a tap test has it. */
+export type Assertions = {
+  ok(value: unknown, ...message: [] | [string]): unknown
+  equal(found: unknown, wanted: unknown): unknown
+  same(found: unknown, wanted: unknown): unknown
+  match(found: unknown, pattern: RegExp): unknown
+  type(found: unknown, type: string): unknown
+}
+
 /** Fails the test unless an answer is one that the contract lists: status, media type, headers and body. */
-export function assertAnswer(t: Test, { method, path, status, headers, body }: Answer): void {
+export function assertAnswer(t: Assertions, { method, path, status, headers, body }: Answer): void {
   const item = (document.paths?.[path.replace(/[?#].*$/, '')] ?? {}) as Item
   const operation = item[method.toLowerCase()]
   const listed = operation?.responses?.[status] === undefined ? 'default' : String(status)

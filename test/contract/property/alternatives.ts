@@ -1,0 +1,64 @@
+import { type Document, resolve, type Schema } from '../../../src/contract/document.ts'
+import { formats } from './formats.ts'
+import { type Alternative, join, type Keywords } from './keywords.ts'
+
+type Composed = Keywords & {
+  type?: string | string[]
+  const?: never
+  $ref?: string
+  allOf?: Schema[]
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+}
+
+/** Keywords from which no value is made: what they say is found by trying. */
+const judgedKeywords = [
+  'oneOf',
+  'not',
+  'if',
+  'dependentRequired',
+  'dependentSchemas',
+  'propertyNames',
+  'patternProperties',
+  'minProperties',
+  'maxProperties',
+  'contains',
+  'prefixItems',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+]
+
+const onNumbers = ['int32', 'int64', 'float', 'double']
+
+/**
+ * Takes a document; gives the function that takes a schema of it, and gives one alternative for each way through its
+ * anyOf and oneOf, with every $ref and allOf joined in. A schema that nothing can satisfy has none.
+ */
+export function alternativesOf(document: Document): (schema: Schema) => Alternative[] {
+  const known = new Map<Schema, Alternative[]>()
+  const product = (left: Alternative[], right: Alternative[]) => left.flatMap((a) => right.map((b) => join(a, b)))
+
+  function alternatives(schema: Schema): Alternative[] {
+    const found = known.get(schema) ?? expand(schema).filter(isPossible)
+    known.set(schema, found)
+    return found
+  }
+
+  function expand(schema: Schema): Alternative[] {
+    if (typeof schema === 'boolean') return schema ? [{ keywords: {}, judged: false }] : []
+    const { $ref, allOf = [], anyOf, oneOf, const: only, type, ...rest } = schema as Composed
+    const keywords: Keywords = { ...rest }
+    if (type !== undefined) keywords.type = [type].flat()
+    if (only !== undefined) keywords.enum = [only]
+    const { format } = keywords
+    const unknownFormat = format !== undefined && !onNumbers.includes(format) && !Object.hasOwn(formats, format)
+    let all = [{ keywords, judged: unknownFormat || judgedKeywords.some((keyword) => keyword in schema) }]
+    const together = $ref === undefined ? allOf : [resolve(document, $ref) as Schema, ...allOf]
+    for (const one of together) all = product(all, alternatives(one))
+    for (const choices of [anyOf, oneOf]) if (choices) all = product(all, choices.flatMap(alternatives))
+    return all
+  }
+  return alternatives
+}
+
+const isPossible = ({ keywords }: Alternative): boolean => keywords.type?.length !== 0 && keywords.enum?.length !== 0

@@ -1,0 +1,66 @@
+import * as fc from 'fast-check'
+import type { Json, JsonType, Members } from './json.ts'
+
+/** Every code point but NUL and the surrogates, which I-JSON or the document refuse in a string. */
+const codePoint = fc
+  .integer({ min: 1, max: 0x10_ffff - 0x800 })
+  .map((number) => String.fromCodePoint(number < 0xd800 ? number : number + 0x800))
+
+const ascii = fc.integer({ min: 0x20, max: 0x7e }).map((number) => String.fromCodePoint(number))
+
+/** Any text that a JSON body may hold; its length counts code points (JSON Schema Validation section 6.3.1). */
+export const text = (length: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> =>
+  fc.string({ unit: fc.oneof(ascii, ascii, codePoint), ...length })
+
+/** Names that mean something to JavaScript, beside any others. */
+export const memberName: fc.Arbitrary<string> = fc.oneof(
+  { weight: 4, arbitrary: text({ maxLength: 8 }) },
+  { weight: 1, arbitrary: fc.constantFrom('__proto__', 'constructor', 'toString', 'length', '') },
+)
+
+const number: fc.Arbitrary<Json> = fc.oneof(
+  fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+)
+
+/** Any values of each type; those inside of an array or an object are of every type, a few levels deep. */
+export const ofType: Record<JsonType, fc.Arbitrary<Json>> = fc.letrec<Record<JsonType, Json>>((tie) => {
+  const inside = fc.oneof(
+    { maxDepth: 2, withCrossShrink: true },
+    ...(['null', 'boolean', 'number', 'string', 'array', 'object'] as const).map((type) => tie(type)),
+  )
+  return {
+    null: fc.constant(null),
+    boolean: fc.boolean(),
+    number,
+    string: text({ maxLength: 20 }),
+    array: fc.array(inside, { maxLength: 3 }),
+    object: fc.array(fc.tuple(memberName, inside), { maxLength: 3 }).map(membersOf),
+  }
+})
+
+/** Any JSON value. */
+export const anyJson: fc.Arbitrary<Json> = fc.oneof(...Object.values(ofType))
+
+/** Takes names and values; gives the object of them, also when a name is __proto__. */
+export function membersOf(entries: [string, Json][]): Members {
+  return Object.fromEntries(entries)
+}
+
+/** So many values in a row that are not wanted mean that there is no hope of one. */
+const patience = 2_000
+
+/** Those values for which `isWanted` holds. Throws, naming `place`, when they are too rare to be found by trying. */
+export function only<T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean, place: string): fc.Arbitrary<T> {
+  let misses = 0
+  return values.filter((value) => {
+    const wanted = isWanted(value)
+    misses = wanted ? 0 : misses + 1
+    if (misses > patience) throw new Error(`${place}: no value found in ${patience} tries`)
+    return wanted
+  })
+}
+
+/** Whether one of a hundred values is wanted. */
+export const someOf = <T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean): boolean =>
+  fc.sample(values, { numRuns: 100, seed: 1 }).some(isWanted)

@@ -1,0 +1,48 @@
+import { isDeepStrictEqual } from 'node:util'
+import * as fc from 'fast-check'
+import { ofType } from './arbitrary.ts'
+import type { Breach } from './breach.ts'
+import { type Json, withDoubles } from './json.ts'
+import type { Keywords } from './keywords.ts'
+
+/** Arrays are at most so much longer than they must be. */
+const more = 4
+/** One that is too long has this many items at most: longer bodies are refused for their size. */
+const longest = 1_000
+
+const isSame = (a: Json, b: Json) => isDeepStrictEqual(withDoubles(a), withDoubles(b))
+
+/** Arrays that have these keywords, or undefined when there are none; `items` is undefined when there are no items. */
+export function arrays(keywords: Keywords, items: fc.Arbitrary<Json> | undefined): fc.Arbitrary<Json[]> | undefined {
+  const { minItems: minLength = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems = false } = keywords
+  if (minLength > maxItems || (minLength > 0 && items === undefined)) return undefined
+  if (items === undefined) return fc.constant([])
+  const length = { minLength, maxLength: Math.min(maxItems, minLength + more) }
+  return uniqueItems ? fc.uniqueArray(items, { ...length, comparator: isSame }) : fc.array(items, length)
+}
+
+/** Arrays that are too short or too long, that repeat an item, or in which one item is broken. */
+export function arrayBreaches(keywords: Keywords, items: fc.Arbitrary<Json> | undefined, ofItems: Breach[]): Breach[] {
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems = false } = keywords
+  const breaches: Breach[] = []
+  const add = (what: string, values: fc.Arbitrary<Json>, where = '') => breaches.push({ where, what, values })
+  const any = items ?? ofType.null
+  if (minItems > 0) add('too few items', fc.array(any, { maxLength: minItems - 1 }))
+  if (maxItems <= longest) {
+    add('too many items', fc.array(any, { minLength: maxItems + 1, maxLength: maxItems + 1 + more }))
+  }
+  const some = arrays(keywords, items)
+  if (some === undefined || maxItems === 0) return breaches
+  if (uniqueItems && items !== undefined && maxItems > 1) {
+    const twice = fc.tuple(some, items).map(([array, item]) => [item, item, ...array].slice(0, maxItems))
+    add('an item twice', twice)
+  }
+  for (const { where, what, values } of ofItems) {
+    const broken = fc.tuple(some, values, fc.nat()).map(([array, item, number]) => {
+      const at = number % Math.min(array.length + 1, maxItems)
+      return [...array.slice(0, at), item, ...array.slice(at + 1)]
+    })
+    add(what, broken, `/items${where}`)
+  }
+  return breaches
+}

@@ -1,0 +1,65 @@
+import * as fc from 'fast-check'
+import { type Document, type Endpoint, endpoints, join, type Schema } from '../../../src/contract/document.ts'
+import { errorNumbers } from '../../../src/contract/errors.ts'
+import { notIJson, notJson } from './broken-text.ts'
+import { Generator } from './generator.ts'
+import { jsonText, styles } from './json.ts'
+import { parametersOf, type Target } from './parameters.ts'
+
+/** What is sent, without the method, which is that of the operation. */
+export type Request = Target & { body: string | Buffer | undefined }
+
+/** Requests that one operation must answer alike. */
+export type Case = {
+  name: string
+  endpoint: Endpoint
+  requests: fc.Arbitrary<Request>
+  /** The number of the error that they must get; undefined for valid requests. */
+  error: number | undefined
+}
+
+const json = 'application/json'
+
+/** Takes a document; gives for each operation its valid requests, and those with each thing that can be wrong. */
+export function casesOf(document: Document): Case[] {
+  const generator = new Generator(document)
+  return endpoints(document).flatMap((endpoint) => casesOfOperation(document, endpoint, generator))
+}
+
+function casesOfOperation(document: Document, endpoint: Endpoint, generator: Generator): Case[] {
+  const { operationId, requestBody } = endpoint
+  const parameters = parametersOf(document, endpoint, generator)
+  const schema = requestBody && bodySchema(requestBody.pointer, requestBody.content)
+  const validBody = schema === undefined ? fc.constant(undefined) : written(generator.valid(schema))
+  const one = (
+    what: string,
+    error: number | undefined,
+    targets: fc.Arbitrary<Target>,
+    bodies: fc.Arbitrary<Request['body']>,
+  ): Case => ({
+    name: `${operationId}, ${what}`,
+    endpoint,
+    requests: fc.tuple(targets, bodies).map(([target, body]) => ({ ...target, body })),
+    error,
+  })
+  const { invalid, notJson: unreadable } = errorNumbers
+  const cases = [one('valid', undefined, parameters.valid, validBody)]
+  for (const { name, targets } of parameters.breaches) cases.push(one(name, invalid, targets, validBody))
+  if (schema === undefined) return cases
+  for (const { where, what, values } of generator.breaches(schema)) {
+    cases.push(one(`body${where} ${what}`, invalid, parameters.valid, written(values)))
+  }
+  const values = fc.tuple(generator.valid(schema), fc.nat())
+  for (const [what, spoil] of Object.entries({ ...notJson, ...notIJson })) {
+    const bodies = values.map(([value, number]) => spoil(value, number))
+    cases.push(one(`body with ${what}`, unreadable, parameters.valid, bodies))
+  }
+  return cases
+}
+
+/** By its place in the document, so that a schema is the same object wherever it is met. */
+const bodySchema = (pointer: string, content: Record<string, unknown>): Schema | undefined =>
+  Object.hasOwn(content, json) ? { $ref: join(pointer, 'content', json, 'schema') } : undefined
+
+const written = (values: ReturnType<Generator['valid']>): fc.Arbitrary<string> =>
+  fc.tuple(values, fc.constantFrom(...styles)).map(([value, style]) => jsonText(value, style))

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { type Assertions, assertAnswer } from '../../support/contract.ts'
+import type { Case, Request } from './cases.ts'
+import type { Ask } from './check.ts'
+
+export type Reply = { status: number; headers: IncomingMessage['headers']; body: string }
+
+/** A client of a service on the loopback address, with connections that are kept. */
+export type Client = { send(method: string, request: Request): Promise<Reply>; close(): void }
+
+export function connect(port: number, authorization: string): Client {
+  const agent = new Agent({ keepAlive: true })
+  const send = (method: string, { path, headers, body }: Request): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      const content = body === undefined ? {} : { 'content-type': 'application/json' }
+      const all = { authorization, ...content, 'content-length': Buffer.byteLength(body ?? ''), ...headers }
+      request({ agent, port, host: '127.0.0.1', method, path, headers: all }, (answer) => {
+        const { statusCode: status = 0, headers } = answer
+        text(answer).then((body) => resolve({ status, headers, body }), reject)
+      })
+        .on('error', reject)
+        .end(body)
+    })
+  return { send, close: () => agent.destroy() }
+}
+
+/** Those of a test that end it: a request is tried again, smaller, only when what asked it was rejected. */
+const strictly: Assertions = {
+  ok: (value, ...message) => assert.ok(value, ...message),
+  equal: assert.equal,
+  same: assert.deepEqual,
+  type: (value, type) => assert.equal(typeof value, type),
+  match: (value, pattern) => assert.match(String(value), pattern),
+}
+
+/** Statuses that no valid request with a token may get. */
+const refusals = [400, 401]
+
+/** Asks a service of the document and checks its answers against the contract. */
+export const askService =
+  ({ send }: Client): Ask =>
+  async ({ endpoint, error }, sent) => {
+    const { method, path, responses } = endpoint
+    const reply = await send(method, sent)
+    checkStatus(reply, error, Object.keys(responses))
+    assertAnswer(strictly, { ...reply, method, path })
+  }
+
+/** Throws unless a reply has the number of the error, or for undefined a status that is listed for what is valid. */
+export function checkStatus({ status, body }: Reply, error: Case['error'], listed: string[]): void {
+  const seen = `answered ${status} ${body}`
+  if (error === undefined) assert.ok(listed.includes(String(status)) && !refusals.includes(status), seen)
+  else assert.ok(status === Math.trunc(error / 100) && JSON.parse(body).error === error, `${seen}, must be ${error}`)
+}

@@ -1,0 +1,40 @@
+import * as fc from 'fast-check'
+
+/** Strings of a format (JSON Schema Validation section 7.3), and some that only look like it. */
+type Format = { values: fc.Arbitrary<string>; near: string[] }
+
+const instant = fc
+  .date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
+  .map((date) => date.toISOString())
+const offset = fc.constantFrom('Z', '+00:00', '-23:59', '+05:30')
+const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/)
+const host = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'))
+
+/** By the name that a schema uses. */
+export const formats: Record<string, Format> = {
+  'date-time': {
+    values: fc.tuple(instant, offset).map(([text, zone]) => text.replace('Z', zone)),
+    near: ['2026-02-30T00:00:00Z', '2026-01-01T00:00:00', '2026-01-01 00:00', '2026-01-01', '2026-01-01T25:00:00Z'],
+  },
+  date: { values: instant.map((text) => text.slice(0, 10)), near: ['2026-02-29', '2026-1-1', '01.01.2026'] },
+  time: {
+    values: fc.tuple(instant, offset).map(([text, zone]) => text.slice(11).replace('Z', zone)),
+    near: ['24:00:00Z', '12:00', '12:60:00Z'],
+  },
+  uuid: { values: fc.uuid(), near: ['00000000-0000-0000-0000-00000000000', '00000000000000000000000000000000'] },
+  email: {
+    values: fc.tuple(fc.stringMatching(/^[a-z0-9_+-]{1,10}(\.[a-z0-9]{1,5})?$/), host).map((parts) => parts.join('@')),
+    near: ['@plants.example', 'a@', 'a@b@plants.example', 'plants.example'],
+  },
+  hostname: { values: host, near: ['-a.example', 'a..example', 'a_b.example'] },
+  uri: {
+    values: fc.webUrl({ withFragments: true, withQueryParameters: true }),
+    near: ['/plants', 'plants.example', 'http://plants.example/a b', 'http://[::1'],
+  },
+  ipv4: { values: fc.ipV4(), near: ['256.0.0.1', '1.2.3', '1.2.3.4.5'] },
+  ipv6: { values: fc.ipV6(), near: ['::g', '1:2:3:4:5:6:7', '1::2::3'] },
+  byte: {
+    values: fc.uint8Array({ maxLength: 30 }).map((bytes) => Buffer.from(bytes).toString('base64')),
+    near: ['a', 'YWI', 'YW*=', 'YWI=='],
+  },
+}

@@ -1,0 +1,88 @@
+import { isUtf8 } from 'node:buffer'
+import * as fc from 'fast-check'
+import t, { type Test } from 'tap'
+import type { Document } from '../../../src/contract/document.ts'
+import { document } from '../../support/contract.ts'
+import { notIJson, notJson } from './broken-text.ts'
+import { Generator } from './generator.ts'
+import { type Json, jsonText, styles } from './json.ts'
+import { Judge } from './judge.ts'
+import { richer } from './richer.ts'
+
+/** Each schema of a document: valid values are valid, and every breach is one. */
+function assertGenerator(t: Test, document: Document) {
+  const generator = new Generator(document)
+  const judge = new Judge(document)
+  for (const name of Object.keys((document.components as { schemas: object }).schemas)) {
+    const schema = { $ref: `#/components/schemas/${name}` }
+    assertAll(t, name, generator.valid(schema), (value) => judge.accepts(schema, value), 200)
+    for (const { where, what, values } of generator.breaches(schema)) {
+      assertAll(t, `${name}${where} ${what}`, values, (value) => !judge.accepts(schema, value), 10)
+    }
+  }
+}
+
+function assertAll<T>(t: Test, name: string, values: fc.Arbitrary<T>, holds: (value: T) => boolean, numRuns: number) {
+  const { failed, counterexample, errorInstance, seed } = fc.check(fc.property(values, holds), { numRuns })
+  t.notOk(failed, `${name}${failed ? `: ${fc.stringify(counterexample)} ${errorInstance} seed ${seed}` : ''}`)
+}
+
+t.test('what is made for the plant store', async (t) => assertGenerator(t, document))
+t.test('what is made for a richer document', async (t) => assertGenerator(t, richer))
+
+const values = new Generator(richer).valid({ $ref: '#/components/schemas/Tree' })
+const anything = fc.oneof(values, new Generator(richer).valid(true))
+
+t.test('every style of a value is the same I-JSON', async (t) => {
+  for (const style of styles) {
+    const isSame = (value: Json) => {
+      const text = jsonText(value, style)
+      return isIJson(text) && fc.stringify(JSON.parse(text)) === fc.stringify(JSON.parse(jsonText(value)))
+    }
+    assertAll(t, style, anything, isSame, 300)
+  }
+})
+
+t.test('broken texts are broken, and only I-JSON refuses those of its own', async (t) => {
+  for (const [what, spoil] of Object.entries(notJson)) {
+    const isBroken = ([value, number]: [Json, number]) => !isJson(spoil(value, number).toString())
+    assertAll(t, what, fc.tuple(anything, fc.nat()), isBroken, 100)
+  }
+  for (const [what, spoil] of Object.entries(notIJson)) {
+    const isBroken = ([value, number]: [Json, number]) => {
+      const bytes = spoil(value, number)
+      return isJson(bytes.toString()) && !(isUtf8(Buffer.from(bytes)) && isIJson(bytes.toString()))
+    }
+    assertAll(t, what, fc.tuple(anything, fc.nat()), isBroken, 100)
+  }
+})
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** RFC 7493 sections 2.1 and 2.3, and what the document adds: no NUL, at most 128 levels. */
+function isIJson(text: string): boolean {
+  let members = 0
+  let isClean = true
+  const levels = (value: unknown): number => {
+    if (typeof value === 'string' && !(value.isWellFormed() && !value.includes('\0'))) isClean = false
+    if (typeof value !== 'object' || value === null) return 0
+    if (!Array.isArray(value)) {
+      members += Object.keys(value).length
+      levels(Object.keys(value))
+    }
+    return 1 + Math.max(0, ...Object.values(value).map(levels))
+  }
+  const depth = levels(JSON.parse(text))
+  return (
+    isClean &&
+    depth <= 128 &&
+    members === Array.from(text.matchAll(/"(?:[^"\\]|\\.)*"\s*(:?)/g)).filter(([, colon]) => colon === ':').length
+  )
+}

@@ -1,0 +1,111 @@
+import * as fc from 'fast-check'
+import type { Document, Schema } from '../../../src/contract/document.ts'
+import { alternativesOf } from './alternatives.ts'
+import { anyJson, ofType, only, someOf } from './arbitrary.ts'
+import { arrayBreaches, arrays } from './arrays.ts'
+import type { Breach } from './breach.ts'
+import { integerBreaches, integers } from './integers.ts'
+import type { Json } from './json.ts'
+import { Judge } from './judge.ts'
+import type { Alternative, Keywords } from './keywords.ts'
+import { numberBreaches, numbers } from './numbers.ts'
+import { objectBreaches, objects } from './objects.ts'
+import { stringBreaches, strings } from './strings.ts'
+import { typesOf, unlisted, wrongTypes } from './types.ts'
+
+/** How many levels deeper than they must be values are. */
+const moreLevels = 3
+/** No schema asks for so many levels, unless nothing finite satisfies it. */
+const mostLevels = 64
+
+/** Makes values from the schemas of a document: valid ones, and those that break a schema in one way. */
+export class Generator {
+  readonly #judge: Judge
+  readonly #alternatives: (schema: Schema) => Alternative[]
+  readonly #known = new Map<Schema, (fc.Arbitrary<Json> | undefined)[]>()
+
+  constructor(document: Document) {
+    this.#judge = new Judge(document)
+    this.#alternatives = alternativesOf(document)
+  }
+
+  /** Values that are valid under a schema. Throws when none can be made. */
+  valid(schema: Schema): fc.Arbitrary<Json> {
+    const values = this.#flat(schema, moreLevels)
+    if (values === undefined) throw new Error(`no value can be made for ${JSON.stringify(schema)}`)
+    return values
+  }
+
+  /** Every way to break a schema, at its root and below; a schema within itself is broken there, too, but once. */
+  breaches(schema: Schema, above: unknown[] = []): Breach[] {
+    const identity = (schema as { $ref?: string }).$ref ?? schema
+    if (above.filter((other) => other === identity).length > 1) return []
+    const alternatives = this.#alternatives(schema)
+    const all = alternatives.flatMap((one) => this.#breachesOf(one, schema, [...above, identity]))
+    if (schema === false) return [{ where: '', what: 'not allowed', values: anyJson }]
+    if (alternatives.length === 1 && !alternatives[0]?.judged) return all
+    // What breaks one alternative may be another one.
+    const isInvalid = (value: Json) => !this.#judge.accepts(schema, value)
+    return all
+      .filter(({ values }) => someOf(values, isInvalid))
+      .map((breach) => ({ ...breach, values: only(breach.values, isInvalid, `${breach.where} ${breach.what}`) }))
+  }
+
+  /** Values with as few levels as there can be, and some more; undefined when there are none. */
+  #flat(schema: Schema, more = 0): fc.Arbitrary<Json> | undefined {
+    for (let levels = 0; levels < mostLevels; levels++) {
+      if (this.#within(schema, levels) !== undefined) return this.#within(schema, levels + more)
+    }
+    return undefined
+  }
+
+  /** Values of at most so many levels of arrays and objects; undefined when there are none. */
+  #within(schema: Schema, levels: number): fc.Arbitrary<Json> | undefined {
+    if (levels < 0) return undefined
+    const known = this.#known.get(schema) ?? []
+    this.#known.set(schema, known)
+    if (levels in known) return known[levels]
+    const alternatives = this.#alternatives(schema)
+    const parts = alternatives.flatMap(({ keywords }) => this.#ofKeywords(keywords, schema, levels) ?? [])
+    const values = parts.length === 0 ? undefined : fc.oneof(...parts)
+    const judged = alternatives.some((alternative) => alternative.judged)
+    const isValid = (value: Json) => this.#judge.accepts(schema, value)
+    known[levels] = values && judged ? only(values, isValid, JSON.stringify(schema)) : values
+    return known[levels]
+  }
+
+  #ofKeywords(keywords: Keywords, schema: Schema, levels: number): fc.Arbitrary<Json> | undefined {
+    const values = keywords.enum?.filter((value) => this.#judge.accepts(schema, value))
+    if (values !== undefined) return values.length === 0 ? undefined : fc.constantFrom(...values)
+    const below = (child: Schema) => this.#within(child, levels - 1)
+    const makers: Record<string, () => fc.Arbitrary<Json> | undefined> = {
+      integer: () => integers(keywords),
+      number: () => numbers(keywords),
+      string: () => strings(keywords),
+      array: () => arrays(keywords, below(keywords.items ?? true)),
+      object: () => objects(keywords, below),
+    }
+    const types = typesOf(keywords)
+    const parts = types.flatMap(
+      (type) => (Object.hasOwn(makers, type) ? makers[type]?.() : ofType[type as 'null']) ?? [],
+    )
+    if (types.length === 0) return levels > 0 ? anyJson : fc.oneof(ofType.null, ofType.boolean, ofType.string)
+    return parts.length === 0 ? undefined : fc.oneof(...parts)
+  }
+
+  #breachesOf({ keywords }: Alternative, schema: Schema, above: unknown[]): Breach[] {
+    const { type, enum: listed, items = true } = keywords
+    const types = typesOf(keywords)
+    const breaches = type === undefined ? [] : wrongTypes(type, this.#flat(schema) ?? anyJson)
+    if (listed !== undefined) return [...breaches, ...unlisted(listed, type)]
+    if (types.includes('number')) breaches.push(...numberBreaches(keywords))
+    else if (types.includes('integer')) breaches.push(...integerBreaches(keywords))
+    if (types.includes('string')) breaches.push(...stringBreaches(keywords))
+    if (types.includes('array')) {
+      breaches.push(...arrayBreaches(keywords, this.#flat(items), this.breaches(items, above)))
+    }
+    const some = types.includes('object') ? objects(keywords, (child) => this.#flat(child)) : undefined
+    if (some) breaches.push(...objectBreaches(keywords, some, (child) => this.breaches(child, above)))
+    return breaches
+  }
+}

@@ -1,0 +1,57 @@
+import type { AddressInfo } from 'node:net'
+import * as fc from 'fast-check'
+import Fastify from 'fastify'
+import t from 'tap'
+import { bind } from '../../../src/contract/bind.ts'
+import type { Schema } from '../../../src/contract/document.ts'
+import { exitOptions } from '../../../src/contract/exits.ts'
+import { casesOf } from './cases.ts'
+import { check } from './check.ts'
+import { checkStatus, connect } from './client.ts'
+import { Generator } from './generator.ts'
+import { richer } from './richer.ts'
+
+t.test('every keyword of a schema adds what breaks it', async (t) => {
+  const breaches = (schema: Schema) =>
+    new Generator(richer).breaches(schema).map(({ where, what }) => `${where} ${what}`.trim())
+  const types = (...names: string[]) => names.map((name) => `${name} instead of array`)
+  const wrong = types('null', 'boolean', 'number', 'string', 'object')
+  t.same(breaches({}), [])
+  t.same(breaches({ type: 'array' }), wrong)
+  t.same(breaches({ type: 'array', minItems: 1 }), [...wrong, 'too few items'])
+  t.same(breaches({ type: 'array', items: { enum: [1] } }), [...wrong, '/items not listed'])
+  t.same(breaches({ properties: { 'a/b': { maximum: 1 } } }), ['/a~1b above the greatest'])
+  t.same(breaches({ required: ['a'], additionalProperties: false }), [])
+  t.same(breaches({ required: ['a'] }), ['/a missing'])
+  t.same(breaches({ additionalProperties: false }), ['/additionalProperties not allowed'])
+  t.same(breaches({ minLength: 1, multipleOf: 2 }), ['no multiple', 'too short'])
+})
+
+t.test('a schema without values is named', async (t) => {
+  const endless = { type: 'object', required: ['a'], properties: { a: { $ref: '#/components/schemas/Endless' } } }
+  const generator = new Generator({ ...richer, components: { schemas: { Endless: endless } } })
+  t.throws(() => generator.valid({ minimum: 2, maximum: 1 }), /no value can be made for \{"minimum":2,"maximum":1\}/)
+  t.throws(() => generator.valid({ allOf: [{ type: 'string' }, { type: 'array' }] }), /no value can be made/)
+  t.throws(() => generator.valid(endless), /no value can be made/)
+  const rare = { type: 'string', not: { type: 'string' } }
+  t.throws(() => fc.sample(generator.valid(rare), 1), /no value found in 2000 tries/)
+})
+
+t.test('a richer document is served and tested without a line more', async (t) => {
+  const app = Fastify(exitOptions)
+  const handler = async () => ({ status: 200, body: {} })
+  const handlers = { putBed: handler, getBed: handler, postLabels: handler }
+  await bind(app, { document: richer, handlers, verifiers: {} })
+  t.teardown(() => app.close())
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const client = connect((app.server.address() as AddressInfo).port, '')
+  t.teardown(client.close)
+  const cases = casesOf(richer)
+  const ask: Parameters<typeof check>[1] = async ({ endpoint, error }, request) =>
+    checkStatus(await client.send(endpoint.method, request), error, ['200'])
+  const { requests } = await check(cases, ask, 2_000, Date.now() % 1_000_000)
+  t.ok(requests >= 2_000)
+  const names = cases.map(({ name }) => name)
+  t.ok(names.includes('getBed, path bed: below the least'))
+  t.ok(names.includes('putBed, body/beds/items/plants an item twice'))
+})

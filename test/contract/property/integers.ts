@@ -1,0 +1,75 @@
+import * as fc from 'fast-check'
+import { only } from './arbitrary.ts'
+import { type Breach, breachesHere } from './breach.ts'
+import type { Json } from './json.ts'
+import type { Keywords } from './keywords.ts'
+
+const formatLimits: Record<string, [bigint, bigint]> = {
+  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+}
+const safe = BigInt(Number.MAX_SAFE_INTEGER)
+
+type Range = { least: bigint | undefined; greatest: bigint | undefined }
+
+function rangeOf(keywords: Keywords): Range {
+  const { format = '', minimum, exclusiveMinimum, maximum, exclusiveMaximum } = keywords
+  const given = (...values: (bigint | undefined)[]) => values.filter((value) => value !== undefined)
+  const [lowest, highest] = formatLimits[format] ?? []
+  const lower = given(
+    lowest,
+    minimum === undefined ? undefined : BigInt(Math.ceil(minimum)),
+    exclusiveMinimum === undefined ? undefined : BigInt(Math.floor(exclusiveMinimum)) + 1n,
+  )
+  const upper = given(
+    highest,
+    maximum === undefined ? undefined : BigInt(Math.floor(maximum)),
+    exclusiveMaximum === undefined ? undefined : BigInt(Math.ceil(exclusiveMaximum)) - 1n,
+  )
+  const last = (values: bigint[], descending: boolean) =>
+    values.reduce<bigint | undefined>((a, b) => (a === undefined || b > a !== descending ? b : a), undefined)
+  return { least: last(lower, false), greatest: last(upper, true) }
+}
+
+/** Where integers are apt to be lost: the ends of 32 and 64 bits, and of what a double holds. */
+const edges = [0n, 2n ** 31n, -(2n ** 31n) - 1n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n)]
+
+const between = (least: bigint, greatest: bigint): fc.Arbitrary<bigint> | undefined => {
+  if (least > greatest) return undefined
+  const near = [least, greatest, ...edges].filter((edge) => edge >= least && edge <= greatest)
+  return fc.oneof(fc.bigInt(least, greatest), fc.constantFrom(...near))
+}
+
+/** Integers that have these keywords, or undefined when there are none. */
+export function integers(keywords: Keywords): fc.Arbitrary<bigint> | undefined {
+  const { multipleOf = 1 } = keywords
+  const { least = -safe, greatest = safe } = rangeOf(keywords)
+  if (multipleOf === 1) return between(least, greatest)
+  // The judge divides doubles: only of what they hold it knows the multiples.
+  const [low, high] = [least < -safe ? -safe : least, greatest > safe ? safe : greatest]
+  if (!Number.isInteger(multipleOf)) {
+    const isMultiple = (value: bigint) => Number.isInteger(Number(value) / multipleOf)
+    const all = between(low, high)
+    return all && only(all, isMultiple, `multipleOf ${multipleOf}`)
+  }
+  const step = BigInt(multipleOf)
+  const [first, last] = [low / step + (low > 0n && low % step !== 0n ? 1n : 0n), high / step]
+  return between(first, last - (high < 0n && high % step !== 0n ? 1n : 0n))?.map((count) => count * step)
+}
+
+/** Numbers that are no integers, beyond a limit, or between the multiples. */
+export function integerBreaches(keywords: Keywords): Breach[] {
+  const { least, greatest } = rangeOf(keywords)
+  const { multipleOf = 1 } = keywords
+  const far = 2n ** 66n
+  const half = fc.integer().map((integer): Json => integer + 0.5)
+  return breachesHere({
+    'a fraction': fc.oneof(fc.constant(12.5), half),
+    'below the least': least === undefined ? undefined : beyond(least - far, least - 1n),
+    'above the greatest': greatest === undefined ? undefined : beyond(greatest + 1n, greatest + far),
+    'no multiple': multipleOf > 1 ? integers(keywords)?.map((multiple) => multiple + 1n) : undefined,
+  })
+}
+
+const beyond = (least: bigint, greatest: bigint) =>
+  fc.oneof(fc.bigInt(least, greatest), fc.constantFrom(least < 0n ? greatest : least))

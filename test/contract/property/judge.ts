@@ -1,0 +1,32 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { Document, Schema } from '../../../src/contract/document.ts'
+import { type Json, withDoubles } from './json.ts'
+
+const int64 = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63
+
+/** Says what is valid under a schema of a document, by an Ajv that shares nothing with that of the service. */
+export class Judge {
+  readonly #ajv = new Ajv2020({ strict: false, ownProperties: true, logger: false, validateSchema: false })
+  readonly #compiled = new Map<Schema, ValidateFunction>()
+
+  constructor(document: Document) {
+    addFormats.default(this.#ajv)
+    // That of ajv-formats takes any integer.
+    this.#ajv.addFormat('int64', { type: 'number', validate: int64 })
+    const { paths = {}, components = {} } = document
+    this.#ajv.addSchema({ paths, components }, 'document')
+  }
+
+  /** Takes a schema whose references lead into the document. */
+  accepts(schema: Schema, value: Json): boolean {
+    const validate = this.#compiled.get(schema) ?? this.#ajv.compile(rebased(schema) as object)
+    this.#compiled.set(schema, validate)
+    return validate(withDoubles(value))
+  }
+}
+
+const rebased = (schema: Schema): unknown =>
+  JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === '$ref' && typeof value === 'string' ? `document${value}` : value,
+  )

@@ -1,0 +1,48 @@
+import * as fc from 'fast-check'
+import { only } from './arbitrary.ts'
+import { type Breach, breachesHere } from './breach.ts'
+import type { Keywords } from './keywords.ts'
+
+const finite = { noNaN: true, noDefaultInfinity: true }
+
+function limits({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Keywords) {
+  const minExcluded = exclusiveMinimum !== undefined && exclusiveMinimum >= (minimum ?? Number.NEGATIVE_INFINITY)
+  const maxExcluded = exclusiveMaximum !== undefined && exclusiveMaximum <= (maximum ?? Number.POSITIVE_INFINITY)
+  return {
+    min: minExcluded ? exclusiveMinimum : minimum,
+    max: maxExcluded ? exclusiveMaximum : maximum,
+    minExcluded,
+    maxExcluded,
+  }
+}
+
+/** Numbers that have these keywords, or undefined when there are none. */
+export function numbers(keywords: Keywords): fc.Arbitrary<number> | undefined {
+  const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE, minExcluded, maxExcluded } = limits(keywords)
+  const isInside = (value: number) =>
+    (minExcluded ? value > min : value >= min) && (maxExcluded ? value < max : value <= max)
+  if (min > max || (min === max && !isInside(min))) return undefined
+  const { multipleOf } = keywords
+  // To fast-check, -0 is less than 0.
+  if (multipleOf === undefined) return fc.double({ ...finite, min, max, minExcluded, maxExcluded }).filter(isInside)
+  const many = 1_000_000
+  const [first, last] = [Math.max(-many, Math.ceil(min / multipleOf)), Math.min(many, Math.floor(max / multipleOf))]
+  if (first > last) return undefined
+  const multiples = fc.integer({ min: first, max: last }).map((count) => count * multipleOf)
+  // Of many decimal fractions the double is not quite a multiple.
+  const isMultiple = (value: number) => isInside(value) && Number.isInteger(value / multipleOf)
+  return only(multiples, isMultiple, `multipleOf ${multipleOf}`)
+}
+
+/** Numbers beyond a limit, or between the multiples. */
+export function numberBreaches(keywords: Keywords): Breach[] {
+  const { min, max, minExcluded, maxExcluded } = limits(keywords)
+  const { multipleOf } = keywords
+  const isBelow = (value: number) => min !== undefined && (minExcluded ? value <= min : value < min)
+  const isAbove = (value: number) => max !== undefined && (maxExcluded ? value >= max : value > max)
+  return breachesHere({
+    'below the least': min === undefined ? undefined : fc.double({ ...finite, max: min }).filter(isBelow),
+    'above the greatest': max === undefined ? undefined : fc.double({ ...finite, min: max }).filter(isAbove),
+    'no multiple': multipleOf === undefined ? undefined : numbers(keywords)?.map((value) => value + multipleOf / 2),
+  })
+}

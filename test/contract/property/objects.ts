@@ -1,0 +1,64 @@
+import * as fc from 'fast-check'
+import { memberName, membersOf, only } from './arbitrary.ts'
+import type { Breach } from './breach.ts'
+import type { Json, Members } from './json.ts'
+import type { Keywords } from './keywords.ts'
+
+type Values = (schema: NonNullable<Keywords['additionalProperties']>) => fc.Arbitrary<Json> | undefined
+
+/**
+ * Objects that have these keywords, with and without their optional and with some additional members; `below` gives the
+ * values of a member's schema, or undefined when there are none. Undefined when a required member has no values.
+ */
+export function objects(keywords: Keywords, below: Values): fc.Arbitrary<Members> | undefined {
+  const { properties = {}, required = [], additionalProperties = true } = keywords
+  const model: Record<string, fc.Arbitrary<Json>> = {}
+  for (const name of new Set([...required, ...Object.keys(properties)])) {
+    const values = below(Object.hasOwn(properties, name) ? (properties[name] as never) : additionalProperties)
+    if (values !== undefined) model[name] = values
+    else if (required.includes(name)) return undefined
+  }
+  const described = fc.record(model, { requiredKeys: required, noNullPrototype: true })
+  const others = additionalMembers(keywords, below)
+  if (others === undefined) return described
+  return fc.tuple(described, fc.array(others, { maxLength: 2 })).map(([a, b]) => ({ ...a, ...membersOf(b) }))
+}
+
+function additionalMembers({ properties = {}, required = [], additionalProperties = true }: Keywords, below: Values) {
+  const values = below(additionalProperties)
+  if (values === undefined) return undefined
+  const isOther = (name: string) => !Object.hasOwn(properties, name) && !required.includes(name)
+  return fc.tuple(only(memberName, isOther, 'additional properties'), values)
+}
+
+/** Objects without a required member, with one that is not allowed, or in which one member is broken. */
+export function objectBreaches(
+  keywords: Keywords,
+  some: fc.Arbitrary<Members>,
+  ofMember: (schema: NonNullable<Keywords['additionalProperties']>) => Breach[],
+): Breach[] {
+  const { properties = {}, required = [], additionalProperties } = keywords
+  const breaches: Breach[] = []
+  for (const name of required) {
+    const values = some.map((members) => membersOf(Object.entries(members).filter(([other]) => other !== name)))
+    breaches.push({ where: `/${escapedName(name)}`, what: 'missing', values })
+  }
+  for (const [name, schema] of Object.entries(properties)) {
+    for (const { where, what, values } of ofMember(schema)) {
+      const broken = fc.tuple(some, values).map(([members, value]) => ({ ...members, [name]: value }))
+      breaches.push({ where: `/${escapedName(name)}${where}`, what, values: broken })
+    }
+  }
+  if (additionalProperties === undefined) return breaches
+  const others = additionalMembers({ properties, required }, () => fc.constant(null)) as fc.Arbitrary<[string, null]>
+  for (const { where, what, values } of ofMember(additionalProperties)) {
+    const broken = fc
+      .tuple(some, others, values)
+      .map(([members, [name], value]) => ({ ...members, ...membersOf([[name, value]]) }))
+    breaches.push({ where: `/additionalProperties${where}`, what, values: broken })
+  }
+  return breaches
+}
+
+/** RFC 6901 section 3. */
+const escapedName = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

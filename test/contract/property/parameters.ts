@@ -1,0 +1,106 @@
+import * as fc from 'fast-check'
+import type { Document, Endpoint, Parameter, Schema } from '../../../src/contract/document.ts'
+import { only, someOf } from './arbitrary.ts'
+import type { Breach } from './breach.ts'
+import type { Generator } from './generator.ts'
+import { type Json, jsonText } from './json.ts'
+import { Judge } from './judge.ts'
+
+/** The texts of one parameter: several when it is repeated, none when it is left out. */
+type Texts = string[]
+
+/** What the parameters of an operation make of a request. */
+export type Target = { path: string; headers: Record<string, string> }
+
+/** Takes an endpoint; gives requests with valid parameters, and breaches of one parameter each. */
+export function parametersOf(document: Document, { path, parameters }: Endpoint, generator: Generator) {
+  const judge = new Judge(document)
+  const known = parameters.filter(({ schema }) => schema !== undefined)
+  const valid = known.map((parameter) => validTexts(parameter, generator))
+  const targets = (texts: fc.Arbitrary<Texts>[]): fc.Arbitrary<Target> =>
+    fc.tuple(...texts).map((all) => target(path, known, all))
+  const breaches = known.flatMap((parameter, at) =>
+    brokenTexts(parameter, generator, judge).map(({ what, values }) => ({
+      name: `${parameter.in} ${parameter.name}: ${what}`,
+      targets: targets(valid.with(at, values)),
+    })),
+  )
+  return { valid: targets(valid), breaches }
+}
+
+/** A null has no text of its own; a list is a parameter that is repeated (style form, explode). */
+function textsOf(parameter: Parameter, value: Json): Texts | undefined {
+  const all = Array.isArray(value) && parameter.in === 'query' ? value : [value]
+  const texts = all.map((one) => (typeof one === 'string' ? one : jsonText(one)))
+  const areScalar = all.every((one) => one !== null && typeof one !== 'object')
+  return areScalar && texts.every((text) => isSendable(parameter, text)) ? texts : undefined
+}
+
+function isSendable({ in: place }: Parameter, text: string): boolean {
+  if (place === 'path') return text !== ''
+  return place === 'query' || /^[!-~]([ -~]*[!-~])?$/.test(text)
+}
+
+const sendable = (parameter: Parameter, values: fc.Arbitrary<Json>): fc.Arbitrary<Texts> => {
+  const texts = values.map((value) => textsOf(parameter, value))
+  return only(texts, (one) => one !== undefined, `parameter ${parameter.name}`) as fc.Arbitrary<Texts>
+}
+
+function validTexts(parameter: Parameter, generator: Generator): fc.Arbitrary<Texts> {
+  const texts = sendable(parameter, generator.valid(parameter.schema as Schema))
+  if (parameter.required) return only(texts, ({ length }) => length > 0, `parameter ${parameter.name}`)
+  return fc.oneof(fc.constant<Texts>([]), texts)
+}
+
+function brokenTexts(parameter: Parameter, generator: Generator, judge: Judge) {
+  const schema = parameter.schema as Schema
+  const isBroken = (value: Json) => {
+    const texts = textsOf(parameter, value)
+    return texts !== undefined && texts.length > 0 && !readings(texts).some((one) => judge.accepts(schema, one))
+  }
+  const broken = generator
+    .breaches(schema)
+    .filter(({ values }: Breach) => someOf(values, isBroken))
+    .map(({ where, what, values }) => ({
+      what: `${where} ${what}`.trim(),
+      values: sendable(parameter, only(values, isBroken, `parameter ${parameter.name}: ${what}`)),
+    }))
+  const missing = { what: 'missing', values: fc.constant([]) as fc.Arbitrary<Texts> }
+  return parameter.required && parameter.in !== 'path' ? [missing, ...broken] : broken
+}
+
+/** Everything that a service which knows the types of a parameter might take its texts for. */
+function readings(texts: Texts): Json[] {
+  const scalars = texts.map((text) => [
+    text,
+    ...asNumber(text),
+    ...(/^(true|false)$/.test(text) ? [text === 'true'] : []),
+  ])
+  const lists = scalars.reduce<Json[][]>(
+    (all, one) => all.flatMap((list) => one.map((value) => [...list, value])),
+    [[]],
+  )
+  return texts.length === 1 ? [...(scalars[0] as Json[]), ...lists] : lists
+}
+
+const asNumber = (text: string): Json[] => {
+  if (/^-?\d+$/.test(text)) return [BigInt(text)]
+  return Number.isNaN(Number(text)) ? [] : [Number(text)]
+}
+
+function target(template: string, parameters: Parameter[], texts: Texts[]): Target {
+  const pairs = parameters.flatMap((parameter, at) => (texts[at] as Texts).map((text) => ({ parameter, text })))
+  const inPlace = (place: Parameter['in']) => pairs.filter(({ parameter }) => parameter.in === place)
+  const encoded = (text: string) => encodeURIComponent(text).replace(/^\.{1,2}$/, (dots) => dots.replaceAll('.', '%2E'))
+  const path = inPlace('path').reduce(
+    (path, { parameter, text }) => path.replace(`{${parameter.name}}`, () => encoded(text)),
+    template,
+  )
+  const query = inPlace('query').map(({ parameter, text }) => `${encoded(parameter.name)}=${encoded(text)}`)
+  const cookies = inPlace('cookie').map(({ parameter, text }) => `${parameter.name}=${encoded(text)}`)
+  const headers = Object.fromEntries(inPlace('header').map(({ parameter, text }) => [parameter.name, text]))
+  return {
+    path: query.length === 0 ? path : `${path}?${query.join('&')}`,
+    headers: cookies.length === 0 ? headers : { ...headers, cookie: cookies.join('; ') },
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * npm run test:contract [-- --runs=100000] [--seed=N]
+ *
+ * Sends that many requests, made from the document, to the built service, and checks every answer against the
+ * document. Prints how many there were, how fast, and the seed. Ends with 1, and the smallest request that shows it,
+ * when an answer is wrong.
+ */
+import { parseArgs } from 'node:util'
+import { bundle } from '../../../scripts/bundle.ts'
+import { startService, token } from '../../faults/service.ts'
+import { document } from '../../support/contract.ts'
+import { casesOf } from './cases.ts'
+import { check } from './check.ts'
+import { askService, connect } from './client.ts'
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+})
+const [runs, seed] = [Number(values.runs), Number(values.seed)]
+if (!Number.isSafeInteger(runs) || runs < 1) throw new Error(`--runs is ${values.runs}, allowed: an integer from 1`)
+if (!Number.isSafeInteger(seed)) throw new Error(`--seed is ${values.seed}, allowed: an integer`)
+
+process.once('SIGINT', () => process.exit(130))
+await bundle()
+const service = await startService('memory:')
+const client = connect(service.port, `Bearer ${token}`)
+const cases = casesOf(document)
+try {
+  const { requests, seconds } = await check(cases, askService(client), runs, seed)
+  const rate = Math.round(requests / seconds)
+  process.stdout.write(
+    `${requests} requests of ${cases.length} cases in ${seconds.toFixed(1)} s, ${rate}/s, seed ${seed}: all as the document says\n`,
+  )
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`)
+  process.exitCode = 1
+} finally {
+  client.close()
+  await service.stop()
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import t from 'tap'
+import { document } from '../../support/contract.ts'
+import { run } from '../../support/process.ts'
+import { authorization, token } from '../../support/service.ts'
+import { casesOf } from './cases.ts'
+import { check } from './check.ts'
+import { askService, connect } from './client.ts'
+import { Generator } from './generator.ts'
+import { jsonText, type Members, styles } from './json.ts'
+
+const runs = 3_000
+
+const server = run(t, 'src/server.ts', { ACCESS_TOKENS: token })
+const [, port = ''] = await server.find('stdout', /^plant-store \S+ on http:\/\/\S+:(\d+),/)
+const client = connect(Number(port), authorization)
+t.teardown(client.close)
+
+t.test('a create again is a 200 again, with another plant a 409', async (t) => {
+  const plants = new Generator(document).valid({ $ref: '#/components/schemas/NewPlant' }) as fc.Arbitrary<Members>
+  const known = new Map<unknown, string>()
+  const create = async (body: string, { id, name, tag }: Members) => {
+    const plant = JSON.stringify({ name, tag })
+    const kept = known.get(id) ?? plant
+    known.set(id, kept)
+    const answer = await client.send('POST', { path: '/plants', headers: {}, body })
+    const wanted = kept === plant ? [200, plant] : [409, answer.body]
+    assert.deepEqual([answer.status, answer.body], wanted)
+  }
+  await fc.assert(
+    fc.asyncProperty(plants, fc.constantFrom(...styles), plants, async (plant, style, other) => {
+      await create(jsonText(plant), plant)
+      await create(jsonText(plant, style), plant)
+      const successor = { ...other, id: plant.id as bigint }
+      await create(jsonText(successor), successor)
+    }),
+    { numRuns: 200 },
+  )
+  t.ok(known.size > 50, `${known.size} ids`)
+})
+
+t.test('whatever is sent, the answer is the one of the document', async (t) => {
+  const seed = Date.now() % 1_000_000
+  const { requests, seconds } = await check(casesOf(document), askService(client), runs, seed)
+  t.comment(`${requests} requests in ${seconds.toFixed(1)} s, seed ${seed}`)
+  t.ok(requests >= runs)
+})

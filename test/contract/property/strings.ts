@@ -1,0 +1,53 @@
+import * as fc from 'fast-check'
+import { only, someOf, text } from './arbitrary.ts'
+import { type Breach, breachesHere } from './breach.ts'
+import { formats } from './formats.ts'
+import type { Keywords } from './keywords.ts'
+
+/** A length breach has this much text at most: longer bodies are refused for their size. */
+const longest = 10_000
+
+/** JSON Schema counts code points (JSON Schema Validation section 6.3.1). */
+const lengthOf = (value: string): number => Array.from(value).length
+
+/** Strings that have these keywords, or undefined when there are none. */
+export function strings(keywords: Keywords): fc.Arbitrary<string> | undefined {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format = '' } = keywords
+  if (minLength > maxLength) return undefined
+  const known = Object.hasOwn(formats, format) ? formats[format]?.values : undefined
+  if (known === undefined && pattern === undefined) {
+    return text({ minLength, maxLength: Math.min(maxLength, minLength + 40) })
+  }
+  const expression = pattern === undefined ? undefined : new RegExp(pattern, 'u')
+  const values = known ?? fc.stringMatching(expression as RegExp)
+  const fits = (value: string) =>
+    lengthOf(value) >= minLength &&
+    lengthOf(value) <= maxLength &&
+    !value.includes('\0') &&
+    value.isWellFormed() &&
+    (expression?.test(value) ?? true)
+  return only(values, fits, `format ${format}, pattern ${pattern}`)
+}
+
+/** Strings that are too short, too long, or not of the pattern or the format. */
+export function stringBreaches({ minLength = 0, maxLength = longest, pattern, format = '' }: Keywords): Breach[] {
+  const known = Object.hasOwn(formats, format) ? formats[format] : undefined
+  return breachesHere({
+    'too short': minLength > 0 ? text({ maxLength: Math.min(minLength, longest) - 1 }) : undefined,
+    'too long': maxLength < longest ? text({ minLength: maxLength + 1, maxLength: maxLength + 10 }) : undefined,
+    'not of the pattern': pattern === undefined ? undefined : notOf(pattern),
+    [`no ${format}`]:
+      known &&
+      fc.oneof(
+        fc.constantFrom(...known.near),
+        text().map((other) => ` ${other}`),
+      ),
+  })
+}
+
+function notOf(pattern: string): fc.Arbitrary<string> | undefined {
+  const expression = new RegExp(pattern, 'u')
+  const isOther = (value: string) => !expression.test(value)
+  const others = fc.oneof(text(), fc.constant(''))
+  return someOf(others, isOther) ? only(others, isOther, `anything but ${pattern}`) : undefined
+}

@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from 'node:util'
+import * as fc from 'fast-check'
+import { anyJson, ofType, only, someOf, text } from './arbitrary.ts'
+import { type Breach, breachesHere } from './breach.ts'
+import { type Json, type JsonType, jsonText, jsonTypes, withDoubles } from './json.ts'
+import type { Keywords } from './keywords.ts'
+
+const keywordsOf: Partial<Record<JsonType, (keyof Keywords)[]>> = {
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  string: ['minLength', 'maxLength', 'pattern'],
+  array: ['items', 'minItems', 'maxItems', 'uniqueItems'],
+  object: ['properties', 'required', 'additionalProperties'],
+}
+
+/** The types that a schema means: those it names, else those of which it says something; none when it says nothing. */
+export function typesOf(keywords: Keywords): string[] {
+  if (keywords.type !== undefined) return keywords.type
+  return jsonTypes.filter((type) => keywordsOf[type]?.some((keyword) => keyword in keywords))
+}
+
+const typeOf = (value: Json): JsonType => {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'bigint' ? 'number' : (typeof value as JsonType)
+}
+
+/** Values of every type that is not named, among them what a service that converts types would take for a valid one. */
+export function wrongTypes(types: string[], valid: fc.Arbitrary<Json>): Breach[] {
+  const alike: Partial<Record<JsonType, fc.Arbitrary<Json>>> = {
+    string: valid.map((value) => jsonText(value)),
+    array: valid.map((value) => [value]),
+    number: fc.constantFrom(0, 1),
+  }
+  const named = types.map((type) => (type === 'integer' ? 'number' : type))
+  return jsonTypes
+    .filter((type) => !named.includes(type))
+    .flatMap((type) => {
+      const values = alike[type] === undefined ? ofType[type] : fc.oneof(ofType[type], alike[type])
+      return breachesHere({ [`${type} instead of ${types.join(' or ')}`]: values })
+    })
+}
+
+/** Values of the same types that are not among those that an enum or a const lists. */
+export function unlisted(listed: Json[], types: string[] | undefined): Breach[] {
+  const near = listed.flatMap((value) =>
+    typeof value === 'string' ? [`${value} `, value.toUpperCase(), value.slice(1)] : [],
+  )
+  const wanted = types?.map((type) => (type === 'integer' ? 'number' : type)) ?? jsonTypes
+  const others = fc.oneof(
+    anyJson,
+    text({ maxLength: 5 }),
+    fc.maxSafeInteger().map(BigInt),
+    fc.constantFrom(null, ...near),
+  )
+  const isOther = (value: Json) =>
+    wanted.includes(typeOf(value)) && !listed.some((one) => isDeepStrictEqual(withDoubles(value), withDoubles(one)))
+  if (!someOf(others, isOther)) return []
+  return breachesHere({ 'not listed': only(others, isOther, `not in ${JSON.stringify(listed)}`) })
+}

@@ -13,8 +13,7 @@ const connections = 16
 
 /**
  * Sends about `runs` requests: half of them valid, the other half of every case of invalid ones alike, at least one of
- * each. The same runs and seed make the same requests. Rejects with the smallest
- * request that is answered wrongly.
+ * each. The same runs and seed make the same requests. Rejects with the smallest request that is answered wrongly.
  */
 export async function check(cases: Case[], ask: Ask, runs: number, seed: number): Promise<Checked> {
   const start = performance.now()

@@ -31,7 +31,7 @@ export class Generator {
 
   /** Values that are valid under a schema. Throws when none can be made. */
   valid(schema: Schema): fc.Arbitrary<Json> {
-    const values = this.#flat(schema, moreLevels)
+    const values = this.#shallow(schema, moreLevels)
     if (values === undefined) throw new Error(`no value can be made for ${JSON.stringify(schema)}`)
     return values
   }
@@ -40,9 +40,9 @@ export class Generator {
   breaches(schema: Schema, above: unknown[] = []): Breach[] {
     const identity = (schema as { $ref?: string }).$ref ?? schema
     if (above.filter((other) => other === identity).length > 1) return []
+    if (schema === false) return [{ where: '', what: 'not allowed', values: anyJson }]
     const alternatives = this.#alternatives(schema)
     const all = alternatives.flatMap((one) => this.#breachesOf(one, schema, [...above, identity]))
-    if (schema === false) return [{ where: '', what: 'not allowed', values: anyJson }]
     if (alternatives.length === 1 && !alternatives[0]?.judged) return all
     // What breaks one alternative may be another one.
     const isInvalid = (value: Json) => !this.#judge.accepts(schema, value)
@@ -52,7 +52,7 @@ export class Generator {
   }
 
   /** Values with as few levels as there can be, and some more; undefined when there are none. */
-  #flat(schema: Schema, more = 0): fc.Arbitrary<Json> | undefined {
+  #shallow(schema: Schema, more = 0): fc.Arbitrary<Json> | undefined {
     for (let levels = 0; levels < mostLevels; levels++) {
       if (this.#within(schema, levels) !== undefined) return this.#within(schema, levels + more)
     }
@@ -96,15 +96,15 @@ export class Generator {
   #breachesOf({ keywords }: Alternative, schema: Schema, above: unknown[]): Breach[] {
     const { type, enum: listed, items = true } = keywords
     const types = typesOf(keywords)
-    const breaches = type === undefined ? [] : wrongTypes(type, this.#flat(schema) ?? anyJson)
+    const breaches = type === undefined ? [] : wrongTypes(type, this.#shallow(schema) ?? anyJson)
     if (listed !== undefined) return [...breaches, ...unlisted(listed, type)]
     if (types.includes('number')) breaches.push(...numberBreaches(keywords))
     else if (types.includes('integer')) breaches.push(...integerBreaches(keywords))
     if (types.includes('string')) breaches.push(...stringBreaches(keywords))
     if (types.includes('array')) {
-      breaches.push(...arrayBreaches(keywords, this.#flat(items), this.breaches(items, above)))
+      breaches.push(...arrayBreaches(keywords, this.#shallow(items), this.breaches(items, above)))
     }
-    const some = types.includes('object') ? objects(keywords, (child) => this.#flat(child)) : undefined
+    const some = types.includes('object') ? objects(keywords, (child) => this.#shallow(child)) : undefined
     if (some) breaches.push(...objectBreaches(keywords, some, (child) => this.breaches(child, above)))
     return breaches
   }

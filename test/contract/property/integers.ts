@@ -14,21 +14,27 @@ type Range = { least: bigint | undefined; greatest: bigint | undefined }
 
 function rangeOf(keywords: Keywords): Range {
   const { format = '', minimum, exclusiveMinimum, maximum, exclusiveMaximum } = keywords
-  const given = (...values: (bigint | undefined)[]) => values.filter((value) => value !== undefined)
   const [lowest, highest] = formatLimits[format] ?? []
-  const lower = given(
+  const lower = [
     lowest,
     minimum === undefined ? undefined : BigInt(Math.ceil(minimum)),
     exclusiveMinimum === undefined ? undefined : BigInt(Math.floor(exclusiveMinimum)) + 1n,
-  )
-  const upper = given(
+  ]
+  const upper = [
     highest,
     maximum === undefined ? undefined : BigInt(Math.floor(maximum)),
     exclusiveMaximum === undefined ? undefined : BigInt(Math.ceil(exclusiveMaximum)) - 1n,
-  )
-  const last = (values: bigint[], descending: boolean) =>
-    values.reduce<bigint | undefined>((a, b) => (a === undefined || b > a !== descending ? b : a), undefined)
-  return { least: last(lower, false), greatest: last(upper, true) }
+  ]
+  return {
+    least: lower.reduce((a, b) => (a === undefined || (b !== undefined && b > a) ? b : a)),
+    greatest: upper.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a)),
+  }
+}
+
+/** The greatest integer that is at most the quotient; BigInt's own division rounds towards zero. */
+const floorDivide = (integer: bigint, by: bigint): bigint => {
+  const quotient = integer / by
+  return quotient * by > integer ? quotient - 1n : quotient
 }
 
 /** Where integers are apt to be lost: the ends of 32 and 64 bits, and of what a double holds. */
@@ -53,8 +59,7 @@ export function integers(keywords: Keywords): fc.Arbitrary<bigint> | undefined {
     return all && only(all, isMultiple, `multipleOf ${multipleOf}`)
   }
   const step = BigInt(multipleOf)
-  const [first, last] = [low / step + (low > 0n && low % step !== 0n ? 1n : 0n), high / step]
-  return between(first, last - (high < 0n && high % step !== 0n ? 1n : 0n))?.map((count) => count * step)
+  return between(-floorDivide(-low, step), floorDivide(high, step))?.map((count) => count * step)
 }
 
 /** Numbers that are no integers, beyond a limit, or between the multiples. */
@@ -65,11 +70,12 @@ export function integerBreaches(keywords: Keywords): Breach[] {
   const half = fc.integer().map((integer): Json => integer + 0.5)
   return breachesHere({
     'a fraction': fc.oneof(fc.constant(12.5), half),
-    'below the least': least === undefined ? undefined : beyond(least - far, least - 1n),
-    'above the greatest': greatest === undefined ? undefined : beyond(greatest + 1n, greatest + far),
+    'below the least':
+      least === undefined ? undefined : fc.oneof(fc.bigInt(least - far, least - 1n), fc.constant(least - 1n)),
+    'above the greatest':
+      greatest === undefined
+        ? undefined
+        : fc.oneof(fc.bigInt(greatest + 1n, greatest + far), fc.constant(greatest + 1n)),
     'no multiple': multipleOf > 1 ? integers(keywords)?.map((multiple) => multiple + 1n) : undefined,
   })
 }
-
-const beyond = (least: bigint, greatest: bigint) =>
-  fc.oneof(fc.bigInt(least, greatest), fc.constantFrom(least < 0n ? greatest : least))

@@ -1,10 +1,11 @@
 import * as fc from 'fast-check'
+import type { Schema } from '../../../src/contract/document.ts'
 import { memberName, membersOf, only } from './arbitrary.ts'
 import type { Breach } from './breach.ts'
 import type { Json, Members } from './json.ts'
 import type { Keywords } from './keywords.ts'
 
-type Values = (schema: NonNullable<Keywords['additionalProperties']>) => fc.Arbitrary<Json> | undefined
+type Values = (schema: Schema) => fc.Arbitrary<Json> | undefined
 
 /**
  * Objects that have these keywords, with and without their optional and with some additional members; `below` gives the
@@ -14,7 +15,7 @@ export function objects(keywords: Keywords, below: Values): fc.Arbitrary<Members
   const { properties = {}, required = [], additionalProperties = true } = keywords
   const model: Record<string, fc.Arbitrary<Json>> = {}
   for (const name of new Set([...required, ...Object.keys(properties)])) {
-    const values = below(Object.hasOwn(properties, name) ? (properties[name] as never) : additionalProperties)
+    const values = below(Object.hasOwn(properties, name) ? (properties[name] as Schema) : additionalProperties)
     if (values !== undefined) model[name] = values
     else if (required.includes(name)) return undefined
   }
@@ -35,7 +36,7 @@ function additionalMembers({ properties = {}, required = [], additionalPropertie
 export function objectBreaches(
   keywords: Keywords,
   some: fc.Arbitrary<Members>,
-  ofMember: (schema: NonNullable<Keywords['additionalProperties']>) => Breach[],
+  ofMember: (schema: Schema) => Breach[],
 ): Breach[] {
   const { properties = {}, required = [], additionalProperties } = keywords
   const breaches: Breach[] = []

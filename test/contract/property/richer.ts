@@ -47,7 +47,7 @@ export const schemas: Record<string, Schema> = {
       odd: { type: 'integer', not: { multipleOf: 2 } },
       pair: { properties: { first: string, second: string }, dependentRequired: { first: ['second'] } },
       anything: true,
-      beds: { type: 'array', items: ref('Bed') },
+      family: ref('Family'),
       tree: ref('Tree'),
     },
   },
@@ -60,6 +60,7 @@ export const schemas: Record<string, Schema> = {
       { properties: { name: { minLength: 2 }, other: { enum: ['a', 'b', 1] } } },
     ],
   },
+  Family: { type: 'object', properties: { name: string, children: { type: 'array', items: ref('Family') } } },
   // Nothing but its leaves ends a tree: each node has two more.
   Tree: {
     oneOf: [

@@ -2,8 +2,13 @@ import { cp, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-/** Bundles the server into dist/: few files start in less time than several hundred. What is native stays a package. */
+/** Bundles into dist/ what runs: the server with its stores, and the client. */
 export async function bundle(): Promise<void> {
+  await Promise.all([bundleServer(), bundleClient()])
+}
+
+/** Few files start in less time than several hundred. What is native stays a package. */
+async function bundleServer(): Promise<void> {
   await rm('dist/chunks', { recursive: true, force: true })
   await build({
     entryPoints: {
@@ -29,4 +34,18 @@ export async function bundle(): Promise<void> {
   // Glue's validator reads its schemas beside itself.
   const schemas = new URL('schemas/', import.meta.resolve('@seriousme/openapi-schema-validator'))
   await cp(fileURLToPath(schemas), 'dist/chunks/schemas', { recursive: true })
+}
+
+/** One file that imports nothing: a browser can load it as it is. */
+async function bundleClient(): Promise<void> {
+  await build({
+    entryPoints: { client: 'src/client/client.ts' },
+    outdir: 'dist',
+    bundle: true,
+    minifySyntax: true,
+    platform: 'browser',
+    target: 'es2022',
+    format: 'esm',
+    logLevel: 'warning',
+  })
 }

@@ -2,21 +2,26 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
+import type { Document } from '../src/contract/document.ts'
 import { inexactIntegers } from './exact-integers.ts'
+import { int64Replies } from './int64-replies.ts'
 import { redocly } from './redocly.ts'
 
 /**
- * Takes the path of an OpenAPI document; gives what the server is built on, by file name: the document in one piece and
- * its types. The same document gives the same bytes. Rejects with the linter's findings, each with its place.
+ * Takes the path of an OpenAPI document; gives what the server and its client are built on, by file name: the document
+ * in one piece, its types, and where its replies hold an int64. The same document gives the same bytes. Rejects with the
+ * linter's findings, each with its place.
  */
 export async function contractFiles(path: string): Promise<Record<string, string>> {
   const [bundle] = await Promise.all([redocly('bundle', path, '--ext=json'), redocly('lint', path, '--format=stylish')])
-  const document: OpenAPI3 = JSON.parse(bundle)
-  const problems = inexactIntegers(document)
+  const document: OpenAPI3 & Document = JSON.parse(bundle)
+  const replies = int64Replies(document)
+  const problems = [...inexactIntegers(document), ...replies.problems]
   if (problems.length > 0) throw new Error(`${path} cannot be served exactly:\n  ${problems.join('\n  ')}`)
   return {
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'api.d.ts': `// Written by npm run generate from ${basename(path)}; edit that instead.\n${await types(document)}`,
+    'int64-replies.json': `${JSON.stringify(replies.table, null, 2)}\n`,
   }
 }
 

@@ -35,7 +35,8 @@ function walk(node: unknown, place: string, visit: (node: Node, place: string) =
   for (const [key, value] of Object.entries(node)) walk(value, join(place, key), visit)
 }
 
-function holdsInt64(schema: unknown, document: object, seen = new Set<unknown>()): boolean {
+/** Whether an int64 stands anywhere in a schema, or behind a $ref in it. */
+export function holdsInt64(schema: unknown, document: object, seen = new Set<unknown>()): boolean {
   if (typeof schema !== 'object' || schema === null || seen.has(schema)) return false
   seen.add(schema)
   const { $ref, ...rest } = schema as Node
@@ -43,4 +44,5 @@ function holdsInt64(schema: unknown, document: object, seen = new Set<unknown>()
   return isInt64(rest) || Object.values(rest).some((value) => holdsInt64(value, document, seen))
 }
 
-const isInt64 = (node: Node) => node.format === 'int64' && [node.type].flat().includes('integer')
+/** Whether a schema is that of an int64, or of an int64 among others. */
+export const isInt64 = (node: Node) => node.format === 'int64' && [node.type].flat().includes('integer')

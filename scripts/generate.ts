@@ -1,7 +1,7 @@
 /**
  * npm run generate [-- --check] [--document FILE] [--out DIRECTORY]
  *
- * Lints and bundles the document and writes from it what the server is built on: openapi.json and api.d.ts.
+ * Lints and bundles the document and writes from it what the server and its client are built on.
  * With --check nothing is written; exit 1 and the names of the files that differ when they are not up to date.
  */
 import { parseArgs } from 'node:util'

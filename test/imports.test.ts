@@ -9,6 +9,11 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'app.ts': { values: /^(handlers|contract\/\w+|auth\/\w+)$/, types: /^(contract|auth|store)\// },
   'handlers.ts': { values: /^$/, types: /^(contract\/operations|store\/plant-store)$/ },
   'contract/': { values: /^contract\//, types: /^(contract\/|\.\.\/generated\/api\.d$)/ },
+  // Whatever it imports is sent to browsers.
+  'client/': {
+    values: /^(client\/|contract\/(json|exact-integer)$|\.\.\/generated\/int64-replies\.json$)/,
+    types: /^\.\.\/generated\/api\.d$/,
+  },
   'auth/': { values: /^(contract\/errors|auth\/)/, types: /^(contract\/security|auth\/)/ },
   'store/': { values: /^store\/(?!plant-store)/, types: /^(store\/plant-store|\.\.\/generated\/api\.d$)/ },
 }

@@ -1,0 +1,61 @@
+import t, { type Test } from 'tap'
+import { newToken } from '../../src/auth/tokens.ts'
+import { type ClientOptions, createClient } from '../../src/client/client.ts'
+import { run } from '../support/process.ts'
+
+const edges = [-(2n ** 63n), -(2n ** 63n) + 1n, -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 2n, 2n ** 63n - 1n]
+
+/** Runs the service as it is deployed; gives its clients. */
+async function start(t: Test, ...tokens: string[]) {
+  const server = run(t, 'src/server.ts', { ACCESS_TOKENS: tokens.join() })
+  const [, baseUrl = ''] = await server.find('stdout', / on (\S+), store /)
+  return (token: Exclude<ClientOptions['token'], undefined>) => createClient({ baseUrl, token })
+}
+
+t.test('a plant is created, with every id of 64 bits', async (t) => {
+  const token = newToken()
+  const client = (await start(t, token))(token)
+  for (const id of edges) {
+    const plant = { name: `plant ${id}`, tag: 'indoor' }
+    const { data, error, response } = await client.POST('/plants', { body: { id, ...plant } })
+    t.same([data, error, response.status], [plant, undefined, 200])
+  }
+  for (const id of edges) {
+    const { data, error, response } = await client.POST('/plants', { body: { id, name: 'another' } })
+    t.same([data, response.status], [undefined, 409])
+    t.strictSame(error, { error: 40900, message: `id ${id} belongs to another plant` })
+  }
+})
+
+t.test('what is refused has the Error body', async (t) => {
+  const token = newToken()
+  const client = (await start(t, token))(token)
+  const cases: [unknown, string][] = [
+    [{ id: 2n ** 63n, name: 'a' }, 'body/id must be an int64 integer'],
+    [{ id: -(2n ** 63n) - 1n, name: 'a' }, 'body/id must be an int64 integer'],
+    [{ id: 1n }, "body must have required property 'name'"],
+  ]
+  for (const [body, message] of cases) {
+    const { error, response } = await client.POST('/plants', { body: body as never })
+    t.strictSame([error, response.status], [{ error: 40003, message }, 400])
+  }
+  // @ts-expect-error a number is no int64
+  await client.POST('/plants', { body: { id: 1, name: 'a' } })
+  // @ts-expect-error a plant has a name
+  await client.POST('/plants', { body: { id: 1n } })
+})
+
+t.test('a token is asked for with each request, so that it can be rotated', async (t) => {
+  const tokens = [newToken(), newToken()]
+  const create = await start(t, ...tokens)
+  let current = newToken()
+  const client = create(async () => current)
+  const plant = { body: { id: 1n, name: 'a' } }
+  const refused = await client.POST('/plants', plant)
+  t.strictSame(refused.error, { error: 40101, message: 'the access token is not valid' })
+  t.equal(refused.response.headers.get('www-authenticate'), 'Bearer realm="plant-store", error="invalid_token"')
+  for (const token of tokens) {
+    current = token
+    t.same((await client.POST('/plants', plant)).data, { name: 'a' })
+  }
+})

@@ -1,0 +1,125 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { int64Replies } from '../../scripts/int64-replies.ts'
+import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
+
+const int64 = { type: 'integer', format: 'int64' }
+const json = (schema: object) => ({ content: { 'application/json': { schema } } })
+const tree = { $ref: '#/components/schemas/Tree' }
+const error = json({ type: 'object', properties: { error: { type: 'integer' }, id: int64 } })
+
+const { table } = int64Replies({
+  openapi: '3.1.0',
+  info: { title: 'Trees', version: '1.0.0' },
+  paths: {
+    '/trees/{id}': {
+      get: { responses: { 200: json(tree), '4XX': error, default: json({ type: 'object' }) } },
+      head: { responses: { 200: json(tree) } },
+    },
+    '/counts': { get: { responses: { 200: json(int64) } } },
+  },
+  components: {
+    schemas: {
+      Tree: {
+        type: 'object',
+        properties: {
+          id: int64,
+          age: { type: 'integer', format: 'int32' },
+          height: { type: 'number' },
+          children: { type: 'array', items: tree },
+          counts: { type: 'object', additionalProperties: int64 },
+        },
+      },
+    },
+  },
+})
+
+type Tree = { id: bigint; age?: number; height?: number; children?: Tree[]; counts?: Record<string, bigint> }
+type Reply<Body> = { headers: Record<string, unknown>; content: { 'application/json': Body } }
+type TreeParameters = { path: { id: bigint }; query?: { after?: bigint } }
+type Failure = { error: number; id?: bigint }
+
+type Paths = {
+  '/trees/{id}': {
+    get: { parameters: TreeParameters; responses: { 200: Reply<Tree>; '4XX': Reply<Failure>; default: Reply<object> } }
+    head: { parameters: TreeParameters; responses: { 200: Reply<Tree> } }
+  }
+  '/counts': { get: { responses: { 200: Reply<bigint> } } }
+}
+
+type Answer = { status?: number; type?: string; body?: string }
+
+/** A server that gives one answer, over a socket; gives a client of it and the requests that came. */
+async function serve(t: Test, { status = 200, type = 'application/json', body = '' }: Answer, options?: ClientOptions) {
+  const requests: string[] = []
+  const server = createServer(({ method, url, headers }, response) => {
+    requests.push(`${method} ${url} ${headers.authorization}`)
+    response.writeHead(status, { 'content-type': type }).end(body)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/forest/`
+  return { requests, client: exactClient<Paths>(table, { baseUrl, ...options }) }
+}
+
+const path = { id: 2n ** 63n - 1n }
+
+t.test('an int64 of a reply is a bigint, another number a number', async (t) => {
+  const body = `{"id":9223372036854775807,"age":7,"height":1e3,"other":9007199254740993,
+    "children":[{"id":-9223372036854775808},{"id":1,"children":[{"id":1.0},{"id":9007199254740993e0}]}],
+    "counts":{"a":0,"toString":12,"b":-1}}`
+  const { client, requests } = await serve(t, { body })
+  const { data, error } = await client.GET('/trees/{id}', { params: { path, query: { after: -(2n ** 63n) } } })
+  t.equal(error, undefined)
+  t.strictSame(data, {
+    id: 2n ** 63n - 1n,
+    age: 7,
+    height: 1000,
+    other: 2 ** 53,
+    children: [{ id: -(2n ** 63n) }, { id: 1n, children: [{ id: 1n }, { id: 2n ** 53n + 1n }] }],
+    counts: { a: 0n, toString: 12n, b: -1n },
+  } as Tree)
+  t.same(requests, ['GET /forest/trees/9223372036854775807?after=-9223372036854775808 undefined'])
+  const counts = await serve(t, { body: '9007199254740993' })
+  t.equal((await counts.client.GET('/counts')).data, 2n ** 53n + 1n)
+})
+
+t.test('the reply of the status, of its range, of any', async (t) => {
+  const body = '{"error":40400,"id":9007199254740993}'
+  const missing = await serve(t, { status: 404, body })
+  const found = await missing.client.GET('/trees/{id}', { params: { path } })
+  t.strictSame(found.error, { error: 40400, id: 2n ** 53n + 1n })
+  const broken = await serve(t, { status: 500, body })
+  t.strictSame((await broken.client.GET('/trees/{id}', { params: { path } })).error, { error: 40400, id: 2 ** 53 })
+})
+
+t.test('what is no integer, no JSON or not there is given as it is', async (t) => {
+  const odd = await serve(t, { body: '{"id":1.5,"children":null,"counts":{"a":1e300,"b":"1"}}' })
+  const { data } = await odd.client.GET('/trees/{id}', { params: { path } })
+  t.strictSame(data as unknown, { id: 1.5, children: null, counts: { a: 1e300, b: '1' } })
+  const proxy = await serve(t, { status: 403, type: 'text/html', body: '<p>no</p>' })
+  t.equal((await proxy.client.GET('/trees/{id}', { params: { path } })).error, '<p>no</p>')
+  const head = await serve(t, {})
+  t.same((await head.client.HEAD('/trees/{id}', { params: { path } })).data, undefined)
+  const text = await serve(t, { body: '{"id":9007199254740993}' })
+  t.equal((await text.client.GET('/trees/{id}', { params: { path }, parseAs: 'text' })).data, '{"id":9007199254740993}')
+})
+
+t.test('a reply that is not I-JSON is not given', async (t) => {
+  const { client } = await serve(t, { body: '{"id":1,"id":2}' })
+  await t.rejects(client.GET('/trees/{id}', { params: { path } }), /the same name twice in one object/)
+})
+
+t.test('a fetch of the caller sends the requests', async (t) => {
+  const sent: string[] = []
+  const answers = (name: string) => async (request: Request) => {
+    sent.push(`${name} ${request.url} ${request.headers.get('authorization')}`)
+    return Response.json({ id: 1 })
+  }
+  const client = exactClient<Paths>(table, { baseUrl: 'http://a', token: 't', fetch: answers('first') })
+  t.strictSame((await client.GET('/trees/{id}', { params: { path: { id: 1n } } })).data, { id: 1n })
+  await client.GET('/trees/{id}', { params: { path: { id: 2n } }, fetch: answers('second') })
+  t.same(sent, ['first http://a/trees/1 Bearer t', 'second http://a/trees/2 Bearer t'])
+})

@@ -1,6 +1,8 @@
 import type { PlantStore } from './plant-store.ts'
 import { postgresUrl } from './postgres-url.ts'
 
+export type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
+
 /** The forms of STORE_URL, for a message and for the README. */
 export const storeUrls = 'memory:, sqlite:PATH, postgres://USER@HOST/DATABASE or module:./PATH'
 

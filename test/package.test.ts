@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { runInNewContext } from 'node:vm'
+import { gzipSync } from 'node:zlib'
+import { type Analysis, checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { transform } from 'esbuild'
+import t from 'tap'
+import ts from 'typescript'
+import type { createClient } from '../src/client/client.ts'
+import { copyProject } from './support/copy.ts'
+import { run } from './support/process.ts'
+import { token } from './support/service.ts'
+
+const [, readme = ''] = /^```ts\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8')) ?? []
+
+/** What consumers write, by the name of the module; it is checked as it stands. */
+const consumers = {
+  readme,
+  typed: `
+    import { createClient, type PlantStoreClient } from 'plant-store/client'
+    import { conformance } from 'plant-store/conformance'
+    import { openStore, type PlantStore } from 'plant-store/store'
+
+    const client: PlantStoreClient = createClient({ baseUrl: '', token: async () => '' })
+    const { data, error } = await client.POST('/plants', { body: { id: 1n, name: 'a', tag: 'b' } })
+    const [name, tag, number]: [string?, string?, number?] = [data?.name, data?.tag, error?.error]
+    // @ts-expect-error a plant comes without its id
+    data?.id
+    // @ts-expect-error an id is a bigint
+    await client.POST('/plants', { body: { id: 1, name: 'a' } })
+    // @ts-expect-error there is no such path
+    await client.POST('/plant', { body: { id: 1n, name: 'a' } })
+    for (const run of Object.values(conformance)) await run(() => openStore('memory:'), false)
+    // @ts-expect-error it has a create, too
+    const store: PlantStore = { ready: async () => {}, close: async () => {} }
+    export const used = { name, tag, number, store }`,
+}
+
+const project = copyProject(t)
+for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(name, join(project, name))
+// What else a working directory may hold.
+const surplus = ['dist/docs/index.html', 'dist/notes.txt', 'generated/notes.txt', '.env', 'plants.db']
+for (const path of surplus) write(join(project, path), '')
+await promisify(execFile)('npm', ['pack', '--silent'], { cwd: project })
+const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+const contents = createPackageFromTarballData(readFileSync(join(project, `plant-store-${version}.tgz`)))
+
+// Installed far from the project, whose packages would be found from below it, and beside what it depends on.
+const directory = mkdtempSync(join(tmpdir(), 'plant-store-'))
+t.teardown(() => rmSync(directory, { recursive: true }))
+write(join(directory, 'package.json'), '{"type":"module"}')
+for (const [name, text] of Object.entries(consumers)) write(join(directory, `${name}.ts`), text)
+for (const path of contents.listFiles()) write(join(directory, path), contents.readFile(path))
+for (const name of Object.keys(dependencies)) {
+  const link = join(directory, 'node_modules', name)
+  mkdirSync(dirname(link), { recursive: true })
+  symlinkSync(resolve('node_modules', name), link)
+}
+
+t.test('it holds what a consumer needs, and nothing else', async (t) => {
+  const files = contents.listFiles().map((path) => path.slice('/node_modules/plant-store/'.length))
+  const bundled = /^dist\/chunks\/([\w-]+\.js|schemas\/(README\.md|v\d\.\d\/schema\.json))$/
+  t.same(files.filter((path) => !bundled.test(path)).sort(), [
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'dist/client.js',
+    'dist/conformance.js',
+    'dist/server.js',
+    'dist/store.js',
+    'dist/types/generated/api.d.ts',
+    'dist/types/src/client/client.d.ts',
+    'dist/types/src/client/exact-client.d.ts',
+    'dist/types/src/client/exact-reply.d.ts',
+    'dist/types/src/store/open.d.ts',
+    'dist/types/src/store/plant-store.d.ts',
+    'dist/types/test/store/conformance.d.ts',
+    'generated/openapi.json',
+    'package.json',
+  ])
+})
+
+t.test('its types resolve wherever an ES module can be imported', async (t) => {
+  const { problems, entrypoints } = (await checkPackage(contents)) as Analysis
+  t.same(Object.keys(entrypoints), ['./client', './store', './conformance'])
+  const kinds = problems.map((problem) => `${problem.kind} ${'resolutionKind' in problem && problem.resolutionKind}`)
+  // It has no CommonJS, and node10 knows no exports.
+  t.same(new Set(kinds), new Set(['NoResolution node10', 'CJSResolvesToESM node16-cjs']))
+})
+
+const resolutions = {
+  node16: { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 },
+  bundler: { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
+}
+
+for (const [name, resolution] of Object.entries(resolutions)) {
+  t.test(`a consumer compiles under ${name} resolution`, async (t) => {
+    const lib = ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts']
+    const options = { ...resolution, strict: true, target: ts.ScriptTarget.ES2022, lib, types: [], noEmit: true }
+    const program = ts.createProgram(
+      Object.keys(consumers).map((name) => join(directory, `${name}.ts`)),
+      options,
+    )
+    const found = ts
+      .getPreEmitDiagnostics(program)
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+    t.same(found, [])
+  })
+}
+
+t.test('a consumer runs against the server of the package, in Node and in what a browser has', async (t) => {
+  const installed = join(directory, 'node_modules', 'plant-store', 'dist')
+  const STORE_URL = `sqlite:${join(directory, 'plants.db')}`
+  const server = run(t, join(installed, 'server.js'), { ACCESS_TOKENS: token, STORE_URL })
+  const [, baseUrl = ''] = await server.find('stdout', / on (\S+), store sqlite:/)
+
+  write(join(directory, 'readme.js'), readme.replace('http://127.0.0.1:3000', baseUrl).replace('<ACCESS_TOKEN>', token))
+  const { stdout } = await promisify(execFile)(process.execPath, ['readme.js'], { cwd: directory })
+  t.equal(stdout, 'Monstera deliciosa\n')
+
+  const client = readFileSync(join(installed, 'client.js'), 'utf8')
+  const { code } = await transform(client, { format: 'iife', globalName: 'client' })
+  const web = { fetch, Request, Response, Headers, FormData, URL, URLSearchParams }
+  const browser = runInNewContext(`${code}; client`, web) as { createClient: typeof createClient }
+  const reply = await browser
+    .createClient({ baseUrl, token })
+    .POST('/plants', { body: { id: -(2n ** 63n), name: 'b' } })
+  t.equal(reply.data?.name, 'b')
+  t.ok(gzipSync(client).length < 10_000, 'it is small')
+})
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}

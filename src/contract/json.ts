@@ -14,6 +14,9 @@ const inexact = new WeakMap<object, Map<string | number, string>>()
  */
 export const inexactNumber = (holder: object, key: string | number): string | undefined => inexact.get(holder)?.get(key)
 
+/** A property as an assignment makes it. */
+const ordinary = { enumerable: true, writable: true, configurable: true }
+
 /**
  * Takes a JSON text (RFC 8259); gives its value, as JSON.parse would, and keeps the text of every integer that a double
  * may not hold. Throws a ContractError for what is not JSON or not I-JSON (RFC 7493 sections 2.1 and 2.3): a name twice
@@ -62,7 +65,7 @@ export function parseJson(text: string): JsonDocument {
       scanner.expect(':')
       const member = value(depth)
       // An assignment to this name would set the prototype.
-      if (key === '__proto__') Object.defineProperty(object, key, { value: member, enumerable: true })
+      if (key === '__proto__') Object.defineProperty(object, key, { value: member, ...ordinary })
       else object[key] = member
       keepInexact(object, key)
     } while (scanner.take(','))

@@ -42,7 +42,7 @@ export const schemas: Record<string, Schema> = {
       shape: { oneOf: [ref('Circle'), ref('Square')], discriminator: { propertyName: 'kind' } },
       label: { ...ref('Label'), maxLength: 5 },
       either: { type: ['string', 'number', 'boolean'], minLength: 2, minimum: 0 },
-      counts: { type: 'object', additionalProperties: { type: 'number', minimum: 0 } },
+      counts: { type: 'object', additionalProperties: { ...int64, minimum: 0 } },
       both: ref('Both'),
       odd: { type: 'integer', not: { multipleOf: 2 } },
       pair: { properties: { first: string, second: string }, dependentRequired: { first: ['second'] } },

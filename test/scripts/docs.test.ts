@@ -34,6 +34,7 @@ t.test('two builds are the same page, to the byte, and it names nothing to load'
   const markup = html.replaceAll(/<script[^>]*>.*?<\/script>/gs, (script) => script.slice(0, script.indexOf('>') + 1))
   const load = /<(script|img|iframe|source)[^>]* src=|<link[^>]* href="(?!data:)|@import|url\(['"]?(https?:)?\/\//
   t.equal(load.exec(markup)?.[0], undefined)
+  t.ok(markup.includes(`(${document.info.version})`), 'the version')
   t.ok(errors.length > 0 && operations.length > 0 && schemas.length > 0)
   for (const error of errors) t.ok(markup.includes(`>${error}<`), error)
   for (const text of [...operations.map(({ summary }) => summary), ...schemas]) t.ok(html.includes(text), text)

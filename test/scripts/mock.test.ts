@@ -1,0 +1,82 @@
+import { createServer } from 'node:net'
+import t from 'tap'
+import { exampleOf, exampleReply } from '../../scripts/examples.ts'
+import { type Document, type Endpoint, endpoints } from '../../src/contract/document.ts'
+import { assertAnswer } from '../support/contract.ts'
+import { run } from '../support/process.ts'
+
+t.test('the mock answers with examples, and refuses as the service does', async (t) => {
+  const mock = run(t, 'scripts/mock.ts')
+  const [, url] = await mock.find('stdout', /^mock of .* on (\S+), any token will do\n/)
+  const post = async (body: string, headers: Record<string, string> = { authorization: 'Bearer any' }) => {
+    const answer = await fetch(`${url}/plants`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    })
+    const text = await answer.text()
+    assertAnswer(t, {
+      method: 'POST',
+      path: '/plants',
+      status: answer.status,
+      headers: Object.fromEntries(answer.headers),
+      body: text,
+    })
+    return [answer.status, JSON.parse(text).error ?? JSON.parse(text)]
+  }
+  t.match(await post('{"id":1,"name":"a"}'), [200, { name: /.+/ }])
+  t.same(await post('{"id":1}'), [400, 40003])
+  t.same(await post('{"id":'), [400, 40002])
+  t.same(await post('{"id":1,"name":"a"}', {}), [401, 40100])
+  mock.child.kill()
+})
+
+t.test('a port that is taken is told', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => taken.close())
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const PORT = String((taken.address() as { port: number }).port)
+  t.match(await run(t, 'scripts/mock.ts', { PORT }).ended, { code: 1, stderr: /^mock: listen EADDRINUSE/ })
+})
+
+t.test('examples are those of the document, or made of their parts', async (t) => {
+  const schemas = {
+    Name: { type: 'string', examples: ['Monstera'] },
+    Plant: { type: 'object', properties: { name: { $ref: '#/components/schemas/Name' }, tag: { type: 'string' } } },
+    New: { allOf: [{ $ref: '#/components/schemas/Plant' }, { properties: { id: { type: 'integer', example: 7 } } }] },
+  }
+  const document = { openapi: '3.1.0', info: { title: '', version: '' }, components: { schemas } } as Document
+  const cases: [object | boolean, unknown][] = [
+    [{ $ref: '#/components/schemas/New' }, { name: 'Monstera', tag: '', id: 7 }],
+    [{ $ref: '#/components/schemas/Name', default: 'x' }, 'Monstera'],
+    [{ type: 'array', items: { enum: ['a', 'b'] } }, ['a']],
+    [{ type: 'array' }, []],
+    [{ type: ['integer', 'null'] }, 0],
+    [{ const: [1] }, [1]],
+    [{ oneOf: [{ type: 'string', default: 'd' }, { type: 'null' }] }, 'd'],
+    [{ type: 'object', example: { a: 1 } }, { a: 1 }],
+    [{}, {}],
+  ]
+  for (const [schema, example] of cases) t.same(exampleOf(document, schema as never), example)
+})
+
+t.test('the reply is the first that succeeds', async (t) => {
+  const content = (example: object) => ({ content: { 'application/json': example } })
+  const reply = (responses: object) => {
+    const document = {
+      openapi: '3.1.0',
+      info: { title: '', version: '' },
+      paths: { '/a': { get: { operationId: 'a', responses } } },
+      components: { examples: { Kept: { value: 'kept' } } },
+    } as Document
+    return exampleReply(document, endpoints(document)[0] as Endpoint)
+  }
+  t.same(reply({ 404: {}, 201: content({ example: 1 }) }), { status: 201, body: 1 })
+  t.same(reply({ 204: {} }), { status: 204, body: undefined })
+  t.same(reply({ '2XX': content({ examples: { kept: { $ref: '#/components/examples/Kept' } } }) }), {
+    status: 200,
+    body: 'kept',
+  })
+  t.same(reply({ default: content({ schema: { type: 'boolean' } }) }), { status: 200, body: false })
+  t.throws(() => reply({}), /operation a has no response/)
+})

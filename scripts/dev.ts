@@ -11,6 +11,7 @@ import ts from 'typescript'
 import { newToken } from '../src/auth/tokens.ts'
 import { bundle } from './bundle.ts'
 import { contractFiles, writeStale } from './contract-files.ts'
+import { printNewHandlers } from './new-handlers.ts'
 
 const documentPath = 'openapi/plant-store.yaml'
 
@@ -32,7 +33,9 @@ compile()
 
 async function generate(): Promise<void> {
   try {
-    const written = await writeStale(await contractFiles(documentPath), 'generated')
+    const files = await contractFiles(documentPath)
+    await printNewHandlers(files, 'generated')
+    const written = await writeStale(files, 'generated')
     if (written.length === 0) return
     console.log(`dev: wrote ${written.join(', ')}`)
     // Where the types are new the compiler has its say first.

@@ -2,10 +2,12 @@
  * npm run generate [-- --check] [--document FILE] [--out DIRECTORY]
  *
  * Lints and bundles the document and writes from it what the server and its client are built on.
+ * For each operation that is new a handler is printed, to be pasted: nothing is ever written into src.
  * With --check nothing is written; exit 1 and the names of the files that differ when they are not up to date.
  */
 import { parseArgs } from 'node:util'
 import { contractFiles, staleFiles, writeStale } from './contract-files.ts'
+import { printNewHandlers } from './new-handlers.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -18,6 +20,7 @@ const { values: options } = parseArgs({
 try {
   const files = await contractFiles(options.document)
   if (!options.check) {
+    await printNewHandlers(files, options.out)
     const written = await writeStale(files, options.out)
     console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
   } else {

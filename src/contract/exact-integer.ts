@@ -1,5 +1,6 @@
 import type { FuncKeywordDefinition } from 'ajv'
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'
+import { withAlternatives } from './alternatives.ts'
 import { inexactNumber } from './json.ts'
 
 /** Where a value comes from: a JSON body, the text of a parameter, or a handler. */
@@ -29,7 +30,9 @@ const keywords = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 
 export function withExactIntegers(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withExactIntegers)
   if (typeof node !== 'object' || node === null) return node
-  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withExactIntegers(value)]))
+  const copy = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, withAlternatives(key, withExactIntegers(value))]),
+  )
   const { type, format, ...rest } = copy
   const types = [type].flat()
   if (!types.includes('integer') || !Object.hasOwn(bounds, String(format))) return copy

@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { alternativeKeyword } from './alternatives.ts'
 import {
   type Document,
   join,
@@ -93,7 +94,7 @@ function compiler(source: Source, document: unknown, ignored: string[]) {
     // The document was checked when it was generated.
     meta: false,
     validateSchema: false,
-    keywords: [...ignored, exactIntegerKeyword(source, found)],
+    keywords: [...ignored, exactIntegerKeyword(source, found), alternativeKeyword(found)],
   })
   addFormats.default(ajv)
   ajv.addSchema(document as object, 'contract')
@@ -121,8 +122,12 @@ function check(
 
 const rootContext = { instancePath: '', dynamicAnchors: {} }
 
+/** Of an alternative that failed, and of a condition, the keyword around it says enough. */
+const silent = ['alternative', 'if']
+
 function problems(part: string, errors: ErrorObject[] | null | undefined): string {
-  const all = new Set(errors?.map(({ instancePath, message }) => `${shorten(part + instancePath)} ${message}`))
+  const told = errors?.filter(({ keyword }) => !silent.includes(keyword))
+  const all = new Set(told?.map(({ instancePath, message }) => `${shorten(part + instancePath)} ${message}`))
   const [...listed] = all
   const more = listed.splice(maxProblems).length
   return listed.join('; ') + (more > 0 ? `; and ${more} more` : '')

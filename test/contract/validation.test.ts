@@ -186,3 +186,26 @@ t.test('a response must have its schema before it leaves', async (t) => {
     t.throws(() => assertValid({ id }), /^the response breaks its schema: response/)
   }
 })
+
+t.test('what an alternative that fails has found is forgotten', async (t) => {
+  const exact = { type: 'object', required: ['kind'], properties: { kind: { const: 'exact' }, id: int64 } }
+  const rough = { type: 'object', properties: { kind: { const: 'rough' }, id: { type: 'number' } } }
+  for (const keyword of ['oneOf', 'anyOf']) {
+    const validate = validating({ [keyword]: [{ $ref: '#/components/schemas/Exact' }, rough] }, { Exact: exact })
+    t.same(validate('{"id":9007199254740993,"kind":"exact"}'), { id: 9007199254740993n, kind: 'exact' })
+    t.same(validate('{"id":5,"kind":"rough"}'), { id: 5, kind: 'rough' })
+    t.match(validate('{"id":5,"kind":"other"}'), /^body must match (a|exactly one) schema in (any|one)Of$/)
+  }
+  const nested = validating({ oneOf: [{ allOf: [{ anyOf: [exact, rough] }, { required: ['x'] }] }, rough] })
+  t.same(nested('{"id":5,"kind":"rough"}'), { id: 5, kind: 'rough' })
+  const conditional = validating({
+    if: { properties: { id: { ...int64, minimum: 10 } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { required: ['x'] },
+    not: { required: ['y'], properties: { id: int64 } },
+  })
+  t.same(conditional('{"id":5}'), { id: 5 })
+  t.same(conditional('{"id":10,"x":1}'), { id: 10n, x: 1 })
+  t.same(conditional('{"id":10}'), "body must have required property 'x'")
+  t.same(validating({ contains: int64 })('["a",9007199254740993,1.5]'), ['a', 9007199254740993n, 1.5])
+})

@@ -6,7 +6,6 @@ import {
   type Endpoint,
   endpoints,
   type Located,
-  type Parameter,
   type RequestBody,
   type Response,
   type Schema,
@@ -14,6 +13,7 @@ import {
 import { ownExits } from './exits.ts'
 import type { JsonDocument } from './json.ts'
 import { acceptJson, expectBody } from './json-body.ts'
+import { parameterReader, routePath } from './parameters.ts'
 import { authenticator, type Verifiers } from './security.ts'
 import { serializer } from './serialization.ts'
 import { Validation } from './validation.ts'
@@ -47,7 +47,8 @@ export async function bind(app: FastifyInstance, { document, handlers, verifiers
       const endpoint = all.find((candidate) => candidate.method === method && candidate.path === path) as Endpoint
       const handler = handlers[endpoint.operationId as string] as AnyHandler
       bound.add(endpoint)
-      return { ...route(document, endpoint, validation, verifiers), handler: adapt(endpoint, handler) }
+      const read = parameterReader(document, endpoint, validation)
+      return { ...route(document, endpoint, validation, verifiers), handler: adapt(endpoint, read, handler) }
     },
   })
   // Glue passes over an operation with x-no-fastify-config, and over methods that it does not know.
@@ -58,7 +59,7 @@ export async function bind(app: FastifyInstance, { document, handlers, verifiers
 
 /** The schemas that glue hands to Fastify lack what stands beside a $ref: each part is compiled from the document. */
 function route(document: Document, endpoint: Endpoint, validation: Validation, verifiers: Verifiers) {
-  const { method, path, parameters, requestBody, responses, security } = endpoint
+  const { method, path, requestBody, responses, security } = endpoint
   const authenticate = authenticator(security, verifiers)
   const onRequest: onRequestAsyncHookHandler = async (request, reply) => {
     await authenticate(request)
@@ -66,14 +67,12 @@ function route(document: Document, endpoint: Endpoint, validation: Validation, v
   }
   return {
     method,
-    // A colon in a path of OpenAPI is itself; glue would take it for a parameter.
-    url: path.replaceAll(':', '::').replace(/\{(\w+)\}/g, ':$1'),
+    url: routePath(path),
     onRequest,
     exposeHeadRoute: false,
     validatorCompiler: ({ httpPart, contentType }) =>
-      httpPart === 'body'
-        ? validation.body(requestBody as Located<RequestBody>, contentType as string)
-        : validation.parameters(parameters, kinds[httpPart as keyof typeof kinds]),
+      // The parameters are read with the handler: Fastify knows neither their styles nor cookies.
+      httpPart === 'body' ? validation.body(requestBody as Located<RequestBody>, contentType as string) : () => true,
     serializerCompiler: ({ httpStatus, contentType }) => {
       // Fastify asks in lower case; the document may say 4XX.
       const [, response] = Object.entries(responses).find(([status]) => status.toLowerCase() === httpStatus) as Listed
@@ -89,37 +88,19 @@ function route(document: Document, endpoint: Endpoint, validation: Validation, v
 
 type Listed = [status: string, response: Located<Response>]
 
-/** OpenAPI's name for each part that Fastify validates. */
-const kinds = { params: 'path', querystring: 'query', headers: 'header' } satisfies Record<string, Parameter['in']>
-
-function adapt({ operationId, parameters, responses }: Endpoint, handler: AnyHandler) {
-  const names = (kind: Parameter['in']) =>
-    parameters.filter((parameter) => parameter.in === kind).map(({ name }) => name)
-  const [path, query, header] = [names('path'), names('query'), names('header').map((name) => name.toLowerCase())]
+function adapt({ operationId, responses }: Endpoint, read: ReturnType<typeof parameterReader>, handler: AnyHandler) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const body = (request.body as JsonDocument | undefined)?.value
-    const outcome = await handler({
-      body,
-      path: pick(path, request.params),
-      query: pick(query, request.query),
-      header: pick(header, request.headers),
-    } as never)
-    const response = responses[outcome.status]
-    if (response === undefined) throw new Error(`operation ${operationId} has no response ${outcome.status}`)
+    const outcome = await handler({ body, ...read(request) } as never)
+    const { status } = outcome
+    const response = responses[status] ?? responses[`${Math.trunc(status / 100)}XX`] ?? responses.default
+    if (response === undefined) throw new Error(`operation ${operationId} has no response ${status}`)
     if ((outcome.body === undefined) !== (response.content === undefined)) {
-      throw new Error(`operation ${operationId}: response ${outcome.status} has a body if and only if it has content`)
+      throw new Error(`operation ${operationId}: response ${status} has a body if and only if it has content`)
     }
-    return reply.code(outcome.status).send(outcome.body)
+    return reply.code(status).send(outcome.body)
   }
 }
-
-/** Of what a request carries, only what the operation describes. */
-const pick = (names: string[], from: unknown) =>
-  Object.fromEntries(
-    names.flatMap((name) => (Object.hasOwn(from as object, name) ? [[name, (from as Parts)[name]]] : [])),
-  )
-
-type Parts = Record<string, unknown>
 
 /** The methods of the path that a request target names, in the order of the document. */
 function allowedMethods(all: Endpoint[]): (url: string) => string[] {

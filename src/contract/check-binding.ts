@@ -19,10 +19,6 @@ export function checkBinding(all: Endpoint[], handlers: object, verifiers: objec
     for (const mediaType of Object.keys(requestBody?.content ?? {})) {
       if (mediaType !== 'application/json') problems.push(`${name}: no parser for a body of ${mediaType}`)
     }
-    // Glue leaves such a parameter in the path as it stands.
-    for (const parameter of path.match(/\{[^}]*\}/g) ?? []) {
-      if (!/^\{\w+\}$/.test(parameter)) problems.push(`${name}: path parameter ${parameter} is not an identifier`)
-    }
   }
   for (const id of Object.keys(handlers)) {
     if (!ids.has(id)) problems.push(`handler ${id} has no operation in the document`)

@@ -6,6 +6,8 @@ export type Parameter = {
   in: 'path' | 'query' | 'header' | 'cookie'
   required?: boolean
   schema?: Schema
+  style?: string
+  explode?: boolean
 }
 export type SecurityRequirement = Record<string, string[]>
 

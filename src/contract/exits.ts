@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { followConnections, jsonType, refuseConnection } from './connections.ts'
 import { ContractError, errorNumbers, toContractError } from './errors.ts'
+import { parseQuery } from './parameters.ts'
 import { contentLength, malformedHead } from './request-head.ts'
 
 /** Fastify options without which an answer would leave the server that is not the contract's. */
@@ -15,7 +16,7 @@ export const exitOptions = {
   // RFC 9112 section 3.2.2: a server accepts the absolute form of a request target.
   rewriteUrl: ({ url = '' }) => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]+\/?/i, '/')),
   // The header section's own limit bounds a path.
-  routerOptions: { maxParamLength: 65_536 },
+  routerOptions: { maxParamLength: 65_536, querystringParser: parseQuery },
 } satisfies FastifyHttpOptions<Server>
 
 /** Gives every way out of the app an Error body; `allowedMethods` lists the methods of a path, none when unknown. */

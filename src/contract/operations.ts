@@ -6,15 +6,33 @@ export type OperationRequest<Operation> = {
   path: ParametersIn<Operation, 'path'>
   query: ParametersIn<Operation, 'query'>
   header: ParametersIn<Operation, 'header'>
+  cookie: ParametersIn<Operation, 'cookie'>
 }
 
-/** What a handler gives: one of the statuses that the operation names, with the body of that status. */
+/**
+ * What a handler gives: one of the statuses that the operation names, or one of a range of them, with the body of that
+ * status. What `default` describes is thrown, unless there is nothing else to give.
+ */
 export type OperationReply<Operation> = Operation extends { responses: infer Responses }
-  ? { [Status in Extract<keyof Responses, number>]: { status: Status; body: Content<Responses[Status]> } }[Extract<
-      keyof Responses,
-      number
-    >]
+  ? {
+      [Key in keyof Responses]: [Status<Responses, Key>] extends [never]
+        ? never
+        : { status: Status<Responses, Key>; body: Content<Responses[Key]> }
+    }[keyof Responses]
   : never
+
+type Status<Responses, Key extends keyof Responses> = Key extends number
+  ? Key
+  : Key extends 'default'
+    ? keyof Responses extends 'default'
+      ? number
+      : never
+    : Exclude<StatusIn<Key>, keyof Responses>
+
+/** The statuses of a range such as 4XX (OpenAPI 3.1 section 4.8.16.2). */
+type StatusIn<Range> = Range extends `${infer Class}XX` ? NumberOf<`${Class}${Digit}${Digit}`> : never
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
+type NumberOf<Text> = Text extends `${infer Value extends number}` ? Value : never
 
 export type Handler<Operation> = (request: OperationRequest<Operation>) => Promise<OperationReply<Operation>>
 

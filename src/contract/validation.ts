@@ -47,20 +47,22 @@ export class Validation {
     return (document) => check(validate, found, 'body', document) ?? { value: document }
   }
 
-  /** The validator of the parameters of one kind; it turns them from text into the types of their schemas. */
-  parameters(all: Located<Parameter>[], kind: Parameter['in']): Validate<Record<string, unknown>> {
-    const listed = all.filter((parameter) => parameter.in === kind)
-    const key = ({ name }: Parameter) => (kind === 'header' ? name.toLowerCase() : name)
+  /**
+   * Gives what takes the texts of parameters of one kind and turns them into the types of their schemas, or throws a
+   * ContractError.
+   */
+  parameters(described: Located<Parameter>[], kind: Parameter['in']) {
     const { validate, found } = this.#compile('text', {
       type: 'object',
-      required: listed.filter(({ required }) => required).map(key),
+      required: described.filter(({ required }) => required).map(({ name }) => name),
       properties: Object.fromEntries(
-        listed.map((parameter) => [key(parameter), { $ref: `contract${parameter.pointer}/schema` }]),
+        described.map(({ name, pointer }) => [name, { $ref: `contract${pointer}/schema` }]),
       ),
     })
-    return (given) => {
-      const value = { ...given }
-      return check(validate, found, kind, { value }) ?? { value }
+    return (value: Record<string, unknown>): Record<string, unknown> => {
+      const refused = check(validate, found, kind, { value })
+      if (refused !== undefined) throw refused.error
+      return value
     }
   }
 

@@ -63,3 +63,19 @@ for (const [mistake, [handlers, reason]] of Object.entries(mistakes)) {
     t.match(diagnostics[0], reason)
   })
 }
+
+t.test('a range of statuses is any of it that is not named, default what there is nothing else for', async (t) => {
+  const types = `import type { OperationReply } from './contract/operations.ts'
+    type Json<Body> = { content: { 'application/json': Body } }
+    type Reply = OperationReply<{ responses: { 200: Json<1>; 404: Json<2>; '4XX': Json<3>; 204: {}; default: Json<4> } }>
+    type Default = OperationReply<{ responses: { default: Json<5> } }>
+    export const all: [Reply[], Default] = `
+  const valid = [
+    '[[{ status: 200, body: 1 }, { status: 404, body: 2 }, { status: 418, body: 3 }, { status: 204, body: undefined }],',
+    '{ status: 599, body: 5 }]',
+  ].join('')
+  t.same(diagnose(`${types}${valid}`), [])
+  for (const reply of ['{ status: 404, body: 3 }', '{ status: 500, body: 4 }', '{ status: 418, body: 1 }']) {
+    t.not(diagnose(`${types}[[${reply}], { status: 200, body: 5 }]`).length, 0, reply)
+  }
+})

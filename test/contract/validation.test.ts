@@ -157,22 +157,19 @@ t.test('parameters become what their schemas say', async (t) => {
   const document = documentOf(true, parameters)
   const validation = new Validation(document)
   const run = (t: Test, kind: Parameter['in'], given: Record<string, unknown>, expected: unknown) => {
-    const result = validation.parameters(endpoints(document)[0]?.parameters ?? [], kind)(given)
-    t.same('error' in result ? result.error.message : result.value, expected)
+    const described = endpoints(document)[0]?.parameters.filter((parameter) => parameter.in === kind)
+    const validate = validation.parameters(described as Located<Parameter>[], kind)
+    if (typeof expected === 'string') t.throws(() => validate(given), { error: 40003, message: expected })
+    else t.same(validate(given), expected)
   }
   run(t, 'path', { id: '-9223372036854775808' }, { id: -(2n ** 63n) })
   run(t, 'path', { id: '9223372036854775808' }, 'path/id must be an int64 integer')
   for (const id of ['', ' 1', '0x10', '1.5', 'null']) run(t, 'path', { id }, 'path/id must be an int64 integer')
-  run(
-    t,
-    'query',
-    { ids: '9007199254740993', deep: 'true', unknown: 'x' },
-    { ids: [9007199254740993n], deep: true, unknown: 'x' },
-  )
+  run(t, 'query', { ids: '9007199254740993', deep: 'true' }, { ids: [9007199254740993n], deep: true })
   run(t, 'query', { ids: ['1', '9007199254740993'], size: '7' }, { ids: [1n, 9007199254740993n], size: 7 })
   run(t, 'query', { size: '101', deep: 'maybe' }, 'query/size must be <= 100; query/deep must be boolean')
-  run(t, 'header', { 'x-trace': '9007199254740993', host: 'a' }, { 'x-trace': 9007199254740993n, host: 'a' })
-  run(t, 'header', {}, "header must have required property 'x-trace'")
+  run(t, 'header', { 'X-Trace': '9007199254740993' }, { 'X-Trace': 9007199254740993n })
+  run(t, 'header', {}, "header must have required property 'X-Trace'")
 })
 
 t.test('a response must have its schema before it leaves', async (t) => {

@@ -43,13 +43,22 @@ const parseCookies = (text = ''): Record<string, string[]> => parsePairs(text, '
 
 function parsePairs(text: string, separator: string): Record<string, string[]> {
   const pairs: Record<string, string[]> = {}
-  for (const pair of text.split(separator)) {
+  for (const pair of text === '' ? [] : text.split(separator)) {
     const [encoded = '', value = ''] = pair.trim().split(/=(.*)/s)
-    const name = decode(encoded)
+    const name = /%|\+/.test(encoded) ? decodeName(encoded) : encoded
     const values = Object.hasOwn(pairs, name) ? (pairs[name] as string[]) : []
     Object.defineProperty(pairs, name, { value: [...values, value], configurable: true, enumerable: true })
   }
   return pairs
+}
+
+/** A name that cannot be decoded is none that a document has. */
+function decodeName(encoded: string): string {
+  try {
+    return decode(encoded)
+  } catch {
+    return encoded
+  }
 }
 
 /** Takes the path of an operation; gives the path of its route, whose parameters are numbered: p0, p1 and so on. */

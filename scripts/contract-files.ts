@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
 import type { Document } from '../src/contract/document.ts'
+import { unservable } from '../src/contract/unservable.ts'
 import { inexactIntegers } from './exact-integers.ts'
 import { int64Replies } from './int64-replies.ts'
 import { redocly } from './redocly.ts'
@@ -16,8 +17,8 @@ export async function contractFiles(path: string): Promise<Record<string, string
   const [bundle] = await Promise.all([redocly('bundle', path, '--ext=json'), redocly('lint', path, '--format=stylish')])
   const document: OpenAPI3 & Document = JSON.parse(bundle)
   const replies = int64Replies(document)
-  const problems = [...inexactIntegers(document), ...replies.problems]
-  if (problems.length > 0) throw new Error(`${path} cannot be served exactly:\n  ${problems.join('\n  ')}`)
+  const problems = [...inexactIntegers(document), ...unservable(document), ...replies.problems]
+  if (problems.length > 0) throw new Error(`${path} cannot be served as it says:\n  ${problems.join('\n  ')}`)
   return {
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'api.d.ts': `// Written by npm run generate from ${basename(path)}; edit that instead.\n${await types(document)}`,

@@ -13,6 +13,7 @@ import {
 import { ownExits } from './exits.ts'
 import type { JsonDocument } from './json.ts'
 import { acceptJson, expectBody } from './json-body.ts'
+import { asOpenApi31 } from './openapi-3-0.ts'
 import { parameterReader, routePath } from './parameters.ts'
 import { authenticator, type Verifiers } from './security.ts'
 import { serializer } from './serialization.ts'
@@ -34,15 +35,16 @@ export type Binding = {
  * parsed and validated in that order, and each reply is checked and written by the schema of its response. Nothing else
  * is reachable. Throws, naming each operation, when the document and what is bound to it do not match.
  */
-export async function bind(app: FastifyInstance, { document, handlers, verifiers }: Binding): Promise<void> {
+export async function bind(app: FastifyInstance, { document: given, handlers, verifiers }: Binding): Promise<void> {
+  const document = asOpenApi31(given)
   const all = endpoints(document)
-  checkBinding(all, handlers, verifiers)
-  acceptJson(app)
+  checkBinding(document, all, handlers, verifiers)
+  acceptJson(app, [...new Set(all.flatMap(({ requestBody }) => Object.keys(requestBody?.content ?? {})))])
   ownExits(app, allowedMethods(all))
   const validation = new Validation(document)
   const bound = new Set<Endpoint>()
   await app.register(fastifyOpenapiGlue, {
-    specification: document,
+    specification: given,
     operationResolver: (_operationId, method, path) => {
       const endpoint = all.find((candidate) => candidate.method === method && candidate.path === path) as Endpoint
       const handler = handlers[endpoint.operationId as string] as AnyHandler
@@ -98,6 +100,8 @@ function adapt({ operationId, responses }: Endpoint, read: ReturnType<typeof par
     if ((outcome.body === undefined) !== (response.content === undefined)) {
       throw new Error(`operation ${operationId}: response ${status} has a body if and only if it has content`)
     }
+    const [mediaType] = Object.keys(response.content ?? {})
+    if (mediaType !== undefined) reply.type(mediaType)
     return reply.code(status).send(outcome.body)
   }
 }

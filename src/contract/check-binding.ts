@@ -1,13 +1,14 @@
-import type { Endpoint } from './document.ts'
+import type { Document, Endpoint } from './document.ts'
+import { unservable } from './unservable.ts'
 
 /**
  * Throws one error that names everything in which the document and what is bound to it do not match: a request would
  * meet a 500, an open door or a handler that is never called.
  */
-export function checkBinding(all: Endpoint[], handlers: object, verifiers: object): void {
-  const problems: string[] = []
+export function checkBinding(document: Document, all: Endpoint[], handlers: object, verifiers: object): void {
+  const problems = unservable(document)
   const ids = new Set<string>()
-  for (const { method, path, operationId, requestBody, security } of all) {
+  for (const { method, path, operationId, security } of all) {
     const name = operationId === undefined ? `${method} ${path}` : `operation ${operationId}`
     if (operationId === undefined) problems.push(`${name} has no operationId`)
     else if (ids.has(operationId)) problems.push(`${name} is there twice`)
@@ -15,9 +16,6 @@ export function checkBinding(all: Endpoint[], handlers: object, verifiers: objec
     if (operationId !== undefined) ids.add(operationId)
     for (const scheme of security.flatMap((requirement) => Object.keys(requirement))) {
       if (!Object.hasOwn(verifiers, scheme)) problems.push(`${name}: security scheme ${scheme} has no verifier`)
-    }
-    for (const mediaType of Object.keys(requestBody?.content ?? {})) {
-      if (mediaType !== 'application/json') problems.push(`${name}: no parser for a body of ${mediaType}`)
     }
   }
   for (const id of Object.keys(handlers)) {

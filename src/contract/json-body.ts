@@ -5,13 +5,16 @@ import { ContractError } from './errors.ts'
 import { parseJson } from './json.ts'
 import { contentLength } from './request-head.ts'
 
+/** JSON by its own name or by the suffix of another (RFC 6839 section 3.1). */
+export const isJson = (mediaType: string): boolean => /^application\/(?:[\w.-]+\+)?json$/.test(mediaType)
+
 /**
- * Makes strict JSON the only body that the app reads. A handler's body is a JsonDocument, validated in place.
- * A body is UTF-8 (RFC 8259 section 8.1); a byte order mark before it is ignored, as that section allows.
+ * Makes strict JSON, under these media types, the only body that the app reads. A handler's body is a JsonDocument,
+ * validated in place. A body is UTF-8 (RFC 8259 section 8.1); a byte order mark before it is ignored, as that section allows.
  */
-export function acceptJson(app: FastifyInstance): void {
+export function acceptJson(app: FastifyInstance, mediaTypes: string[]): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
+  app.addContentTypeParser(mediaTypes, { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
     try {
       if (!isUtf8(bytes)) throw new ContractError('notJson', 'body is not JSON: it is not UTF-8')
       const text = bytes.toString('utf8')

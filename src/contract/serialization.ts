@@ -6,6 +6,8 @@ export type Serialize = (value: unknown) => string
 /** What the schemas that apply to one place say of it together. */
 type Place = {
   properties: Map<string, Schema[]>
+  /** Those of patternProperties: each applies to the names that its pattern is found in. */
+  patterns: [RegExp, Schema][]
   items: Schema[]
   /** The schemas of members that have no property of their own; undefined when they are not written. */
   others: Schema[] | undefined
@@ -28,7 +30,9 @@ export function serializer(document: Document, schema: Schema): Serialize {
     function member(name: string): Serialize | undefined {
       if (!members.has(name)) {
         place ??= placeOf(document, schemas)
-        const below = place.properties.get(name) ?? place.others
+        const matching = place.patterns.flatMap(([pattern, schema]) => (pattern.test(name) ? [schema] : []))
+        const described = [...(place.properties.get(name) ?? []), ...matching]
+        const below = described.length > 0 ? described : place.others
         members.set(name, below && writer(below))
       }
       return members.get(name)
@@ -57,23 +61,29 @@ export function serializer(document: Document, schema: Schema): Serialize {
 const inPlace = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas']
 
 function placeOf(document: Document, schemas: Schema[]): Place {
-  const place: Place = { properties: new Map(), items: [], others: undefined }
+  const place: Place = { properties: new Map(), patterns: [], items: [], others: undefined }
   const seen = new Set<unknown>()
   const add = (schema: unknown) => {
     if (typeof schema !== 'object' || schema === null || seen.has(schema)) return
     seen.add(schema)
-    const { $ref, properties = {}, items, prefixItems = [], additionalProperties } = schema as Keywords
+    const { $ref, properties = {}, patternProperties = {}, items, prefixItems = [] } = schema as Keywords
     if ($ref !== undefined) add(resolve(document, $ref))
     for (const keyword of inPlace) for (const one of listed((schema as Keywords)[keyword])) add(one)
     for (const [name, below] of Object.entries(properties)) {
       place.properties.set(name, [...(place.properties.get(name) ?? []), below])
     }
     place.items.push(...prefixItems, ...(items === undefined ? [] : [items]))
-    if (additionalProperties) place.others = [...(place.others ?? []), additionalProperties]
+    for (const [pattern, below] of Object.entries(patternProperties)) {
+      place.patterns.push([new RegExp(pattern, 'u'), below])
+    }
+    for (const keyword of ['additionalProperties', 'unevaluatedProperties']) {
+      const below = (schema as Keywords)[keyword] as Schema | undefined
+      if (below) place.others = [...(place.others ?? []), below]
+    }
   }
   schemas.forEach(add)
   // An object that is not described at all is written as it is.
-  if (place.properties.size === 0) place.others ??= []
+  if (place.properties.size + place.patterns.length === 0) place.others ??= []
   return place
 }
 
@@ -83,7 +93,7 @@ type Keywords = {
   properties?: Record<string, Schema>
   items?: Schema
   prefixItems?: Schema[]
-  additionalProperties?: Schema
+  patternProperties?: Record<string, Schema>
 }
 
 const listed = (value: unknown): unknown[] => {

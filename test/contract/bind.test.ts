@@ -183,7 +183,7 @@ t.test('a start is refused that names what does not match', async (t) => {
     [
       'media type',
       post({ operationId: 'a', requestBody: { content: { 'text/plain': {} } } }),
-      /operation a: no parser for a body of text\/plain/,
+      /requestBody\/content: text\/plain is not read, only JSON is/,
     ],
     [
       'twice',

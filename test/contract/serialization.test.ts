@@ -80,3 +80,11 @@ t.test('a schema may hold itself', async (t) => {
   schemas.Loop = loop
   t.equal(write(loop, { a: 1 }), '{"a":1}')
 })
+
+t.test('members are described by patterns, too, and by what is unevaluated', async (t) => {
+  const patterns = { type: 'object', properties: { a: text }, patternProperties: { '^x-': {}, '^x-n': {} } }
+  t.equal(write(patterns, { a: 'b', 'x-c': { d: 1n }, 'x-n': 2, e: 3 }), '{"a":"b","x-c":{"d":1},"x-n":2}')
+  t.equal(write({ patternProperties: { '^x-': {} } }, { 'x-a': 1, b: 2 }), '{"x-a":1}')
+  t.equal(write({ ...named('Plant'), unevaluatedProperties: true }, { name: 'a', b: 2n }), '{"name":"a","b":2}')
+  t.equal(write({ ...named('Plant'), unevaluatedProperties: false }, { name: 'a', b: 2n }), '{"name":"a"}')
+})

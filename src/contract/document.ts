@@ -1,3 +1,5 @@
+import { basePaths } from './servers.ts'
+
 /** The parts of a bundled OpenAPI 3.1 document that the server reads. */
 export type Schema = boolean | { [keyword: string]: unknown }
 export type MediaTypes = Record<string, { schema?: Schema }>
@@ -14,10 +16,13 @@ export type SecurityRequirement = Record<string, string[]>
 export type RequestBody = { required?: boolean; content: MediaTypes }
 export type Response = { content?: MediaTypes }
 
+export type Server = { url: string; variables?: Record<string, { default: string; enum?: string[] }> }
+
 export type Document = {
   openapi: string
   info: { title: string; version: string }
   paths?: Record<string, object>
+  servers?: Server[]
   security?: SecurityRequirement[]
   components?: object
 }
@@ -27,7 +32,10 @@ export type Located<T> = T & { pointer: string }
 
 /** One operation of a document, with what it inherits from its path and from the document. */
 export type Endpoint = {
+  pointer: string
   path: string
+  /** Its path behind those of its servers: where it is served. */
+  routes: string[]
   method: string
   operationId: string | undefined
   parameters: Located<Parameter>[]
@@ -37,7 +45,7 @@ export type Endpoint = {
   security: SecurityRequirement[]
 }
 
-type Item = { parameters?: object[] }
+type Item = { parameters?: object[]; servers?: Server[] }
 type Operation = Item & {
   operationId?: string
   requestBody?: object
@@ -59,9 +67,12 @@ export function endpoints(document: Document): Endpoint[] {
           pointer: join(item.pointer, method),
         }
         const { operationId, requestBody, responses = {}, security = document.security ?? [] } = operation
+        const servers = operation.servers ?? item.servers ?? document.servers ?? []
         const at = (...keys: string[]) => join(operation.pointer, ...keys)
         return {
+          pointer: operation.pointer,
           path,
+          routes: basePaths(servers).map((base) => base + path),
           method: method.toUpperCase(),
           operationId,
           parameters: parameters(document, item, operation),

@@ -40,10 +40,8 @@ export class Validation {
   }
 
   /** The validator of a request body; it turns every int64 into a bigint. */
-  body({ pointer }: Located<RequestBody>, mediaType: string): Validate<JsonDocument> {
-    const { validate, found } = this.#compile('json', {
-      $ref: `contract${join(pointer, 'content', mediaType, 'schema')}`,
-    })
+  body(holder: Located<RequestBody>, mediaType: string): Validate<JsonDocument> {
+    const { validate, found } = this.#compile('json', schemaOf(holder, mediaType))
     return (document) => check(validate, found, 'body', document) ?? { value: document }
   }
 
@@ -67,9 +65,8 @@ export class Validation {
   }
 
   /** Throws when a handler's value does not have the schema of its response; such an answer must not leave. */
-  response({ pointer }: Located<Response>, mediaType: string): (value: unknown) => void {
-    const $ref = `contract${join(pointer, 'content', mediaType, 'schema')}`
-    const { validate } = this.#compile('handler', { $ref })
+  response(holder: Located<Response>, mediaType: string): (value: unknown) => void {
+    const { validate } = this.#compile('handler', schemaOf(holder, mediaType))
     return (value) => {
       if (validate(value)) return
       throw new Error(`the response breaks its schema: ${problems('response', validate.errors)}`)
@@ -81,6 +78,12 @@ export class Validation {
     this.#compilers.set(source, { ajv, found })
     return { validate: ajv.compile(schema as object), found }
   }
+}
+
+/** A media type without a schema holds anything. */
+function schemaOf({ content, pointer }: Located<RequestBody | Response>, mediaType: string): Schema {
+  if (content?.[mediaType]?.schema === undefined) return {}
+  return { $ref: `contract${join(pointer, 'content', mediaType, 'schema')}` }
 }
 
 function compiler(source: Source, document: unknown, ignored: string[]) {

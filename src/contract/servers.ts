@@ -1,0 +1,19 @@
+import type { Server } from './document.ts'
+
+/** Scheme and authority of a URL (RFC 3986 section 3), in which variables may stand. */
+const origin = /^(?:[^/]*:)?\/\/[^/]*/
+
+/**
+ * Takes the servers of an operation; gives the paths below which it stands, without a slash at their end. A variable is
+ * each value of its enum, else its default (OpenAPI 3.1 section 4.8.6). No servers are one at the root.
+ */
+export const basePaths = (servers: Server[]): string[] =>
+  servers.length === 0 ? [''] : [...new Set(servers.flatMap(pathsOf))]
+
+function pathsOf({ url, variables = {} }: Server): string[] {
+  let paths = [url.replace(origin, '').replace(/\/$/, '')]
+  for (const [name, { default: value, enum: values = [value] }] of Object.entries(variables)) {
+    paths = paths.flatMap((path) => values.map((one) => path.replaceAll(`{${name}}`, one)))
+  }
+  return paths
+}

@@ -1,0 +1,21 @@
+/** A request and what must come back. */
+export type Call = {
+  /** Method and target. */
+  request: string
+  headers?: Record<string, string>
+  /** Sent as JSON, or as it is when it is a text. */
+  send?: unknown
+  status: number
+  /** The whole body as a text, or members that its JSON must have; of an error also its number. */
+  body?: unknown
+  error?: number
+  /** Headers that the answer must have. */
+  answer?: Record<string, string>
+}
+
+/** What the folder of a document exports beside it. */
+export type Served = {
+  handlers: object
+  verifiers?: import('../../src/contract/security.ts').Verifiers
+  calls: Call[]
+}

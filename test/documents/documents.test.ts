@@ -1,0 +1,67 @@
+import { readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import Fastify, { type HTTPMethods } from 'fastify'
+import t, { type Test } from 'tap'
+import { contractFiles } from '../../scripts/contract-files.ts'
+import { type AnyHandler, bind } from '../../src/contract/bind.ts'
+import { exitOptions } from '../../src/contract/exits.ts'
+import { diagnose } from '../support/compiler.ts'
+import type { Call, Served } from './call.ts'
+
+const folder = 'test/documents'
+const names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
+const generated = Object.fromEntries(
+  await Promise.all(
+    names.map(async (name) => [name, await contractFiles(`${folder}/${name}/openapi.yaml`, `${folder}/redocly.yaml`)]),
+  ),
+) as Record<string, Record<string, string>>
+
+for (const [name, files] of Object.entries(generated)) {
+  t.test(`${name} is served as it says`, async (t) => {
+    const printed = (['log', 'warn', 'error'] as const).map((method) => t.capture(console, method))
+    const {
+      handlers,
+      verifiers = {},
+      calls,
+    }: Served = await import(pathToFileURL(resolve(folder, name, 'handlers.ts')).href)
+    const logged: string[] = []
+    const app = Fastify({ ...exitOptions, logger: { level: 'warn', stream: { write: (line) => logged.push(line) } } })
+    const document = JSON.parse(files['openapi.json'] as string)
+    await bind(app, { document, handlers: handlers as Record<string, AnyHandler>, verifiers })
+    await app.ready()
+    for (const call of calls) await check(t, app, call)
+    t.same(
+      printed.flatMap((print) => print()),
+      [],
+      'nothing is printed',
+    )
+    t.same(logged, [], 'nothing is logged')
+  })
+}
+
+async function check(t: Test, app: Fastify.FastifyInstance, call: Call): Promise<void> {
+  const [method, url = ''] = call.request.split(' ')
+  const { send } = call
+  const type = send === undefined ? {} : { 'content-type': 'application/json' }
+  const answer = await app.inject({
+    method: method as HTTPMethods,
+    url,
+    headers: { ...type, ...call.headers },
+    ...(send !== undefined && { payload: typeof send === 'string' ? send : JSON.stringify(send) }),
+  })
+  const name = `${call.request} ${send === undefined ? '' : JSON.stringify(send)}`.slice(0, 100)
+  if (!t.equal(answer.statusCode, call.status, name)) t.comment(answer.body)
+  if (call.error !== undefined) t.match(answer.json(), { error: call.error }, name)
+  if (typeof call.body === 'string') t.equal(answer.body, call.body, name)
+  else if (call.body !== undefined) t.match(answer.json(), call.body as object, name)
+  if (call.answer !== undefined) t.match(answer.headers, call.answer, name)
+}
+
+t.test('the handlers have the types of their documents', async (t) => {
+  const types = Object.fromEntries(
+    Object.entries(generated).map(([name, files]) => [`${folder}/${name}/api.d.ts`, files['api.d.ts'] as string]),
+  )
+  const handlers = names.map((name) => `${folder}/${name}/handlers.ts`)
+  t.same(diagnose(handlers, types), [])
+})

@@ -1,6 +1,8 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
+import { withDiscriminators } from '../src/contract/discriminators.ts'
 import { type Document, endpoints, resolve } from '../src/contract/document.ts'
+import { asOpenApi31 } from '../src/contract/openapi-3-0.ts'
 
 type Node = Record<string, unknown>
 
@@ -12,13 +14,13 @@ type Node = Record<string, unknown>
  */
 export async function contractTypes(document: Document): Promise<string> {
   const { factory, SyntaxKind } = ts
-  const nodes = await openapiTS(typed(document), {
+  const nodes = await openapiTS(typed(withDiscriminators(asOpenApi31(document))), {
     defaultNonNullable: false,
-    transform({ type, format, nullable }) {
+    transform({ type, format }) {
       const types = [type].flat()
       if (format !== 'int64' || !types.includes('integer')) return undefined
       const bigint = factory.createKeywordTypeNode(SyntaxKind.BigIntKeyword)
-      if (!types.includes('null') && !nullable) return bigint
+      if (!types.includes('null')) return bigint
       return factory.createUnionTypeNode([bigint, factory.createLiteralTypeNode(factory.createNull())])
     },
   })
@@ -36,11 +38,12 @@ function typed(document: Document): OpenAPI3 {
   return mapped(
     {
       ...rest,
+      openapi: '3.1.0',
       paths: Object.fromEntries(itemsOf(paths)),
       components: others,
       ...(nameless.length > 0 && { webhooks: Object.fromEntries(nameless) }),
     },
-    document.openapi.startsWith('3.0.') ? exactly : (node) => besideReference(exactly(node)),
+    (node) => besideReference(withoutDiscriminator(exactly(node))),
   ) as unknown as OpenAPI3
 }
 
@@ -75,6 +78,12 @@ function exactly(node: Node): Node {
     ],
   }
 }
+
+/** What it says stands in the schemas, where openapi-typescript would say it again in another way. */
+const withoutDiscriminator = ({ discriminator, ...node }: Node): Node =>
+  discriminator === undefined || typeof (discriminator as Node).propertyName === 'string'
+    ? node
+    : { ...node, discriminator }
 
 const annotations = [
   'summary',

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, RouteOptions } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { checkBinding } from './check-binding.ts'
+import { withDiscriminators } from './discriminators.ts'
 import { type Document, type Endpoint, endpoints, type Located, type RequestBody } from './document.ts'
 import { ownExits } from './exits.ts'
 import type { JsonDocument } from './json.ts'
@@ -29,7 +30,7 @@ export type Binding = {
  * is reachable. Throws, naming each operation, when the document and what is bound to it do not match.
  */
 export async function bind(app: FastifyInstance, { document: given, handlers, verifiers }: Binding): Promise<void> {
-  const document = asOpenApi31(given)
+  const document = withDiscriminators(asOpenApi31(given))
   const all = endpoints(document)
   checkBinding(document, all, handlers, verifiers)
   acceptJson(app, [...new Set(all.flatMap(({ requestBody }) => Object.keys(requestBody?.content ?? {})))])

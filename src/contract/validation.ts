@@ -17,9 +17,6 @@ import type { JsonDocument } from './json.ts'
 /** What Fastify takes from a validator of ours: the value that takes the place of the part, or the error. */
 export type Validate<T> = (part: T) => { value: T } | { error: ContractError }
 
-/** OpenAPI's own vocabulary beside JSON Schema 2020-12 (OpenAPI 3.1 section 4.8.24): it says nothing about validity. */
-const annotations = ['example', 'discriminator', 'xml', 'externalDocs', 'paths', 'components']
-
 /** The most problems of one request that are listed. */
 const maxProblems = 10
 /** A place in a body may be named by the client: no more of it is sent back. */
@@ -28,15 +25,12 @@ const maxPlace = 100
 /** Compiles the schemas of one document, each where it stands in it, so that every $ref means what it says there. */
 export class Validation {
   readonly #document: unknown
-  /** Keywords of the document that say nothing about validity. */
-  readonly #ignored: string[]
   readonly #compilers = new Map<Source, ReturnType<typeof compiler>>()
 
   constructor(document: Document) {
     // Ajv takes what holds the schemas for a schema itself: these two members of it are all that a $ref leads to.
     const { paths, components } = document
     this.#document = withExactIntegers({ paths, components })
-    this.#ignored = [...annotations, ...extensions(this.#document)]
   }
 
   /** The validator of a request body; it turns every int64 into a bigint. */
@@ -74,7 +68,7 @@ export class Validation {
   }
 
   #compile(source: Source, schema: Schema) {
-    const { ajv, found } = this.#compilers.get(source) ?? compiler(source, this.#document, this.#ignored)
+    const { ajv, found } = this.#compilers.get(source) ?? compiler(source, this.#document)
     this.#compilers.set(source, { ajv, found })
     return { validate: ajv.compile(schema as object), found }
   }
@@ -86,29 +80,26 @@ function schemaOf({ content, pointer }: Located<RequestBody | Response>, mediaTy
   return { $ref: `contract${join(pointer, 'content', mediaType, 'schema')}` }
 }
 
-function compiler(source: Source, document: unknown, ignored: string[]) {
+function compiler(source: Source, document: unknown) {
   const found: Conversion[] = []
   const ajv = new Ajv2020({
     allErrors: true,
-    allowUnionTypes: true,
     coerceTypes: source === 'text' ? 'array' : false,
     // A property is there when the object has it, not when Object.prototype has.
     ownProperties: true,
-    strictTypes: false,
-    strictRequired: false,
+    // A keyword or a format that is not known says nothing about validity (JSON Schema 2020-12, core, section 4.3.1).
+    strict: false,
+    strictNumbers: true,
+    logger: false,
     // The document was checked when it was generated.
     meta: false,
     validateSchema: false,
-    keywords: [...ignored, exactIntegerKeyword(source, found), alternativeKeyword(found)],
+    keywords: [exactIntegerKeyword(source, found), alternativeKeyword(found)],
   })
   addFormats.default(ajv)
   ajv.addSchema(document as object, 'contract')
   return { ajv, found }
 }
-
-/** The names of the x- members anywhere in a document: a schema may carry them, and they say nothing about validity. */
-const extensions = (document: unknown) =>
-  new Set(Array.from(JSON.stringify(document).matchAll(/"(x-[^"]*)":/g), ([, name]) => name as string))
 
 /** Validates `holder.value`; turns the integers found in it into what a handler takes, or gives the error. */
 function check(

@@ -1,7 +1,7 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
 import { withDiscriminators } from '../src/contract/discriminators.ts'
-import { type Document, endpoints, resolve } from '../src/contract/document.ts'
+import { type Document, endpoints, isIgnored, locate, type Parameter, resolve } from '../src/contract/document.ts'
 import { asOpenApi31 } from '../src/contract/openapi-3-0.ts'
 
 type Node = Record<string, unknown>
@@ -43,7 +43,7 @@ function typed(document: Document): OpenAPI3 {
       components: others,
       ...(nameless.length > 0 && { webhooks: Object.fromEntries(nameless) }),
     },
-    (node) => besideReference(withoutDiscriminator(exactly(node))),
+    (node) => besideReference(withoutDiscriminator(exactly(withoutIgnored(document, node)))),
   ) as unknown as OpenAPI3
 }
 
@@ -63,6 +63,12 @@ const named = (name: string, paths: object): object =>
 
 const withoutId = ({ operationId, ...node }: Node): Node =>
   operationId === undefined || typeof operationId === 'string' ? node : { ...node, operationId }
+
+function withoutIgnored(document: Document, node: Node): Node {
+  if (!Array.isArray(node.parameters)) return node
+  const refers = ({ $ref }: Node) => ($ref === undefined ? undefined : locate<Parameter>(document, $ref as string))
+  return { ...node, parameters: node.parameters.filter((one) => !isIgnored(refers(one) ?? one)) }
+}
 
 /** The numbers of an int64 are none of TypeScript's; of several types it is one of its own. */
 function exactly(node: Node): Node {

@@ -86,15 +86,24 @@ export function endpoints(document: Document): Endpoint[] {
   })
 }
 
+/** Headers that are described elsewhere in a document: parameters of these names are ignored (section 4.8.12.2). */
+const notParameters = ['accept', 'content-type', 'authorization']
+
+/** Takes a parameter; tells whether OpenAPI ignores it. */
+export const isIgnored = ({ name, in: kind }: Parameter): boolean =>
+  kind === 'header' && notParameters.includes(name.toLowerCase())
+
 /** The parameters of an operation; its own take the place of those of its path. */
 function parameters(document: Document, ...holders: Located<Item>[]): Located<Parameter>[] {
   const all = holders.flatMap(({ parameters = [], pointer }) =>
     parameters.map((_, index) => locate<Parameter>(document, join(pointer, 'parameters', String(index)))),
   )
-  return [...new Map(all.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
+  const counting = all.filter((parameter) => !isIgnored(parameter))
+  return [...new Map(counting.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
 }
 
-function locate<T>(document: Document, pointer: string): Located<T> {
+/** Takes a document and a pointer into it; gives what stands there, or where its $ref leads. */
+export function locate<T>(document: Document, pointer: string): Located<T> {
   const found = resolve(document, pointer) as T & { $ref?: string }
   return found.$ref === undefined ? { ...found, pointer } : locate(document, found.$ref)
 }

@@ -54,6 +54,7 @@ async function check(t: Test, app: Fastify.FastifyInstance, call: Call): Promise
   if (!t.equal(answer.statusCode, call.status, name)) t.comment(answer.body)
   if (call.error !== undefined) t.match(answer.json(), { error: call.error }, name)
   if (typeof call.body === 'string') t.equal(answer.body, call.body, name)
+  else if (call.body instanceof RegExp) t.match(answer.body, call.body, name)
   else if (call.body !== undefined) t.match(answer.json(), call.body as object, name)
   if (call.answer !== undefined) t.match(answer.headers, call.answer, name)
 }

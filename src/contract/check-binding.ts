@@ -7,13 +7,10 @@ import { unservable } from './unservable.ts'
  */
 export function checkBinding(document: Document, all: Endpoint[], handlers: object, verifiers: object): void {
   const problems = unservable(document)
-  const ids = new Set<string>()
-  for (const { method, path, operationId, security } of all) {
-    const name = operationId === undefined ? `${method} ${path}` : `operation ${operationId}`
-    if (operationId === undefined) problems.push(`${name} has no operationId`)
-    else if (ids.has(operationId)) problems.push(`${name} is there twice`)
-    else if (!Object.hasOwn(handlers, operationId)) problems.push(`${name} has no handler`)
-    if (operationId !== undefined) ids.add(operationId)
+  const ids = new Set(all.map(({ operationId }) => operationId))
+  for (const { operationId, security } of all) {
+    const name = `operation ${operationId}`
+    if (operationId !== undefined && !Object.hasOwn(handlers, operationId)) problems.push(`${name} has no handler`)
     for (const scheme of security.flatMap((requirement) => Object.keys(requirement))) {
       if (!Object.hasOwn(verifiers, scheme)) problems.push(`${name}: security scheme ${scheme} has no verifier`)
     }

@@ -1,25 +1,63 @@
 import { type Document, type Endpoint, endpoints, join, type Located, type Parameter, resolve } from './document.ts'
 import { isJson } from './json-body.ts'
+import { unservableSchemas } from './unservable-schemas.ts'
 
 /**
  * Takes a bundled document; gives one line for each place that could not be served as it says, with what to do: better
  * no service than one that reads a request or writes an answer in another way.
  */
 export function unservable(document: Document): string[] {
-  return endpoints(document).flatMap((endpoint) => [
-    ...pathProblems(endpoint),
-    ...endpoint.parameters.flatMap((parameter) => parameterProblems(document, parameter)),
-    ...contentProblems(endpoint),
-  ])
+  const version = document.openapi
+  if (!/^3\.[01]\./.test(version)) return [`#/openapi: ${version} is not read; use 3.0 or 3.1`]
+  const all = endpoints(document)
+  return [
+    ...all.flatMap((endpoint) => [
+      ...pathProblems(endpoint),
+      ...methodProblems(endpoint),
+      ...endpoint.parameters.flatMap((parameter) => parameterProblems(document, parameter)),
+      ...contentProblems(endpoint),
+    ]),
+    ...doubles(all),
+    ...unservableSchemas(document),
+  ]
 }
 
-function pathProblems({ path, method }: Endpoint): string[] {
+function pathProblems({ path, routes }: Endpoint): string[] {
   const place = join('#', 'paths', path)
   const problems = []
-  if (method === 'TRACE') problems.push(`${join(place, 'trace')}: TRACE is not served; leave the operation out`)
   // What follows a parameter must tell the router where it ends.
   if (/\}[^/.-]/.test(path)) problems.push(`${place}: a path parameter must end before /, . or -, or with the path`)
+  for (const route of routes) {
+    if (!route.startsWith('/')) problems.push(`${place}: its server must have a URL with //, or one that begins with /`)
+    else if (/[*?#%{]/.test(route.replace(/\{[^}]*\}/g, ''))) {
+      problems.push(`${place}: ${route} has one of * ? # % {, which a path cannot have`)
+    }
+  }
   return problems
+}
+
+function methodProblems({ path, method, operationId, requestBody, pointer }: Endpoint): string[] {
+  const problems = []
+  if (operationId === undefined) problems.push(`${method} ${path} has no operationId; its handler needs the name`)
+  if (method === 'TRACE') problems.push('TRACE is not served; leave the operation out')
+  if (requestBody !== undefined && ['GET', 'HEAD'].includes(method)) {
+    problems.push(`a body of ${method} is not read; use parameters or POST`)
+  }
+  return problems.map((problem) => `${pointer}: ${problem}`)
+}
+
+/** Two operations of one name, or at one place, of which one would not be reached. */
+function doubles(all: Endpoint[]): string[] {
+  const seen = new Set<string>()
+  const isDouble = (key: string) => seen.size === seen.add(key).size
+  return all.flatMap(({ operationId, method, routes, pointer }) => [
+    ...(operationId !== undefined && isDouble(operationId)
+      ? [`${pointer}: operation ${operationId} is there twice`]
+      : []),
+    ...routes
+      .filter((route) => isDouble(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`))
+      .map((route) => `${pointer}: ${method} ${route} is served by another operation`),
+  ])
 }
 
 /** The styles that can be read of each kind (OpenAPI 3.1 section 4.8.12.3). */

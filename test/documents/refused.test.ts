@@ -1,0 +1,61 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { contractFiles } from '../../scripts/contract-files.ts'
+
+const rules = 'test/documents/redocly.yaml'
+
+t.test('what cannot be served as it says is refused, each place with what to do', async (t) => {
+  const document = 'test/documents/refused.yaml'
+  const { message } = await contractFiles(document, rules).then(
+    () => new Error('taken'),
+    (error: Error) => error,
+  )
+  const search = '#/paths/~1search~1%7Bmatrix%7D/get'
+  t.same(message.split('\n  '), [
+    `${document} cannot be served as it says:`,
+    '#/components/schemas/Rounded/maximum: an integer beyond 2^53 - 1 would be rounded; leave it out (int64 implies its own limits) or say it in the description',
+    '#/paths/~1unnamed/get: GET /unnamed has no operationId; its handler needs the name',
+    '#/paths/~1unnamed/trace: TRACE is not served; leave the operation out',
+    '#/paths/~1relative: its server must have a URL with //, or one that begins with /',
+    '#/paths/~1files~1*: /files/* has one of * ? # % {, which a path cannot have',
+    '#/paths/~1items~1%7Bid%7D%3Aarchive: a path parameter must end before /, . or -, or with the path',
+    '#/paths/~1items~1%7Bid%7D%3Aarchive/parameters/0: parameter id: an array in a path is not read; use the query',
+    `${search}: a body of GET is not read; use parameters or POST`,
+    `${search}/parameters/0: parameter filter: style deepObject is not read; use form`,
+    `${search}/parameters/0: parameter filter: an object is not read; use one parameter for each property`,
+    `${search}/parameters/1: parameter matrix: style matrix is not read; use simple`,
+    `${search}/parameters/2: parameter point: a parameter is described by a schema, not by content`,
+    `${search}/responses/200/content: one media type can be written, not 2`,
+    `${search}/responses/default/content: text/plain is not written, only JSON is`,
+    '#/paths/~1upload/post/requestBody/content: multipart/form-data is not read, only JSON is',
+    '#/paths/~1upload/post/requestBody/content: application/* is not read, only JSON is',
+    '#/components/schemas/Named/%24id: is not read; refer to a schema by its place, with $ref',
+    '#/components/schemas/Anchored/%24anchor: is not read; refer to a schema by its place, with $ref',
+    '#/components/schemas/Pattern/pattern: ( is no regular expression of ECMA-262 with the flag u',
+    '#/components/schemas/Patterns/pattern: [ is no regular expression of ECMA-262 with the flag u',
+  ])
+})
+
+t.test('what is not valid is refused with its line', async (t) => {
+  const valid = readFileSync('test/documents/formats/openapi.yaml', 'utf8')
+  const mistakes: [mistake: string, text: string, RegExp][] = [
+    [
+      'a misspelt keyword',
+      valid.replace('maxLength: 9', 'maxlength: 9'),
+      /\d+:\d+ +error +struct +Property `maxlength` is not expected here/,
+    ],
+    [
+      'what 3.1 has no more',
+      valid.replace('format: uuid', 'format: uuid, nullable: true'),
+      /`nullable` is not expected here/,
+    ],
+    ['a $ref to nothing', valid.replace('schemas/Values', 'schemas/None'), /no-unresolved-refs +Can't resolve \$ref/],
+    ['another version', valid.replace('3.1.1', '2.0'), /Unsupported|2\.0/],
+  ]
+  for (const [mistake, text, expected] of mistakes) {
+    const path = join(t.testdir(), 'openapi.yaml')
+    writeFileSync(path, text)
+    await t.rejects(contractFiles(path, rules), { message: expected }, mistake)
+  }
+})

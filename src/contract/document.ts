@@ -1,4 +1,4 @@
-import { basePaths } from './servers.ts'
+import { basePaths, type Server } from './servers.ts'
 
 /** The parts of a bundled OpenAPI 3.1 document that the server reads. */
 export type Schema = boolean | { [keyword: string]: unknown }
@@ -15,8 +15,6 @@ export type SecurityRequirement = Record<string, string[]>
 
 export type RequestBody = { required?: boolean; content: MediaTypes }
 export type Response = { content?: MediaTypes }
-
-export type Server = { url: string; variables?: Record<string, { default: string; enum?: string[] }> }
 
 export type Document = {
   openapi: string

@@ -105,6 +105,6 @@ function decode(text: string): string {
 }
 
 function isOfArray(document: Document, schema: unknown): boolean {
-  const { $ref, type } = (schema ?? {}) as { $ref?: string; type?: unknown }
+  const { $ref, type } = schema as { $ref?: string; type?: unknown }
   return [type].flat().includes('array') || ($ref !== undefined && isOfArray(document, resolve(document, $ref)))
 }

@@ -1,4 +1,4 @@
-import type { Server } from './document.ts'
+export type Server = { url: string; variables?: Record<string, { default: string; enum?: string[] }> }
 
 /** Scheme and authority of a URL (RFC 3986 section 3), in which variables may stand. */
 const origin = /^(?:[^/]*:)?\/\/[^/]*/

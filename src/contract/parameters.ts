@@ -46,8 +46,9 @@ function parsePairs(text: string, separator: string): Record<string, string[]> {
   for (const pair of text === '' ? [] : text.split(separator)) {
     const [encoded = '', value = ''] = pair.trim().split(/=(.*)/s)
     const name = /%|\+/.test(encoded) ? decodeName(encoded) : encoded
-    const values = Object.hasOwn(pairs, name) ? (pairs[name] as string[]) : []
-    Object.defineProperty(pairs, name, { value: [...values, value], configurable: true, enumerable: true })
+    if (Object.hasOwn(pairs, name)) pairs[name]?.push(value)
+    // An assignment to __proto__ would set the prototype.
+    else Object.defineProperty(pairs, name, { value: [value], enumerable: true })
   }
   return pairs
 }

@@ -26,16 +26,21 @@ export function serializer(document: Document, schema: Schema): Serialize {
     let place: Place | undefined
     let item: Serialize | undefined
     const members = new Map<string, Serialize | undefined>()
+    const others = new Map<string, Serialize | undefined>()
 
     function member(name: string): Serialize | undefined {
-      if (!members.has(name)) {
-        place ??= placeOf(document, schemas)
-        const matching = place.patterns.flatMap(([pattern, schema]) => (pattern.test(name) ? [schema] : []))
-        const described = [...(place.properties.get(name) ?? []), ...matching]
+      place ??= placeOf(document, schemas)
+      const own = place.properties.get(name)
+      const matching = place.patterns.filter(([pattern]) => pattern.test(name))
+      // A name that is not described is kept by the patterns that it matches: ever new names must not pile up.
+      const [kept, key] =
+        own === undefined ? [others, matching.map(([pattern]) => pattern.source).join()] : [members, name]
+      if (!kept.has(key)) {
+        const described = [...(own ?? []), ...matching.map(([, schema]) => schema)]
         const below = described.length > 0 ? described : place.others
-        members.set(name, below && writer(below))
+        kept.set(key, below && writer(below))
       }
-      return members.get(name)
+      return kept.get(key)
     }
 
     return function write(value) {

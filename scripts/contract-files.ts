@@ -13,11 +13,10 @@ import { redocly } from './redocly.ts'
  * gives the same bytes. Rejects with the linter's findings, each with its place.
  */
 export async function contractFiles(path: string, rules = 'redocly.yaml'): Promise<Record<string, string>> {
-  const [bundle] = await Promise.all([
-    redocly('bundle', path, '--ext=json', `--config=${rules}`),
-    redocly('lint', path, '--format=stylish', `--config=${rules}`),
-  ])
-  const document: Document = JSON.parse(bundle)
+  const bundling = redocly('bundle', path, '--ext=json', `--config=${rules}`)
+  // Where both complain the linter says it better.
+  await Promise.all([redocly('lint', path, '--format=stylish', `--config=${rules}`), bundling.catch(() => {})])
+  const document: Document = JSON.parse(await bundling)
   const replies = int64Replies(document)
   const problems = [...inexactIntegers(document), ...unservable(document), ...replies.problems]
   if (problems.length > 0) throw new Error(`${path} cannot be served as it says:\n  ${problems.join('\n  ')}`)

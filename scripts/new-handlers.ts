@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Document, type Endpoint, endpoints } from '../src/contract/document.ts'
+import { type Document, type Endpoint, endpoints, type Located, type RequestBody } from '../src/contract/document.ts'
 import { parseJson } from '../src/contract/json.ts'
 import { Validation } from '../src/contract/validation.ts'
 import { exampleReply } from './examples.ts'
@@ -43,7 +43,8 @@ function exact(document: Document, { responses }: Endpoint, status: number, body
   const response = responses[status]
   const [mediaType] = Object.keys(response?.content ?? {})
   if (response === undefined || mediaType === undefined) return body
-  const read = new Validation(document).body({ ...response, content: {} }, mediaType)(parseJson(JSON.stringify(body)))
+  const validate = new Validation(document).body(response as Located<RequestBody>, mediaType)
+  const read = validate(parseJson(JSON.stringify(body)))
   return 'error' in read ? body : read.value.value
 }
 

@@ -6,6 +6,8 @@ const string = { type: 'string' }
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 /** One schema for each thing that a later version of the document may ask of a body. */
+const kinds = { circle: '#/components/schemas/Circle', square: '#/components/schemas/Square' }
+
 export const schemas: Record<string, Schema> = {
   Label: { ...string, minLength: 1 },
   Bed: {
@@ -39,7 +41,7 @@ export const schemas: Record<string, Schema> = {
       plants: { type: 'array', items: string, minItems: 1, maxItems: 3, uniqueItems: true },
       rows: { type: 'array', items: { type: 'array', items: int32, maxItems: 2 } },
       keeper: { anyOf: [{ ...string, minLength: 3 }, int64] },
-      shape: { oneOf: [ref('Circle'), ref('Square')], discriminator: { propertyName: 'kind' } },
+      shape: { oneOf: [ref('Circle'), ref('Square')], discriminator: { propertyName: 'kind', mapping: kinds } },
       label: { ...ref('Label'), maxLength: 5 },
       either: { type: ['string', 'number', 'boolean'], minLength: 2, minimum: 0 },
       counts: { type: 'object', additionalProperties: { ...int64, minimum: 0 } },

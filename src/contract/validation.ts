@@ -80,6 +80,9 @@ function schemaOf({ content, pointer }: Located<RequestBody | Response>, mediaTy
   return { $ref: `contract${join(pointer, 'content', mediaType, 'schema')}` }
 }
 
+/** RFC 4648 section 4. */
+const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
+
 function compiler(source: Source, document: unknown) {
   const found: Conversion[] = []
   const ajv = new Ajv2020({
@@ -97,6 +100,8 @@ function compiler(source: Source, document: unknown) {
     keywords: [exactIntegerKeyword(source, found), alternativeKeyword(found)],
   })
   addFormats.default(ajv)
+  // Its own looks at each line by itself, and one of them is enough.
+  ajv.addFormat('byte', base64)
   ajv.addSchema(document as object, 'contract')
   return { ajv, found }
 }

@@ -207,3 +207,10 @@ t.test('what an alternative that fails has found is forgotten', async (t) => {
   t.same(conditional('{"id":10}'), "body must have required property 'x'")
   t.same(validating({ contains: int64 })('["a",9007199254740993,1.5]'), ['a', 9007199254740993n, 1.5])
 })
+
+t.test('base64 is one line of it', async (t) => {
+  const validate = validating({ type: 'string', format: 'byte' })
+  for (const text of ['', 'YWI=', 'YWJj', 'YQ==']) t.equal(validate(JSON.stringify(text)), text)
+  for (const text of [' \n', '!\nYWI=', 'YWI', 'YWI=\n', 'YW-_'])
+    t.match(validate(JSON.stringify(text)), /format "byte"/)
+})

@@ -6,22 +6,44 @@ import { join } from 'node:path'
 import t from 'tap'
 import { copyProject } from '../support/copy.ts'
 
-const operation = `
+const operations = `
     get:
-      operationId: countPlants
-      summary: Count the plants
-      description: Counts the plants of the store.
+      operationId: listPlants
+      summary: List the plants
+      description: Gives every plant of the store.
       tags: [Plants]
       responses:
         '200':
-          description: How many plants the store has.
+          description: The plants.
           content:
             application/json:
-              schema: { type: integer, format: int64, examples: [3] }
-              example: 3
+              schema: { type: array, items: { $ref: '#/components/schemas/NewPlant' } }
+              example: [{ id: 3, name: Monstera deliciosa }]
         '400': &error
           description: Unexpected error.
           content: { application/json: { schema: { $ref: '#/components/schemas/Error' }, example: { error: 40000, message: no } } }
+        '401': *error
+        default: *error
+`
+const path = `
+  /plants/{plant-id}:
+    parameters:
+      - name: plant-id
+        in: path
+        required: true
+        description: Identification number of the plant.
+        example: 1
+        schema: { type: integer, format: int64, examples: [1] }
+    get:
+      operationId: getPlant
+      summary: Get a plant
+      description: Gives the plant of an id.
+      tags: [Plants]
+      responses:
+        '200':
+          description: The plant.
+          content: { application/json: { schema: { $ref: '#/components/schemas/Plant' }, example: { name: Monstera deliciosa } } }
+        '400': *error
         '401': *error
         default: *error
 `
@@ -59,8 +81,8 @@ t.test('the loop of a change: the document, the complaint of the compiler, the h
     t.comment(`${pattern} after ${Math.round(performance.now() - start)} ms`)
     return seen
   }
-  const count = async () => {
-    const answer = await fetch(`http://127.0.0.1:${port}/plants`, { headers: { authorization: `Bearer ${token}` } })
+  const get = async (target: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${target}`, { headers: { authorization: `Bearer ${token}` } })
     return [answer.status, await answer.text()]
   }
   const edit = (file: string, from: string | RegExp, to: string) => {
@@ -69,20 +91,27 @@ t.test('the loop of a change: the document, the complaint of the compiler, the h
   }
 
   await sees(/plant-store 1\.0\.0 on/)
-  t.match(await count(), [405])
+  t.match(await get('/plants'), [405])
 
-  edit('openapi/plant-store.yaml', '  /plants:\n', `  /plants:${operation}`)
+  edit('openapi/plant-store.yaml', '  /plants:\n', `  /plants:${operations}`)
+  edit('openapi/plant-store.yaml', '\ncomponents:\n', `${path}components:\n`)
   const complaint = await sees(/the last good service goes on/)
-  t.match(complaint, /Property 'countPlants' is missing/)
-  const [handler = ''] = /^ {2}async countPlants\(\) \{\n.*? {2}\},\n/ms.exec(complaint) ?? []
-  t.match(handler, /return \{ status: 200, body: 3n \}/)
-  t.match(await count(), [405], 'the last good service goes on')
+  t.match(complaint, /is missing the following properties from type 'Handlers<operations>': listPlants, getPlant/)
+  const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*?\n {2}\},)\n\n(?! {2}async)/ms.exec(complaint) ?? []
+  t.match(
+    handlers,
+    /async listPlants\(\) \{\n {4}return \{ status: 200, body: \[\{ id: 3n, name: 'Monstera deliciosa' \}\] \}/,
+  )
+  t.match(handlers, /async getPlant\(\) \{\n {4}\/\/ It takes path\['plant-id'\]\.\n/)
+  t.match(await get('/plants'), [405], 'the last good service goes on')
 
-  edit('src/handlers.ts', '  async createPlant', `${handler}  async createPlant`)
+  edit('src/handlers.ts', '  async createPlant', `${handlers}\n  async createPlant`)
   await sees(/plant-store 1\.0\.0 on/)
-  t.same(await count(), [200, '3'])
+  t.same(await get('/plants'), [200, '[{"id":3,"name":"Monstera deliciosa"}]'])
+  t.same(await get('/plants/9223372036854775807'), [200, '{"name":"Monstera deliciosa"}'])
+  t.match(await get('/plants/9223372036854775808'), [400, /path\/plant-id must be an int64 integer/])
 
-  edit('openapi/plant-store.yaml', 'format: int64, examples: [3]', 'format: int46, examples: [3]')
+  edit('openapi/plant-store.yaml', 'format: int64, examples: [1]', 'format: int46, examples: [1]')
   await sees(/an integer says how wide it is/)
-  t.same(await count(), [200, '3'])
+  t.match(await get('/plants'), [200])
 })

@@ -40,7 +40,8 @@ export function stringBreaches({ minLength = 0, maxLength = longest, pattern, fo
       known &&
       fc.oneof(
         fc.constantFrom(...known.near),
-        text().map((other) => ` ${other}`),
+        // The judge's own check of base64 looks at each line by itself.
+        text().map((other) => ` ${other.replaceAll(/[\n\r\u2028\u2029]/g, ' ')}`),
       ),
   })
 }

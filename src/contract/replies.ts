@@ -31,9 +31,11 @@ export function replySender(document: Document, { operationId, responses }: Endp
 function bodyWriter(document: Document, response: Located<Response>, validation: Validation) {
   const [[mediaType, { schema = {} }] = [undefined, {}]] = Object.entries(response.content ?? {})
   if (mediaType === undefined) return { mediaType, write: String }
-  const assertValid = validation.response(response, mediaType)
+  // Compiled for the first reply: a large document would keep the start waiting for what may never be said.
+  let assertValid: ((value: unknown) => void) | undefined
   const serialize = serializer(document, schema)
   const write = (value: unknown): string => {
+    assertValid ??= validation.response(response, mediaType)
     assertValid(value)
     return serialize(value)
   }

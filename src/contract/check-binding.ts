@@ -6,7 +6,7 @@ import { unservable } from './unservable.ts'
  * meet a 500, an open door or a handler that is never called.
  */
 export function checkBinding(document: Document, all: Endpoint[], handlers: object, verifiers: object): void {
-  const problems = unservable(document)
+  const problems = unservable(document, all)
   const ids = new Set(all.map(({ operationId }) => operationId))
   for (const { operationId, security } of all) {
     const name = `operation ${operationId}`

@@ -117,3 +117,10 @@ export const resolve = (document: object, pointer: string): unknown =>
     .split('/')
     .map((key) => decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~'))
     .reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], document)
+
+/** Gives the types that a schema may have, by itself and by what it refers to; what has properties is an object. */
+export function typesOf(document: Document, schema: unknown): unknown[] {
+  const { $ref, type, properties } = (schema ?? {}) as { $ref?: string; type?: unknown; properties?: object }
+  const own = [type, properties && 'object'].flat()
+  return $ref === undefined ? own : [...own, ...typesOf(document, resolve(document, $ref))]
+}

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type Document, type Endpoint, type Parameter, resolve } from './document.ts'
+import { type Document, type Endpoint, type Parameter, typesOf } from './document.ts'
 import { ContractError } from './errors.ts'
 import type { Validation } from './validation.ts'
 
@@ -77,7 +77,7 @@ function textReader(document: Document, path: string, parameters: Parameter[]) {
   const names = Array.from(path.matchAll(/\{([^}]*)\}/g), ([, name]) => name)
   const readers = parameters.map((parameter) => {
     const { name, style = 'form', explode = style === 'form' } = parameter
-    const isArray = isOfArray(document, parameter.schema)
+    const isArray = typesOf(document, parameter.schema).includes('array')
     const separator = separators[style as keyof typeof separators]
     const key = { path: `p${names.indexOf(name)}`, header: name.toLowerCase(), query: name, cookie: name }[parameter.in]
     const read = (given: string | string[]): string | string[] => {
@@ -103,9 +103,4 @@ function decode(text: string): string {
   } catch {
     throw new ContractError('undecodableTarget', 'the request target cannot be decoded')
   }
-}
-
-function isOfArray(document: Document, schema: unknown): boolean {
-  const { $ref, type } = schema as { $ref?: string; type?: unknown }
-  return [type].flat().includes('array') || ($ref !== undefined && isOfArray(document, resolve(document, $ref)))
 }

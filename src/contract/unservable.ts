@@ -1,15 +1,14 @@
-import { type Document, type Endpoint, endpoints, join, type Located, type Parameter, resolve } from './document.ts'
+import { type Document, type Endpoint, endpoints, join, type Located, type Parameter, typesOf } from './document.ts'
 import { isJson } from './json-body.ts'
 import { unservableSchemas } from './unservable-schemas.ts'
 
 /**
- * Takes a bundled document; gives one line for each place that could not be served as it says, with what to do: better
- * no service than one that reads a request or writes an answer in another way.
+ * Takes a bundled document, and its operations where they are at hand; gives one line for each place that could not be
+ * served as it says, with what to do: better no service than one that reads a request or writes an answer in another way.
  */
-export function unservable(document: Document): string[] {
+export function unservable(document: Document, all = endpoints(document)): string[] {
   const version = document.openapi
   if (!/^3\.[01]\./.test(version)) return [`#/openapi: ${version} is not read; use 3.0 or 3.1`]
-  const all = endpoints(document)
   return [
     ...all.flatMap((endpoint) => [
       ...pathProblems(endpoint),
@@ -77,12 +76,6 @@ function parameterProblems(document: Document, { in: kind, name, schema, style, 
   if (types.includes('object')) problems.push('an object is not read; use one parameter for each property')
   if (types.includes('array') && kind === 'path') problems.push('an array in a path is not read; use the query')
   return problems.map((problem) => `${pointer}: parameter ${name}: ${problem}`)
-}
-
-function typesOf(document: Document, schema: unknown): unknown[] {
-  const { $ref, type, properties } = (schema ?? {}) as { $ref?: string; type?: unknown; properties?: object }
-  const own = [type, properties && 'object'].flat()
-  return $ref === undefined ? own : [...own, ...typesOf(document, resolve(document, $ref))]
 }
 
 function contentProblems({ requestBody, responses }: Endpoint): string[] {

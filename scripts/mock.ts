@@ -19,7 +19,7 @@ const handlers = Object.fromEntries(
 )
 const app = Fastify({ ...exitOptions, logger: { level: 'error' } })
 try {
-  await bind(app, { document, handlers, verifiers: { bearer: await bearerVerifier(app, () => true) } })
+  await bind(app, { document, handlers, verifiers: { bearer: await bearerVerifier(app, () => 'anybody') } })
   const url = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT || 3000) })
   console.log(`mock of ${document.info.title} ${document.info.version} on ${url}, any token will do`)
 } catch (error) {

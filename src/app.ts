@@ -1,38 +1,64 @@
-import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { bearerVerifier } from './auth/bearer.ts'
 import type { VerifyToken } from './auth/tokens.ts'
 import { bind } from './contract/bind.ts'
 import type { Document } from './contract/document.ts'
+import type { Observer } from './contract/exchange.ts'
 import { exitOptions } from './contract/exits.ts'
 import { handlers } from './handlers.ts'
+import { defaultLimits, type Limits } from './limits/limits.ts'
+import { networkOf } from './limits/network.ts'
+import { type ShedReason, watchOverload } from './limits/overload.ts'
+import { rateLimit } from './limits/rate-limit.ts'
 import type { PlantStore } from './store/plant-store.ts'
 
 export type AppOptions = {
   document: Document
   store: PlantStore
   verifyToken: VerifyToken
-  logger: NonNullable<FastifyServerOptions['logger']>
-  /** Bytes. */
-  bodyLimit?: number
-  /** Milliseconds in which the headers of a request, and in which all of it, must have arrived. */
-  headersTimeout?: number
-  requestTimeout?: number
+  log: FastifyBaseLogger
+  /** Those that are left out have their default. */
+  limits?: Partial<Limits>
+  observer?: Observer
+  /** Is told of each request that is refused for overload. */
+  shed?: (reason: ShedReason) => void
+  /** Whether each answer is to be the last of its connection. */
+  draining?: () => boolean
+  /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For is believed. */
+  trustProxy?: string[]
 }
 
 /** Assembles the service on one Fastify instance that does not listen yet; the store stays its caller's to close. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { document, store, verifyToken, logger } = options
-  const { bodyLimit = 262_144, headersTimeout = 10_000, requestTimeout = 30_000 } = options
+  const { document, store, verifyToken, log, observer, draining, shed = () => {}, trustProxy = [] } = options
+  const limits = { ...defaultLimits, ...options.limits }
   const app = Fastify({
     ...exitOptions,
-    logger,
+    loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit,
-    requestTimeout,
-    // How often Node looks for requests that are past their time.
-    http: { ...exitOptions.http, headersTimeout, connectionsCheckingInterval: Math.min(1_000, headersTimeout) },
+    trustProxy: trustProxy.length > 0 && trustProxy,
+    bodyLimit: limits.body,
+    requestTimeout: limits.requestTime,
+    keepAliveTimeout: limits.keepAliveTime,
+    // A client that takes no byte of its answers for so long is gone.
+    connectionTimeout: limits.requestTime + limits.handlerTime,
+    http: {
+      ...exitOptions.http,
+      maxHeaderSize: limits.headers,
+      headersTimeout: limits.headersTime,
+      // How often Node looks for requests that are past their time.
+      connectionsCheckingInterval: Math.min(1_000, limits.headersTime),
+    },
   })
-  const verifiers = { bearer: await bearerVerifier(app, verifyToken) }
-  await bind(app, { document, handlers: handlers(store), verifiers })
+  app.server.maxConnections = limits.connections
+  const overload = watchOverload(limits, shed)
+  app.addHook('onClose', async () => overload.close())
+  const failures = rateLimit(limits.authFailures)
+  const bearer = await bearerVerifier(app, verifyToken, {
+    failures: (address) => failures(networkOf(address)),
+    requests: rateLimit(limits.requests),
+  })
+  const { admit, run } = overload
+  await bind(app, { document, handlers: handlers(store), verifiers: { bearer }, observer, draining, admit, run })
   return app
 }

@@ -1,83 +1,76 @@
-import { isIP } from 'node:net'
-import { cleanEnv, makeValidator, str } from 'envalid'
+import { cleanEnv } from 'envalid'
 import { newToken, tokenCommand, tokenProblem } from './auth/tokens.ts'
-import { isStoreUrl, storeUrls, withoutPassword } from './store/open.ts'
+import type { Limits } from './limits/limits.ts'
+import { withoutPassword } from './store/open.ts'
+import { variables } from './variables.ts'
 
 export type Config = {
   host: string
   port: number
-  tokens: string[]
-  /** The one token of this process, when none was configured. */
-  generatedToken: string | undefined
   storeUrl: string
-  /** Bytes. */
-  bodyLimit: number
-  logLevel: string
+  tokens: string[]
+  /** The one token of this process, when no other way to authenticate was configured. */
+  generatedToken: string | undefined
+  tokensFile: string | undefined
+  jwt: { issuer: string; audience: string; jwksUrl: string | undefined } | undefined
+  limits: Limits
+  trustProxy: string[]
+  /** Milliseconds: how long requests are still taken after SIGTERM, and when the process ends at the latest. */
+  drain: { time: number; deadline: number }
+  management: { host: string; port: number }
+  log: { level: string; format: string; requests: boolean }
 }
-
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
-
-/** Each says what is allowed: envalid's own messages do not. */
-const allowed = {
-  HOST: 'an IP address or localhost',
-  PORT: 'an integer from 0 to 65535',
-  STORE_URL: storeUrls,
-  BODY_LIMIT: 'a number of bytes from 1 to 1073741824',
-  LOG_LEVEL: logLevels.join(', '),
-}
-
-const checked = <T>(parse: (text: string) => T, isAllowed: (value: T) => boolean) =>
-  makeValidator<T>((text) => {
-    const value = parse(text)
-    if (!isAllowed(value)) throw new Error('not allowed')
-    return value
-  })
-
-const address = checked(String, (host) => host === 'localhost' || isIP(host) > 0)
-const storeUrl = checked(String, isStoreUrl)
-const integer = (least: number, greatest: number) =>
-  checked(
-    (text) => (/^\d{1,15}$/.test(text) ? Number(text) : Number.NaN),
-    (value) => value >= least && value <= greatest,
-  )
 
 /**
  * Takes the environment; gives the configuration. Throws one error of one line that names the first variable that is
  * wrong, what was given and what is allowed; of a token it tells only what is wrong with it.
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  // An empty variable is one that is not set: so it is in a shell script and in a compose file.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const { HOST, PORT, STORE_URL, BODY_LIMIT, LOG_LEVEL, ACCESS_TOKENS } = cleanEnv(
-    given,
-    {
-      HOST: address({ default: '127.0.0.1' }),
-      PORT: integer(0, 65_535)({ default: 3000 }),
-      STORE_URL: storeUrl({ default: 'sqlite:data/plants.db' }),
-      BODY_LIMIT: integer(1, 2 ** 30)({ default: 262_144 }),
-      LOG_LEVEL: str({ choices: logLevels, default: 'warn' }),
-      ACCESS_TOKENS: str({ default: '' }),
-    },
-    {
-      reporter: ({ errors }) => {
-        for (const name of Object.keys(errors) as (keyof typeof allowed)[]) {
-          const value = withoutPassword(String(given[name]))
-          throw new Error(`${name} is ${JSON.stringify(value)}, allowed: ${allowed[name]}`)
-        }
-      },
-    },
-  )
-  const tokens = ACCESS_TOKENS === '' ? [] : accessTokens(ACCESS_TOKENS)
-  const generatedToken = tokens.length === 0 ? tokenForLoopback(HOST) : undefined
+  const values = readVariables(environment)
+  const tokens = values.ACCESS_TOKENS === '' ? [] : accessTokens(values.ACCESS_TOKENS)
+  const jwt = jwtConfig(values)
+  const tokensFile = values.TOKENS_FILE || undefined
+  const isOpen = tokens.length === 0 && tokensFile === undefined && jwt === undefined
+  const generatedToken = isOpen ? tokenForLoopback(values.HOST) : undefined
   return {
-    host: HOST,
-    port: PORT,
+    host: values.HOST,
+    port: values.PORT,
+    storeUrl: values.STORE_URL,
     tokens: generatedToken === undefined ? tokens : [generatedToken],
     generatedToken,
-    storeUrl: STORE_URL,
-    bodyLimit: BODY_LIMIT,
-    logLevel: LOG_LEVEL,
+    tokensFile,
+    jwt,
+    limits: {
+      body: values.BODY_LIMIT,
+      headers: values.HEADERS_LIMIT,
+      headersTime: values.HEADERS_TIMEOUT,
+      requestTime: values.REQUEST_TIMEOUT,
+      keepAliveTime: values.KEEP_ALIVE_TIMEOUT,
+      handlerTime: values.HANDLER_TIMEOUT,
+      connections: values.CONNECTIONS_LIMIT,
+      inFlight: values.IN_FLIGHT_LIMIT,
+      eventLoopDelay: values.EVENT_LOOP_DELAY_LIMIT,
+      requests: values.REQUESTS_PER_MINUTE,
+      authFailures: values.AUTH_FAILURES_PER_MINUTE,
+    },
+    trustProxy: values.TRUST_PROXY,
+    drain: { time: values.DRAIN_TIME, deadline: values.DRAIN_DEADLINE },
+    management: { host: values.MANAGEMENT_HOST, port: values.MANAGEMENT_PORT },
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT, requests: values.ACCESS_LOG === 'on' },
   }
+}
+
+function readVariables(environment: NodeJS.ProcessEnv) {
+  // An empty variable is one that is not set: so it is in a shell script and in a compose file.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  return cleanEnv(given, variables, {
+    reporter: ({ errors }) => {
+      for (const name of Object.keys(errors) as (keyof typeof variables)[]) {
+        const value = withoutPassword(String(given[name]))
+        throw new Error(`${name} is ${JSON.stringify(value)}, allowed: ${variables[name].desc}`)
+      }
+    },
+  })
 }
 
 function accessTokens(list: string): string[] {
@@ -91,8 +84,20 @@ function accessTokens(list: string): string[] {
   return tokens
 }
 
+function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: ReturnType<typeof readVariables>): Config['jwt'] {
+  if (JWT_ISSUER !== '' && JWT_AUDIENCE !== '') {
+    return { issuer: JWT_ISSUER, audience: JWT_AUDIENCE, jwksUrl: JWT_JWKS_URL || undefined }
+  }
+  if (JWT_ISSUER !== '')
+    throw new Error('JWT_AUDIENCE is not set, beside JWT_ISSUER it must be: what the tokens are for')
+  const alone = Object.entries({ JWT_AUDIENCE, JWT_JWKS_URL }).find(([, value]) => value !== '')
+  if (alone !== undefined) throw new Error(`${alone[0]} is "${alone[1]}", allowed only beside JWT_ISSUER`)
+  return undefined
+}
+
 /** Only this machine can reach a loopback address (RFC 6890): a token that nobody configured will do there. */
 function tokenForLoopback(host: string): string {
   if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return newToken()
-  throw new Error(`ACCESS_TOKENS is not set, which is allowed on a loopback HOST only; make one with ${tokenCommand}`)
+  const means = 'nor are TOKENS_FILE and JWT_ISSUER, which is allowed on a loopback HOST only'
+  throw new Error(`ACCESS_TOKENS is not set, ${means}; make a token with ${tokenCommand}`)
 }

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { newToken } from '../src/auth/tokens.ts'
 import { readConfig } from '../src/config.ts'
+import { defaultLimits } from '../src/limits/limits.ts'
+import { variables } from '../src/variables.ts'
 
 t.test('without any variable: loopback, an embedded store, a token of this process', async (t) => {
   const { generatedToken, tokens, ...config } = readConfig({})
@@ -8,8 +11,13 @@ t.test('without any variable: loopback, an embedded store, a token of this proce
     host: '127.0.0.1',
     port: 3000,
     storeUrl: 'sqlite:data/plants.db',
-    bodyLimit: 262_144,
-    logLevel: 'warn',
+    tokensFile: undefined,
+    jwt: undefined,
+    limits: defaultLimits,
+    trustProxy: [],
+    drain: { time: 5_000, deadline: 30_000 },
+    management: { host: '127.0.0.1', port: 3001 },
+    log: { level: 'info', format: 'auto', requests: true },
   })
   t.match(generatedToken, /^[\w-]{43}$/)
   t.same(tokens, [generatedToken])
@@ -22,20 +30,74 @@ t.test('every variable', async (t) => {
     HOST: '::',
     PORT: '0',
     STORE_URL: 'memory:',
-    BODY_LIMIT: '1024',
-    LOG_LEVEL: 'debug',
     ACCESS_TOKENS,
+    TOKENS_FILE: '/run/secrets/tokens.json',
+    JWT_ISSUER: 'https://issuer.example/plants',
+    JWT_AUDIENCE: 'plant-store',
+    JWT_JWKS_URL: 'https://issuer.example/keys?of=plants',
+    TRUST_PROXY: '10.0.0.0/8, 192.0.2.1,fd00::/8',
+    BODY_LIMIT: '1024',
+    HEADERS_LIMIT: '2048',
+    HEADERS_TIMEOUT: '1',
+    REQUEST_TIMEOUT: '2',
+    KEEP_ALIVE_TIMEOUT: '3',
+    HANDLER_TIMEOUT: '4',
+    CONNECTIONS_LIMIT: '5',
+    IN_FLIGHT_LIMIT: '6',
+    EVENT_LOOP_DELAY_LIMIT: '7',
+    REQUESTS_PER_MINUTE: '8',
+    AUTH_FAILURES_PER_MINUTE: '9',
+    DRAIN_TIME: '0',
+    DRAIN_DEADLINE: '10',
+    MANAGEMENT_HOST: '0.0.0.0',
+    MANAGEMENT_PORT: '9090',
+    LOG_LEVEL: 'debug',
+    LOG_FORMAT: 'json',
+    ACCESS_LOG: 'off',
   }
+  t.same(Object.keys(environment).sort(), Object.keys(variables).sort(), 'none is left out')
   t.same(readConfig(environment), {
     host: '::',
     port: 0,
+    storeUrl: 'memory:',
     tokens: ACCESS_TOKENS.split(', '),
     generatedToken: undefined,
-    storeUrl: 'memory:',
-    bodyLimit: 1024,
-    logLevel: 'debug',
+    tokensFile: '/run/secrets/tokens.json',
+    jwt: {
+      issuer: 'https://issuer.example/plants',
+      audience: 'plant-store',
+      jwksUrl: 'https://issuer.example/keys?of=plants',
+    },
+    limits: {
+      body: 1024,
+      headers: 2048,
+      headersTime: 1,
+      requestTime: 2,
+      keepAliveTime: 3,
+      handlerTime: 4,
+      connections: 5,
+      inFlight: 6,
+      eventLoopDelay: 7,
+      requests: 8,
+      authFailures: 9,
+    },
+    trustProxy: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
+    drain: { time: 0, deadline: 10 },
+    management: { host: '0.0.0.0', port: 9090 },
+    log: { level: 'debug', format: 'json', requests: false },
   })
   t.equal(readConfig({ PORT: '', HOST: 'localhost' }).port, 3000, 'an empty variable is not set')
+})
+
+t.test('the README lists every variable with its default', async (t) => {
+  const rows = Array.from(
+    readFileSync('README.md', 'utf8').matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`)?/gm),
+    ([, name, fallback]) => [name, fallback ?? ''],
+  )
+  const documented = Object.fromEntries(rows.reverse())
+  for (const [name, variable] of Object.entries(variables)) {
+    t.equal(documented[name], String((variable as { default: unknown }).default), name)
+  }
 })
 
 t.test('a wrong variable is named, with what was given and what is allowed', async (t) => {
@@ -48,7 +110,24 @@ t.test('a wrong variable is named, with what was given and what is allowed', asy
     ['STORE_URL', 'postgres://me:p@ss@db/plants', /^STORE_URL is "postgres:\/\/me:\*\*\*@db\/plants", allowed/],
     ['BODY_LIMIT', '1MB', /^BODY_LIMIT is "1MB", allowed: a number of bytes from 1 to 1073741824$/],
     ['BODY_LIMIT', '0', /^BODY_LIMIT is "0", allowed/],
-    ['LOG_LEVEL', 'loud', /^LOG_LEVEL is "loud", allowed: fatal, error, warn, info, debug, silent$/],
+    ['HEADERS_TIMEOUT', '0', /^HEADERS_TIMEOUT is "0", allowed: a number of milliseconds from 1 to 3600000$/],
+    ['REQUESTS_PER_MINUTE', '-1', /^REQUESTS_PER_MINUTE is "-1", allowed: a number a minute from 0 to 1000000000$/],
+    ['LOG_LEVEL', 'loud', /^LOG_LEVEL is "loud", allowed: info, fatal, error, warn, debug, silent$/],
+    ['ACCESS_LOG', 'yes', /^ACCESS_LOG is "yes", allowed: on, off$/],
+    [
+      'TRUST_PROXY',
+      '10.0.0.0/33',
+      /^TRUST_PROXY is "10.0.0.0\/33", allowed: IP addresses and CIDR ranges, comma separated$/,
+    ],
+    ['TRUST_PROXY', 'proxy', /^TRUST_PROXY is "proxy", allowed/],
+    [
+      'JWT_ISSUER',
+      'http://issuer.example',
+      /^JWT_ISSUER is "http:.*", allowed: an https URL, or an http URL of this machine$/,
+    ],
+    ['JWT_ISSUER', 'https://issuer.example', /^JWT_AUDIENCE is not set, beside JWT_ISSUER it must be/],
+    ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants", allowed only beside JWT_ISSUER$/],
+    ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example", allowed only beside JWT_ISSUER$/],
   ]
   for (const [name, value, message] of cases)
     t.throws(() => readConfig({ [name]: value }), { message }, `${name}=${value}`)
@@ -70,7 +149,9 @@ t.test('a token that is too weak is refused without being shown', async (t) => {
 
 t.test('an address that others can reach needs tokens', async (t) => {
   for (const HOST of ['0.0.0.0', '::', '192.0.2.1']) {
-    t.throws(() => readConfig({ HOST }), /^ACCESS_TOKENS is not set, .* make one with node -p /)
+    t.throws(() => readConfig({ HOST }), /^ACCESS_TOKENS is not set, .* make a token with node -p /)
   }
   for (const HOST of ['127.0.0.2', '::1', 'localhost']) t.ok(readConfig({ HOST }).generatedToken)
+  t.same(readConfig({ HOST: '::', TOKENS_FILE: 'tokens.json' }).tokens, [])
+  t.same(readConfig({ HOST: '::', JWT_ISSUER: 'https://issuer.example', JWT_AUDIENCE: 'plants' }).tokens, [])
 })

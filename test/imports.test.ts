@@ -4,9 +4,15 @@ import t from 'tap'
 
 /** What each room of src may import of ours, the longest name that fits a file; `types` is import type only. */
 const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
-  'server.ts': { values: /^(config|app|auth\/tokens|store\/open)$/, types: /^contract\/document$/ },
-  'config.ts': { values: /^(auth\/tokens|store\/open)$/ },
-  'app.ts': { values: /^(handlers|contract\/\w+|auth\/\w+)$/, types: /^(contract|auth|store)\// },
+  'server.ts': {
+    values: /^(config|listen|log|app|auth\/[\w-]+|store\/open)$/,
+    types: /^contract\/(document|exchange)$/,
+  },
+  'config.ts': { values: /^(variables|auth\/tokens|store\/open)$/, types: /^limits\/limits$/ },
+  'variables.ts': { values: /^(auth\/issuer|limits\/limits|store\/open)$/ },
+  'listen.ts': { values: /^$/ },
+  'log.ts': { values: /^$/, types: /^contract\/exchange$/ },
+  'app.ts': { values: /^(handlers|contract\/\w+|auth\/\w+|limits\/[\w-]+)$/, types: /^(contract|auth|store)\// },
   'handlers.ts': { values: /^$/, types: /^(contract\/operations|store\/plant-store)$/ },
   'contract/': { values: /^contract\//, types: /^(contract\/|\.\.\/generated\/api\.d$)/ },
   // Whatever it imports is sent to browsers.
@@ -14,7 +20,11 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
     values: /^(client\/|contract\/(json|exact-integer)$|\.\.\/generated\/int64-replies\.json$)/,
     types: /^\.\.\/generated\/api\.d$/,
   },
-  'auth/': { values: /^(contract\/errors|auth\/)/, types: /^(contract\/security|auth\/)/ },
+  'auth/': {
+    values: /^(contract\/(errors|exchange)$|auth\/)/,
+    types: /^(contract\/security$|limits\/rate-limit$|auth\/)/,
+  },
+  'limits/': { values: /^(contract\/errors$|limits\/)/ },
   'store/': { values: /^store\/(?!plant-store)/, types: /^(store\/plant-store|\.\.\/generated\/api\.d$)/ },
 }
 

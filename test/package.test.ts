@@ -115,7 +115,7 @@ t.test('a consumer runs against the server of the package, in Node and in what a
   const installed = join(directory, 'node_modules', 'plant-store', 'dist')
   const STORE_URL = `sqlite:${join(directory, 'plants.db')}`
   const server = run(t, join(installed, 'server.js'), { ACCESS_TOKENS: token, STORE_URL })
-  const [, baseUrl = ''] = await server.find('stdout', / on (\S+), store sqlite:/)
+  const [, baseUrl = ''] = await server.find('stderr', / on (\S+), store sqlite:/)
 
   write(join(directory, 'readme.js'), readme.replace('http://127.0.0.1:3000', baseUrl).replace('<ACCESS_TOKEN>', token))
   const { stdout } = await promisify(execFile)(process.execPath, ['readme.js'], { cwd: directory })

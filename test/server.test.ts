@@ -11,7 +11,7 @@ const ACCESS_TOKENS = token
 
 async function start(t: Test, environment: Record<string, string> = {}) {
   const server = run(t, 'src/server.ts', { ACCESS_TOKENS, ...environment })
-  const [line, url = ''] = await server.find('stdout', /^plant-store \S+ on (\S+), store .*\n/)
+  const [line, url = ''] = await server.find('stderr', /^plant-store \S+ on (\S+), store .*\n/)
   const create = async (body: string) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const answer = await fetch(`${url}/plants`, { method: 'POST', headers, body })
@@ -24,14 +24,14 @@ t.test('a plant outlives the process', async (t) => {
   const STORE_URL = `sqlite:${join(t.testdir({}), 'data', 'plants.db')}`
   const plant = '{"id":9223372036854775807,"name":"Monstera deliciosa"}'
   const first = await start(t, { STORE_URL })
-  t.equal(first.line, `plant-store 1.0.0 on ${first.url}, store ${STORE_URL}, docs by npm run docs\n`)
+  t.equal(first.line, `plant-store 1.0.0 on ${first.url}, store ${STORE_URL}\n`)
   t.same(await first.create(plant), [200, '{"name":"Monstera deliciosa"}'])
 
   const second = await run(t, 'src/server.ts', { ACCESS_TOKENS, STORE_URL }).ended
   t.match(second, { code: 1, stderr: `plant-store: STORE_URL is "${STORE_URL}": it is in use by another process\n` })
 
   first.child.kill('SIGTERM')
-  t.match(await first.ended, { code: 0, signal: null, stderr: '' })
+  t.match(await first.ended, { code: 0, signal: null, stderr: first.line })
 
   const again = await start(t, { STORE_URL })
   t.same(await again.create(plant), [200, '{"name":"Monstera deliciosa"}'])

@@ -1,7 +1,9 @@
 import bearerAuth from '@fastify/bearer-auth'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ContractError } from '../contract/errors.ts'
+import { exchangeOf } from '../contract/exchange.ts'
 import type { Verifier } from '../contract/security.ts'
+import type { Count } from '../limits/rate-limit.ts'
 import type { VerifyToken } from './tokens.ts'
 
 const realm = 'Bearer realm="plant-store"'
@@ -12,41 +14,68 @@ const scheme = /^bearer +[^ ]/i
 /** RFC 6750 section 2.1; bearer-auth itself would trim what only looks like a space. */
 const credentials = /^bearer +[\w.~+/-]+=*$/i
 
-/** Gives the verifier of the bearer scheme: it asks `verify` for the token of each request. */
-export async function bearerVerifier(app: FastifyInstance, verify: VerifyToken): Promise<Verifier> {
+export type BearerLimits = {
+  /** Of requests that are refused for their token, by address. */
+  failures?: Count | undefined
+  /** Of requests, by client. */
+  requests?: Count | undefined
+}
+
+const unlimited: Count = () => 0
+
+/** Gives the verifier of the bearer scheme: it asks `verify` for the client of each token, and counts what is limited. */
+export async function bearerVerifier(
+  app: FastifyInstance,
+  verify: VerifyToken,
+  { failures = unlimited, requests = unlimited }: BearerLimits = {},
+): Promise<Verifier> {
   await app.register(bearerAuth, {
     keys: new Set<string>(),
-    auth: verify,
+    auth: async (token, { raw }) => {
+      const client = await verify(token)
+      exchangeOf(raw).client = client
+      return client !== undefined
+    },
     addHook: false,
     // RFC 6750 has the scheme name in any case, by RFC 9110; the option of that name does not.
     specCompliance: 'rfc6749',
     // A refused request is no error of the service.
     verifyErrorLogLevel: 'debug',
   })
-  const check = app.verifyBearerAuth
-  return (request) =>
-    new Promise((resolve, reject) => {
-      // RFC 6750 section 3.1: without a token there is no error code.
-      const given = request.headers.authorization ?? ''
-      if (!scheme.test(given)) {
-        reject(new ContractError('missingToken', 'an access token is needed', { 'www-authenticate': realm }))
-        return
-      }
-      if (!credentials.test(given)) {
-        reject(refused())
-        return
-      }
-      // It sets a status on the reply that it is given, before anybody knows whether another scheme will do.
-      check?.(request, { code() {} } as never, (error) => {
-        if (error === undefined) resolve()
-        else if ((error as { statusCode?: number }).statusCode === 401) reject(refused())
-        else reject(error)
-      })
-    })
+  const isAccepted = acceptance(app)
+  // A valid token is not counted here: nobody can lock out those who share an address with him.
+  const refuse = (request: FastifyRequest, error: ContractError) => tooMany(failures(request.ip)) ?? error
+  return async (request) => {
+    const given = request.headers.authorization ?? ''
+    if (!scheme.test(given)) throw refuse(request, missingToken())
+    if (!credentials.test(given) || !(await isAccepted(request))) throw refuse(request, invalidToken())
+    const refusal = tooMany(requests(exchangeOf(request.raw).client as string))
+    if (refusal !== undefined) throw refusal
+  }
 }
 
+/** Of bearer-auth, which tells it by a callback; rejects when nobody can tell. */
+const acceptance = (app: FastifyInstance) => (request: FastifyRequest) =>
+  new Promise<boolean>((resolve, reject) => {
+    // It sets a status on the reply that it is given, before anybody knows whether another scheme will do.
+    app.verifyBearerAuth?.(request, { code() {} } as never, (error) => {
+      if (error === undefined) resolve(true)
+      else if ((error as { statusCode?: number }).statusCode === 401) resolve(false)
+      else reject(error)
+    })
+  })
+
+/** RFC 6750 section 3.1: without a token there is no error code. */
+const missingToken = () => new ContractError('missingToken', 'an access token is needed', { 'www-authenticate': realm })
+
 /** One message for a token that is unknown, expired or revoked. */
-const refused = () =>
+const invalidToken = () =>
   new ContractError('invalidToken', 'the access token is not valid', {
     'www-authenticate': `${realm}, error="invalid_token"`,
   })
+
+/** RFC 6585 section 4. */
+const tooMany = (seconds: number) =>
+  seconds === 0
+    ? undefined
+    : new ContractError('tooManyRequests', 'too many requests', { 'retry-after': String(Math.ceil(seconds)) })

@@ -1,15 +1,27 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** Tells whether a token is one of those that are accepted. */
-export type VerifyToken = (token: string) => boolean
+/**
+ * Gives the name of the client whose token it is, undefined for a token that is not accepted. Rejects with an error whose
+ * `retryAfter` is in seconds when nobody can tell now.
+ */
+export type VerifyToken = (token: string) => string | undefined | Promise<string | undefined>
 
-/** Takes the accepted tokens; gives their verifier, which holds only digests and compares each in constant time. */
-export function tokenVerifier(tokens: string[]): VerifyToken {
-  const digests = tokens.map(sha256)
+/**
+ * Takes the accepted tokens, and the name of the client of each by its number, from 1; gives their verifier, which holds
+ * only digests and compares each in constant time.
+ */
+export function tokenVerifier(
+  tokens: string[],
+  nameOf = (number: number): string => `access-token-${number}`,
+): VerifyToken {
+  const digests = tokens.map((token, index) => ({ digest: sha256(token), name: nameOf(index + 1) }))
   return (token) => {
     const given = sha256(token)
     // Every digest is compared: the time says nothing of which one matched.
-    return digests.reduce((found, digest) => timingSafeEqual(digest, given) || found, false)
+    return digests.reduce<string | undefined>(
+      (found, { digest, name }) => (timingSafeEqual(digest, given) ? name : found),
+      undefined,
+    )
   }
 }
 

@@ -3,7 +3,8 @@ import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { checkBinding } from './check-binding.ts'
 import { withDiscriminators } from './discriminators.ts'
 import { type Document, type Endpoint, endpoints, type Located, type RequestBody } from './document.ts'
-import { ownExits } from './exits.ts'
+import { exchangeOf } from './exchange.ts'
+import { type Exits, ownExits } from './exits.ts'
 import type { JsonDocument } from './json.ts'
 import { acceptJson, expectBody } from './json-body.ts'
 import { asOpenApi31 } from './openapi-3-0.ts'
@@ -22,19 +23,24 @@ export type Binding = {
   handlers: Record<string, AnyHandler>
   /** By the name of the security scheme. */
   verifiers: Verifiers
-}
+  /** Runs each handler; may reject before that has its outcome. */
+  run?: Run | undefined
+} & Omit<Exits, 'allowedMethods'>
+
+export type Run = (handle: () => Promise<Outcome>) => Promise<Outcome>
 
 /**
  * Binds the operations of a document to handlers on a fresh Fastify instance: each request is routed, authenticated,
  * parsed and validated in that order, and each reply is checked and written by the schema of its response. Nothing else
  * is reachable. Throws, naming each operation, when the document and what is bound to it do not match.
  */
-export async function bind(app: FastifyInstance, { document: given, handlers, verifiers }: Binding): Promise<void> {
+export async function bind(app: FastifyInstance, binding: Binding): Promise<void> {
+  const { document: given, handlers, verifiers, run = (handle) => handle(), ...exits } = binding
   const document = withDiscriminators(asOpenApi31(given))
   const all = endpoints(document)
   checkBinding(document, all, handlers, verifiers)
   acceptJson(app, [...new Set(all.flatMap(({ requestBody }) => Object.keys(requestBody?.content ?? {})))])
-  ownExits(app, allowedMethods(all))
+  ownExits(app, { ...exits, allowedMethods: allowedMethods(all) })
   const validation = new Validation(document)
   await app.register(fastifyOpenapiGlue, {
     specification: outline(document, all),
@@ -42,7 +48,7 @@ export async function bind(app: FastifyInstance, { document: given, handlers, ve
       const endpoint = all.find((candidate) => candidate.operationId === operationId) as Endpoint
       return {
         ...route(path, endpoint, validation, verifiers),
-        handler: adapt(document, endpoint, validation, handlers),
+        handler: adapt(document, endpoint, validation, handlers[operationId] as AnyHandler, run),
       }
     },
   })
@@ -50,9 +56,10 @@ export async function bind(app: FastifyInstance, { document: given, handlers, ve
 
 /** A request body is compiled from the document: there alone each $ref means what it says. */
 function route(path: string, endpoint: Endpoint, validation: Validation, verifiers: Verifiers) {
-  const { method, requestBody, security } = endpoint
+  const { method, operationId, requestBody, security } = endpoint
   const authenticate = authenticator(security, verifiers)
   const onRequest: onRequestAsyncHookHandler = async (request, reply) => {
+    exchangeOf(request.raw).operation = operationId
     await authenticate(request)
     if (requestBody !== undefined) expectBody(request, reply, requestBody)
   }
@@ -67,14 +74,22 @@ function route(path: string, endpoint: Endpoint, validation: Validation, verifie
 }
 
 /** The parameters are read and the reply is written here: Fastify knows neither styles nor cookies, nor all of JSON. */
-function adapt(document: Document, endpoint: Endpoint, validation: Validation, handlers: Binding['handlers']) {
-  const handler = handlers[endpoint.operationId as string] as AnyHandler
+function adapt(document: Document, endpoint: Endpoint, validation: Validation, handler: AnyHandler, run: Run) {
   const read = parameterReader(document, endpoint, validation)
   const send = replySender(document, endpoint, validation)
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const body = (request.body as JsonDocument | undefined)?.value
-    return send(reply, await handler({ body, ...read(request) } as never))
+    const given = { body, ...read(request) }
+    const outcome = await run(() => handler(given as never))
+    exchangeOf(request.raw).error = errorNumber(outcome)
+    return send(reply, outcome)
   }
+}
+
+/** Of an outcome that is an error. */
+function errorNumber({ status, body }: Outcome): number | undefined {
+  const { error } = (status < 400 ? {} : (body ?? {})) as { error?: unknown }
+  return typeof error === 'number' ? error : undefined
 }
 
 /** The methods of the path that a request target names, in the order of the document. */

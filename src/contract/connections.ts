@@ -1,23 +1,68 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { ContractError, toContractError } from './errors.ts'
+import { type Exchange, exchangeOf, newExchange, type Observer } from './exchange.ts'
 
 /** RFC 8259 knows no charset; Fastify names it on every reply, and so does every error. */
 export const jsonType = 'application/json; charset=utf-8'
 
-/** The two latest answers on each open connection: with pipelining one may wait for the other. */
-const answers = new WeakMap<Socket, { previous: ServerResponse | undefined; latest: ServerResponse }>()
+type Connection = {
+  /** The two latest answers: with pipelining one may wait for the other. */
+  previous: ServerResponse | undefined
+  latest: ServerResponse | undefined
+  /** Those that have not left. */
+  owed: Set<ServerResponse>
+  observer: Observer
+}
 
-/** Follows the connections of an app: for errors outside of any request, and to end them when the app closes. */
-export function followConnections(app: FastifyInstance): void {
+const connections = new WeakMap<Socket, Connection>()
+
+/** Tells nobody. */
+const unobserved: Observer = { begin() {}, end() {} }
+
+export type Following = {
+  observer?: Observer | undefined
+  /** Whether each answer is to be the last of its connection. */
+  draining?: (() => boolean) | undefined
+}
+
+/** Follows the connections of an app: for who observes it, for errors outside of any request, and to end them. */
+export function followConnections(
+  app: FastifyInstance,
+  { observer = unobserved, draining = () => false }: Following,
+): void {
   const sockets = new Set<Socket>()
+  const finish = (response: ServerResponse) => {
+    const { owed } = connections.get(response.req.socket) as Connection
+    owed.delete(response)
+    const exchange = exchangeOf(response.req)
+    if (response.headersSent) exchange.status = response.statusCode
+    exchange.duration = performance.now() - exchange.started
+    observer.end(exchange)
+  }
   app.server.on('connection', (socket: Socket) => {
+    const owed = new Set<ServerResponse>()
+    connections.set(socket, { previous: undefined, latest: undefined, owed, observer })
     sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    socket.once('close', () => {
+      sockets.delete(socket)
+      // Of an answer that waits behind another one Node does not say that it never leaves.
+      for (const response of owed) finish(response)
+    })
   })
-  app.server.on('request', ({ socket }: IncomingMessage, latest: ServerResponse) => {
-    answers.set(socket, { previous: answers.get(socket)?.latest, latest })
+  // Before Fastify, which may answer at once.
+  app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const connection = connections.get(request.socket) as Connection
+    connection.previous = connection.latest
+    connection.latest = response
+    if (draining()) response.shouldKeepAlive = false
+    connection.owed.add(response)
+    observer.begin(exchangeOf(request))
+    response.once('close', () => {
+      if (connection.owed.has(response)) finish(response)
+    })
   })
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
@@ -28,7 +73,7 @@ export function followConnections(app: FastifyInstance): void {
   // once the server closes.
   app.addHook('preClose', (done) => {
     for (const socket of sockets) {
-      const { latest } = answers.get(socket) ?? {}
+      const { latest } = connections.get(socket) as Connection
       if (latest === undefined || latest.writableFinished) socket.destroySoon()
       else {
         latest.shouldKeepAlive = false
@@ -45,21 +90,32 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
     socket.destroy()
     return
   }
-  const { previous, latest } = answers.get(socket) ?? {}
+  const { previous, latest, observer } = connections.get(socket) as Connection
   // The bytes belong to the latest request while that is not read whole, else to one behind it.
   const own = latest?.req.complete === false ? latest : undefined
   const answered = own?.headersSent ?? false
   const owed = own === undefined || answered ? latest : previous
-  const hangUp = () => (answered ? socket.destroySoon() : end(socket, error))
+  const hangUp = () => {
+    if (answered) socket.destroySoon()
+    else if (own !== undefined) end(socket, error, exchangeOf(own.req))
+    else {
+      const exchange = newExchange('')
+      observer.begin(exchange)
+      end(socket, error, exchange)
+      observer.end(exchange)
+    }
+  }
   if (owed === undefined || owed.writableFinished) hangUp()
   else owed.once('close', hangUp)
 }
 
-function end(socket: Socket, thrown: unknown): void {
-  const { statusCode, headers, body } = toContractError(thrown)
+function end(socket: Socket, thrown: unknown, exchange: Exchange): void {
+  const { error, statusCode, headers, body } = toContractError(thrown)
+  Object.assign(exchange, { status: statusCode, error, address: socket.remoteAddress })
   const text = JSON.stringify(body)
   const head = {
     ...headers,
+    'x-request-id': exchange.id,
     'content-type': jsonType,
     'content-length': Buffer.byteLength(text),
     date: new Date().toUTCString(),

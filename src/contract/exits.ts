@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { followConnections, jsonType, refuseConnection } from './connections.ts'
+import { type Following, followConnections, jsonType, refuseConnection } from './connections.ts'
 import { ContractError, errorNumbers, toContractError } from './errors.ts'
+import { exchangeOf } from './exchange.ts'
 import { parseQuery } from './parameters.ts'
 import { contentLength, malformedHead } from './request-head.ts'
 
@@ -13,37 +14,47 @@ export const exitOptions = {
   return503OnClosing: false,
   // Node's own 400 for a missing Host has no body: it is refused with the rest of a malformed head.
   http: { requireHostHeader: false },
+  // Fastify would make a logger for each request, and an id of its own.
+  childLoggerFactory: (logger) => logger,
+  genReqId: (request) => exchangeOf(request).id,
   // RFC 9112 section 3.2.2: a server accepts the absolute form of a request target.
   rewriteUrl: ({ url = '' }) => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]+\/?/i, '/')),
   // The header section's own limit bounds a path.
   routerOptions: { maxParamLength: 65_536, querystringParser: parseQuery },
 } satisfies FastifyHttpOptions<Server>
 
-/** Gives every way out of the app an Error body; `allowedMethods` lists the methods of a path, none when unknown. */
-export function ownExits(app: FastifyInstance, allowedMethods: (url: string) => string[]): void {
+export type Exits = Following & {
+  /** The methods of a path, none when it is unknown. */
+  allowedMethods(url: string): string[]
+  /** Gives what a well-formed request is refused with before anybody looks further. */
+  admit?: (() => ContractError | undefined) | undefined
+}
+
+/** Gives every way out of the app an Error body. */
+export function ownExits(app: FastifyInstance, exits: Exits): void {
   app.setErrorHandler(answer)
-  app.addHook('onRequest', (request, _reply, done) => done(refusal(request, allowedMethods)))
-  app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { statusCode, body } = new ContractError('expectationFailed', 'the expectation cannot be met')
-    const text = JSON.stringify(body)
-    const headers = { 'content-type': jsonType, 'content-length': Buffer.byteLength(text), connection: 'close' }
-    response.writeHead(statusCode, headers).end(text)
+  app.addHook('onRequest', (request, reply, done) => {
+    identify(request, reply)
+    done(refusal(request, exits))
   })
-  // Node would send 100 Continue before anybody has looked at the head.
-  app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    app.server.emit('request', request, response)
-  })
+  // Node would answer these itself, before anybody has looked at the head.
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    app.server.on(event, (request: IncomingMessage, response: ServerResponse) => {
+      app.server.emit('request', request, response)
+    })
+  }
   // Node would drop the headers beyond its count in silence; the limit on their size stays.
   app.server.maxHeadersCount = 0
-  followConnections(app)
+  followConnections(app, exits)
 }
 
 function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = toContractError(thrown)
-  if (error.statusCode === 500) request.log.error({ err: thrown }, 'request failed')
-  else if (error.statusCode === 503) request.log.warn({ err: thrown }, 'request refused')
-  // Of what follows a malformed head or a large unread body nobody knows where it ends, or wants to.
-  if (error.error === errorNumbers.malformedRequest || unreadBytes(request) > readAndDropped) {
+  exchangeOf(request.raw).error = error.error
+  if (error !== thrown) logCause(request, error, thrown)
+  identify(request, reply)
+  // A large unread body is not worth its bytes.
+  if (closing.has(error.error) || unreadBytes(request) > readAndDropped) {
     reply.header('connection', 'close')
   } else if (request.raw.complete && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
     // Fastify closes after every error of a body parser, also when the body was read whole.
@@ -51,6 +62,22 @@ function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): 
   }
   // As text: an error leaves as it is, whatever the schemas of the operation say.
   reply.code(error.statusCode).headers(error.headers).type(jsonType).send(JSON.stringify(error.body))
+}
+
+/** Of what follows these nobody knows where it ends. */
+const closing = new Set<number>([errorNumbers.malformedRequest, errorNumbers.expectationFailed])
+
+function logCause({ log, raw }: FastifyRequest, { statusCode }: ContractError, err: unknown): void {
+  const line = { request_id: exchangeOf(raw).id, err }
+  if (statusCode === 500) log.error(line, 'request failed')
+  else if (statusCode === 503) log.warn(line, 'request refused')
+}
+
+/** Every answer tells the id by which the log knows its request. */
+function identify(request: FastifyRequest, reply: FastifyReply): void {
+  const exchange = exchangeOf(request.raw)
+  exchange.address = request.ip
+  reply.header('x-request-id', exchange.id)
 }
 
 /** Node reads what is left of a refused body before the next request on the connection; more bytes are not worth it. */
@@ -66,9 +93,14 @@ function malformed({ raw }: FastifyRequest): ContractError | undefined {
   return message === undefined ? undefined : new ContractError('malformedRequest', message)
 }
 
-function refusal(request: FastifyRequest, allowedMethods: (url: string) => string[]): ContractError | undefined {
-  const error = malformed(request)
-  if (error !== undefined || !request.is404) return error
+function refusal(request: FastifyRequest, { allowedMethods, admit }: Exits): ContractError | undefined {
+  const { headers, httpVersion } = request.raw
+  const error = malformed(request) ?? admit?.()
+  if (error !== undefined) return error
+  if (headers.expect !== undefined && httpVersion === '1.1' && !/^100-continue$/i.test(headers.expect)) {
+    return new ContractError('expectationFailed', 'the expectation cannot be met')
+  }
+  if (!request.is404) return undefined
   const methods = allowedMethods(request.raw.url as string)
   if (methods.length === 0) return new ContractError('noSuchPath', 'there is nothing at this path')
   return new ContractError('noSuchMethod', `this path has no ${request.method}`, { allow: methods.join(', ') })

@@ -1,7 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { SecurityRequirement } from './document.ts'
 
-/** Resolves when the request carries what the scheme asks for, else rejects with the ContractError to answer with. */
+/**
+ * Resolves when the request carries what the scheme asks for, else rejects with the ContractError to answer with. Who
+ * knows the name of the client tells the exchange of the request.
+ */
 export type Verifier = (request: FastifyRequest) => Promise<void>
 
 /** One verifier for each security scheme, by its name in the document. */

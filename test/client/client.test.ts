@@ -8,7 +8,7 @@ const edges = [-(2n ** 63n), -(2n ** 63n) + 1n, -(2n ** 53n) - 1n, 0n, 2n ** 53n
 /** Runs the service as it is deployed; gives its clients. */
 async function start(t: Test, ...tokens: string[]) {
   const server = run(t, 'src/server.ts', { ACCESS_TOKENS: tokens.join() })
-  const [, baseUrl = ''] = await server.find('stdout', / on (\S+), store /)
+  const [, baseUrl = ''] = await server.find('stderr', / on (\S+), store /)
   return (token: Exclude<ClientOptions['token'], undefined>) => createClient({ baseUrl, token })
 }
 

@@ -336,7 +336,7 @@ for (const [name, cases] of Object.entries(groups)) {
 }
 
 t.test('the size of the body', async (t) => {
-  const { listen, log, create } = await createService(t, { bodyLimit: 1_024 })
+  const { listen, log, create } = await createService(t, { limits: { body: 1_024 } })
   t.same(await runCases(t, await listen(), sizes), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
   t.equal((await create({ id: 1, name: 'raw' })).status, 200)
   t.same(log, [])

@@ -554,7 +554,7 @@ t.test('malformed requests, other methods, other paths', async (t) => {
 })
 
 t.test('slow requests', async (t) => {
-  const { listen, log, create } = await createService(t, { headersTimeout: 300, requestTimeout: 600 })
+  const { listen, log, create } = await createService(t, { limits: { headersTime: 300, requestTime: 600 } })
   t.same(await runCases(t, await listen(), slow), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
   t.equal((await create({ id: 1, name: 'raw' })).status, 200)
   t.same(log, [])

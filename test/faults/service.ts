@@ -7,10 +7,13 @@ export const token = newToken()
 
 export type End = { code: number | null; signal: NodeJS.Signals | null }
 
+/** On free ports of the loopback address, without a log, and ending as soon as it is told to. */
+const quiet = { HOST: '', PORT: '0', MANAGEMENT_PORT: '0', DRAIN_TIME: '0', ACCESS_LOG: 'off' }
+
 /** A service in a process of its own. */
 export type Service = {
   port: number
-  /** What it has written to stderr so far. */
+  /** What it has written to stderr so far, but for the line of its start. */
   stderr(): string
   /** Resolves when the process has ended, whoever ended it. */
   ended: Promise<End>
@@ -49,7 +52,7 @@ export function spawnService(storeUrl: string, options: ServiceOptions = {}): St
     cwd: project,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, HOST: '', PORT: '0', ACCESS_TOKENS: token, STORE_URL: storeUrl, ...environment },
+    env: { ...process.env, ...quiet, ACCESS_TOKENS: token, STORE_URL: storeUrl, ...environment },
   })
   const output = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -72,11 +75,17 @@ export function spawnService(storeUrl: string, options: ServiceOptions = {}): St
   }
   const listening = async () => {
     for (;;) {
-      const port = / on http:\/\/\S+:(\d+),/.exec(output.stdout)?.[1]
+      const port = / on http:\/\/\S+:(\d+),/.exec(output.stderr)?.[1]
       if (port !== undefined) return Number(port)
-      const hasEnded = await Promise.race([once(child.stdout, 'data').then(() => false), ended.then(() => true)])
+      const hasEnded = await Promise.race([once(child.stderr, 'data').then(() => false), ended.then(() => true)])
       if (hasEnded) throw new Error(`the service ended before it listened: ${output.stderr}`)
     }
   }
-  return { listening, stderr: () => output.stderr, ended, stop: end('SIGTERM'), kill: end('SIGKILL') }
+  return {
+    listening,
+    stderr: () => output.stderr.replace(/^plant-store \S+ on .*\n/, ''),
+    ended,
+    stop: end('SIGTERM'),
+    kill: end('SIGKILL'),
+  }
 }

@@ -23,7 +23,7 @@ t.test('the store of the README passes the conformance suite, and serves', async
 
   const STORE_URL = 'module:./my-store.js?sqlite:data/plants.db'
   const server = run(t, 'dist/server.js', { STORE_URL, ACCESS_TOKENS: token }, [], directory)
-  const [, url] = await server.find('stdout', / on (\S+), store module:/)
+  const [, url] = await server.find('stderr', / on (\S+), store module:/)
   const create = (): Promise<Response> =>
     fetch(`${url}/plants`, {
       method: 'POST',

@@ -2,11 +2,21 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Test } from 'tap'
 
+/** On free ports of the loopback address, and ending as soon as it is told to. */
+const defaults = {
+  ACCESS_TOKENS: '',
+  HOST: '',
+  PORT: '0',
+  MANAGEMENT_PORT: '0',
+  DRAIN_TIME: '0',
+  STORE_URL: 'memory:',
+}
+
 /** Runs a module in a process of its own, killed when the test ends, with the loader and the coverage of the tests. */
 export function run(t: Test, module: string, environment: Record<string, string> = {}, args: string[] = [], cwd = '.') {
   const child = spawn(process.execPath, [...process.execArgv, module, ...args], {
     cwd,
-    env: { ...process.env, ACCESS_TOKENS: '', HOST: '', PORT: '0', STORE_URL: 'memory:', ...environment },
+    env: { ...process.env, ...defaults, ...environment },
   })
   const output = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {

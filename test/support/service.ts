@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
+import { pino } from 'pino'
 import type { Test } from 'tap'
 import { type AppOptions, createApp } from '../../src/app.ts'
 import { tokenVerifier } from '../../src/auth/tokens.ts'
@@ -23,8 +24,10 @@ export async function createService(t: Test, options: Partial<AppOptions> = {}) 
     document,
     store,
     verifyToken: tokenVerifier([token]),
-    logger: { level: 'warn', stream },
+    log: pino({ level: 'warn' }, stream),
     ...options,
+    // All tests come from one address.
+    limits: { authFailures: 0, ...options.limits },
   })
   t.teardown(() => app.close())
 

@@ -15,7 +15,7 @@ const runs = 3_000
 const seed = 1
 
 const server = run(t, 'src/server.ts', { ACCESS_TOKENS: token })
-const [, port = ''] = await server.find('stdout', /^plant-store \S+ on http:\/\/\S+:(\d+),/)
+const [, port = ''] = await server.find('stderr', /^plant-store \S+ on http:\/\/\S+:(\d+),/)
 const client = connect(Number(port), authorization)
 t.teardown(client.close)
 

@@ -1,0 +1,15 @@
+import { isIPv6 } from 'node:net'
+
+/**
+ * Takes an IP address; gives what one client has of it: an address of IPv4 whole, of IPv6 the first 64 bits, of which
+ * each site has at least one to itself (RFC 6177 section 2).
+ */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
+  const [before = '', after] = address.replace(/%.*$/, '').split('::')
+  const groups = (text = '') => (text === '' ? [] : text.split(':'))
+  const [head, tail] = [groups(before), groups(after)]
+  const zeros = after === undefined ? 0 : 8 - head.length - tail.length
+  return [...head, ...Array(zeros).fill('0'), ...tail].slice(0, 4).join(':').toLowerCase()
+}

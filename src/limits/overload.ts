@@ -1,0 +1,69 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { ContractError } from '../contract/errors.ts'
+import type { Limits } from './limits.ts'
+
+/** Milliseconds. */
+const resolution = 10
+const sampled = 100
+
+export type ShedReason = 'event_loop_delay' | 'in_flight'
+
+export type Overload = {
+  /** Gives what a new request is refused with while there is more than can be done. */
+  admit(): ContractError | undefined
+  /** Runs a handler; rejects with a 503 when it has no outcome in time, whatever becomes of it. */
+  run<Outcome>(handle: () => Promise<Outcome>): Promise<Outcome>
+  close(): void
+}
+
+/**
+ * Watches how late the event loop is and how many handlers are under way. What is refused costs little, so that what is
+ * taken gets its answer; `shed` is told of each refusal.
+ */
+export function watchOverload(
+  { eventLoopDelay, inFlight, handlerTime }: Limits,
+  shed: (reason: ShedReason) => void,
+): Overload {
+  const histogram = monitorEventLoopDelay({ resolution })
+  histogram.enable()
+  let delay = 0
+  const sampling = setInterval(() => {
+    delay = histogram.mean / 1e6 - resolution
+    histogram.reset()
+  }, sampled).unref()
+  let running = 0
+
+  const reason = (): ShedReason | undefined =>
+    running >= inFlight ? 'in_flight' : delay > eventLoopDelay ? 'event_loop_delay' : undefined
+
+  async function counted<Outcome>(handle: () => Promise<Outcome>): Promise<Outcome> {
+    running++
+    try {
+      return await handle()
+    } finally {
+      running--
+    }
+  }
+
+  return {
+    admit() {
+      const why = reason()
+      if (why === undefined) return undefined
+      shed(why)
+      return overloaded('the service has more to do than it can')
+    },
+    run: (handle) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(() => reject(overloaded('the service took too long')), handlerTime)
+        counted(handle)
+          .then(resolve, reject)
+          .finally(() => clearTimeout(timer))
+      }),
+    close() {
+      clearInterval(sampling)
+      histogram.disable()
+    },
+  }
+}
+
+const overloaded = (message: string) => new ContractError('unavailable', message, { 'retry-after': '1' })

@@ -1,0 +1,57 @@
+import { type DestinationStream, destination, type Logger, type LoggerOptions, pino } from 'pino'
+import type { Exchange } from './contract/exchange.ts'
+
+/** Bytes that may wait for whoever reads the log; lines beyond are dropped, the service goes on. */
+const waiting = 2 ** 24
+
+type Cause = { type: string; code?: unknown; message: string; stack?: string | undefined; cause?: Cause }
+
+/** The rest of an error may hold what a client sent: PostgreSQL's, for one, quotes the row. */
+const cause = (error: unknown): Cause => {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
+  const { name: type, code, message, stack, cause: below } = error as Error & { code?: unknown }
+  return { type, code, message, stack, ...(below !== undefined && { cause: cause(below) }) }
+}
+
+const options: LoggerOptions = {
+  // The platform knows the process and the host.
+  base: null,
+  formatters: { level: (level) => ({ level }) },
+  serializers: { err: cause },
+}
+
+/**
+ * Takes the lowest level to be written and a format: `json`, `pretty`, or `auto` for the one that suits stdout; gives
+ * the log: a line of JSON an event, or what people read on a terminal.
+ */
+export async function createLog({ level, format }: { level: string; format: string }): Promise<Logger> {
+  const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true)
+  return pino({ ...options, level }, isPretty ? await prettyStdout() : destination({ sync: false, maxLength: waiting }))
+}
+
+async function prettyStdout(): Promise<DestinationStream> {
+  const { default: pretty } = await import('pino-pretty')
+  return pretty({ colorize: process.stdout.isTTY === true, sync: true, translateTime: 'SYS:HH:MM:ss.l' })
+}
+
+/** Takes a log; gives what writes a line of each exchange there: who asked for what, and how it was answered. */
+export const requestLog =
+  (log: Logger) =>
+  ({ id, trace, client, address, method, operation, status, error, duration }: Exchange): void => {
+    const level = status < 400 ? 'info' : status === 500 ? 'error' : 'warn'
+    log[level](
+      {
+        request_id: id,
+        trace_id: trace?.traceId,
+        parent_id: trace?.parentId,
+        client,
+        address,
+        method,
+        operation,
+        status,
+        error,
+        duration_ms: Math.round(duration * 1_000) / 1_000,
+      },
+      'request',
+    )
+  }

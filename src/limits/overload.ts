@@ -1,10 +1,10 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { performance } from 'node:perf_hooks'
 import { ContractError } from '../contract/errors.ts'
 import type { Limits } from './limits.ts'
 
-/** Milliseconds. */
-const resolution = 10
-const sampled = 100
+/** Milliseconds between looks at the clock, and how much of the delay the latest one makes up. */
+const interval = 20
+const weight = 0.2
 
 export type ShedReason = 'event_loop_delay' | 'in_flight'
 
@@ -24,13 +24,14 @@ export function watchOverload(
   { eventLoopDelay, inFlight, handlerTime }: Limits,
   shed: (reason: ShedReason) => void,
 ): Overload {
-  const histogram = monitorEventLoopDelay({ resolution })
-  histogram.enable()
+  // Node's own histogram of delays would have to be reset, and then counts nothing until its second look.
   let delay = 0
-  const sampling = setInterval(() => {
-    delay = histogram.mean / 1e6 - resolution
-    histogram.reset()
-  }, sampled).unref()
+  let last = performance.now()
+  const looking = setInterval(() => {
+    const now = performance.now()
+    delay += weight * (now - last - interval - delay)
+    last = now
+  }, interval).unref()
   let running = 0
 
   const reason = (): ShedReason | undefined =>
@@ -54,14 +55,13 @@ export function watchOverload(
     },
     run: (handle) =>
       new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(overloaded('the service took too long')), handlerTime)
+        const timer = setTimeout(() => reject(overloaded('the service took too long')), handlerTime).unref()
         counted(handle)
           .then(resolve, reject)
           .finally(() => clearTimeout(timer))
       }),
     close() {
-      clearInterval(sampling)
-      histogram.disable()
+      clearInterval(looking)
     },
   }
 }

@@ -1,0 +1,35 @@
+import t from 'tap'
+import { rateLimit } from '../../src/limits/rate-limit.ts'
+
+t.test('so many a minute, at once or spread', async (t) => {
+  let time = 1_000_000
+  const count = rateLimit(3, () => time)
+  t.same([count('a'), count('a'), count('a')], [0, 0, 0])
+  t.equal(count('a'), 20, 'the next one after a third of a minute')
+  t.equal(count('b'), 0, 'others are counted by themselves')
+  time += 19_999
+  t.equal(count('a'), 0.001)
+  time += 1
+  t.equal(count('a'), 0, 'what was refused does not count')
+  t.equal(count('a'), 20)
+  time += 60_000
+  t.same([count('a'), count('a'), count('a'), count('a')], [0, 0, 0, 20], 'after a minute all are there again')
+})
+
+t.test('0 is no limit', async (t) => {
+  const count = rateLimit(0)
+  for (let i = 0; i < 1_000; i++) t.equal(count('a'), 0)
+})
+
+t.test('who is paid off is forgotten, who is not is kept', async (t) => {
+  let time = 0
+  const count = rateLimit(1, () => time)
+  for (let i = 0; i < 10_000; i++) count(String(i))
+  time = 30_000
+  count('kept')
+  t.equal(count('0'), 30, 'nobody is paid off yet')
+  time = 60_000
+  for (let i = 0; i < 20_000; i++) count(`later ${i}`)
+  t.equal(count('kept'), 30)
+  t.equal(count('0'), 0)
+})

@@ -1,0 +1,194 @@
+import { connect } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { AppOptions } from '../../src/app.ts'
+import { newToken, tokenVerifier } from '../../src/auth/tokens.ts'
+import type { ShedReason } from '../../src/limits/overload.ts'
+import { assertAnswer } from '../support/contract.ts'
+import { type Case, request, runCases } from '../support/raw.ts'
+import { createService, token } from '../support/service.ts'
+
+/** A service that listens; `send` sends a create, and checks the answer against the contract. */
+async function listening(t: Test, options: Partial<AppOptions> = {}) {
+  const shed: ShedReason[] = []
+  const { listen } = await createService(t, { shed: (reason) => shed.push(reason), ...options })
+  const port = await listen()
+  const send = async (headers: Record<string, string> = {}) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/plants`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      body: '{"id":1,"name":"raw"}',
+    })
+    const body = await answer.text()
+    const { status } = answer
+    assertAnswer(t, { method: 'POST', path: '/plants', status, headers: Object.fromEntries(answer.headers), body })
+    return { status, error: JSON.parse(body).error, retryAfter: answer.headers.get('retry-after') }
+  }
+  return { port, send, shed }
+}
+
+/** A store whose creates wait until they are let go. */
+function held() {
+  const waiting: (() => void)[] = []
+  return {
+    store: {
+      create: () => new Promise<'created'>((resolve) => waiting.push(() => resolve('created'))),
+      ready: async () => {},
+      close: async () => {},
+    },
+    waiting,
+    letGo: () => {
+      for (const resolve of waiting.splice(0)) resolve()
+    },
+  }
+}
+
+const unavailable = { status: 503, error: 50300, retryAfter: '1' }
+
+t.test('a handler has so long', async (t) => {
+  const { store, letGo } = held()
+  const { send, shed } = await listening(t, { store, limits: { handlerTime: 100, inFlight: 1 } })
+  const start = performance.now()
+  t.same(await send(), unavailable)
+  t.ok(performance.now() - start > 90)
+  t.same(await send(), unavailable)
+  t.same(shed, ['in_flight'], 'what has taken too long is still under way')
+  letGo()
+  const next = send()
+  await sleep(20)
+  letGo()
+  t.match(await next, { status: 200 })
+})
+
+t.test('so many handlers are under way', async (t) => {
+  const { store, waiting, letGo } = held()
+  const { send, shed } = await listening(t, { store, limits: { inFlight: 2 } })
+  const taken = [send(), send()]
+  while (waiting.length < 2) await sleep(5)
+  t.same(await Promise.all([send(), send()]), [unavailable, unavailable])
+  t.same(shed, ['in_flight', 'in_flight'])
+  letGo()
+  for (const { status } of await Promise.all(taken)) t.equal(status, 200)
+})
+
+t.test('the event loop is so late', async (t) => {
+  const { send, shed } = await listening(t, { limits: { eventLoopDelay: 20 } })
+  t.match(await send(), { status: 200 })
+  const end = performance.now() + 1_000
+  const answers: Promise<{ status: number }>[] = []
+  while (performance.now() < end) {
+    const blocked = performance.now() + 100
+    while (performance.now() < blocked);
+    answers.push(send())
+    await sleep(1)
+  }
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  t.ok(statuses.includes(503))
+  t.ok(shed.length > 0 && shed.every((reason) => reason === 'event_loop_delay'))
+  await sleep(500)
+  t.match(await send(), { status: 200 }, 'it has recovered')
+})
+
+t.test('so many requests of a client', async (t) => {
+  const [first, second] = [newToken(), newToken()]
+  const { send } = await listening(t, {
+    verifyToken: tokenVerifier([first, second]),
+    limits: { requests: 2 },
+  })
+  const as = (token: string) => send({ authorization: `Bearer ${token}` })
+  t.match([await as(first), await as('wrong'), await as(first)], [{ status: 200 }, { status: 401 }, { status: 200 }])
+  t.same(await as(first), { status: 429, error: 42900, retryAfter: '30' })
+  t.match(await as(second), { status: 200 }, 'another client')
+})
+
+t.test('so many failures to authenticate from an address', async (t) => {
+  const { send } = await listening(t, { limits: { authFailures: 3 } })
+  const wrong = [{ authorization: 'Bearer wrong' }, { authorization: '' }, { authorization: 'Bearer "' }]
+  for (const headers of wrong) t.match(await send(headers), { status: 401 })
+  for (const headers of wrong) t.same(await send(headers), { status: 429, error: 42900, retryAfter: '20' })
+  t.match(await send(), { status: 200 }, 'who shares the address and has a token goes on')
+})
+
+t.test('an address is told by a trusted proxy only', async (t) => {
+  const from = (address: string) => ({ authorization: 'Bearer wrong', 'x-forwarded-for': address })
+  const trusting = await listening(t, { trustProxy: ['127.0.0.0/8'], limits: { authFailures: 1 } })
+  t.match(await trusting.send(from('192.0.2.1')), { status: 401 })
+  t.match(await trusting.send(from('192.0.2.1')), { status: 429 })
+  t.match(await trusting.send(from('192.0.2.2')), { status: 401 })
+  t.match(await trusting.send(from('192.0.2.3, 192.0.2.2')), { status: 429 }, 'the last hop before the proxy counts')
+  const other = await listening(t, { limits: { authFailures: 1 } })
+  t.match(await other.send(from('192.0.2.1')), { status: 401 })
+  t.match(await other.send(from('192.0.2.2')), { status: 429 })
+})
+
+const large: Case[] = [
+  { name: 'a small head', bytes: request(), status: 200 },
+  {
+    name: 'a large head',
+    bytes: request({ headers: [`X-Large: ${'x'.repeat(2_048)}`] }),
+    status: 431,
+    error: 43100,
+    closes: true,
+  },
+]
+
+t.test('the header section has so many bytes', async (t) => {
+  const { port } = await listening(t, { limits: { headers: 2_048 } })
+  await runCases(t, port, large)
+})
+
+/** Connects and sends what it is given; gives what tells whether the service has hung up. */
+async function client(t: Test, port: number, bytes = '') {
+  const socket = connect(port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  let isClosed = false
+  socket
+    .on('error', () => {})
+    .on('close', () => {
+      isClosed = true
+    })
+  await new Promise((resolve) => socket.once('connect', resolve))
+  socket.resume().write(bytes)
+  return async (within: number) => {
+    for (let waited = 0; waited < within && !isClosed; waited += 10) await sleep(10)
+    return isClosed
+  }
+}
+
+t.test('so many connections', async (t) => {
+  const { port } = await listening(t, { limits: { connections: 2 } })
+  const first = await client(t, port)
+  const second = await client(t, port)
+  const third = await client(t, port)
+  t.ok(await third(1_000), 'one more is closed')
+  t.notOk(await first(0))
+  t.notOk(await second(0))
+})
+
+t.test('a connection without a request is closed', async (t) => {
+  const { port } = await listening(t, { limits: { keepAliveTime: 100, headersTime: 100 } })
+  const kept = await client(t, port, request().toString())
+  const silent = await client(t, port)
+  t.ok(await kept(2_100), 'after its request')
+  t.ok(await silent(2_100), 'before any')
+})
+
+t.test('a client that does not read is cut off', async (t) => {
+  const { port } = await listening(t, { limits: { requestTime: 200, handlerTime: 200 } })
+  const socket = connect(port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  let isClosed = false
+  socket
+    .pause()
+    .on('error', () => {})
+    .on('close', () => {
+      isClosed = true
+    })
+  const batch = Buffer.concat(Array(1_000).fill(request()))
+  for (let waited = 0; waited < 10_000 && !isClosed; waited += 10) {
+    if (socket.writableLength < batch.length) socket.write(batch)
+    await sleep(10)
+  }
+  t.ok(isClosed)
+})

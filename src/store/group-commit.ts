@@ -1,5 +1,12 @@
+import { channel } from 'node:diagnostics_channel'
+import { performance } from 'node:perf_hooks'
 import type { CreateOutcome, NewPlant } from './plant-store.ts'
 import { Unavailable } from './unavailable.ts'
+
+/** Told of each batch once it has its outcome: its items, milliseconds, and the items that wait then. */
+export type BatchMessage = { size: number; duration: number; queued: number }
+
+const batches = channel('plant-store:batch')
 
 type Options<Item> = {
   /** The bytes that an item may hold in memory; so batch and queue are bounded, many small items or few large ones. */
@@ -64,8 +71,13 @@ export function groupCommit<Item, Outcome>(
 
   async function run(batch: Waiting<Item, Outcome>[]): Promise<void> {
     running++
+    const started = performance.now()
     await attempt(batch)
     running--
+    if (batches.hasSubscribers) {
+      const duration = performance.now() - started
+      batches.publish({ size: batch.length, duration, queued: queue.length } satisfies BatchMessage)
+    }
     arm()
     if (held === 0) for (const resolve of whenIdle.splice(0)) resolve()
   }

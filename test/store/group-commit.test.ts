@@ -1,6 +1,7 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { setTimeout, setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { groupCommit } from '../../src/store/group-commit.ts'
+import { type BatchMessage, groupCommit } from '../../src/store/group-commit.ts'
 import { Unavailable } from '../../src/store/unavailable.ts'
 
 /** A commit that ends when it is told to, and the batches that it was given. */
@@ -156,4 +157,26 @@ t.test('a close waits for what was taken', async (t) => {
   await closing
   t.same(await Promise.all(outcomes), ['1 is kept', '2 is kept'])
   await close()
+})
+
+t.test('each batch is told of at its end, whatever became of it', async (t) => {
+  const told: BatchMessage[] = []
+  const keep = (message: unknown) => told.push(message as BatchMessage)
+  subscribe('plant-store:batch', keep)
+  t.teardown(() => unsubscribe('plant-store:batch', keep))
+  const { submit, end } = controlled({ batchBytes: 3, outstanding: 1 })
+  const outcomes = [1, 2, 3, 4].map((item) => submit(item).catch(String))
+  await turn()
+  t.same(told, [], 'not before its outcome')
+  await setTimeout(20)
+  await end()
+  await end()
+  await end(new Error('no'))
+  await Promise.all(outcomes)
+  t.match(told, [
+    { size: 2, queued: 2 },
+    { size: 1, queued: 1 },
+    { size: 1, queued: 0 },
+  ])
+  t.ok((told[0] as BatchMessage).duration >= 19, 'in milliseconds')
 })

@@ -10,6 +10,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { writeDocs } from './docs-page.ts'
 import { redocly } from './redocly.ts'
 
 const { values: options } = parseArgs({
@@ -18,28 +19,19 @@ const { values: options } = parseArgs({
     serve: { type: 'boolean', default: false },
   },
 })
-const page = join(options.out, 'index.html')
 
 try {
   await redocly('lint', '--format=stylish')
-  await redocly(
-    'build-docs',
-    join('generated', 'openapi.json'),
-    `--output=${page}`,
-    `--template=${join('scripts', 'docs', 'template.hbs')}`,
-    '--inlineBundle',
-    // Without a name of its own for them Redoc shows only the schemas that an operation uses, and only there.
-    '--openapi.schemaDefinitionsTagName=Schemas',
-  )
+  const page = await writeDocs(options.out)
   console.log(`wrote ${page}`)
-  if (options.serve) await serve()
+  if (options.serve) await serve(page)
 } catch (error) {
   console.error((error as Error).message)
   process.exitCode = 1
 }
 
 /** Serves the page, as it is on the disk at each request, and nothing else. */
-async function serve(): Promise<void> {
+async function serve(page: string): Promise<void> {
   const server = createServer(async ({ method, url }, response) => {
     const found = (method === 'GET' || method === 'HEAD') && /^\/(index\.html)?(\?|$)/.test(url ?? '')
     if (found) response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(await readFile(page))

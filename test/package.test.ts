@@ -42,7 +42,7 @@ const consumers = {
 const project = copyProject(t)
 for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(name, join(project, name))
 // What else a working directory may hold.
-const surplus = ['dist/docs/index.html', 'dist/notes.txt', 'generated/notes.txt', '.env', 'plants.db']
+const surplus = ['dist/docs/notes.txt', 'dist/notes.txt', 'generated/notes.txt', '.env', 'plants.db']
 for (const path of surplus) write(join(project, path), '')
 await promisify(execFile)('npm', ['pack', '--silent'], { cwd: project })
 const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -69,6 +69,7 @@ t.test('it holds what a consumer needs, and nothing else', async (t) => {
     'README.md',
     'dist/client.js',
     'dist/conformance.js',
+    'dist/docs/index.html',
     'dist/server.js',
     'dist/store.js',
     'dist/types/generated/api.d.ts',

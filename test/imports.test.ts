@@ -11,9 +11,13 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'config.ts': { values: /^(variables|auth\/tokens|store\/open)$/, types: /^limits\/limits$/ },
   'variables.ts': { values: /^(auth\/issuer|limits\/limits|store\/open)$/ },
   'listen.ts': { values: /^$/ },
-  'log.ts': { values: /^$/, types: /^contract\/exchange$/ },
+  'log.ts': { values: /^$/, types: /^(contract\/exchange|limits\/overload)$/ },
   'app.ts': { values: /^(handlers|contract\/\w+|auth\/\w+|limits\/[\w-]+)$/, types: /^(contract|auth|store)\// },
   'handlers.ts': { values: /^$/, types: /^(contract\/operations|store\/plant-store)$/ },
+  'metrics.ts': { values: /^(metrics\/|contract\/errors$)/, types: /^(contract\/exchange|limits\/overload)$/ },
+  'metrics/': { values: /^$/, types: /^store\/group-commit$/ },
+  'management.ts': { values: /^management\// },
+  'management/': { values: /^management\//, types: /^contract\/document$/ },
   'contract/': { values: /^contract\//, types: /^(contract\/|\.\.\/generated\/api\.d$)/ },
   // Whatever it imports is sent to browsers.
   'client/': {

@@ -1,11 +1,13 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import { createManagement } from '../../src/management.ts'
+import { open } from '../support/browser.ts'
 import { copyProject } from '../support/copy.ts'
 import { run } from '../support/process.ts'
 
@@ -40,11 +42,33 @@ t.test('two builds are the same page, to the byte, and it names nothing to load'
   for (const text of [...operations.map(({ summary }) => summary), ...schemas]) t.ok(html.includes(text), text)
 })
 
-for (const width of [1280, 400]) {
-  t.test(`in a browser ${width} pixels wide the page shows everything and asks for nothing`, async (t) => {
+const management = createManagement({
+  document,
+  documentText: '',
+  docs: page,
+  metrics: async () => '',
+  ready: async () => {},
+  onReady() {},
+})
+await once(management.listen(0, '127.0.0.1'), 'listening')
+t.teardown(() => {
+  management.close()
+  management.closeAllConnections()
+})
+const places = {
+  'on the disk': pathToFileURL(resolve(page)).href,
+  served: `http://127.0.0.1:${(management.address() as AddressInfo).port}/docs`,
+}
+
+for (const [place, width] of [
+  ['on the disk', 1280],
+  ['on the disk', 400],
+  ['served', 1280],
+] as const) {
+  t.test(`in a browser ${width} pixels wide the page ${place} shows everything and asks for nothing`, async (t) => {
     const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium'
     if (!existsSync(chromium)) return t.comment(`there is no browser at ${chromium}: CHROMIUM names another`)
-    const { requests, refused, faults, evaluate } = await open(t, chromium, pathToFileURL(resolve(page)).href, width)
+    const { requests, refused, faults, evaluate } = await open(t, chromium, places[place], width)
     const text = await evaluate(readEverything)
     for (const error of errors) t.ok(text.includes(error), error)
     for (const schema of schemas) t.ok(text.includes(schema), schema)
@@ -55,7 +79,7 @@ for (const width of [1280, 400]) {
     }
     t.equal(await evaluate('document.documentElement.scrollWidth'), width, 'nothing scrolls sideways')
     t.same(
-      requests.filter((url) => !/^(file|data):/.test(url) && !refused.includes(url)),
+      requests.filter((url) => url !== places[place] && !/^(file|data):/.test(url) && !refused.includes(url)),
       [],
     )
     t.same(faults, [])
@@ -105,59 +129,3 @@ const readEverything = `(async () => {
   }
   return seen.join(' ').replaceAll(/\\s+/g, ' ')
 })()`
-
-/** Opens a page in a new headless browser and keeps what it asked for, what the page's policy refused, what failed. */
-async function open(t: Test, chromium: string, url: string, width: number) {
-  const flags = ['no-sandbox', 'disable-gpu', 'disable-quic', 'no-first-run', 'disable-background-networking']
-  const browser = spawn(
-    chromium,
-    ['--headless', '--remote-debugging-pipe', `--user-data-dir=${t.testdir({})}`, ...flags.map((flag) => `--${flag}`)],
-    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
-  )
-  const closed = once(browser, 'close')
-  t.teardown(async () => {
-    browser.kill()
-    await closed
-  })
-  const [input, output] = [browser.stdio[3] as Writable, browser.stdio[4] as Readable]
-  // biome-ignore lint/suspicious/noExplicitAny: the messages of the DevTools protocol have no types here
-  type Message = any
-  const answers = new Map<number, (message: Message) => void>()
-  const requests: string[] = []
-  const refused: string[] = []
-  const faults: string[] = []
-  const urls = new Map<string, string>()
-  let sessionId: string | undefined
-  let rest = ''
-  output.setEncoding('utf8').on('data', (text: string) => {
-    const messages = (rest + text).split('\0')
-    rest = messages.pop() as string
-    for (const { id, method, params, ...message } of messages.map((text): Message => JSON.parse(text))) {
-      answers.get(id)?.(message)
-      if (method === 'Network.requestWillBeSent') {
-        requests.push(params.request.url)
-        urls.set(params.requestId, params.request.url)
-      } else if (method === 'Network.webSocketCreated') requests.push(params.url)
-      else if (method === 'Network.loadingFailed' && params.blockedReason === 'csp')
-        refused.push(urls.get(params.requestId) as string)
-      else if (method === 'Runtime.exceptionThrown') faults.push(JSON.stringify(params.exceptionDetails))
-    }
-  })
-  const send = async (method: string, params: object = {}): Promise<Message> => {
-    const id = answers.size + 1
-    const answer = new Promise<Message>((done) => answers.set(id, done))
-    input.write(`${JSON.stringify({ id, method, params, sessionId })}\0`)
-    const { result, error } = await answer
-    if (error !== undefined) throw new Error(`${method}: ${error.message}`)
-    return result
-  }
-  const { targetId } = await send('Target.createTarget', { url: 'about:blank' })
-  sessionId = (await send('Target.attachToTarget', { targetId, flatten: true })).sessionId
-  await Promise.all(['Network.enable', 'Runtime.enable'].map((method) => send(method)))
-  const size = { width, height: 20_000, deviceScaleFactor: 1, mobile: false }
-  await send('Emulation.setDeviceMetricsOverride', size)
-  await send('Page.navigate', { url })
-  const evaluate = async (expression: string) =>
-    (await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })).result.value
-  return { requests, refused, faults, evaluate }
-}

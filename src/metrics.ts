@@ -1,0 +1,122 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { errorNumbers } from './contract/errors.ts'
+import type { Exchange } from './contract/exchange.ts'
+import type { ShedReason } from './limits/overload.ts'
+import { measureBatches } from './metrics/batches.ts'
+import { measureProcess } from './metrics/process.ts'
+
+/** Why something was refused: the kind of its error in the contract, or too many connections. */
+export type RefusalReason = keyof typeof errorNumbers | 'connections'
+
+const shedReasons: ShedReason[] = ['event_loop_delay', 'in_flight']
+
+/** What the service counts and measures. No label has a value that a client can choose. */
+export type Metrics = {
+  /** A request has come. */
+  begin(): void
+  /** Its answer has left, or never will: it counts by operation, method and status, and by reason when refused. */
+  end(exchange: Exchange): void
+  /** Something was refused before it was a request. */
+  refused(reason: RefusalReason): void
+  shed(reason: ShedReason): void
+  /** Whether the tokens file could be used as it is now. */
+  tokens(good: boolean): void
+  /** What a probe of readiness was told. */
+  ready(good: boolean): void
+  /** All of it in Prometheus' text format, version 0.0.4. */
+  text(): Promise<string>
+  /** Ends the measuring. */
+  close(): void
+}
+
+/** Seconds, as the OpenTelemetry conventions advise for http.server.request.duration. */
+const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+const reasons = new Map<number | undefined, string>(
+  Object.entries(errorNumbers).map(([name, number]) => [number, name]),
+)
+
+/** Takes the version of the contract; gives metrics that nothing else in the process shares. */
+export function createMetrics({ version }: { version: string }): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const durations = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'From the head of a request to the end of its answer; status is none when it went without one.',
+    labelNames: ['operation', 'method', 'status'],
+    buckets: requestSeconds,
+    registers,
+  })
+  const durationOf = cached((operation: string) =>
+    cached((method: string) =>
+      cached((status: number) => durations.labels({ operation, method, status: status || 'none' })),
+    ),
+  )
+  const active = new Gauge({
+    name: 'http_server_active_requests',
+    help: 'Requests whose answer has not left.',
+    registers,
+  })
+  const refusals = new Counter({
+    name: 'plant_store_requests_refused_total',
+    help: 'Refused by the service itself, by the kind of error.',
+    labelNames: ['reason'],
+    registers,
+  })
+  const refusalsOf = cached((reason: string) => refusals.labels({ reason }))
+  const shed = new Counter({
+    name: 'plant_store_requests_shed_total',
+    help: 'Refused to keep the others fast.',
+    labelNames: ['reason'],
+    registers,
+  })
+  for (const reason of shedReasons) shed.inc({ reason }, 0)
+  const build = { version, node_version: process.versions.node }
+  new Gauge({
+    name: 'plant_store_build_info',
+    help: 'The version of the contract and of Node.',
+    labelNames: Object.keys(build),
+    registers,
+  }).set(build, 1)
+  const tokens = told(registry, 'plant_store_tokens_file_good', '0 while the last good tokens are used instead.')
+  const ready = told(registry, 'plant_store_ready', '1 when the last probe was told that the service is ready.')
+  const ends = [measureBatches(registry), measureProcess(registry)]
+  return {
+    begin: () => active.inc(),
+    end({ operation, method, status, error, duration }) {
+      active.dec()
+      // The conventions' word for a method that nobody vouches for.
+      const durationsOf = operation === undefined ? durationOf('none')('_OTHER') : durationOf(operation)(method)
+      durationsOf(status).observe(duration / 1_000)
+      const reason = reasons.get(error)
+      if (reason !== undefined) refusalsOf(reason).inc()
+    },
+    refused: (reason) => refusalsOf(reason).inc(),
+    shed: (reason) => shed.inc({ reason }),
+    tokens,
+    ready,
+    text: () => registry.metrics(),
+    close() {
+      for (const end of ends) end()
+    },
+  }
+}
+
+/** A figure of yes and no; it is not shown before somebody has told. */
+function told(registry: Registry, name: string, help: string): (yes: boolean) => void {
+  const gauge = new Gauge({ name, help, registers: [registry] })
+  gauge.remove()
+  return (yes) => gauge.set(Number(yes))
+}
+
+/** prom-client takes a child to its labels anew each time that it is asked for one. */
+function cached<Key, Child>(make: (key: Key) => Child): (key: Key) => Child {
+  const children = new Map<Key, Child>()
+  return (key) => {
+    const known = children.get(key)
+    if (known !== undefined) return known
+    const child = make(key)
+    children.set(key, child)
+    return child
+  }
+}

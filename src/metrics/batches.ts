@@ -1,0 +1,36 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { Gauge, Histogram, type Registry } from 'prom-client'
+import type { BatchMessage } from '../store/group-commit.ts'
+
+/** Registers the figures of the store's batches, which it tells of itself. Gives the function that stops listening. */
+export function measureBatches(registry: Registry): () => void {
+  const registers = [registry]
+  const sizes = new Histogram({
+    name: 'plant_store_batch_plants',
+    help: 'Plants that were committed together.',
+    // A batch has at most 1,024.
+    buckets: [1, 4, 16, 64, 256],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'plant_store_batch_duration_seconds',
+    help: 'From the start of a commit to its outcome.',
+    buckets: [0.001, 0.004, 0.016, 0.064, 0.256, 1.024],
+    registers,
+  })
+  const queue = new Gauge({
+    name: 'plant_store_queue_plants',
+    help: 'Plants that waited when the last commit had its outcome.',
+    registers,
+  })
+  const measure = (message: unknown) => {
+    const { size, duration, queued } = message as BatchMessage
+    sizes.observe(size)
+    durations.observe(duration / 1_000)
+    queue.set(queued)
+  }
+  subscribe('plant-store:batch', measure)
+  return () => {
+    unsubscribe('plant-store:batch', measure)
+  }
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { errorNumbers } from '../src/contract/errors.ts'
+import { createMetrics } from '../src/metrics.ts'
+
+type Target = { expr: string; legendFormat: string; datasource: object }
+type Panel = { title: string; gridPos: { x: number; y: number; w: number; h: number }; targets: Target[] }
+
+const dashboard = JSON.parse(readFileSync('deploy/grafana-dashboard.json', 'utf8'))
+const panels: Panel[] = dashboard.panels
+const targets = panels.flatMap(({ targets }) => targets)
+const variables: { name: string; definition?: string }[] = dashboard.templating.list
+const queries = [...targets.map(({ expr }) => expr), ...variables.flatMap(({ definition = [] }) => definition)]
+
+const metrics = createMetrics({ version: '1.0.0' })
+metrics.begin()
+metrics.end({
+  id: 'a',
+  trace: undefined,
+  method: 'POST',
+  operation: 'createPlant',
+  client: undefined,
+  address: undefined,
+  status: 401,
+  error: errorNumbers.missingToken,
+  started: 0,
+  duration: 1,
+})
+metrics.tokens(true)
+metrics.ready(true)
+const text = await metrics.text()
+metrics.close()
+
+/** All that a pattern captures in texts. */
+const all = (texts: string[], pattern: RegExp) =>
+  new Set(texts.flatMap((text) => Array.from(text.matchAll(pattern), ([, found]) => found as string)))
+
+t.test('its queries ask for what the service shows', async (t) => {
+  const shown = all([text], /^(\w+)(?=[{ ])/gm)
+  const asked = all(queries, /(?<![$\w])([a-z]+_\w+)(?![\w(])/g)
+  asked.delete('node_version')
+  t.ok(asked.size > 20)
+  for (const metric of asked) t.ok(shown.has(metric), metric)
+})
+
+t.test('it shows all that the service does', async (t) => {
+  const families = all([text], /^# TYPE (\w+)/gm)
+  t.ok(families.size > 15)
+  for (const family of families) {
+    t.ok(
+      queries.some((query) => new RegExp(`\\b${family}(_bucket|_sum|_count)?\\b`).test(query)),
+      family,
+    )
+  }
+})
+
+t.test('its labels are those of the service, and the instance that Prometheus adds', async (t) => {
+  const shown = all([text], /[{,](\w+)="/g).add('instance')
+  const selected = all(queries, /[{,] *(\w+)[!=]/g)
+  const grouped = new Set(Array.from(all(queries, /\bby \(([^)]*)\)/g)).flatMap((list) => list.split(', ')))
+  const named = all(
+    targets.map(({ legendFormat }) => legendFormat),
+    /\{\{(\w+)\}\}/g,
+  )
+  t.same(selected, new Set(['instance', 'status']))
+  for (const label of [...selected, ...grouped, ...named]) t.ok(shown.has(label), label)
+  for (const { expr, legendFormat } of targets) {
+    const [, list] = /\bby \(([^)]*)\)/.exec(expr) ?? []
+    for (const label of list === undefined ? [] : all([legendFormat], /\{\{(\w+)\}\}/g)) {
+      t.ok(list?.split(', ').includes(label), `${label} is left by ${expr}`)
+    }
+  }
+})
+
+t.test('every panel asks the source that is chosen, and lies on no other', async (t) => {
+  const names = new Set(variables.map(({ name }) => `$${name}`)).add('$__rate_interval')
+  for (const variable of all(queries, /(\$\w+)/g)) t.ok(names.has(variable), variable)
+  for (const { datasource } of targets) t.match(datasource, { type: 'prometheus', uid: /^\$\{datasource\}$/ })
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.trunc(cell / w)}`),
+  )
+  t.equal(new Set(cells).size, cells.length)
+})

@@ -68,7 +68,13 @@ export interface components {
     responses: never;
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /**
+         * @description By which the operator finds the request.
+         * @example 6f1c2a52-8c3e-4f5b-9d0a-2b7e1f4c9a10
+         */
+        "X-Request-Id": string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -97,6 +103,7 @@ export interface operations {
             /** @description The plant that is now in the store, without its id. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -115,6 +122,7 @@ export interface operations {
              */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -135,6 +143,7 @@ export interface operations {
                      * @example Bearer realm="plant-store", error="invalid_token"
                      */
                     "WWW-Authenticate": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -150,6 +159,7 @@ export interface operations {
             /** @description The `id` belongs to a plant with another name or tag (40900). Nothing was changed. */
             409: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -165,6 +175,12 @@ export interface operations {
             /** @description Any other error of the table above. */
             default: {
                 headers: {
+                    /**
+                     * @description Seconds after which to come back; with 429 and 503.
+                     * @example 1
+                     */
+                    "Retry-After"?: number;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {

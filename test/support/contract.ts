@@ -38,6 +38,7 @@ export function assertAnswer(t: Assertions, { method, path, status, headers, bod
   if (status === 405) t.type(headers.allow, 'string')
   if (status === 415) t.ok(headers.accept ?? headers['accept-encoding'])
   if (status === 503 || status === 429) t.match(headers['retry-after'], /^\d+$/)
+  t.match(headers['x-request-id'], /^[\w.-]{1,128}$/)
   t.equal(headers['content-type'], 'application/json; charset=utf-8')
   if (method === 'HEAD') return
   const value = JSON.parse(body)

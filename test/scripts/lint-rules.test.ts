@@ -8,7 +8,7 @@ import { copyProject } from '../support/copy.ts'
 /** Each way to break a rule of the house: the text to replace, its replacement, the rule that must notice. */
 const breaches: [from: string, to: string, rule: string][] = [
   ['              format: int64\n', '', 'house/integer-has-a-format'],
-  ['          format: int32\n', '', 'house/integer-has-a-format'],
+  ['\n          format: int32\n', '\n', 'house/integer-has-a-format'],
   ['              example: Bearer realm="plant-store", error="invalid_token"\n', '', 'house/parameter-has-an-example'],
   ['          examples:\n            - indoor\n', '', 'scalar-property-missing-example'],
   [

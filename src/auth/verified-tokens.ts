@@ -1,0 +1,43 @@
+import { hash } from 'node:crypto'
+
+type Options = {
+  /** Milliseconds. */
+  maxAge?: number
+  /** The most tokens that are held. */
+  size?: number
+  now?(): number
+}
+
+export type VerifiedTokens = {
+  /** The client of a token that was verified lately. */
+  get(token: string): string | undefined
+  /** Takes the milliseconds, too, in which the token expires. */
+  add(token: string, client: string, expiresIn: number): void
+}
+
+/**
+ * Remembers for a minute which tokens were good: a signature costs far more than a digest. Only digests are held, and
+ * only of good tokens, so that nobody without one can push out those of others; the oldest go first.
+ */
+export function verifiedTokens({
+  maxAge = 60_000,
+  size = 10_000,
+  now = () => performance.now(),
+}: Options = {}): VerifiedTokens {
+  const verified = new Map<string, { client: string; until: number }>()
+  return {
+    get(token) {
+      const found = verified.get(sha256(token))
+      return found !== undefined && now() < found.until ? found.client : undefined
+    },
+    add(token, client, expiresIn) {
+      const digest = sha256(token)
+      // Written again, it is the newest of the map.
+      verified.delete(digest)
+      verified.set(digest, { client, until: now() + Math.min(expiresIn, maxAge) })
+      if (verified.size > size) verified.delete(verified.keys().next().value as string)
+    },
+  }
+}
+
+const sha256 = (token: string): string => hash('sha256', token, 'base64url')

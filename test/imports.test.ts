@@ -56,6 +56,10 @@ t.test('imports go one way', async (t) => {
   }
 })
 
+t.test('what verifies JSON Web Tokens is loaded only when they are configured', async (t) => {
+  for (const file of files) t.notMatch(readFileSync(join('src', file), 'utf8'), /from '.*\/jwt\.ts'/, file)
+})
+
 t.test('no imports in a circle', async (t) => {
   const visit = (file: string, path: string[]): void => {
     if (path.includes(file)) t.fail([...path, file].join(' -> '))

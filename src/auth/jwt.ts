@@ -1,0 +1,62 @@
+import { type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
+import { type IssuerKeys, issuerKeys, KeysUnavailable, type KeyTimes } from './issuer-keys.ts'
+import { fetchKeySet, type KeySource } from './key-set.ts'
+import type { VerifyToken } from './tokens.ts'
+import { verifiedTokens } from './verified-tokens.ts'
+
+export type JwtOptions = KeySource & { audience: string; times?: KeyTimes }
+
+/** A JWS in compact form (RFC 7515 section 7.1): what is signed begins with a brace, which is an e in base64url. */
+const compact = /^e[\w-]+\.[\w-]+\.[\w-]+$/
+
+/** Those that verify with a public key; the token chooses among them and no others (RFC 8725 section 3.1). */
+const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
+
+/**
+ * Gives the verifier of the JWT access tokens (RFC 9068) that one issuer makes for one audience. The name of the client
+ * is `client_id`. What is not shaped like a JWT is refused at once; it rejects with `KeysUnavailable` while the keys of
+ * the issuer cannot be had. Nothing is fetched before the first token.
+ */
+export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): VerifyToken {
+  const key = keyFinder(issuerKeys((signal) => fetchKeySet({ issuer, jwksUrl }, signal), times))
+  const verified = verifiedTokens()
+  const options: JWTVerifyOptions = {
+    algorithms,
+    issuer,
+    audience,
+    // RFC 9068 section 4: an ID token is none, though the issuer signed it with the same key.
+    typ: 'at+jwt',
+    requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti'],
+    clockTolerance: 10,
+  }
+
+  async function verify(token: string): Promise<string | undefined> {
+    try {
+      const { payload } = await jwtVerify(token, key, options)
+      const client = clientName(payload)
+      if (client !== undefined) verified.add(token, client, Number(payload.exp) * 1_000 - Date.now())
+      return client
+    } catch (error) {
+      if (error instanceof KeysUnavailable) throw error
+      return undefined
+    }
+  }
+
+  return (token) => (compact.test(token) ? (verified.get(token) ?? verify(token)) : undefined)
+}
+
+/** The header names a key of the issuer's; a key, or a place of keys, that the token brings along is not looked at. */
+const keyFinder =
+  (keys: IssuerKeys): JWTVerifyGetKey =>
+  async (header, token) => {
+    const current = await keys.current()
+    return await current(header, token).catch(async () => (await keys.newer())(header, token))
+  }
+
+/** RFC 6749 appendix A.1 has printable ASCII, fit for a log; the length is ours. */
+const clientId = /^[\x20-\x7e]{1,200}$/
+
+function clientName({ client_id: client, sub, jti }: JWTPayload): string | undefined {
+  const strings = [client, sub, jti].every((claim) => typeof claim === 'string')
+  return strings && clientId.test(client as string) ? (client as string) : undefined
+}

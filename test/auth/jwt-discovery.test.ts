@@ -1,0 +1,74 @@
+import t, { type Test } from 'tap'
+import { jwtVerifier } from '../../src/auth/jwt.ts'
+import { audience, createKey, startIssuer } from '../support/issuer.ts'
+
+const client = 'gardener'
+const timeout = 2_000
+
+/** An issuer with a path of its own, and whether a verifier that knows only its name accepts one of its tokens. */
+async function named(t: Test, path: string) {
+  const server = await startIssuer(t)
+  const issuer = server.url + path
+  const key = createKey(issuer)
+  server.serve('/keys', { keys: [key.jwk] })
+  const metadata = { issuer, jwks_uri: server.jwksUrl }
+  const accepts = async () =>
+    await jwtVerifier({ issuer, audience, jwksUrl: undefined, times: { timeout } })(key.token())
+  return { server, metadata, accepts }
+}
+
+t.test('the metadata is where RFC 8414 has it, or where OpenID Connect has it', async (t) => {
+  const places = [
+    ['', '/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'],
+    ['/', '/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'],
+    ['/a/b', '/.well-known/oauth-authorization-server/a/b', '/a/b/.well-known/openid-configuration'],
+    ['/a/b/', '/.well-known/oauth-authorization-server/a/b', '/a/b/.well-known/openid-configuration'],
+  ] as const
+  for (const [path, oauth, openid] of places) {
+    const { server, metadata, accepts } = await named(t, path)
+    server.serve(openid, metadata)
+    t.equal(await accepts(), client)
+    t.same(server.asked, [oauth, openid, '/keys'])
+    server.serve(oauth, metadata)
+    server.asked.length = 0
+    t.equal(await accepts(), client)
+    t.same(server.asked, [oauth, '/keys'])
+  }
+})
+
+t.test('metadata of another issuer, or without a safe place of keys, is not used', async (t) => {
+  const { server, metadata, accepts } = await named(t, '/a')
+  const oauth = '/.well-known/oauth-authorization-server/a'
+  const openid = '/a/.well-known/openid-configuration'
+  const { issuer, jwks_uri } = metadata
+  const foreign = [server.url, `${issuer}/`, 'https://issuer.example', '', [issuer], undefined]
+  const unsafe = ['http://issuer.example/keys', 'file:///keys', '/keys', '', [jwks_uri], undefined]
+  for (const wrong of [
+    ...foreign.map((issuer) => ({ issuer, jwks_uri })),
+    ...unsafe.map((jwks_uri) => ({ issuer, jwks_uri })),
+    'null',
+    '[]',
+    '<html>',
+  ]) {
+    server.serve(oauth, wrong)
+    server.serve(openid, wrong)
+    await t.rejects(accepts(), { name: 'KeysUnavailable', cause: { name: 'AggregateError', errors: { length: 2 } } })
+  }
+  t.notOk(server.asked.includes('/keys'))
+  server.serve(openid, metadata)
+  t.equal(await accepts(), client, 'the other place is looked at too')
+})
+
+t.test('the issuer may move its keys', async (t) => {
+  const { server, metadata } = await named(t, '')
+  const { issuer } = metadata
+  const key = createKey(issuer, { kid: 'moved' })
+  server.serve('/.well-known/openid-configuration', metadata)
+  let now = 0
+  const verify = jwtVerifier({ issuer, audience, jwksUrl: undefined, times: { now: () => now } })
+  t.equal(await verify(key.token()), undefined)
+  server.serve('/moved', { keys: [key.jwk] })
+  server.serve('/.well-known/openid-configuration', { issuer, jwks_uri: `${server.url}/moved` })
+  now += 10_000
+  t.equal(await verify(key.token()), client)
+})

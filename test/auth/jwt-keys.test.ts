@@ -1,0 +1,187 @@
+import { request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { KeysUnavailable, type KeyTimes } from '../../src/auth/issuer-keys.ts'
+import { jwtVerifier } from '../../src/auth/jwt.ts'
+import { audience, createKey, startIssuer } from '../support/issuer.ts'
+import { createService } from '../support/service.ts'
+
+const client = 'gardener'
+
+/** An issuer of one key, and a verifier of its own clock, in milliseconds. */
+async function watched(t: Test, options: KeyTimes & { discovered?: boolean } = {}) {
+  const { discovered = false, ...times } = options
+  const issuer = await startIssuer(t)
+  const { url } = issuer
+  const clock = { now: 0 }
+  const verify = jwtVerifier({
+    issuer: url,
+    audience,
+    jwksUrl: discovered ? undefined : issuer.jwksUrl,
+    times: { now: () => clock.now, ...times },
+  })
+  const publish = (...keys: ReturnType<typeof createKey>[]) =>
+    issuer.serve('/keys', { keys: keys.map(({ jwk }) => jwk) })
+  const key = createKey(url)
+  publish(key)
+  const unavailable = (token: string, seconds: number) =>
+    t.rejects(Promise.resolve(verify(token)), { name: 'KeysUnavailable', retryAfter: seconds })
+  return { issuer, key, verify, publish, unavailable, clock }
+}
+
+t.test('requests that come together share one fetch', async (t) => {
+  const { issuer, key, verify } = await watched(t)
+  t.same(issuer.asked, [], 'none before the first token')
+  const clients = await Promise.all(Array.from({ length: 50 }, () => verify(key.token())))
+  t.same(new Set(clients), new Set([client]))
+  t.same(issuer.asked, ['/keys'])
+})
+
+t.test('a new key is fetched when a token names it, a removed one is forgotten', async (t) => {
+  const { issuer, key, verify, publish, clock } = await watched(t)
+  t.equal(await verify(key.token()), client)
+  const second = createKey(issuer.url, { kid: 'two' })
+  publish(key, second)
+  t.equal(await verify(second.token()), undefined, 'not so soon after the last fetch')
+  clock.now += 10_000
+  t.equal(await verify(second.token()), client)
+  t.equal(await verify(key.token()), client, 'both are good while both are published')
+  publish(second)
+  t.equal(await verify(key.token()), client, 'the set is not asked for at each request')
+  clock.now += 300_000
+  t.equal(await verify(key.token()), undefined)
+  t.equal(await verify(second.token()), client)
+})
+
+t.test('tokens that name no key cause few fetches', async (t) => {
+  const { issuer, key, verify, clock } = await watched(t)
+  const names = Array.from({ length: 100 }, (_, index) => key.token({ header: { kid: String(index) } }))
+  for (const token of names) t.equal(await verify(token), undefined)
+  t.equal(issuer.asked.length, 1)
+  clock.now += 10_000
+  t.same(new Set(await Promise.all(names.map(verify))), new Set([undefined]))
+  t.equal(issuer.asked.length, 2)
+})
+
+t.test('an issuer that was never reached', async (t) => {
+  const { issuer, key, verify, unavailable, clock } = await watched(t)
+  issuer.goDown(true)
+  await Promise.all(Array.from({ length: 10 }, () => unavailable(key.token(), 10)))
+  clock.now += 4_000
+  await unavailable(key.token(), 6)
+  t.equal(issuer.asked.length, 1, 'it is left alone for a while')
+  t.equal(verify('opaque'), undefined, 'other tokens are none of its business')
+  t.equal(await verify(key.token({ header: { alg: 'HS256' } })), undefined, 'nor is what it cannot have signed')
+  issuer.goDown(false)
+  clock.now += 6_000
+  t.equal(await verify(key.token()), client)
+})
+
+t.test('an issuer that is lost', async (t) => {
+  const { issuer, key, verify, publish, unavailable, clock } = await watched(t)
+  t.equal(await verify(key.token()), client)
+  issuer.goDown(true)
+  const second = createKey(issuer.url, { kid: 'two' })
+  t.equal(await verify(second.token()), undefined, 'a set fetched just now is believed')
+  clock.now += 10_000
+  await unavailable(second.token(), 10)
+  for (clock.now = 300_000; clock.now < 3_600_000; clock.now += 300_000) {
+    t.equal(await verify(key.token()), client, `keys ${clock.now} ms old`)
+  }
+  clock.now = 3_600_000
+  await unavailable(key.token(), 10)
+  issuer.goDown(false)
+  publish(second)
+  clock.now += 10_000
+  t.equal(await verify(second.token()), client)
+  t.equal(await verify(key.token()), undefined)
+})
+
+t.test('an issuer that hangs is not waited for long', async (t) => {
+  const { issuer, key, verify, unavailable, clock } = await watched(t, { timeout: 100 })
+  issuer.serve('/keys', () => {})
+  await unavailable(key.token(), 10)
+  issuer.serve('/keys', (_, response) => response.write('{"keys":['))
+  clock.now += 10_000
+  await unavailable(key.token(), 10)
+  issuer.serve('/keys', { keys: [key.jwk] })
+  clock.now += 10_000
+  t.equal(await verify(key.token()), client)
+  issuer.serve('/keys', () => {})
+  clock.now += 300_000
+  t.equal(await verify(key.token()), client, 'the last keys are used in the end')
+})
+
+t.test('an issuer that is known to fail is not waited for', async (t) => {
+  const { issuer, key, verify, clock } = await watched(t)
+  t.equal(await verify(key.token()), client)
+  issuer.goDown(true)
+  clock.now += 300_000
+  t.equal(await verify(key.token()), client)
+  issuer.goDown(false)
+  const asked = new Promise((resolve) => issuer.serve('/keys', resolve))
+  clock.now += 10_000
+  t.equal(await Promise.race([verify(key.token()), sleep(1_000)]), client)
+  t.ok(await asked, 'it is tried again')
+})
+
+t.test('what is no key set changes nothing', async (t) => {
+  const { issuer, key, verify, unavailable, clock } = await watched(t)
+  t.equal(await verify(key.token()), client)
+  const second = createKey(issuer.url, { kid: 'two' })
+  const set = { keys: [second.jwk] }
+  const garbage = ['', '<html>', 'null', '[]', '{}', '{"keys":{}}', '{"keys":[null]}', '{"keys":"one"}']
+  const large = JSON.stringify({ ...set, more: 'x'.repeat(2 ** 18) })
+  for (const text of [...garbage, large]) {
+    issuer.serve('/keys', text)
+    clock.now += 10_000
+    await unavailable(second.token(), 10)
+    t.equal(await verify(key.token()), client, text.slice(0, 20))
+  }
+  for (const status of [201, 302, 401, 500]) {
+    issuer.serve('/keys', (_, response) => response.writeHead(status, { location: '/other' }).end(JSON.stringify(set)))
+    clock.now += 10_000
+    await unavailable(second.token(), 10)
+  }
+  t.notOk(issuer.asked.includes('/other'), 'redirects are not followed')
+})
+
+t.test('the service answers 503 without the keys, and 401 with them', async (t) => {
+  const { issuer, key, verify, clock } = await watched(t)
+  const { create, log } = await createService(t, { verifyToken: verify })
+  const authorization = `Bearer ${key.token()}`
+  issuer.goDown(true)
+  const answer = await create({ id: 1, name: 'Monstera' }, { authorization })
+  t.match(answer, { status: 503, headers: { 'retry-after': '10' }, body: { error: 50300 } })
+  t.match(log.join(''), 'the keys of the issuer cannot be had')
+  t.notMatch(log.join(''), authorization.slice(7), 'a token is not logged')
+  issuer.goDown(false)
+  clock.now += 10_000
+  t.equal((await create({ id: 1, name: 'Monstera' }, { authorization })).status, 200)
+  const wrong = `Bearer ${key.token({ header: { typ: 'JWT' } })}`
+  t.equal((await create({ id: 2, name: 'Monstera' }, { authorization: wrong })).status, 401)
+})
+
+t.test('a token larger than the header section may be is not looked at', async (t) => {
+  const { issuer, key, verify } = await watched(t)
+  const { listen } = await createService(t, { verifyToken: verify })
+  const authorization = `Bearer ${key.token({ claims: { more: 'x'.repeat(16_384) } })}`
+  const port = await listen()
+  const status = await new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path: '/plants', method: 'POST', headers: { authorization } })
+      .on('response', (response) => resolve(response.resume().statusCode))
+      .on('error', reject)
+      .end()
+  })
+  t.equal(status, 431)
+  t.same(issuer.asked, [])
+})
+
+t.test('the reason tells nothing of a query', async (t) => {
+  const issuer = await startIssuer(t)
+  const key = createKey(issuer.url)
+  const verify = jwtVerifier({ issuer: issuer.url, audience, jwksUrl: `${issuer.jwksUrl}?code=secret` })
+  const error = await Promise.resolve(verify(key.token())).catch((error) => error)
+  t.ok(error instanceof KeysUnavailable)
+  t.equal(error.cause.message, `${issuer.jwksUrl} answers 404`)
+})

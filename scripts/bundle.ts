@@ -2,7 +2,7 @@ import { cp, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-/** Bundles into dist/ what runs: the server with its stores, and the client. */
+/** Bundles into dist/ what runs: the command, the server with its stores, and the client. */
 export async function bundle(): Promise<void> {
   await Promise.all([bundleServer(), bundleClient()])
 }
@@ -12,6 +12,7 @@ async function bundleServer(): Promise<void> {
   await rm('dist/chunks', { recursive: true, force: true })
   await build({
     entryPoints: {
+      'plant-store': 'src/cli/plant-store.ts',
       server: 'src/server.ts',
       store: 'src/store/open.ts',
       conformance: 'test/store/conformance.ts',

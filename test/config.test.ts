@@ -19,7 +19,7 @@ t.test('without any variable: loopback, an embedded store, a token of this proce
     management: { host: '127.0.0.1', port: 3001 },
     log: { level: 'info', format: 'auto', requests: true },
   })
-  t.match(generatedToken, /^[\w-]{43}$/)
+  t.match(generatedToken, /^plants_[\w-]{49}$/)
   t.same(tokens, [generatedToken])
   t.not(readConfig({}).generatedToken, generatedToken)
 })
@@ -141,7 +141,10 @@ t.test('a token that is too weak is refused without being shown', async (t) => {
       t.fail('it was accepted')
     } catch (error) {
       const { message } = error as Error
-      t.match(message, /^ACCESS_TOKENS: token \d of \d has .*, allowed: at least 128 bits; make one with node -p /)
+      t.match(
+        message,
+        /^ACCESS_TOKENS: token \d of \d has .*, allowed: at least 128 bits; make one with plant-store token create /,
+      )
       t.notMatch(message, weak)
     }
   }
@@ -149,7 +152,7 @@ t.test('a token that is too weak is refused without being shown', async (t) => {
 
 t.test('an address that others can reach needs tokens', async (t) => {
   for (const HOST of ['0.0.0.0', '::', '192.0.2.1']) {
-    t.throws(() => readConfig({ HOST }), /^ACCESS_TOKENS is not set, .* make a token with node -p /)
+    t.throws(() => readConfig({ HOST }), /^ACCESS_TOKENS is not set, .* make a token with plant-store token create /)
   }
   for (const HOST of ['127.0.0.2', '::1', 'localhost']) t.ok(readConfig({ HOST }).generatedToken)
   t.same(readConfig({ HOST: '::', TOKENS_FILE: 'tokens.json' }).tokens, [])

@@ -24,8 +24,9 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
     values: /^(client\/|contract\/(json|exact-integer)$|\.\.\/generated\/int64-replies\.json$)/,
     types: /^\.\.\/generated\/api\.d$/,
   },
+  'cli/': { values: /^(cli\/|auth\/|server$|\.\.\/package\.json$)/, types: /^auth\// },
   'auth/': {
-    values: /^(contract\/(errors|exchange)$|auth\/)/,
+    values: /^(contract\/(errors|exchange|json)$|auth\/)/,
     types: /^(contract\/security$|limits\/rate-limit$|auth\/)/,
   },
   'limits/': { values: /^(contract\/errors$|limits\/)/ },

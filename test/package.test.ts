@@ -70,6 +70,7 @@ t.test('it holds what a consumer needs, and nothing else', async (t) => {
     'dist/client.js',
     'dist/conformance.js',
     'dist/docs/index.html',
+    'dist/plant-store.js',
     'dist/server.js',
     'dist/store.js',
     'dist/types/generated/api.d.ts',

@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { formatToken } from './token-format.ts'
 
 /**
  * Gives the name of the client whose token it is, undefined for a token that is not accepted. Rejects with an error whose
@@ -26,10 +27,10 @@ export function tokenVerifier(
 }
 
 /** A token that nobody can guess: 256 bits, in the alphabet of RFC 6750 section 2.1. */
-export const newToken = (): string => randomBytes(32).toString('base64url')
+export const newToken = (): string => formatToken(randomBytes(32))
 
-/** The command that makes a token, for messages; it runs wherever the service does. */
-export const tokenCommand = `node -p "require('node:crypto').randomBytes(32).toString('base64url')"`
+/** The command that makes a token, for messages. */
+export const tokenCommand = 'plant-store token create --name NAME'
 
 const alphabets: [RegExp, number][] = [
   [/^\d+$/, 10],

@@ -1,0 +1,26 @@
+import { parseArgs } from 'node:util'
+
+/** A command that was not written as it must be: told in one line, with exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/**
+ * Takes the words after a command and the names of the options that it has, each with a value; gives those that were
+ * given, and whether help was asked for. Throws a UsageError, which shows no value.
+ */
+export function parseOptions(args: string[], names: string[]): { help: boolean; given: Record<string, string> } {
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]))
+  try {
+    const { values } = parseArgs({ args, options: { ...options, help: { type: 'boolean', short: 'h' } } })
+    const { help = false, ...given } = values as Record<string, string> & { help?: boolean }
+    return { help, given }
+  } catch (error) {
+    const { code, message } = error as Error & { code: string }
+    const allowed = [...names, 'help'].map((name) => `--${name}`).join(', ')
+    // A word that stands alone may be a token.
+    const problem =
+      code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? 'A word without an option' : message.split(/[.\n]/)[0]
+    throw new UsageError(`${problem}, allowed: ${allowed}`)
+  }
+}

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { followTokens } from '../../src/auth/followed-tokens.ts'
+import { readTokens } from '../../src/cli/change-tokens.ts'
+import { token as command } from '../../src/cli/token.ts'
+import { UsageError } from '../../src/cli/usage.ts'
+import { copyProject } from '../support/copy.ts'
+import { run } from '../support/process.ts'
+import { tokensFile } from '../support/tokens.ts'
+
+const token = (t: Test, environment: Record<string, string>, ...args: string[]) =>
+  run(t, 'src/cli/plant-store.ts', environment, ['token', ...args])
+
+t.test('a token is made, rotated and revoked, and accepted as long', async (t) => {
+  const TOKENS_FILE = join(t.testdir({}), 'tokens.json')
+  const made = await token(t, { TOKENS_FILE }, 'create', '--name', 'shop', '--note', 'for the shop').ended
+  t.match(made, { code: 0, stderr: `${TOKENS_FILE}: the token of shop does not expire\n` })
+  t.match(made.stdout, /^plants_[\w-]{49}\n$/, 'the token alone')
+
+  const rotated = await token(t, { TOKENS_FILE }, 'rotate', '--name=shop', '--overlap=1h').ended
+  t.match(rotated, { code: 0, stderr: /: the new token of shop does not expire, those before it expire by \S+\n$/ })
+  const [first, second] = [made.stdout.trim(), rotated.stdout.trim()]
+
+  const listed = await token(t, { TOKENS_FILE }, 'list').ended
+  t.match(listed, { code: 0, stderr: '' })
+  t.match(listed.stdout, /^NAME .*\n(shop .* active {2}for the shop\n){2}$/)
+  for (const shown of [first, second]) t.notMatch(listed.stdout + readFileSync(TOKENS_FILE, 'utf8'), shown)
+
+  const loaded: number[] = []
+  const { verify, close } = await followTokens(TOKENS_FILE, { load: (count) => loaded.push(count), error: t.fail })
+  t.teardown(close)
+  t.same([verify(first), verify(second)], ['shop', 'shop'])
+  const digest = /^shop +([\da-f]{8}) /m.exec(listed.stdout)?.[1] ?? ''
+  const revoked = await token(t, { TOKENS_FILE }, 'revoke', '--digest', digest).ended
+  t.same(revoked, { code: 0, signal: null, stdout: '', stderr: `${TOKENS_FILE}: 1 token is revoked\n` })
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  t.same([verify(first), verify(second)], [undefined, 'shop'])
+  t.same(loaded, [1, 1])
+})
+
+t.test('commands at once lose nothing, and a reader finds the file whole', async (t) => {
+  const file = tokensFile(t)
+  const names = Array.from({ length: 6 }, (_, index) => `client-${index}`)
+  let ended = false
+  const reader = (async () => {
+    let reads = 0
+    for (; !ended; reads++) await readTokens(file)
+    return reads
+  })()
+  const made = await Promise.all(names.map((name) => token(t, {}, 'create', '--name', name, '--file', file).ended))
+  ended = true
+  t.ok((await reader) > 0)
+  for (const { code } of made) t.equal(code, 0)
+  t.same((await readTokens(file)).map(({ name }) => name).sort(), names)
+})
+
+t.test('a killed command keeps no other waiting', async (t) => {
+  const file = tokensFile(t)
+  const script = join(dirname(file), 'stuck.mjs')
+  writeFileSync(
+    script,
+    `import { changeTokens } from ${JSON.stringify(resolve('src/cli/change-tokens.ts'))}
+    await changeTokens(${JSON.stringify(file)}, () => { console.log('locked'); for (;;); })`,
+  )
+  const stuck = run(t, script)
+  await stuck.find('stdout', /locked/)
+  stuck.child.kill('SIGKILL')
+  await once(stuck.child, 'exit')
+  t.match(await command(['create', '--name', 'a', '--file', file], {}), { result: /^plants_/ })
+})
+
+t.test('it works in a clone as it is', async (t) => {
+  const cwd = copyProject(t)
+  const args = ['run', '--silent', 'token', '--', 'create', '--name', 'a', '--file', 'tokens.json']
+  const { stdout } = await promisify(execFile)('npm', args, { cwd })
+  t.match(stdout, /^plants_[\w-]{49}\n$/)
+})
+
+t.test('the file is that of the option, else of the environment, else tokens.json here', async (t) => {
+  const directory = t.testdir({})
+  const [one, two] = [join(directory, 'one'), join(directory, 'two')]
+  const create = (name: string, environment: Record<string, string>, ...file: string[]) =>
+    command(['create', '--name', name, ...file], environment)
+  await create('a', { TOKENS_FILE: one })
+  await create('b', { TOKENS_FILE: one }, '--file', two)
+  t.match(await readTokens(one), [{ name: 'a' }])
+  t.match(await readTokens(two), [{ name: 'b' }])
+  const here = run(
+    t,
+    resolve('src/cli/plant-store.ts'),
+    { TOKENS_FILE: '' },
+    ['token', 'create', '--name', 'c'],
+    directory,
+  )
+  t.match(await here.ended, { code: 0, stderr: /^tokens\.json: / })
+  t.match(await readTokens(join(directory, 'tokens.json')), [{ name: 'c' }])
+})
+
+t.test('what cannot be done is told in one line, with the file', async (t) => {
+  const file = tokensFile(t)
+  const refusals: [string[], string][] = [
+    [['rotate', '--name', 'a', '--file', file], `${file}: a has no token that could be rotated`],
+    [['revoke', '--name', 'a', '--file', file], `${file}: there is no such token`],
+    [['list', '--file', `${file}.none`], `${file}.none: ENOENT: no such file or directory, open '${file}.none'`],
+  ]
+  for (const [args, message] of refusals) {
+    await t.rejects(command(args, {}), { name: 'Error', message })
+  }
+  const { code, stdout, stderr } = await token(t, {}, 'revoke', '--name', 'a', '--file', file).ended
+  t.same([code, stdout, stderr], [1, '', `plant-store: ${file}: there is no such token\n`])
+})
+
+t.test('what is written wrong is told before any file is touched', async (t) => {
+  const directory = t.testdir({})
+  const TOKENS_FILE = join(directory, 'tokens.json')
+  const create = 'allowed: --name, --expires, --note, --file, --help'
+  const refusals: [string[], string][] = [
+    [[], 'token: there is no such command, allowed: create, list, rotate, revoke'],
+    [['toString'], 'token: there is no such command, allowed: create, list, rotate, revoke'],
+    [['create', '--nmae', 'a'], `Unknown option '--nmae', ${create}`],
+    [['create', '--overlap', '1h', '--name', 'a'], `Unknown option '--overlap', ${create}`],
+    [['create', '--name'], `Option '--name <value>' argument missing, ${create}`],
+    [['create', '--name', '--note'], `Option '--name' argument is ambiguous, ${create}`],
+    [['create', 'plants_secret'], `A word without an option, ${create}`],
+    [['create'], '--name is missing, allowed: 1 to 64 letters, digits and ._-'],
+    [['list', '--name', 'a'], "Unknown option '--name', allowed: --file, --help"],
+    [['revoke'], '--name is missing, allowed: --name or --digest'],
+  ]
+  for (const [args, message] of refusals) {
+    await t.rejects(command(args, { TOKENS_FILE }), new UsageError(message), args.join(' '))
+  }
+  const { code, stdout, stderr } = await token(t, { TOKENS_FILE }, 'create').ended
+  t.same([code, stdout], [2, ''])
+  t.equal(stderr, 'plant-store: --name is missing, allowed: 1 to 64 letters, digits and ._-\n')
+  t.notOk(existsSync(`${TOKENS_FILE}-lock`))
+})
+
+t.test('help', async (t) => {
+  for (const args of [['--help'], ['-h'], ['create', '--help'], ['revoke', '-h']]) {
+    const { result, words } = await command(args, {})
+    t.match(result, /^plant-store token create --name NAME /)
+    t.equal(words, undefined)
+  }
+})

@@ -33,7 +33,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const isOpen = tokens.length === 0 && tokensFile === undefined && jwt === undefined
   const generatedToken = isOpen ? tokenForLoopback(values.HOST) : undefined
   return {
-    host: values.HOST,
+    host: addressOf(values.HOST),
     port: values.PORT,
     storeUrl: values.STORE_URL,
     tokens: generatedToken === undefined ? tokens : [generatedToken],
@@ -55,10 +55,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     },
     trustProxy: values.TRUST_PROXY,
     drain: { time: values.DRAIN_TIME, deadline: values.DRAIN_DEADLINE },
-    management: { host: values.MANAGEMENT_HOST, port: values.MANAGEMENT_PORT },
+    management: { host: addressOf(values.MANAGEMENT_HOST), port: values.MANAGEMENT_PORT },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT, requests: values.ACCESS_LOG === 'on' },
   }
 }
+
+/** Fastify would listen on the other loopback address too, with a server that has no limits. */
+const addressOf = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host)
 
 function readVariables(environment: NodeJS.ProcessEnv) {
   // An empty variable is one that is not set: so it is in a shell script and in a compose file.

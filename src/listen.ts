@@ -1,17 +1,26 @@
-/** Where somebody listens, and how the variables that say so begin. */
-export type Place = { host: string; port: number; prefix?: string }
+import type { AddressInfo } from 'node:net'
 
-/** Gives what an error of listening there means, in one line that names the variable to change. */
-export function explainListen({ host, port, prefix = '' }: Place, error: Error & { code?: string }): Error {
+export type Place = { host: string; port: number }
+
+/**
+ * Takes what is to listen somewhere, and how the variables begin that say where; gives its URL (RFC 3986 section 3.2.2)
+ * once it does. Rejects with one line that names the variable to change.
+ */
+export async function listen(
+  start: (place: Place) => Promise<unknown>,
+  server: { address(): AddressInfo | string | null },
+  { host, port }: Place,
+  prefix = '',
+): Promise<string> {
   const reasons: Record<string, string> = {
     EADDRINUSE: `${prefix}PORT is ${port}: another process listens on ${host}:${port}, allowed: a free port`,
     EADDRNOTAVAIL: `${prefix}HOST is ${host}: this machine has no such address, allowed: one of its own`,
     EACCES: `${prefix}PORT is ${port}: this user may not listen there, allowed: a port from 1024`,
   }
-  const reason = reasons[error.code as string]
-  return reason === undefined ? error : new Error(reason)
+  await start({ host, port }).catch((error: Error & { code?: string }) => {
+    const reason = reasons[error.code as string]
+    throw reason === undefined ? error : new Error(reason)
+  })
+  const at = server.address() as AddressInfo
+  return `http://${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`
 }
-
-/** Gives the URL of an address that a server listens on (RFC 3986 section 3.2.2). */
-export const urlOf = ({ address, family, port }: { address: string; family: string; port: number }): string =>
-  `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`

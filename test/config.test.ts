@@ -155,6 +155,7 @@ t.test('an address that others can reach needs tokens', async (t) => {
     t.throws(() => readConfig({ HOST }), /^ACCESS_TOKENS is not set, .* make a token with plant-store token create /)
   }
   for (const HOST of ['127.0.0.2', '::1', 'localhost']) t.ok(readConfig({ HOST }).generatedToken)
+  t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'one listener')
   t.same(readConfig({ HOST: '::', TOKENS_FILE: 'tokens.json' }).tokens, [])
   t.same(readConfig({ HOST: '::', JWT_ISSUER: 'https://issuer.example', JWT_AUDIENCE: 'plants' }).tokens, [])
 })

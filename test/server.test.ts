@@ -11,20 +11,20 @@ const ACCESS_TOKENS = token
 
 async function start(t: Test, environment: Record<string, string> = {}) {
   const server = run(t, 'src/server.ts', { ACCESS_TOKENS, ...environment })
-  const [line, url = ''] = await server.find('stderr', /^plant-store \S+ on (\S+), store .*\n/)
+  const [line, url = '', management] = await server.find('stderr', /^plant-store \S+ on (\S+), .* on (\S+)\n/)
   const create = async (body: string) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const answer = await fetch(`${url}/plants`, { method: 'POST', headers, body })
     return [answer.status, await answer.text()]
   }
-  return { ...server, url, line, create }
+  return { ...server, url, management, line, create }
 }
 
 t.test('a plant outlives the process', async (t) => {
   const STORE_URL = `sqlite:${join(t.testdir({}), 'data', 'plants.db')}`
   const plant = '{"id":9223372036854775807,"name":"Monstera deliciosa"}'
   const first = await start(t, { STORE_URL })
-  t.equal(first.line, `plant-store 1.0.0 on ${first.url}, store ${STORE_URL}\n`)
+  t.equal(first.line, `plant-store 1.0.0 on ${first.url}, store ${STORE_URL}, management on ${first.management}\n`)
   t.same(await first.create(plant), [200, '{"name":"Monstera deliciosa"}'])
 
   const second = await run(t, 'src/server.ts', { ACCESS_TOKENS, STORE_URL }).ended

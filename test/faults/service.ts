@@ -8,7 +8,14 @@ export const token = newToken()
 export type End = { code: number | null; signal: NodeJS.Signals | null }
 
 /** On free ports of the loopback address, without a log, and ending as soon as it is told to. */
-const quiet = { HOST: '', PORT: '0', MANAGEMENT_PORT: '0', DRAIN_TIME: '0', ACCESS_LOG: 'off' }
+const quiet = {
+  HOST: '',
+  PORT: '0',
+  MANAGEMENT_PORT: '0',
+  DRAIN_TIME: '0',
+  EVENT_LOOP_DELAY_LIMIT: '60000',
+  ACCESS_LOG: 'off',
+}
 
 /** A service in a process of its own. */
 export type Service = {

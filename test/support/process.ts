@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Test } from 'tap'
 
-/** On free ports of the loopback address, and ending as soon as it is told to. */
+/** On free ports of the loopback address, ending as soon as it is told to, and patient with a busy machine. */
 const defaults = {
   ACCESS_TOKENS: '',
   HOST: '',
   PORT: '0',
   MANAGEMENT_PORT: '0',
   DRAIN_TIME: '0',
+  EVENT_LOOP_DELAY_LIMIT: '60000',
   STORE_URL: 'memory:',
 }
 

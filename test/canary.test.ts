@@ -1,0 +1,157 @@
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { startPostgres } from './support/postgres.ts'
+import { run } from './support/process.ts'
+
+/** What must never be seen: it is in every token, body, path and password here. */
+const canary = 'c4n4ry0Xq7vTz2LmPw9R'
+const token = `token-${canary}-abcdefghij`
+const authorization = `Bearer ${token}`
+
+async function start(t: Test, environment: Record<string, string>) {
+  const server = run(t, 'src/server.ts', { ACCESS_TOKENS: token, LOG_LEVEL: 'debug', ...environment })
+  const [, url = '', management] = await server.find('stderr', / on (\S+), store .*, management on (\S+)\n/)
+  const send = async (body: string, headers: Record<string, string> = {}, path = '/plants') => {
+    const all = { authorization, 'content-type': 'application/json', ...headers }
+    const answer = await fetch(url + path, { method: 'POST', headers: all, body })
+    await answer.text()
+    return answer.status
+  }
+  /** Sends bytes; resolves when the service has hung up, or after a while. */
+  const sendBytes = async (bytes: string) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const closed = new Promise((resolve) => socket.on('error', () => {}).on('close', resolve))
+    socket.resume().write(bytes)
+    await Promise.race([closed, sleep(500)])
+    socket.destroy()
+  }
+  /** Ends it; fails when anything that it has written has the canary. */
+  const assertSilent = async () => {
+    const metrics = await (await fetch(`${management}/metrics`)).text()
+    server.child.kill('SIGTERM')
+    const { stdout, stderr } = await server.ended
+    t.match(stdout, /"msg":"request"/)
+    t.match(metrics, /http_server_request_duration_seconds_count/)
+    for (const [name, text] of Object.entries({ stdout, stderr, metrics })) {
+      t.notMatch(text, canary, `${name} has no token, body, path or password`)
+    }
+  }
+  return { send, sendBytes, assertSilent, server }
+}
+
+const plant = (id: number | string, name = canary) => `{"id":${id},"name":"${name}","tag":"${canary}"}`
+
+t.test('a request that fails leaves no token and no body behind', async (t) => {
+  const directory = t.testdir({
+    'store.mjs': `
+      const failures = {
+        2: (plant) => Object.assign(new Error('broken'), { detail: plant.name, plant }),
+        3: () => Object.assign(new Error('away'), { retryAfter: 1 }),
+      }
+      export const open = async () => ({
+        create: async (plant) => {
+          if (plant.id === 4n) return 'conflict'
+          if (plant.id === 5n) await new Promise(() => {})
+          if (plant.id in failures) throw failures[plant.id](plant)
+          return 'created'
+        },
+        ready: async () => {},
+        close: async () => {},
+      })`,
+  })
+  const { send, sendBytes, assertSilent } = await start(t, {
+    STORE_URL: `module:${directory}/store.mjs`,
+    BODY_LIMIT: '4096',
+    HEADERS_TIMEOUT: '200',
+    REQUEST_TIMEOUT: '200',
+    HANDLER_TIMEOUT: '100',
+    AUTH_FAILURES_PER_MINUTE: '3',
+  })
+  const statuses = [
+    await send(plant(1)),
+    await send(plant(2)),
+    await send(plant(3)),
+    await send(plant(4)),
+    await send(plant(5)),
+    await send(`{"id":1,"name":"${canary}`),
+    await send(`{"id":1,"${canary}":1,"${canary}":2}`),
+    await send(plant('"12"')),
+    await send(`{"id":1,"name":["${canary}"]}`),
+    await send(canary.repeat(500)),
+    await send(plant(1), { 'content-type': `text/${canary}` }),
+    await send(plant(1), { 'content-encoding': canary }),
+    await send(plant(1), { cookie: canary, referer: canary, 'user-agent': canary, traceparent: canary }),
+    await send(plant(1), {}, `/plants?access_token=${token}`),
+    await send(plant(1), {}, `/${token}`),
+    await send(plant(1), {}, `/%zz${token}`),
+    await send(plant(1), { authorization: `Bearer ${canary}` }),
+    await send(plant(1), { authorization: `Basic ${canary}` }),
+    await send(plant(1), { authorization: `Bearer "${canary}"` }),
+    await send(plant(1), { authorization: `Bearer ${canary}` }),
+  ]
+  t.same(statuses, [200, 500, 503, 409, 503, 400, 400, 400, 400, 413, 415, 415, 200, 200, 404, 400, 401, 401, 401, 429])
+  const head = (lines: string) => `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n${lines}\r\n`
+  const json = 'Content-Type: application/json\r\n'
+  for (const bytes of [
+    `${canary}\r\n\r\n`,
+    `CONNECT ${canary}:80 HTTP/1.1\r\nHost: ${canary}\r\n\r\n`,
+    `GET /${canary} HTTP/9.9\r\n\r\n`,
+    `GET / HTTP/1.1\r\nHost: ${canary} ${canary}\r\n\r\n`,
+    head(`Authorization: Bearer ${canary}\r\n`),
+    head(`X: ${canary.repeat(1_000)}\r\n`),
+    head(`Expect: ${canary}\r\n`),
+    head(`${json}Upgrade: ${canary}\r\nConnection: upgrade\r\nContent-Length: 0\r\n`),
+    head(`${json}Transfer-Encoding: chunked\r\n`) + canary,
+    head(`${json}Transfer-Encoding: ${canary}\r\n`),
+    head(`${json}Content-Length: 100\r\n`) + canary,
+    head(canary),
+  ]) {
+    await sendBytes(bytes)
+  }
+  await assertSilent()
+})
+
+t.test('a database that fails leaves no password and no row behind', async (t) => {
+  const database = await startPostgres({ password: canary })
+  t.teardown(() => database.close())
+  const { send, assertSilent } = await start(t, { STORE_URL: database.url() })
+  t.equal(await send(plant(1)), 200)
+  await database.query(`ALTER TABLE plants ADD CHECK (id <> 2)`)
+  t.equal(await send(plant(2)), 500, 'PostgreSQL quotes the row')
+  await database.query(`ALTER TABLE plants RENAME COLUMN tag TO gone`)
+  t.equal(await send(plant(3)), 503)
+  await database.stop('immediate')
+  t.equal(await send(plant(4)), 503)
+  await assertSilent()
+})
+
+t.test('a start that is refused leaves nothing behind', async (t) => {
+  const directory = t.testdir({
+    'broken.json': `{"tokens":[{"name":"a","sha256":"${canary}"}]}`,
+    'token.json': `["${token}"]`,
+    'store.mjs': `throw new Error('broken')`,
+  })
+  const database = await startPostgres({ password: 'another' })
+  t.teardown(() => database.close())
+  const wrong = database.url().replace('another', canary)
+  const cases: Record<string, string>[] = [
+    { ACCESS_TOKENS: canary },
+    { ACCESS_TOKENS: `${token}, ${canary}` },
+    { ACCESS_TOKENS: token, STORE_URL: `postgres://me:${canary}@127.0.0.1:1/plants` },
+    { ACCESS_TOKENS: token, STORE_URL: `postgres://me:${canary}@127.0.0.1:x/plants` },
+    { ACCESS_TOKENS: token, STORE_URL: `postgres://127.0.0.1/plants?password=${canary}&x=1` },
+    { ACCESS_TOKENS: token, STORE_URL: wrong },
+    { ACCESS_TOKENS: token, PORT: 'x' },
+    { TOKENS_FILE: join(directory, 'broken.json') },
+    { TOKENS_FILE: join(directory, 'token.json') },
+    { ACCESS_TOKENS: token, STORE_URL: `module:${directory}/store.mjs` },
+  ]
+  for (const environment of cases) {
+    const { code, stdout, stderr } = await run(t, 'src/server.ts', environment).ended
+    t.equal(code, 1)
+    t.match(stderr, /^plant-store: [^\n]+\n$/)
+    t.notMatch(stdout + stderr, canary)
+  }
+})

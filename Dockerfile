@@ -1,0 +1,47 @@
+# Both stages are of one Debian release, so that what the first compiles runs in the second. A tag can be moved: to pin
+# what is behind it, add to both the digest that `docker buildx imagetools inspect` shows, as in node:TAG@sha256:DIGEST.
+FROM node:24.21.0-trixie AS build
+WORKDIR /plant-store
+# better-sqlite3 is compiled, with the headers of this image: the lock file has the hash of its source, while a prebuilt
+# binary would be taken unseen.
+ENV npm_config_build_from_source=better-sqlite3 npm_config_nodedir=/usr/local
+COPY package.json package-lock.json ./
+RUN --mount=type=cache,target=/root/.npm npm ci
+COPY tsconfig.json redocly.yaml ./
+COPY openapi openapi
+COPY generated generated
+COPY scripts scripts
+COPY src src
+COPY test/store/conformance.ts test/store/
+RUN npm run build && npm run sbom && mkdir /data
+
+FROM node:24.21.0-trixie-slim
+LABEL org.opencontainers.image.title="plant-store" \
+      org.opencontainers.image.description="A contract-first plant store service" \
+      org.opencontainers.image.version="1.0.0" \
+      org.opencontainers.image.licenses="MIT"
+WORKDIR /plant-store
+# A checkout may be readable by its owner alone.
+COPY --chmod=0644 LICENSE package.json ./
+COPY --chmod=0644 generated/openapi.json generated/
+COPY --from=build /plant-store/dist/sbom.cdx.json ./
+COPY --from=build /plant-store/dist/server.js dist/
+COPY --from=build /plant-store/dist/chunks dist/chunks
+# All packages are in the bundle but this native one; the other two look for its binary.
+COPY --from=build /plant-store/node_modules/bindings node_modules/bindings
+COPY --from=build /plant-store/node_modules/file-uri-to-path node_modules/file-uri-to-path
+COPY --from=build /plant-store/node_modules/better-sqlite3/package.json node_modules/better-sqlite3/
+COPY --from=build /plant-store/node_modules/better-sqlite3/lib node_modules/better-sqlite3/lib
+COPY --from=build /plant-store/node_modules/better-sqlite3/build/Release/better_sqlite3.node \
+                  node_modules/better-sqlite3/build/Release/
+COPY --from=build --chown=10001:10001 /data /data
+ENV NODE_ENV=production HOST=0.0.0.0 STORE_URL=sqlite:/data/plants.db
+# By number: Kubernetes cannot tell of a name that it is not root.
+USER 10001:10001
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
+  CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.MANAGEMENT_PORT || 3001}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# Without a shell between them the service gets SIGTERM itself, and drains. It starts no processes: as process 1 it has
+# none to reap, and needs no init.
+ENTRYPOINT ["node", "dist/server.js"]

@@ -1,0 +1,35 @@
+/**
+ * npm run sbom
+ *
+ * Writes the software bill of materials, dist/sbom.cdx.json, in CycloneDX: by the lock file what the service is made of,
+ * each package with its version, hash and licence, and none that only its development needs. Almost all of them are in
+ * the bundle, where a scanner that looks for packages finds none.
+ */
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const target = join('dist', 'sbom.cdx.json')
+
+const { devDependencies: _, ...manifest } = JSON.parse(await readFile('package.json', 'utf8'))
+const lock = JSON.parse(await readFile('package-lock.json', 'utf8'))
+const packages = Object.entries<{ dev?: boolean }>(lock.packages).filter(([path, { dev }]) => path !== '' && !dev)
+const production = { ...lock, packages: { '': manifest, ...Object.fromEntries(packages) } }
+
+const directory = await mkdtemp(join(tmpdir(), 'sbom-'))
+try {
+  // npm gives the service the name of its directory; its --omit=dev also omits what development needs as well, pg for one.
+  const project = join(directory, manifest.name)
+  await mkdir(project)
+  await writeFile(join(project, 'package.json'), JSON.stringify(manifest))
+  await writeFile(join(project, 'package-lock.json'), JSON.stringify(production))
+  const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only']
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: project, maxBuffer: 2 ** 28 })
+  await mkdir('dist', { recursive: true })
+  await writeFile(target, stdout)
+  console.log(`wrote ${target}`)
+} finally {
+  await rm(directory, { recursive: true })
+}

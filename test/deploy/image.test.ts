@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { token } from '../support/service.ts'
+import { assertRead, configuration, version } from './configuration.ts'
+import { environmentOf, of, readDockerfile, type Stage } from './dockerfile.ts'
+import { layImage, packagesIn } from './image-folder.ts'
+
+const stages = readDockerfile()
+const image = stages.at(-1) as Stage
+const user = Number(/^(\d+):\1$/.exec(of(image, 'USER')[0] ?? '')?.[1])
+
+t.test('the image is what it says', async (t) => {
+  const tags = stages.map(({ base }) => /^node:(\d+\.\d+\.\d+)-(\w+)(-slim)?$/.exec(base)?.slice(1))
+  t.same(tags[0]?.slice(0, 2), tags[1]?.slice(0, 2), 'what is compiled runs')
+  t.equal(tags[1]?.[2], '-slim')
+  t.equal(`${tags[1]?.[0]?.split('.')[0]}\n`, readFileSync('.nvmrc', 'utf8'))
+  t.ok(user > 0, 'a user who is not root, by number')
+  t.match(of(image, 'LABEL')[0], `org.opencontainers.image.version="${version}"`)
+  t.same(of(image, 'EXPOSE'), [configuration.get('PORT')])
+  t.same(of(image, 'RUN'), [], 'nothing is run in the last stage')
+  t.match(of(image, 'HEALTHCHECK')[0], /^CMD \["node", /)
+  assertRead(t, Object.keys(environmentOf(image)))
+  const names = stages.flatMap((stage) => [...Object.keys(environmentOf(stage)), ...of(stage, 'ARG')])
+  t.notMatch(names.join(), /token|password|secret/i)
+})
+
+t.test('only what is copied reaches the builder', async (t) => {
+  const [first, ...allowed] = readFileSync('.dockerignore', 'utf8')
+    .replace(/^#.*\n/, '')
+    .trim()
+    .split('\n')
+  t.equal(first, '*')
+  const copied = stages.flatMap(({ instructions }) =>
+    instructions
+      .filter(({ name, flags }) => name === 'COPY' && flags.from === undefined)
+      .flatMap(({ rest }) => rest.split(/\s+/).slice(0, -1)),
+  )
+  for (const path of copied) t.ok(existsSync(path), `${path} exists`)
+  const isIn = (path: string, root: string) => path === root || path.startsWith(`${root}/`)
+  for (const path of copied)
+    t.ok(
+      allowed.some((line) => isIn(path, line.slice(1))),
+      `${path} is let in`,
+    )
+  for (const line of allowed)
+    t.ok(
+      copied.some((path) => isIn(path, line.slice(1))),
+      `${line} is of use`,
+    )
+})
+
+t.test('its files serve, read-only and as its user, and end at SIGTERM', async (t) => {
+  const root = layImage(t)
+  const folder = join(root, of(image, 'WORKDIR')[0] as string)
+  t.same(packagesIn(folder), ['better-sqlite3', 'bindings', 'file-uri-to-path'])
+  const data = join(root, of(image, 'VOLUME')[0] as string)
+  chmodSync(data, 0o700)
+  const identity = otherUser(t, data)
+  const [command = '', ...args] = JSON.parse(of(image, 'ENTRYPOINT')[0] as string)
+  t.equal(command, 'node')
+  const variables = {
+    ...environmentOf(image),
+    STORE_URL: `sqlite:${join(data, 'plants.db')}`,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    ACCESS_TOKENS: token,
+  }
+  const pairs = Object.entries(variables).map((pair) => pair.join('='))
+  // By env, which leaves out what the tests put into the environment of each process, and becomes the service.
+  const service = spawn('env', ['-i', ...pairs, process.execPath, ...args], { cwd: folder, ...identity })
+  t.teardown(() => service.kill('SIGKILL'))
+  const ended = once(service, 'exit')
+  let errors = ''
+  service.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  const line = await Promise.race([once(service.stdout, 'data'), ended.then(() => errors)])
+  const url = /http:\S+(?=,)/.exec(String(line))?.[0]
+  t.ok(url, String(line))
+  const answer = await fetch(`${url}/plants`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{"id":1,"name":"a"}',
+  })
+  t.equal(answer.status, 200)
+  t.equal(statSync(join(data, 'plants.db')).uid, identity.uid ?? process.getuid?.(), 'the plant is in the volume')
+  service.kill('SIGTERM')
+  t.same([...(await ended), errors], [0, null, ''])
+})
+
+/** Root may do as another user does; anybody else stays who they are, and owns what cannot be written. */
+function otherUser(t: Test, data: string): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) {
+    t.comment('NOT RUN: as the user of the image, which takes root')
+    return {}
+  }
+  chownSync(data, user, user)
+  return { uid: user, gid: user }
+}

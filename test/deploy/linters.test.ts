@@ -1,0 +1,17 @@
+import t from 'tap'
+import { runTool } from './tools.ts'
+
+/** What each tool is asked for, so that a plug-in that is missing is not taken for a file that is wrong; then the check. */
+const checks: [string, string[], string[]][] = [
+  ['hadolint', ['--version'], ['Dockerfile']],
+  ['docker', ['compose', 'version'], ['compose', '--file', 'compose.yaml', 'config', '--quiet']],
+  ['kubernetes-validate', ['--version'], ['--strict', 'deploy/kubernetes.yaml']],
+]
+
+for (const [tool, version, check] of checks) {
+  const there = (await runTool(tool, ...version))?.code === 0
+  const skip = there ? false : `NOT RUN: there is no ${tool} ${version[0]?.replace(/^-.*/, '')}`.trim()
+  t.test(`${tool} ${check.join(' ')}`, { skip }, async (t) => {
+    t.same(await runTool(tool, ...check).then((run) => run?.code), 0)
+  })
+}

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { copyProject } from '../support/copy.ts'
+import { version } from './configuration.ts'
+
+type Component = { name: string; version: string; purl: string; hashes?: object[]; licenses?: object[] }
+type Bill = { bomFormat: string; specVersion: string; metadata: { component: Component }; components: Component[] }
+
+const project = copyProject(t)
+cpSync('package-lock.json', join(project, 'package-lock.json'))
+for (const script of ['build', 'sbom'])
+  execFileSync('npm', ['run', '--silent', script], { cwd: project, stdio: ['ignore', 'ignore', 'pipe'] })
+const text = readFileSync(join(project, 'dist', 'sbom.cdx.json'), 'utf8')
+const bill: Bill = JSON.parse(text)
+
+t.test('it is CycloneDX, and names no place', async (t) => {
+  t.equal(bill.bomFormat, 'CycloneDX')
+  t.match(bill.specVersion, /^1\.\d$/)
+  t.match(bill.metadata.component, { type: 'application', name: 'plant-store' })
+  t.equal(bill.metadata.component.purl, `pkg:npm/plant-store@${version}`)
+  for (const { name, purl, hashes, licenses } of bill.components) {
+    t.match(purl, /^pkg:npm\/[^?#]+@[^?#]+$/, `${name} is of no registry`)
+    t.ok(hashes?.length && licenses?.length, `${name} has a hash and a licence`)
+  }
+  t.same(new Set(text.match(/https?:\/\/[^/"]+/g)), new Set(['http://cyclonedx.org']), 'it names no other host')
+})
+
+t.test('it has each package of production, and no other', async (t) => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  const locked = Object.entries<{ version: string; dev?: boolean }>(packages)
+    .filter(([path, { dev }]) => path !== '' && dev !== true)
+    .map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')} ${version}`)
+  const listed = bill.components.map(({ name, version }) => `${name} ${version}`)
+  t.same(listed.sort(), [...new Set(locked)].sort())
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  for (const [name, version] of Object.entries(dependencies)) t.ok(listed.includes(`${name} ${version}`), name)
+})
+
+t.test('nothing is in the bundle that is not in it', async (t) => {
+  const files = readdirSync(join(project, 'dist'), { recursive: true, encoding: 'utf8' })
+  const bundled = files
+    .filter((file) => file.endsWith('.js'))
+    .map((file) => readFileSync(join(project, 'dist', file), 'utf8'))
+    // esbuild tells where each module is from.
+    .flatMap((code) =>
+      Array.from(code.matchAll(/^\s*\/\/ \S*node_modules\/((?:@[\w.-]+\/)?[\w.-]+)/gm), ([, name]) => name),
+    )
+  t.ok(bundled.includes('fastify'))
+  const names = new Set<string | undefined>(bill.components.map(({ name }) => name))
+  t.same(
+    bundled.filter((name) => !names.has(name)),
+    [],
+  )
+})

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { assertRead, configuration, longestEnd, numberOf, version } from './configuration.ts'
+import { assertRead, configuration, numberOf, version } from './configuration.ts'
 
 type Volume = string | { source: string; target: string; read_only: boolean }
 type Service = {
@@ -48,7 +48,10 @@ t.test('the service is the one of the README', async (t) => {
   assertRead(t, Object.keys(service.environment))
   t.equal(service.image, `plant-store:${version}`)
   t.ok(service.ports?.every((published) => published.endsWith(`:${configuration.get('PORT')}`)))
-  t.ok(Number.parseInt(service.stop_grace_period, 10) * 1_000 > longestEnd(), 'it may finish what it took')
+  t.ok(
+    Number.parseInt(service.stop_grace_period, 10) * 1_000 > numberOf('DRAIN_DEADLINE'),
+    'it may finish what it took',
+  )
   t.ok((service.ulimits?.nofile ?? 0) > numberOf('CONNECTIONS_LIMIT'), 'connections are refused, not file descriptors')
   t.same(service.depends_on, { database: { condition: 'service_healthy' } })
   t.match(database.healthcheck?.test, ['CMD', 'pg_isready', '--host=127.0.0.1'])

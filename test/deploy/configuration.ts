@@ -5,7 +5,7 @@ const [, section = ''] = /^## Configuration\n(.*?)^## /ms.exec(readFileSync('REA
 
 /** The variables that the service reads and their defaults, as the README's table has them. */
 export const configuration = new Map(
-  Array.from(section.matchAll(/^\| `([A-Z_]+)` \| `?([^`|]*?)`? \|/gm), ([, name = '', value = '']) => [name, value]),
+  Array.from(section.matchAll(/^\| `([A-Z_]+)` \| *`?([^`|]*?)`? *\|/gm), ([, name = '', value = '']) => [name, value]),
 )
 
 /** What Node, the driver of PostgreSQL, and nobody else of the service's reads. */
@@ -23,8 +23,5 @@ export function assertRead(t: Test, names: string[]): void {
 
 /** The default of a variable that is a number. */
 export const numberOf = (name: string): number => Number(configuration.get(name) ?? Number.NaN)
-
-/** Milliseconds that the service may take to end after SIGTERM, the two limits of draining one after the other. */
-export const longestEnd = (): number => numberOf('DRAIN_TIME') + numberOf('DRAIN_DEADLINE')
 
 export const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'))

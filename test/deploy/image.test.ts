@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { token } from '../support/service.ts'
@@ -21,6 +23,7 @@ t.test('the image is what it says', async (t) => {
   t.match(of(image, 'LABEL')[0], `org.opencontainers.image.version="${version}"`)
   t.same(of(image, 'EXPOSE'), [configuration.get('PORT')])
   t.same(of(image, 'RUN'), [], 'nothing is run in the last stage')
+  t.equal(environmentOf(image).STORE_URL, `sqlite:${of(image, 'VOLUME')[0]}/plants.db`)
   t.match(of(image, 'HEALTHCHECK')[0], /^CMD \["node", /)
   assertRead(t, Object.keys(environmentOf(image)))
   const names = stages.flatMap((stage) => [...Object.keys(environmentOf(stage)), ...of(stage, 'ARG')])
@@ -66,6 +69,8 @@ t.test('its files serve, read-only and as its user, and end at SIGTERM', async (
     STORE_URL: `sqlite:${join(data, 'plants.db')}`,
     HOST: '127.0.0.1',
     PORT: '0',
+    MANAGEMENT_PORT: '0',
+    DRAIN_TIME: '200',
     ACCESS_TOKENS: token,
   }
   const pairs = Object.entries(variables).map((pair) => pair.join('='))
@@ -73,14 +78,9 @@ t.test('its files serve, read-only and as its user, and end at SIGTERM', async (
   const service = spawn('env', ['-i', ...pairs, process.execPath, ...args], { cwd: folder, ...identity })
   t.teardown(() => service.kill('SIGKILL'))
   const ended = once(service, 'exit')
-  let errors = ''
-  service.stderr.setEncoding('utf8').on('data', (text) => {
-    errors += text
-  })
-  const line = await Promise.race([once(service.stdout, 'data'), ended.then(() => errors)])
-  const url = /http:\S+(?=,)/.exec(String(line))?.[0]
-  t.ok(url, String(line))
-  const answer = await fetch(`${url}/plants`, {
+  const found = /http:\S+(?=,)/.exec(String(await Promise.race([once(service.stderr, 'data'), ended])))
+  t.ok(found, 'it says where it listens')
+  const answer = await fetch(`${found}/plants`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: '{"id":1,"name":"a"}',
@@ -88,7 +88,30 @@ t.test('its files serve, read-only and as its user, and end at SIGTERM', async (
   t.equal(answer.status, 200)
   t.equal(statSync(join(data, 'plants.db')).uid, identity.uid ?? process.getuid?.(), 'the plant is in the volume')
   service.kill('SIGTERM')
-  t.same([...(await ended), errors], [0, null, ''])
+  t.same(await ended, [0, null])
+})
+
+t.test('it is healthy as long as /livez is good', async (t) => {
+  let status = 200
+  const asked: unknown[] = []
+  const management = createServer(({ url }, response) => {
+    asked.push(url)
+    response.writeHead(status).end()
+  }).listen(0, '127.0.0.1')
+  await once(management, 'listening')
+  const { port } = management.address() as AddressInfo
+  const [, ...args]: string[] = JSON.parse((of(image, 'HEALTHCHECK')[0] as string).replace('CMD ', ''))
+  const check = async () => {
+    const [code] = await once(spawn(process.execPath, args, { env: { MANAGEMENT_PORT: String(port) } }), 'exit')
+    return code
+  }
+  t.equal(await check(), 0)
+  status = 503
+  t.equal(await check(), 1)
+  t.same(asked, ['/livez', '/livez'])
+  management.closeAllConnections()
+  management.close()
+  t.equal(await check(), 1)
 })
 
 /** Root may do as another user does; anybody else stays who they are, and owns what cannot be written. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parseAllDocuments } from 'yaml'
-import { assertRead, longestEnd, numberOf, version } from './configuration.ts'
+import { assertRead, numberOf, version } from './configuration.ts'
 
 type Probe = { httpGet: { path: string; port: string }; periodSeconds: number; failureThreshold?: number }
 type Labels = Record<string, string>
@@ -79,7 +79,7 @@ t.test('a deploy loses no request', async (t) => {
   t.ok(Deployment.replicas >= 2)
   t.same(Deployment.strategy, { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } })
   t.ok(PodDisruptionBudget.maxUnavailable < Deployment.replicas)
-  t.ok(pod.terminationGracePeriodSeconds * 1_000 > longestEnd(), 'it may finish what it took')
+  t.ok(pod.terminationGracePeriodSeconds * 1_000 > numberOf('DRAIN_DEADLINE'), 'it may finish what it took')
   const { startupProbe, livenessProbe, readinessProbe } = container
   for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) t.equal(httpGet.port, 'management')
   t.equal(livenessProbe.httpGet.path, '/livez', 'a store that is away restarts nobody')

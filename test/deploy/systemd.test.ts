@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { assertRead, longestEnd, numberOf } from './configuration.ts'
+import { assertRead, numberOf } from './configuration.ts'
 import { runTool } from './tools.ts'
 
 const path = 'deploy/plant-store.service'
@@ -26,7 +26,7 @@ t.test('the service is the one of the README', async (t) => {
     const [, value = ''] = variables.find(([given]) => given === name) ?? []
     t.match(value, `%S/${all('StateDirectory')[0]}/`, `${name} is where it may write`)
   }
-  t.ok(only('TimeoutStopSec') * 1_000 > longestEnd(), 'it may finish what it took')
+  t.ok(only('TimeoutStopSec') * 1_000 > numberOf('DRAIN_DEADLINE'), 'it may finish what it took')
   t.ok(only('LimitNOFILE') > numberOf('CONNECTIONS_LIMIT'), 'connections are refused, not file descriptors')
   t.same(all('MemoryDenyWriteExecute'), ['no'], 'V8 can compile')
 })

@@ -24,9 +24,9 @@ WORKDIR /plant-store
 # A checkout may be readable by its owner alone.
 COPY --chmod=0644 LICENSE package.json ./
 COPY --chmod=0644 generated/openapi.json generated/
-COPY --from=build /plant-store/dist/sbom.cdx.json ./
-COPY --from=build /plant-store/dist/server.js dist/
+COPY --from=build /plant-store/dist/server.js /plant-store/dist/sbom.cdx.json dist/
 COPY --from=build /plant-store/dist/chunks dist/chunks
+COPY --from=build /plant-store/dist/docs dist/docs
 # All packages are in the bundle but this native one; the other two look for its binary.
 COPY --from=build /plant-store/node_modules/bindings node_modules/bindings
 COPY --from=build /plant-store/node_modules/file-uri-to-path node_modules/file-uri-to-path

@@ -1,9 +1,9 @@
 /**
  * npm run sbom
  *
- * Writes the software bill of materials, dist/sbom.cdx.json, in CycloneDX: by the lock file what the service is made of,
- * each package with its version, hash and licence, and none that only its development needs. Almost all of them are in
- * the bundle, where a scanner that looks for packages finds none.
+ * Writes the software bill of materials, dist/sbom.cdx.json, in CycloneDX: what the lock file says that the service is
+ * made of, each package with its version, hash and licence, and none that only its development needs. Almost all of
+ * them are in the bundle, where a scanner that looks for packages finds none.
  */
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ const production = { ...lock, packages: { '': manifest, ...Object.fromEntries(pa
 
 const directory = await mkdtemp(join(tmpdir(), 'sbom-'))
 try {
-  // npm gives the service the name of its directory; its --omit=dev also omits what development needs as well, pg for one.
+  // npm calls the service by its directory; and with --omit=dev it leaves out what development needs, too, such as pg.
   const project = join(directory, manifest.name)
   await mkdir(project)
   await writeFile(join(project, 'package.json'), JSON.stringify(manifest))

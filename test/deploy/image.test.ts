@@ -62,7 +62,7 @@ t.test('its files serve, read-only and as its user, and end at SIGTERM', async (
   const data = join(root, of(image, 'VOLUME')[0] as string)
   chmodSync(data, 0o700)
   const identity = otherUser(t, data)
-  const [command = '', ...args] = JSON.parse(of(image, 'ENTRYPOINT')[0] as string)
+  const [command = '', ...args] = [...of(image, 'ENTRYPOINT'), ...of(image, 'CMD')].flatMap((list) => JSON.parse(list))
   t.equal(command, 'node')
   const variables = {
     ...environmentOf(image),

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { runTool } from './tools.ts'
 
-/** What each tool is asked for, so that a plug-in that is missing is not taken for a file that is wrong; then the check. */
+/** Each is first asked for its version: a plug-in that is missing is not a file that is wrong. */
 const checks: [string, string[], string[]][] = [
   ['hadolint', ['--version'], ['Dockerfile']],
   ['docker', ['compose', 'version'], ['compose', '--file', 'compose.yaml', 'config', '--quiet']],

@@ -4,6 +4,7 @@ import { chmodSync, chownSync, existsSync, readFileSync, statSync } from 'node:f
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { token } from '../support/service.ts'
 import { assertRead, configuration, version } from './configuration.ts'
@@ -78,9 +79,10 @@ t.test('its files serve, read-only and as its user, and end at SIGTERM', async (
   const service = spawn('env', ['-i', ...pairs, process.execPath, ...args], { cwd: folder, ...identity })
   t.teardown(() => service.kill('SIGKILL'))
   const ended = once(service, 'exit')
-  const found = /http:\S+(?=,)/.exec(String(await Promise.race([once(service.stderr, 'data'), ended])))
-  t.ok(found, 'it says where it listens')
-  const answer = await fetch(`${found}/plants`, {
+  const [line] = await once(createInterface(service.stderr), 'line')
+  const [url] = /http:\S+(?=,)/.exec(line) ?? []
+  t.ok(url, line)
+  const answer = await fetch(`${url}/plants`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: '{"id":1,"name":"a"}',

@@ -24,7 +24,7 @@ WORKDIR /plant-store
 # A checkout may be readable by its owner alone.
 COPY --chmod=0644 LICENSE package.json ./
 COPY --chmod=0644 generated/openapi.json generated/
-COPY --from=build /plant-store/dist/server.js /plant-store/dist/sbom.cdx.json dist/
+COPY --from=build /plant-store/dist/plant-store.js /plant-store/dist/server.js /plant-store/dist/sbom.cdx.json dist/
 COPY --from=build /plant-store/dist/chunks dist/chunks
 COPY --from=build /plant-store/dist/docs dist/docs
 # All packages are in the bundle but this native one; the other two look for its binary.
@@ -44,4 +44,5 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.MANAGEMENT_PORT || 3001}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Without a shell between them the service gets SIGTERM itself, and drains. It starts no processes: as process 1 it has
 # none to reap, and needs no init.
-ENTRYPOINT ["node", "dist/server.js"]
+ENTRYPOINT ["node", "dist/plant-store.js"]
+CMD ["serve"]

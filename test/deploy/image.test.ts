@@ -56,18 +56,19 @@ t.test('only what is copied reaches the builder', async (t) => {
     )
 })
 
-t.test('its files serve, read-only and as its user, and end at SIGTERM', async (t) => {
+t.test('its files make tokens and serve, read-only and as its user, and end at SIGTERM', async (t) => {
   const root = layImage(t)
   const folder = join(root, of(image, 'WORKDIR')[0] as string)
   t.same(packagesIn(folder), ['better-sqlite3', 'bindings', 'file-uri-to-path'])
   const data = join(root, of(image, 'VOLUME')[0] as string)
   chmodSync(data, 0o700)
   const identity = otherUser(t, data)
-  const [command = '', ...args] = [...of(image, 'ENTRYPOINT'), ...of(image, 'CMD')].flatMap((list) => JSON.parse(list))
+  const [command, ...entrypoint] = JSON.parse(of(image, 'ENTRYPOINT')[0] as string)
   t.equal(command, 'node')
   const variables = {
     ...environmentOf(image),
     STORE_URL: `sqlite:${join(data, 'plants.db')}`,
+    TOKENS_FILE: join(data, 'tokens.json'),
     HOST: '127.0.0.1',
     PORT: '0',
     MANAGEMENT_PORT: '0',
@@ -75,11 +76,18 @@ t.test('its files serve, read-only and as its user, and end at SIGTERM', async (
     ACCESS_TOKENS: token,
   }
   const pairs = Object.entries(variables).map((pair) => pair.join('='))
-  // By env, which leaves out what the tests put into the environment of each process, and becomes the service.
-  const service = spawn('env', ['-i', ...pairs, process.execPath, ...args], { cwd: folder, ...identity })
-  t.teardown(() => service.kill('SIGKILL'))
-  const ended = once(service, 'exit')
-  const [line] = await once(createInterface(service.stderr), 'line')
+  // By env, which leaves out what the tests put into the environment of each process, and becomes the command.
+  const start = (args: string[]) => {
+    const child = spawn('env', ['-i', ...pairs, process.execPath, ...entrypoint, ...args], { cwd: folder, ...identity })
+    t.teardown(() => child.kill('SIGKILL'))
+    return { child, ended: once(child, 'exit') }
+  }
+  t.same(await start(['token', 'create', '--name', 'somebody']).ended, [0, null])
+  const owner = identity.uid ?? process.getuid?.()
+  t.match(statSync(variables.TOKENS_FILE), { uid: owner, mode: 0o100600 })
+
+  const service = start(JSON.parse(of(image, 'CMD')[0] as string))
+  const [line] = await once(createInterface(service.child.stderr), 'line')
   const [url] = /http:\S+(?=,)/.exec(line) ?? []
   t.ok(url, line)
   const answer = await fetch(`${url}/plants`, {
@@ -88,9 +96,9 @@ t.test('its files serve, read-only and as its user, and end at SIGTERM', async (
     body: '{"id":1,"name":"a"}',
   })
   t.equal(answer.status, 200)
-  t.equal(statSync(join(data, 'plants.db')).uid, identity.uid ?? process.getuid?.(), 'the plant is in the volume')
-  service.kill('SIGTERM')
-  t.same(await ended, [0, null])
+  t.match(statSync(join(data, 'plants.db')), { uid: owner }, 'the plant is in the volume')
+  service.child.kill('SIGTERM')
+  t.same(await service.ended, [0, null])
 })
 
 t.test('it is healthy as long as /livez is good', async (t) => {

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { writeStaleDocs } from '../../scripts/docs-page.ts'
 import { createManagement } from '../../src/management.ts'
 import { open } from '../support/browser.ts'
 import { copyProject } from '../support/copy.ts'
@@ -40,6 +41,18 @@ t.test('two builds are the same page, to the byte, and it names nothing to load'
   t.ok(errors.length > 0 && operations.length > 0 && schemas.length > 0)
   for (const error of errors) t.ok(markup.includes(`>${error}<`), error)
   for (const text of [...operations.map(({ summary }) => summary), ...schemas]) t.ok(html.includes(text), text)
+})
+
+t.test('a page is made again only when it is not whole, or of another document', async (t) => {
+  const whole = readFileSync(page)
+  const directory = t.testdir({ 'index.html': whole })
+  const path = join(directory, 'index.html')
+  const { mtimeMs } = statSync(path)
+  await writeStaleDocs(directory)
+  t.equal(statSync(path).mtimeMs, mtimeMs)
+  writeFileSync(path, whole.toString().replace(/[\da-f]{64} -->\n$/, `${'0'.repeat(64)} -->\n`))
+  await writeStaleDocs(directory)
+  t.ok(whole.equals(readFileSync(path)))
 })
 
 const management = createManagement({

@@ -1,20 +1,27 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { Test } from 'tap'
 
 /** Opens a page in a new headless browser and keeps what it asked for, what the page's policy refused, what failed. */
 export async function open(t: Test, chromium: string, url: string, width: number) {
   const flags = ['no-sandbox', 'disable-gpu', 'disable-quic', 'no-first-run', 'disable-background-networking']
+  const profile = mkdtempSync(join(tmpdir(), 'plant-store-'))
   const browser = spawn(
     chromium,
-    ['--headless', '--remote-debugging-pipe', `--user-data-dir=${t.testdir({})}`, ...flags.map((flag) => `--${flag}`)],
+    ['--headless', '--remote-debugging-pipe', `--user-data-dir=${profile}`, ...flags.map((flag) => `--${flag}`)],
     { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] },
   )
   const closed = once(browser, 'close')
   t.teardown(async () => {
     browser.kill()
     await closed
+    // Its helpers may still write for a moment.
+    await rm(profile, { recursive: true, maxRetries: 10 })
   })
   const [input, output] = [browser.stdio[3] as Writable, browser.stdio[4] as Readable]
   // biome-ignore lint/suspicious/noExplicitAny: the messages of the DevTools protocol have no types here

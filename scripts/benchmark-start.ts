@@ -63,8 +63,8 @@ async function startTime({ args, env }: { args: string[]; env?: Record<string, s
   const port = await freePort()
   const start = performance.now()
   const child = spawn(process.execPath, args, {
-    env: { ...process.env, PORT: String(port), ACCESS_TOKENS: token, ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, PORT: String(port), MANAGEMENT_PORT: '0', DRAIN_TIME: '0', ACCESS_TOKENS: token, ...env },
+    stdio: 'ignore',
   })
   while (!(await answers(child, port)));
   const time = performance.now() - start

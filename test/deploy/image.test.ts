@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
-import { token } from '../support/service.ts'
 import { assertRead, configuration, version } from './configuration.ts'
 import { environmentOf, of, readDockerfile, type Stage } from './dockerfile.ts'
 import { layImage, packagesIn } from './image-folder.ts'
@@ -73,7 +72,6 @@ t.test('its files make tokens and serve, read-only and as its user, and end at S
     PORT: '0',
     MANAGEMENT_PORT: '0',
     DRAIN_TIME: '200',
-    ACCESS_TOKENS: token,
   }
   const pairs = Object.entries(variables).map((pair) => pair.join('='))
   // By env, which leaves out what the tests put into the environment of each process, and becomes the command.
@@ -82,14 +80,18 @@ t.test('its files make tokens and serve, read-only and as its user, and end at S
     t.teardown(() => child.kill('SIGKILL'))
     return { child, ended: once(child, 'exit') }
   }
-  t.same(await start(['token', 'create', '--name', 'somebody']).ended, [0, null])
+  const made = start(['token', 'create', '--name', 'somebody'])
+  const [token] = await once(createInterface(made.child.stdout), 'line')
+  t.same(await made.ended, [0, null])
   const owner = identity.uid ?? process.getuid?.()
   t.match(statSync(variables.TOKENS_FILE), { uid: owner, mode: 0o100600 })
 
   const service = start(JSON.parse(of(image, 'CMD')[0] as string))
   const [line] = await once(createInterface(service.child.stderr), 'line')
-  const [url] = /http:\S+(?=,)/.exec(line) ?? []
+  const [url, management = ''] = line.match(/http:[^\s,]+/g) ?? []
   t.ok(url, line)
+  t.equal(await health(new URL(management).port), 0)
+  for (const path of ['/readyz', '/docs']) t.equal((await fetch(new URL(path, management))).status, 200, path)
   const answer = await fetch(`${url}/plants`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -109,20 +111,22 @@ t.test('it is healthy as long as /livez is good', async (t) => {
     response.writeHead(status).end()
   }).listen(0, '127.0.0.1')
   await once(management, 'listening')
-  const { port } = management.address() as AddressInfo
-  const [, ...args]: string[] = JSON.parse((of(image, 'HEALTHCHECK')[0] as string).replace('CMD ', ''))
-  const check = async () => {
-    const [code] = await once(spawn(process.execPath, args, { env: { MANAGEMENT_PORT: String(port) } }), 'exit')
-    return code
-  }
-  t.equal(await check(), 0)
+  const port = String((management.address() as AddressInfo).port)
+  t.equal(await health(port), 0)
   status = 503
-  t.equal(await check(), 1)
+  t.equal(await health(port), 1)
   t.same(asked, ['/livez', '/livez'])
   management.closeAllConnections()
   management.close()
-  t.equal(await check(), 1)
+  t.equal(await health(port), 1)
 })
+
+/** Gives the exit code of the image's health check, beside a service with this management port. */
+async function health(port: string): Promise<number> {
+  const [, ...args]: string[] = JSON.parse((of(image, 'HEALTHCHECK')[0] as string).replace('CMD ', ''))
+  const [code] = await once(spawn(process.execPath, args, { env: { MANAGEMENT_PORT: port } }), 'exit')
+  return code
+}
 
 /** Root may do as another user does; anybody else stays who they are, and owns what cannot be written. */
 function otherUser(t: Test, data: string): { uid?: number; gid?: number } {

@@ -73,21 +73,28 @@ t.test('so many handlers are under way', async (t) => {
 })
 
 t.test('the event loop is so late', async (t) => {
-  const { send, shed } = await listening(t, { limits: { eventLoopDelay: 20 } })
-  t.match(await send(), { status: 200 })
-  const end = performance.now() + 1_000
+  const { send, shed } = await listening(t, { limits: { eventLoopDelay: 100 } })
+  /** The machine may be busy with other tests. */
+  const serves = async () => {
+    for (let waited = 0; waited < 10_000; waited += 50) {
+      if ((await send()).status === 200) return true
+      await sleep(50)
+    }
+    return false
+  }
+  t.ok(await serves())
+  shed.length = 0
   const answers: Promise<{ status: number }>[] = []
-  while (performance.now() < end) {
-    const blocked = performance.now() + 100
-    while (performance.now() < blocked);
+  for (let block = 0; block < 5; block++) {
+    const end = performance.now() + 300
+    while (performance.now() < end);
     answers.push(send())
     await sleep(1)
   }
-  const statuses = (await Promise.all(answers)).map(({ status }) => status)
-  t.ok(statuses.includes(503))
-  t.ok(shed.length > 0 && shed.every((reason) => reason === 'event_loop_delay'))
-  await sleep(500)
-  t.match(await send(), { status: 200 }, 'it has recovered')
+  const refused = (await Promise.all(answers)).filter(({ status }) => status === 503)
+  t.ok(refused.length > 0)
+  t.same(shed, Array(refused.length).fill('event_loop_delay'))
+  t.ok(await serves(), 'it recovers')
 })
 
 t.test('so many requests of a client', async (t) => {

@@ -7,7 +7,7 @@ const plantStore = (t: Test, args: string[], environment = {}) => run(t, 'src/cl
 
 t.test('serve is the server', async (t) => {
   const { child, find, ended } = plantStore(t, ['serve'], { ACCESS_TOKENS: token })
-  const [, url] = await find('stdout', /^plant-store \S+ on (\S+), store memory:/)
+  const [, url] = await find('stderr', /^plant-store \S+ on (\S+), store memory:/)
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const answer = await fetch(`${url}/plants`, { method: 'POST', headers, body: '{"id":1,"name":"a"}' })
   t.equal(answer.status, 200)

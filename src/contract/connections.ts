@@ -57,7 +57,8 @@ export function followConnections(
     const connection = connections.get(request.socket) as Connection
     connection.previous = connection.latest
     connection.latest = response
-    if (draining()) response.shouldKeepAlive = false
+    // Node loses what came in one segment behind a request to upgrade: what is parsed next may be the middle of a body.
+    if (draining() || request.headers.upgrade !== undefined || isBehindLast(request)) response.shouldKeepAlive = false
     connection.owed.add(response)
     observer.begin(exchangeOf(request))
     response.once('close', () => {
@@ -84,6 +85,10 @@ export function followConnections(
   })
 }
 
+/** Whether an earlier answer is the last of the connection: RFC 9112 section 9.6 has nothing behind it served. */
+export const isBehindLast = ({ socket }: IncomingMessage): boolean =>
+  connections.get(socket)?.previous?.shouldKeepAlive === false
+
 /** Answers what the HTTP parser could not make a request of, after every answer that is still owed, and hangs up. */
 export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -93,7 +98,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
   const { previous, latest, observer } = connections.get(socket) as Connection
   // The bytes belong to the latest request while that is not read whole, else to one behind it.
   const own = latest?.req.complete === false ? latest : undefined
-  const answered = own?.headersSent ?? false
+  const answered = own?.headersSent ?? latest?.shouldKeepAlive === false
   const owed = own === undefined || answered ? latest : previous
   const hangUp = () => {
     if (answered) socket.destroySoon()

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Following, followConnections, jsonType, refuseConnection } from './connections.ts'
+import { type Following, followConnections, isBehindLast, jsonType, refuseConnection } from './connections.ts'
 import { ContractError, errorNumbers, toContractError } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
 import { parseQuery } from './parameters.ts'
@@ -34,6 +34,10 @@ export type Exits = Following & {
 export function ownExits(app: FastifyInstance, exits: Exits): void {
   app.setErrorHandler(answer)
   app.addHook('onRequest', (request, reply, done) => {
+    if (isBehindLast(request.raw)) {
+      reply.hijack()
+      return
+    }
     identify(request, reply)
     done(refusal(request, exits))
   })
@@ -55,7 +59,7 @@ function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): 
   identify(request, reply)
   // A large unread body is not worth its bytes.
   if (closing.has(error.error) || unreadBytes(request) > readAndDropped) {
-    reply.header('connection', 'close')
+    reply.raw.shouldKeepAlive = false
   } else if (request.raw.complete && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
     // Fastify closes after every error of a body parser, also when the body was read whole.
     reply.removeHeader('connection')

@@ -6,6 +6,8 @@ export type Report = {
   zero(name: string, value: number): void
   /** A figure that shows that something was tried, or of a control: zero means that the others prove nothing. */
   notZero(name: string, value: number): void
+  atMost(name: string, value: number, limit: number): void
+  atLeast(name: string, value: number, limit: number): void
   /** The scenario could not run here, for want of this. */
   notRun(want: string): void
   failed: boolean
@@ -26,6 +28,8 @@ export function newReport(scenario: string): Report {
     figure: (name, value) => print(name, value),
     zero: (name, value) => judge(name, value, value === 0, 'must be 0'),
     notZero: (name, value) => judge(name, value, value > 0, 'must not be 0'),
+    atMost: (name, value, limit) => judge(name, value, value <= limit, `must be at most ${limit}`),
+    atLeast: (name, value, limit) => judge(name, value, value >= limit, `must be at least ${limit}`),
     notRun(want) {
       report.ran = false
       print(`not run: needs ${want}`, '')

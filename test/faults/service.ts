@@ -20,6 +20,8 @@ const quiet = {
 /** A service in a process of its own. */
 export type Service = {
   port: number
+  /** Of the service, or of what runs it. */
+  pid: number
   /** What it has written to stderr so far, but for the line of its start. */
   stderr(): string
   /** Resolves when the process has ended, whoever ended it. */
@@ -90,6 +92,7 @@ export function spawnService(storeUrl: string, options: ServiceOptions = {}): St
   }
   return {
     listening,
+    pid: child.pid as number,
     stderr: () => output.stderr.replace(/^plant-store \S+ on .*\n/, ''),
     ended,
     stop: end('SIGTERM'),

@@ -1,0 +1,82 @@
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startService } from '../faults/service.ts'
+import { newClient } from './client.ts'
+import { openFiles, residentMegabytes } from './process-figures.ts'
+import type { Scenario } from './scenario.ts'
+import { newTally } from './tally.ts'
+import { tokenCommand } from './token-command.ts'
+
+const limit = 64
+const [rounds, looks] = [3, 10]
+
+/** Out of file descriptors the service goes on with those that it has, and is as before when there are some again. */
+export const descriptors: Scenario = {
+  title: `${limit} open files allowed, and more connections than that`,
+  async run(report, directory) {
+    const path = join(directory, 'tokens.json')
+    const token = await tokenCommand(path, 'create', '--name', 'kept')
+    const service = await startService(`sqlite:${join(directory, 'plants.db')}`, {
+      command: ['bash', '-c', `ulimit -n ${limit}; exec "$0" "$@"`],
+      environment: { ACCESS_TOKENS: '', TOKENS_FILE: path },
+    })
+    const { port, pid } = service
+    const kept = newClient(port, token)
+    const first = await kept.create()
+    const before = { files: openFiles(pid), memory: residentMegabytes(pid) }
+
+    const during = newTally()
+    const recoveries: number[] = []
+    let most = 0
+    for (let round = 0; round < rounds; round++) {
+      const sockets = Array.from({ length: 4 * limit }, () => open(port))
+      for (let look = 0; look < looks; look++) {
+        await sleep(100)
+        most = Math.max(most, openFiles(pid))
+        during.add(await kept.create())
+      }
+      await Promise.all(sockets.map(close))
+      recoveries.push(await recovery(port, token))
+    }
+    const added = await tokenCommand(path, 'create', '--name', 'added')
+    const follows = await recovery(port, added)
+    await sleep(500)
+    const left = { files: openFiles(pid), memory: residentMegabytes(pid) }
+    kept.close()
+    const { code } = await service.stop()
+
+    report.figure('connections at once', 4 * limit)
+    report.figure('open files before', before.files)
+    report.atLeast('open files at most, of the limit', most, limit - 1)
+    report.zero('failures before', first.status === 200 ? 0 : 1)
+    report.notZero('requests meanwhile on a connection kept', during.counts[200] ?? 0)
+    report.zero('of them failed', during.failed)
+    report.atMost('until a new connection is served again (ms)', Math.round(Math.max(...recoveries)), 1_000)
+    report.atMost('until a new token is accepted (ms)', Math.round(follows), 2_000)
+    report.zero('open files more than before', Math.max(0, left.files - before.files))
+    report.atMost('memory more than before (MB)', left.memory - before.memory, 64)
+    report.zero('exit code', code ?? 1)
+  },
+}
+
+/** One that may be refused, or closed again. */
+const open = (port: number): Socket => connect({ port, host: '127.0.0.1' }).on('error', () => {})
+
+/** Milliseconds until a new connection with this token is served. */
+async function recovery(port: number, token: string): Promise<number> {
+  for (const start = performance.now(); ; ) {
+    const client = newClient(port, token)
+    const { status, endedAt } = await client.create()
+    client.close()
+    if (status === 200 || endedAt > start + 60_000) return endedAt - start
+    await sleep(10)
+  }
+}
+
+function close(socket: Socket): Promise<unknown> {
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  if (socket.closed) return Promise.resolve()
+  socket.destroy()
+  return closed
+}

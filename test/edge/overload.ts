@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import type { Report } from '../faults/report.ts'
+import { type Service, startService, token } from '../faults/service.ts'
+import { startClosedLoad, startOpenLoad } from './load.ts'
+import { type Measure, measure, median } from './measure.ts'
+import type { Scenario } from './scenario.ts'
+
+/** How many give the peak; the default limit of what is in flight is 1,000. */
+const clients = 400
+const factor = 4
+const rounds = 3
+
+/** Four times the load that it can take must not make it do less. */
+export const overload: Scenario = {
+  title: `${factor} times as many clients as give the peak, on three stores`,
+  async run(report, directory) {
+    const stores = {
+      memory: 'memory:',
+      SQLite: `sqlite:${join(directory, 'plants.db')}`,
+      'slow store': 'module:./test/edge/limited-store.js',
+    }
+    for (const [name, url] of Object.entries(stores)) {
+      const service = await startService(url)
+      reportMeasures(report, name, await measureAll(service))
+      await service.stop()
+    }
+  },
+}
+
+type Kind = 'peak' | 'patient' | 'stubborn' | 'open'
+
+/** The loads take turns, so that whatever else the machine does meets all of them. */
+async function measureAll(service: Service): Promise<Record<Kind, Measure[]>> {
+  const { port } = service
+  const closed = (count: number, refused: 'wait' | 'again') =>
+    measure(service, () => startClosedLoad({ port, token, clients: count, refused }))
+  const measures: Record<Kind, Measure[]> = { peak: [], patient: [], stubborn: [], open: [] }
+  await closed(clients, 'wait')
+  for (let round = 0; round < rounds; round++) {
+    const peak = await closed(clients, 'wait')
+    const rate = factor * peak.rate
+    measures.peak.push(peak)
+    measures.patient.push(await closed(factor * clients, 'wait'))
+    measures.stubborn.push(await closed(factor * clients, 'again'))
+    measures.open.push(await measure(service, () => startOpenLoad({ port, token, rate, connections: 4_000 })))
+  }
+  return measures
+}
+
+function reportMeasures(report: Report, store: string, measures: Record<Kind, Measure[]>): void {
+  const peak = median(measures.peak.map(({ rate }) => rate))
+  for (const [kind, all] of Object.entries(measures)) {
+    const name = `${store}, ${kind}:`
+    const sum = (of: (measure: Measure) => number) => all.reduce((total, measure) => total + of(measure), 0)
+    const count = (status: string) => sum(({ tally }) => tally.counts[status] ?? 0)
+    const rate = median(all.map((measure) => measure.rate))
+    report.figure(`${name} 200s a second`, Math.round(rate))
+    report.figure(`${name} 200s a processor second`, Math.round(median(all.map((one) => one.ratePerProcessor))))
+    report.figure(`${name} p99 of 200s (ms)`, median(all.map(({ tally }) => tally.percentile(99))))
+    report.figure(`${name} refusals`, count('503'))
+    report.figure(`${name} processors of the load`, Math.max(...all.map((one) => one.loadProcessors)).toFixed(2))
+    report.zero(
+      `${name} refusals without Retry-After`,
+      sum(({ tally }) => tally.withoutRetryAfter),
+    )
+    report.zero(`${name} other failures`, sum(({ tally }) => tally.failed) - count('503'))
+    if (kind === 'peak') continue
+    const percent = Math.round((100 * rate) / peak)
+    report.atLeast(`${name} 200s a second, % of the peak`, percent, 90)
+  }
+}

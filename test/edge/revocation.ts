@@ -1,0 +1,60 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startService } from '../faults/service.ts'
+import { type Load, startClosedLoad } from './load.ts'
+import type { Scenario } from './scenario.ts'
+import { tokenCommand } from './token-command.ts'
+
+/** Of each client: connections, and milliseconds between an answer and the next request. */
+const load = { clients: 8, pause: 2, refused: 'wait' } as const
+/** Milliseconds. */
+const limit = 2_000
+
+/** A client is revoked while it and others are at work; no other notices. */
+export const revocation: Scenario = {
+  title: 'a token revoked under load, then a broken tokens file',
+  async run(report, directory) {
+    const path = join(directory, 'tokens.json')
+    const tokens = {
+      revoked: await tokenCommand(path, 'create', '--name', 'revoked'),
+      kept: await tokenCommand(path, 'create', '--name', 'kept'),
+      other: await tokenCommand(path, 'create', '--name', 'other'),
+    }
+    const service = await startService('memory:', { environment: { ACCESS_TOKENS: '', TOKENS_FILE: path } })
+    const { port } = service
+    const revoked = startClosedLoad({ port, token: tokens.revoked, ...load })
+    const kept = startClosedLoad({ port, token: tokens.kept, ...load })
+    const other = startClosedLoad({ port, token: tokens.other, ...load })
+    await sleep(1_000)
+    const failedBefore = revoked.tally.failed
+
+    await tokenCommand(path, 'revoke', '--name', 'revoked')
+    const writtenAt = performance.now()
+    await sleep(limit)
+    const goodByThen = good(revoked)
+    await sleep(1_000)
+    const goodAfterwards = good(revoked) - goodByThen
+
+    await writeFile(path, '{ "tokens": [')
+    const goodBefore = { kept: good(kept), other: good(other) }
+    await sleep(2 * limit)
+    await Promise.all([revoked.stop(), kept.stop(), other.stop()])
+    const { code } = await service.stop()
+
+    report.zero('revoked client: failures before', failedBefore)
+    report.figure('revoked client: last 200 after the change (ms)', Math.round(revoked.tally.lastGoodAt - writtenAt))
+    report.zero('revoked client: 200s 2 s after the change', goodAfterwards)
+    report.notZero('revoked client: 401s', revoked.tally.counts[401] ?? 0)
+    report.figure('revoked client: 429s', revoked.tally.counts[429] ?? 0)
+    for (const [name, { tally }] of Object.entries({ kept, other })) {
+      report.notZero(`${name} client: 200s`, tally.counts[200] ?? 0)
+      report.zero(`${name} client: failures`, tally.failed)
+    }
+    report.notZero('kept client: 200s with a broken file', good(kept) - goodBefore.kept)
+    report.notZero('other client: 200s with a broken file', good(other) - goodBefore.other)
+    report.zero('exit code', code ?? 1)
+  },
+}
+
+const good = ({ tally }: Load): number => tally.counts[200] ?? 0

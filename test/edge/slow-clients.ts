@@ -1,0 +1,86 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { token } from '../faults/service.ts'
+
+/** Milliseconds between two pieces of a client that trickles. */
+const pace = 250
+
+/**
+ * Takes a port and the milliseconds after which it must have been cut off; gives the milliseconds after which it was,
+ * Infinity when it was not.
+ */
+export type SlowClient = (port: number, patience: number) => Promise<number>
+
+const head = (length: number) =>
+  `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n` +
+  `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+
+const create = (id: number, nameLength: number) => {
+  const body = `{"id":${id},"name":"${'x'.repeat(nameLength)}"}`
+  return head(body.length) + body
+}
+
+/** Says nothing. */
+export const silent: SlowClient = async (port, patience) => measure(await connected(port), patience)
+
+/** Sends a header line now and then. */
+export const slowHeaders: SlowClient = (port, patience) =>
+  trickle(port, patience, 'POST /plants HTTP/1.1\r\n', 'X: a\r\n')
+
+/** Is authenticated, and sends a byte of its body now and then. */
+export const slowBody: SlowClient = (port, patience) => trickle(port, patience, head(1_000), ' ')
+
+/** Sends one request, reads its answer, and is quiet from then on. */
+export const idle: SlowClient = async (port, patience) => {
+  const socket = await connected(port)
+  socket.write(create(1, 10))
+  await new Promise((resolve) => socket.once('data', resolve).once('close', resolve))
+  return await measure(socket, patience)
+}
+
+/**
+ * Asks, bit by bit, for more than the buffers on the way hold, and reads nothing. Only by reading it sees that it was
+ * cut off: then a part of the answers is lost.
+ */
+export const notReading: SlowClient = async (port, patience) => {
+  const [requests, nameLength] = [25, 200_000]
+  const socket = await connected(port)
+  for (let id = 1; id <= requests; id++) {
+    socket.write(create(-id, nameLength))
+    await sleep(pace)
+  }
+  await sleep(patience)
+  let received = 0
+  socket.on('data', (bytes) => {
+    received += bytes.length
+  })
+  await measure(socket, 3_000)
+  return received < requests * nameLength ? patience : Number.POSITIVE_INFINITY
+}
+
+async function trickle(port: number, patience: number, beginning: string, piece: string): Promise<number> {
+  const socket = await connected(port)
+  socket.write(beginning)
+  const timer = setInterval(() => socket.write(piece), pace)
+  const duration = await measure(socket, patience)
+  clearInterval(timer)
+  return duration
+}
+
+async function connected(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  await new Promise((resolve) => socket.once('connect', resolve).once('error', resolve))
+  return socket
+}
+
+/** The milliseconds until the service ends a connection, with or without an answer. */
+async function measure(socket: Socket, patience: number): Promise<number> {
+  const start = performance.now()
+  const ended = new Promise<number>((resolve) => {
+    const end = () => resolve(performance.now() - start)
+    socket.on('error', end).once('end', end).once('close', end).resume()
+  })
+  const duration = await Promise.race([ended, sleep(patience, Number.POSITIVE_INFINITY)])
+  socket.destroy()
+  return duration
+}

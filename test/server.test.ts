@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -6,6 +8,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { run } from './support/process.ts'
 import { token } from './support/service.ts'
+import { tokensFile } from './support/tokens.ts'
 
 const ACCESS_TOKENS = token
 
@@ -169,4 +172,37 @@ t.test('an address of IPv6 is written as one', async (t) => {
   t.same(await create('{"id":1,"name":"a"}'), [200, '{"name":"a"}'])
   child.kill('SIGTERM')
   t.match(await ended, { code: 0 })
+})
+
+t.test('a tokens file that breaks is told in the log and by a metric, and its last good tokens go on', async (t) => {
+  const path = tokensFile(t, ['gardener', token])
+  const good = readFileSync(path, 'utf8')
+  const { child, find, create, management } = await start(t, { ACCESS_TOKENS: '', TOKENS_FILE: path })
+  const figure = async () =>
+    /^plant_store_tokens_file_good (\d)$/m.exec(await (await fetch(`${management}/metrics`)).text())?.[1]
+  await find('stdout', /^\{"level":"info".*"clients":1,"msg":"tokens file read"\}$/m)
+  t.equal(await figure(), '1')
+  t.same(await create('{"id":1,"name":"a"}'), [200, '{"name":"a"}'])
+  writeFileSync(path, good.slice(1))
+  await find('stdout', /^\{"level":"error".*"msg":"tokens file cannot be used, the last good one is kept"\}$/m)
+  t.equal(await figure(), '0')
+  t.same(await create('{"id":1,"name":"a"}'), [200, '{"name":"a"}'])
+  writeFileSync(path, good)
+  await find('stdout', /(tokens file read"\}\n[\s\S]*){2}/)
+  t.equal(await figure(), '1')
+  child.kill('SIGTERM')
+
+  const refused = await run(t, 'src/server.ts', { TOKENS_FILE: '/nowhere/tokens.json' }).ended
+  t.match(refused, { code: 1, stderr: /^plant-store: TOKENS_FILE is "\/nowhere\/tokens.json": ENOENT[^\n]*\n$/ })
+})
+
+t.test('more connections than are allowed are counted', async (t) => {
+  const { url, management } = await start(t, { CONNECTIONS_LIMIT: '1' })
+  const port = Number(new URL(url).port)
+  const first = connect(port, '127.0.0.1')
+  t.teardown(() => first.destroy())
+  await once(first, 'connect')
+  await once(connect(port, '127.0.0.1').resume(), 'close')
+  const metrics = await (await fetch(`${management}/metrics`)).text()
+  t.match(metrics, /^plant_store_requests_refused_total\{reason="connections"\} 1$/m)
 })

@@ -11,15 +11,17 @@ import { bearerVerifier } from '../src/auth/bearer.ts'
 import { bind } from '../src/contract/bind.ts'
 import { type Document, endpoints } from '../src/contract/document.ts'
 import { exitOptions } from '../src/contract/exits.ts'
+import { rateLimit } from '../src/limits/rate-limit.ts'
 import { exampleReply } from './examples.ts'
 
 const document: Document = JSON.parse(await readFile('generated/openapi.json', 'utf8'))
 const handlers = Object.fromEntries(
   endpoints(document).map((endpoint) => [endpoint.operationId, async () => exampleReply(document, endpoint)]),
 )
+const unlimited = { failures: rateLimit(0), requests: rateLimit(0) }
 const app = Fastify({ ...exitOptions, logger: { level: 'error' } })
 try {
-  await bind(app, { document, handlers, verifiers: { bearer: await bearerVerifier(app, () => 'anybody') } })
+  await bind(app, { document, handlers, verifiers: { bearer: await bearerVerifier(app, () => 'anybody', unlimited) } })
   const url = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT || 3000) })
   console.log(`mock of ${document.info.title} ${document.info.version} on ${url}, any token will do`)
 } catch (error) {

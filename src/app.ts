@@ -21,7 +21,7 @@ export type AppOptions = {
   limits?: Partial<Limits>
   observer?: Observer
   /** Is told of each request that is refused for overload. */
-  shed?: (reason: ShedReason) => void
+  shed: (reason: ShedReason) => void
   /** Whether each answer is to be the last of its connection. */
   draining?: () => boolean
   /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For is believed. */
@@ -30,7 +30,7 @@ export type AppOptions = {
 
 /** Assembles the service on one Fastify instance that does not listen yet; the store stays its caller's to close. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { document, store, verifyToken, log, observer, draining, shed = () => {}, trustProxy = [] } = options
+  const { document, store, verifyToken, log, observer, draining, shed, trustProxy = [] } = options
   const limits = { ...defaultLimits, ...options.limits }
   const app = Fastify({
     ...exitOptions,

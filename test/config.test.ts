@@ -119,6 +119,7 @@ t.test('a wrong variable is named, with what was given and what is allowed', asy
       '10.0.0.0/33',
       /^TRUST_PROXY is "10.0.0.0\/33", allowed: IP addresses and CIDR ranges, comma separated$/,
     ],
+    ['TRUST_PROXY', '10.0.0.0/8/8', /^TRUST_PROXY is "10.0.0.0\/8\/8", allowed/],
     ['TRUST_PROXY', 'proxy', /^TRUST_PROXY is "proxy", allowed/],
     [
       'JWT_ISSUER',

@@ -16,18 +16,16 @@ const credentials = /^bearer +[\w.~+/-]+=*$/i
 
 export type BearerLimits = {
   /** Of requests that are refused for their token, by address. */
-  failures?: Count | undefined
+  failures: Count
   /** Of requests, by client. */
-  requests?: Count | undefined
+  requests: Count
 }
-
-const unlimited: Count = () => 0
 
 /** Gives the verifier of the bearer scheme: it asks `verify` for the client of each token, and counts what is limited. */
 export async function bearerVerifier(
   app: FastifyInstance,
   verify: VerifyToken,
-  { failures = unlimited, requests = unlimited }: BearerLimits = {},
+  { failures, requests }: BearerLimits,
 ): Promise<Verifier> {
   await app.register(bearerAuth, {
     keys: new Set<string>(),

@@ -24,6 +24,7 @@ export async function createService(t: Test, options: Partial<AppOptions> = {}) 
     document,
     store,
     verifyToken: tokenVerifier([token]),
+    shed() {},
     log: pino({ level: 'warn' }, stream),
     ...options,
     // All tests come from one address, and share the machine.

@@ -8,6 +8,12 @@ export type BatchMessage = { size: number; duration: number; queued: number }
 
 const batches = channel('plant-store:batch')
 
+/**
+ * So many that wait are not kept for the next turn of the event loop: while more than 1,024 connections have something
+ * to read, libuv reads from up to 48 times as many before that turn comes.
+ */
+const crowd = 64
+
 type Options<Item> = {
   /** The bytes that an item may hold in memory; so batch and queue are bounded, many small items or few large ones. */
   sizeOf(item: Item): number
@@ -122,7 +128,8 @@ export function groupCommit<Item, Outcome>(
       held += size
       return await new Promise((resolve, reject) => {
         queue.push({ item, size, resolve, reject })
-        arm()
+        if (queue.length >= crowd && running < outstanding) void run(take())
+        else arm()
       })
     },
     close() {

@@ -33,6 +33,19 @@ t.test('a lone item goes in the turn in which it came', async (t) => {
   t.equal(await outcome, '1 is kept')
 })
 
+t.test('a crowd does not wait for the turn to end', async (t) => {
+  const { submit, given, end } = controlled()
+  const outcomes = Array.from({ length: 65 }, (_, item) => submit(item))
+  t.same(
+    given().map((items) => items.length),
+    [64],
+  )
+  await turn()
+  await end()
+  await end()
+  t.equal((await Promise.all(outcomes)).length, 65)
+})
+
 t.test('what comes while batches are under way goes together, in order, each with its own outcome', async (t) => {
   const { submit, given, end } = controlled()
   const outcomes = [submit(1)]

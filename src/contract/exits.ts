@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Following, followConnections, isBehindLast, jsonType, refuseConnection } from './connections.ts'
 import { ContractError, errorNumbers, toContractError } from './errors.ts'
@@ -39,7 +40,9 @@ export function ownExits(app: FastifyInstance, exits: Exits): void {
       return
     }
     identify(request, reply)
-    done(refusal(request, exits))
+    const error = refusal(request, exits)
+    if (error?.error === errorNumbers.unavailable) readLater(request.raw.socket, reply.raw)
+    done(error)
   })
   // Node would answer these itself, before anybody has looked at the head.
   for (const event of ['checkContinue', 'checkExpectation']) {
@@ -75,6 +78,21 @@ function logCause({ log, raw }: FastifyRequest, { statusCode }: ContractError, e
   const line = { request_id: exchangeOf(raw).id, err }
   if (statusCode === 500) log.error(line, 'request failed')
   else if (statusCode === 503) log.warn(line, 'request refused')
+}
+
+/**
+ * Reads on from a connection about a second after this answer. To refuse costs half as much as to serve: a client that
+ * comes again before it was asked to would keep the service busy with refusing. Spread, so that not all come at once.
+ */
+function readLater(socket: Socket, response: ServerResponse): void {
+  const milliseconds = 500 + 1_000 * Math.random()
+  // Not before Node has dropped what it had read of the body, for which it reads on.
+  response.once('close', () =>
+    setImmediate(() => {
+      socket.pause()
+      setTimeout(() => socket.resume(), milliseconds).unref()
+    }),
+  )
 }
 
 /** Every answer tells the id by which the log knows its request. */

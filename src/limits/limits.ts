@@ -29,7 +29,7 @@ export const defaultLimits: Limits = {
   keepAliveTime: 72_000,
   handlerTime: 10_000,
   connections: 10_000,
-  inFlight: 1_000,
+  inFlight: 512,
   eventLoopDelay: 200,
   requests: 0,
   authFailures: 60,

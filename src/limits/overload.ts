@@ -6,6 +6,12 @@ import type { Limits } from './limits.ts'
 const interval = 20
 const weight = 0.2
 
+/**
+ * While the event loop is late, this share is refused: to refuse costs half as much as to serve, and who refuses all does
+ * nothing else, and stays late by that.
+ */
+const oneOf = 4
+
 export type ShedReason = 'event_loop_delay' | 'in_flight'
 
 export type Overload = {
@@ -33,9 +39,12 @@ export function watchOverload(
     last = now
   }, interval).unref()
   let running = 0
+  let late = 0
 
-  const reason = (): ShedReason | undefined =>
-    running >= inFlight ? 'in_flight' : delay > eventLoopDelay ? 'event_loop_delay' : undefined
+  const reason = (): ShedReason | undefined => {
+    if (running >= inFlight) return 'in_flight'
+    return delay > eventLoopDelay && late++ % oneOf === 0 ? 'event_loop_delay' : undefined
+  }
 
   async function counted<Outcome>(handle: () => Promise<Outcome>): Promise<Outcome> {
     running++

@@ -75,4 +75,6 @@ export function watchOverload(
   }
 }
 
-const overloaded = (message: string) => new ContractError('unavailable', message, { 'retry-after': '1' })
+/** Spread, so that those who were refused together do not come back together. */
+const overloaded = (message: string) =>
+  new ContractError('unavailable', message, { 'retry-after': String(1 + Math.floor(3 * Math.random())) })

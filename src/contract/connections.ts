@@ -14,6 +14,8 @@ type Connection = {
   latest: ServerResponse | undefined
   /** Those that have not left. */
   owed: Set<ServerResponse>
+  /** Whether it is to be refused once nothing else is owed. */
+  refused: boolean
   observer: Observer
 }
 
@@ -44,7 +46,7 @@ export function followConnections(
   }
   app.server.on('connection', (socket: Socket) => {
     const owed = new Set<ServerResponse>()
-    connections.set(socket, { previous: undefined, latest: undefined, owed, observer })
+    connections.set(socket, { previous: undefined, latest: undefined, owed, refused: false, observer })
     sockets.add(socket)
     socket.once('close', () => {
       sockets.delete(socket)
@@ -66,7 +68,8 @@ export function followConnections(
     })
   })
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    socket.on('error', () => socket.destroy())
+    // Node leaves a tunnel to itself: without errors handled, and without a limit on its time.
+    for (const event of ['error', 'timeout']) socket.on(event, () => socket.destroy())
     // RFC 9110 section 9.3.6: CONNECT asks for a tunnel, which no path of a contract is.
     refuseConnection(new ContractError('noSuchMethod', 'there are no tunnels here', { allow: '' }), socket)
   })
@@ -95,7 +98,11 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
     socket.destroy()
     return
   }
-  const { previous, latest, observer } = connections.get(socket) as Connection
+  const connection = connections.get(socket) as Connection
+  const { previous, latest, observer } = connection
+  // Whatever comes after malformed bytes is malformed anew.
+  if (connection.refused) return
+  connection.refused = true
   // The bytes belong to the latest request while that is not read whole, else to one behind it.
   const own = latest?.req.complete === false ? latest : undefined
   const answered = own?.headersSent ?? latest?.shouldKeepAlive === false

@@ -126,3 +126,35 @@ t.test('a client that leaves has its end told, also of what waits behind another
     Array(3).fill([0, undefined]),
   )
 })
+
+t.test('malformed bytes behind a request that is under way are told of and answered once', async (t) => {
+  const waiting: (() => void)[] = []
+  const { begun, ended, send, until } = await observed(t, {
+    store: {
+      create: () => new Promise((resolve) => waiting.push(() => resolve('created'))),
+      ready: async () => {},
+      close: async () => {},
+    },
+  })
+  const { socket } = await send(request(), 0)
+  t.ok(await until(() => waiting.length === 1))
+  let received = ''
+  socket.on('data', (chunk) => {
+    received += chunk
+  })
+  for (let sent = 0; sent < 20; sent++) {
+    socket.write('\0')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  waiting[0]?.()
+  t.ok(await until(() => socket.destroyed))
+  t.same(received.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 400'])
+  t.same(
+    ended.map(({ status, error }) => [status, error]),
+    [
+      [200, undefined],
+      [400, 40000],
+    ],
+  )
+  t.same(begun, ended)
+})

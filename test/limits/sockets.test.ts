@@ -199,3 +199,12 @@ t.test('a client that does not read is cut off', async (t) => {
   }
   t.ok(isClosed)
 })
+
+t.test('a client that does not read is cut off after CONNECT too', async (t) => {
+  const { app, listen } = await createService(t, { limits: { requestTime: 100, handlerTime: 100 } })
+  // No write ends, as if the client took no byte.
+  app.server.on('connection', (socket) => Object.assign(socket, { _write() {}, _writev() {} }))
+  const port = await listen()
+  const isClosed = await client(t, port, `${request()}CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n`)
+  t.ok(await isClosed(2_000))
+})

@@ -42,7 +42,8 @@ export async function bearerVerifier(
   })
   const isAccepted = acceptance(app)
   // A valid token is not counted here: nobody can lock out those who share an address with him.
-  const refuse = (request: FastifyRequest, error: ContractError) => tooMany(failures(request.ip)) ?? error
+  const refuse = (request: FastifyRequest, error: ContractError) =>
+    tooMany(failures(String(exchangeOf(request.raw).address))) ?? error
   return async (request) => {
     const given = request.headers.authorization ?? ''
     if (!scheme.test(given)) throw refuse(request, missingToken())

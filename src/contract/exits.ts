@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { clientAddress } from './client-address.ts'
 import { type Following, followConnections, isBehindLast, jsonType, refuseConnection } from './connections.ts'
 import { ContractError, errorNumbers, toContractError } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
@@ -98,7 +99,7 @@ function readLater(socket: Socket, response: ServerResponse): void {
 /** Every answer tells the id by which the log knows its request. */
 function identify(request: FastifyRequest, reply: FastifyReply): void {
   const exchange = exchangeOf(request.raw)
-  exchange.address = request.ip
+  exchange.address = clientAddress(request)
   reply.header('x-request-id', exchange.id)
 }
 

@@ -129,6 +129,19 @@ t.test('an address is told by a trusted proxy only', async (t) => {
   t.match(await other.send(from('192.0.2.2')), { status: 429 })
 })
 
+t.test('a port that a proxy adds makes no other address', async (t) => {
+  const { send } = await listening(t, { trustProxy: ['127.0.0.1'], limits: { authFailures: 1 } })
+  const from = (address: string) => send({ authorization: 'Bearer wrong', 'x-forwarded-for': address })
+  for (const [first, second] of [
+    ['192.0.2.1:1001', '192.0.2.1:1002'],
+    ['[2001:db8::1]:1001', '2001:db8::1'],
+    ['unknown', 'no address'],
+  ] as const) {
+    t.match(await from(first), { status: 401 })
+    t.match(await from(second), { status: 429 })
+  }
+})
+
 const large: Case[] = [
   { name: 'a small head', bytes: request(), status: 200 },
   {

@@ -9,13 +9,17 @@ export type JwtOptions = KeySource & { audience: string; times?: KeyTimes }
 /** A JWS in compact form (RFC 7515 section 7.1): what is signed begins with a brace, which is an e in base64url. */
 const compact = /^e[\w-]+\.[\w-]+\.[\w-]+$/
 
+/** Tokens that are verified, or wait for keys, at a time: nobody who sends them is known yet. */
+const mostAtOnce = 1_000
+
 /** Those that verify with a public key; the token chooses among them and no others (RFC 8725 section 3.1). */
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 
 /**
  * Gives the verifier of the JWT access tokens (RFC 9068) that one issuer makes for one audience. The name of the client
  * is `client_id`. What is not shaped like a JWT is refused at once; it rejects with `KeysUnavailable` while the keys of
- * the issuer cannot be had. Nothing is fetched before the first token.
+ * the issuer cannot be had, and, as one with `retryAfter` too, what is beyond 1,000 at a time. Nothing is fetched before
+ * the first token.
  */
 export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): VerifyToken {
   const key = keyFinder(issuerKeys((signal) => fetchKeySet({ issuer, jwksUrl }, signal), times))
@@ -30,6 +34,16 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
     clockTolerance: 10,
   }
 
+  let underWay = 0
+
+  async function verifyInTurn(token: string): Promise<string | undefined> {
+    if (underWay === mostAtOnce) throw Object.assign(new Error('too many tokens are verified'), { retryAfter: 1 })
+    underWay++
+    return await verify(token).finally(() => {
+      underWay--
+    })
+  }
+
   async function verify(token: string): Promise<string | undefined> {
     try {
       const { payload } = await jwtVerify(token, key, options)
@@ -42,7 +56,7 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
     }
   }
 
-  return (token) => (compact.test(token) ? (verified.get(token) ?? verify(token)) : undefined)
+  return (token) => (compact.test(token) ? (verified.get(token) ?? verifyInTurn(token)) : undefined)
 }
 
 /** The header names a key of the issuer's; a key, or a place of keys, that the token brings along is not looked at. */

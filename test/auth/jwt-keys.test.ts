@@ -1,4 +1,4 @@
-import { request } from 'node:http'
+import { request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { KeysUnavailable, type KeyTimes } from '../../src/auth/issuer-keys.ts'
@@ -184,4 +184,17 @@ t.test('the reason tells nothing of a query', async (t) => {
   const error = await Promise.resolve(verify(key.token())).catch((error) => error)
   t.ok(error instanceof KeysUnavailable)
   t.equal(error.cause.message, `${issuer.jwksUrl} answers 404`)
+})
+
+t.test('so many tokens wait for keys at a time', async (t) => {
+  const { issuer, key, verify } = await watched(t)
+  const held = new Promise<ServerResponse>((resolve) => issuer.serve('/keys', (_, response) => resolve(response)))
+  const token = key.token()
+  const waiting = Array.from({ length: 1_000 }, () => verify(token))
+  await t.rejects(Promise.resolve(verify(token)), { message: 'too many tokens are verified', retryAfter: 1 })
+  t.equal(await verify('no-token'), undefined, 'what is no JWT does not wait')
+  const response = await held
+  response.end(JSON.stringify({ keys: [key.jwk] }))
+  t.same(new Set(await Promise.all(waiting)), new Set([client]))
+  t.equal(await verify(key.token()), client)
 })

@@ -26,7 +26,27 @@ const options: LoggerOptions = {
  */
 export async function createLog({ level, format }: { level: string; format: string }): Promise<Logger> {
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true)
-  return pino({ ...options, level }, isPretty ? await prettyStdout() : destination({ sync: false, maxLength: waiting }))
+  return pino({ ...options, level }, isPretty ? await prettyStdout() : stdout())
+}
+
+/** A full disk does not end the service: what waits is tried again with each further line. */
+function stdout(): DestinationStream {
+  const stream = destination({ sync: false, maxLength: waiting })
+  const flush = stream.flushSync.bind(stream)
+  let isBroken = false
+  stream
+    .on('write', () => {
+      isBroken = false
+    })
+    .on('error', ({ message }) => {
+      if (!isBroken) process.stderr.write(`plant-store: the log cannot be written: ${message}\n`)
+      isBroken = true
+    })
+  // At the end of the process it would be tried for ever.
+  stream.flushSync = () => {
+    if (!isBroken) flush()
+  }
+  return stream
 }
 
 async function prettyStdout(): Promise<DestinationStream> {

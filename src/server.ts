@@ -22,6 +22,8 @@ const opened: (() => unknown)[] = []
 let unready: string | undefined = 'starting'
 /** How the process ends at a signal; before it serves there is nothing to finish. */
 let stop = async (_signal: NodeJS.Signals): Promise<void> => process.exit()
+// What cannot be told on stderr is no reason to end.
+process.stderr.on('error', () => {})
 onSignal()
 await start().catch(end)
 

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, openSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { run } from './support/process.ts'
 import { token } from './support/service.ts'
@@ -123,4 +126,28 @@ t.test('people get lines for people', async (t) => {
   const text = await end()
   t.match(text, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request$/m)
   t.match(text, /^ {4}client: "access-token-1"$/m)
+})
+
+const full = '/dev/full'
+
+t.test('a log that cannot be written does not end the service', { skip: !existsSync(full) }, async (t) => {
+  const environment = { ACCESS_TOKENS: token, PORT: '0', MANAGEMENT_PORT: '0', STORE_URL: 'memory:', DRAIN_TIME: '0' }
+  const child = spawn(process.execPath, [...process.execArgv, 'src/server.ts'], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', openSync(full, 'w'), 'pipe'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let told = ''
+  child.stderr?.setEncoding('utf8').on('data', (text) => {
+    told += text
+  })
+  while (!told.includes('management on')) await once(child.stderr as NonNullable<typeof child.stderr>, 'data')
+  const [, url] = / on (\S+), store /.exec(told) ?? []
+  for (let sent = 0; sent < 3; sent++) {
+    t.equal((await fetch(`${url}/plants`, { method: 'POST', signal: AbortSignal.timeout(10_000) })).status, 401)
+  }
+  child.kill('SIGTERM')
+  t.same(await once(child, 'close'), [0, null])
+  t.match(told, /^plant-store: the log cannot be written: ENOSPC/m)
+  t.equal(told.match(/cannot be written/g)?.length, 1, 'it is told once')
 })

@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+
+const text = readFileSync('SECURITY.md', 'utf8')
+
+/** A row of a table: what is asked, what is done, and the file and the name of the test that shows it. */
+const rows = Array.from(
+  text.matchAll(/^\| (API\d+ |\d+\.\d+\.\d+)(.*?) \| (.*) \| (.*?)\|$/gm),
+  ([, id, , done, test]) => ({
+    id: String(id).trim(),
+    done: String(done),
+    test: String(test).trim(),
+  }),
+)
+
+t.test('each row names a test that is there, or says why there is none', async (t) => {
+  for (const { id, done, test } of rows) {
+    if (test === '') {
+      t.match(done, /^not applicable|\*\*not met\*\*|the operator's|none is promised/, id)
+      continue
+    }
+    const [, file = '', name = ''] = /^`([^`]+)` (.+)$/.exec(test) ?? []
+    const path = join('test', file)
+    if (!t.ok(file !== '' && existsSync(path), `${id}: ${test}`)) continue
+    const source = readFileSync(path, 'utf8')
+    t.ok(source.includes(`'${name}'`) || new RegExp(`\\b${name}\\b[,:]`).test(source), `${id}: ${file} has "${name}"`)
+  }
+})
+
+t.test('all ten risks are there, and no requirement twice', async (t) => {
+  const ids = rows.map(({ id }) => id)
+  t.same(
+    ids.filter((id) => id.startsWith('API')),
+    Array.from({ length: 10 }, (_, index) => `API${index + 1}`),
+  )
+  t.equal(new Set(ids).size, ids.length)
+  t.equal(ids.length, Array.from(text.matchAll(/^\| /gm)).length - 2, 'each row was read')
+})

@@ -82,14 +82,20 @@ for (const [place, width] of [
     const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium'
     if (!existsSync(chromium)) return t.comment(`there is no browser at ${chromium}: CHROMIUM names another`)
     const { requests, refused, faults, evaluate } = await open(t, chromium, places[place], width)
-    const text = await evaluate(readEverything)
-    for (const error of errors) t.ok(text.includes(error), error)
-    for (const schema of schemas) t.ok(text.includes(schema), schema)
-    for (const { summary, responses } of operations) {
-      t.ok(text.includes(summary), summary)
-      for (const { description } of Object.values(responses))
-        t.ok(text.includes(plain(description)), plain(description))
+    const expected = [
+      ...errors,
+      ...schemas,
+      ...operations.flatMap(({ summary, responses }) => [
+        summary,
+        ...Object.values(responses).map(({ description }) => plain(description)),
+      ]),
+    ]
+    // On a busy machine the browser may still draw when it is looked at.
+    let text = ''
+    for (let looks = 0; looks < 5 && !expected.every((part) => text.includes(part)); looks++) {
+      text += await evaluate(readEverything)
     }
+    for (const part of expected) t.ok(text.includes(part), part)
     t.equal(await evaluate('document.documentElement.scrollWidth'), width, 'nothing scrolls sideways')
     t.same(
       requests.filter((url) => url !== places[place] && !/^(file|data):/.test(url) && !refused.includes(url)),

@@ -53,9 +53,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.server.maxConnections = limits.connections
   const overload = watchOverload(limits, shed)
   app.addHook('onClose', async () => overload.close())
-  const failures = rateLimit(limits.authFailures)
   const bearer = await bearerVerifier(app, verifyToken, {
-    failures: (address) => failures(networkOf(address)),
+    failures: rateLimit(limits.authFailures, networkOf),
     requests: rateLimit(limits.requests),
   })
   const { admit, run } = overload

@@ -31,7 +31,7 @@ export async function createLog({ level, format }: { level: string; format: stri
 
 /** A full disk does not end the service: what waits is tried again with each further line. */
 function stdout(): DestinationStream {
-  const stream = destination({ sync: false, maxLength: waiting })
+  const stream = destination({ sync: false, minLength: 1, maxLength: waiting })
   const flush = stream.flushSync.bind(stream)
   let isBroken = false
   stream

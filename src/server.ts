@@ -10,7 +10,7 @@ import { listen } from './listen.ts'
 import { createLog, requestLog } from './log.ts'
 import { openStore, withoutPassword } from './store/open.ts'
 
-/** Milliseconds in which answers may still leave when the store has failed. */
+/** Milliseconds in which answers may still leave when the store has failed, and lines of the log at the end. */
 const grace = 500
 
 const documentPath = new URL('../generated/openapi.json', import.meta.url)
@@ -20,6 +20,8 @@ const docsPath = new URL('../dist/docs/index.html', import.meta.url)
 const opened: (() => unknown)[] = []
 /** Why the service must not be sent more requests: it does not serve yet, or is about to end. */
 let unready: string | undefined = 'starting'
+/** Calls back once the log has what was written to it. */
+let flush = (done: () => void): void => done()
 /** How the process ends at a signal; before it serves there is nothing to finish. */
 let stop = async (_signal: NodeJS.Signals): Promise<void> => process.exit()
 // What cannot be told on stderr is no reason to end.
@@ -41,6 +43,7 @@ async function start(): Promise<void> {
     import('./metrics.ts'),
     createLog(config.log),
   ])
+  flush = (done) => log.flush(done)
   opened.push(store.close)
   const metrics = createMetrics(document.info)
   const tokens = await acceptTokens(config, {
@@ -127,16 +130,22 @@ async function drain({ drain: { time, deadline } }: Config, signal: NodeJS.Signa
 }
 
 /** Ends the process at once: whatever else is open is of no use any more. */
-function end(error: Error): never {
+function end(error: Error): void {
   process.stderr.write(`plant-store: ${error.message}\n`)
-  process.exit(1)
+  exit()
+}
+
+function exit(): void {
+  // Node would wait for a log that nobody reads.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), grace)
+  flush(() => process.exit(1))
 }
 
 /** The first signal drains, a second one ends the process at once. */
 function onSignal(): void {
   let stopping = false
   const handle = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(1)
+    if (stopping) return exit()
     stopping = true
     stop(signal).catch(end)
   }

@@ -1,8 +1,9 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { run } from './support/process.ts'
+import { defaults, run } from './support/process.ts'
 import { token } from './support/service.ts'
 
 /** A service, with what sends it a create on a connection that is kept, and what asks its management. */
@@ -82,4 +83,23 @@ t.test('a second signal does not wait either', async (t) => {
   while ((await readyz()) === 200) await sleep(10)
   child.kill('SIGTERM')
   t.match(await ended, { code: 1, signal: null })
+})
+
+t.test('a log that nobody reads does not keep the process from its end', async (t) => {
+  const env = { ...process.env, ...defaults, ACCESS_TOKENS: token, DRAIN_DEADLINE: '300' }
+  const child = spawn(process.execPath, [...process.execArgv, 'src/server.ts'], { env })
+  t.teardown(() => child.kill('SIGKILL'))
+  let started = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    started += text
+  })
+  const address = () => / on (\S+), store /.exec(started)?.[1]
+  while (address() === undefined) await sleep(10)
+  // Each line has some hundred bytes, the pipe some ten thousand.
+  for (let batch = 0; batch < 10; batch++) {
+    await Promise.all(Array.from({ length: 100 }, async () => (await fetch(`${address()}/nowhere`)).text()))
+  }
+  child.kill('SIGTERM')
+  const [code, signal] = await once(child, 'exit')
+  t.same([code, signal], [null, 'SIGKILL'])
 })

@@ -20,9 +20,9 @@ export async function acceptTokens({ tokens, tokensFile, jwt }: TokenSources, on
   // Last: it alone may have to wait.
   if (jwt !== undefined) verifiers.push((await import('./jwt.ts')).jwtVerifier(jwt))
   return {
-    verify(token) {
+    verify(token, mayCost) {
       for (const verify of verifiers) {
-        const client = verify(token)
+        const client = verify(token, mayCost)
         if (client !== undefined) return client
       }
       return undefined

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ContractError } from '../contract/errors.ts'
 import { exchangeOf } from '../contract/exchange.ts'
 import type { Verifier } from '../contract/security.ts'
-import type { Count } from '../limits/rate-limit.ts'
+import type { RateLimit } from '../limits/rate-limit.ts'
 import type { VerifyToken } from './tokens.ts'
 
 const realm = 'Bearer realm="plant-store"'
@@ -16,9 +16,9 @@ const credentials = /^bearer +[\w.~+/-]+=*$/i
 
 export type BearerLimits = {
   /** Of requests that are refused for their token, by address. */
-  failures: Count
+  failures: RateLimit
   /** Of requests, by client. */
-  requests: Count
+  requests: RateLimit
 }
 
 /** Gives the verifier of the bearer scheme: it asks `verify` for the client of each token, and counts what is limited. */
@@ -30,8 +30,9 @@ export async function bearerVerifier(
   await app.register(bearerAuth, {
     keys: new Set<string>(),
     auth: async (token, { raw }) => {
-      const client = await verify(token)
-      exchangeOf(raw).client = client
+      const exchange = exchangeOf(raw)
+      const client = await verify(token, () => failures.wait(String(exchange.address)) === 0)
+      exchange.client = client
       return client !== undefined
     },
     addHook: false,
@@ -41,14 +42,14 @@ export async function bearerVerifier(
     verifyErrorLogLevel: 'debug',
   })
   const isAccepted = acceptance(app)
-  // A valid token is not counted here: nobody can lock out those who share an address with him.
+  // A token that is known is not asked for its address: nobody can lock out those who share one with him.
   const refuse = (request: FastifyRequest, error: ContractError) =>
-    tooMany(failures(String(exchangeOf(request.raw).address))) ?? error
+    tooMany(failures.take(String(exchangeOf(request.raw).address))) ?? error
   return async (request) => {
     const given = request.headers.authorization ?? ''
     if (!scheme.test(given)) throw refuse(request, missingToken())
     if (!credentials.test(given) || !(await isAccepted(request))) throw refuse(request, invalidToken())
-    const refusal = tooMany(requests(exchangeOf(request.raw).client as string))
+    const refusal = tooMany(requests.take(exchangeOf(request.raw).client as string))
     if (refusal !== undefined) throw refusal
   }
 }

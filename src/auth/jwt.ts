@@ -56,7 +56,10 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
     }
   }
 
-  return (token) => (compact.test(token) ? (verified.get(token) ?? verifyInTurn(token)) : undefined)
+  return (token, mayCost = () => true) => {
+    if (!compact.test(token)) return undefined
+    return verified.get(token) ?? (mayCost() ? verifyInTurn(token) : undefined)
+  }
 }
 
 /** The header names a key of the issuer's; a key, or a place of keys, that the token brings along is not looked at. */

@@ -3,9 +3,9 @@ import { formatToken } from './token-format.ts'
 
 /**
  * Gives the name of the client whose token it is, undefined for a token that is not accepted. Rejects with an error whose
- * `retryAfter` is in seconds when nobody can tell now.
+ * `retryAfter` is in seconds when nobody can tell now. `mayCost` tells whether more than a look-up is done for the token.
  */
-export type VerifyToken = (token: string) => string | undefined | Promise<string | undefined>
+export type VerifyToken = (token: string, mayCost?: () => boolean) => string | undefined | Promise<string | undefined>
 
 /**
  * Takes the accepted tokens, and the name of the client of each by its number, from 1; gives their verifier, which holds

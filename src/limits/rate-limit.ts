@@ -1,29 +1,41 @@
-/** Counts one more event of somebody; gives the seconds until the next is allowed, 0 when this one is. */
-export type Count = (of: string) => number
+/** What one client, or one address, may do a minute. */
+export type RateLimit = {
+  /** Counts one more event of somebody; gives the seconds until the next is allowed, 0 when this one is. */
+  take(of: string): number
+  /** Gives the same without counting. */
+  wait(of: string): number
+}
 
 /** So many are remembered before those are looked for who may be forgotten. */
 const remembered = 10_000
 
 /**
- * Takes how many events of one key are allowed a minute, all at once or spread, 0 for any number; gives what counts
- * them. Keeps one number a key, the time at which everything that was taken is paid off (the generic cell rate
+ * Takes how many events of one key are allowed a minute, all at once or spread, 0 for any number, and what makes a key of
+ * who causes them. Keeps one number a key, the time at which everything that was taken is paid off (the generic cell rate
  * algorithm), and forgets the key by then.
  */
-export function rateLimit(perMinute: number, now: () => number = Date.now): Count {
+export function rateLimit(perMinute: number, keyOf = (of: string) => of, now: () => number = Date.now): RateLimit {
   const paidOff = new Map<string, number>()
   const interval = 60_000 / perMinute
   let sweepAt = remembered
-  return (key) => {
-    if (perMinute === 0) return 0
-    const time = now()
+  const forget = (time: number) => {
+    for (const [key, end] of paidOff) if (end <= time) paidOff.delete(key)
+    sweepAt = Math.max(remembered, 2 * paidOff.size)
+  }
+  const look = (of: string) => {
+    const [key, time] = [keyOf(of), now()]
     const next = Math.max(time, paidOff.get(key) ?? 0) + interval
-    const wait = next - time - 60_000
-    if (wait > 0) return wait / 1_000
-    paidOff.set(key, next)
-    if (paidOff.size > sweepAt) {
-      for (const [other, end] of paidOff) if (end <= time) paidOff.delete(other)
-      sweepAt = Math.max(remembered, 2 * paidOff.size)
-    }
-    return 0
+    return { key, time, next, seconds: Math.max(0, next - time - 60_000) / 1_000 }
+  }
+  if (perMinute === 0) return { take: () => 0, wait: () => 0 }
+  return {
+    take(of) {
+      const { key, time, next, seconds } = look(of)
+      if (seconds > 0) return seconds
+      paidOff.set(key, next)
+      if (paidOff.size > sweepAt) forget(time)
+      return 0
+    },
+    wait: (of) => look(of).seconds,
   }
 }

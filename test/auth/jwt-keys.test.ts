@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { KeysUnavailable, type KeyTimes } from '../../src/auth/issuer-keys.ts'
 import { jwtVerifier } from '../../src/auth/jwt.ts'
+import type { VerifyToken } from '../../src/auth/tokens.ts'
 import { audience, createKey, startIssuer } from '../support/issuer.ts'
 import { createService } from '../support/service.ts'
 
@@ -59,7 +60,7 @@ t.test('tokens that name no key cause few fetches', async (t) => {
   for (const token of names) t.equal(await verify(token), undefined)
   t.equal(issuer.asked.length, 1)
   clock.now += 10_000
-  t.same(new Set(await Promise.all(names.map(verify))), new Set([undefined]))
+  t.same(new Set(await Promise.all(names.map((token) => verify(token)))), new Set([undefined]))
   t.equal(issuer.asked.length, 2)
 })
 
@@ -160,6 +161,26 @@ t.test('the service answers 503 without the keys, and 401 with them', async (t) 
   t.equal((await create({ id: 1, name: 'Monstera' }, { authorization })).status, 200)
   const wrong = `Bearer ${key.token({ header: { typ: 'JWT' } })}`
   t.equal((await create({ id: 2, name: 'Monstera' }, { authorization: wrong })).status, 401)
+})
+
+t.test('beyond its failures an address costs no more signatures, and who is known goes on', async (t) => {
+  const { key, verify } = await watched(t)
+  let asked = 0
+  const verifyToken: VerifyToken = (token, mayCost) => {
+    const found = verify(token, mayCost)
+    if (typeof found === 'object') asked++
+    return found
+  }
+  const { create } = await createService(t, { verifyToken, limits: { authFailures: 2 } })
+  const status = async (token: string) =>
+    (await create({ id: 1, name: 'Monstera' }, { authorization: `Bearer ${token}` })).status
+  const known = key.token()
+  const forged = () => `${key.token().slice(0, -4)}AAAA`
+  t.equal(await status(known), 200)
+  t.same([await status(forged()), await status(forged()), await status(forged())], [401, 401, 429])
+  t.equal(asked, 3)
+  t.equal(await status(key.token()), 429, 'nobody can tell whether it is valid')
+  t.equal(await status(known), 200)
 })
 
 t.test('a token larger than the header section may be is not looked at', async (t) => {

@@ -3,8 +3,10 @@ import { rateLimit } from '../../src/limits/rate-limit.ts'
 
 t.test('so many a minute, at once or spread', async (t) => {
   let time = 1_000_000
-  const count = rateLimit(3, () => time)
+  const { take: count, wait } = rateLimit(3, undefined, () => time)
+  t.equal(wait('a'), 0)
   t.same([count('a'), count('a'), count('a')], [0, 0, 0])
+  t.equal(wait('a'), 20, 'asked without counting')
   t.equal(count('a'), 20, 'the next one after a third of a minute')
   t.equal(count('b'), 0, 'others are counted by themselves')
   time += 19_999
@@ -17,13 +19,13 @@ t.test('so many a minute, at once or spread', async (t) => {
 })
 
 t.test('0 is no limit', async (t) => {
-  const count = rateLimit(0)
-  for (let i = 0; i < 1_000; i++) t.equal(count('a'), 0)
+  const { take: count, wait } = rateLimit(0)
+  for (let i = 0; i < 1_000; i++) t.same([count('a'), wait('a')], [0, 0])
 })
 
 t.test('who is paid off is forgotten, who is not is kept', async (t) => {
   let time = 0
-  const count = rateLimit(1, () => time)
+  const { take: count } = rateLimit(1, undefined, () => time)
   for (let i = 0; i < 10_000; i++) count(String(i))
   time = 30_000
   count('kept')
@@ -32,4 +34,13 @@ t.test('who is paid off is forgotten, who is not is kept', async (t) => {
   for (let i = 0; i < 20_000; i++) count(`later ${i}`)
   t.equal(count('kept'), 30)
   t.equal(count('0'), 0)
+})
+
+t.test('several may have one key', async (t) => {
+  const { take } = rateLimit(
+    1,
+    (of) => of.slice(0, 1),
+    () => 0,
+  )
+  t.same([take('ab'), take('ac'), take('b')], [0, 60, 0])
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Test } from 'tap'
 
 /** On free ports of the loopback address, ending as soon as it is told to, and patient with a busy machine. */
-const defaults = {
+export const defaults = {
   ACCESS_TOKENS: '',
   HOST: '',
   PORT: '0',

@@ -6,12 +6,10 @@ import { acceptTokens } from './auth/accepted-tokens.ts'
 import { type Config, readConfig } from './config.ts'
 import type { Document } from './contract/document.ts'
 import type { Exchange } from './contract/exchange.ts'
+import { end, endAtSignals, grace, writeAtEnd } from './end.ts'
 import { listen } from './listen.ts'
 import { createLog, requestLog } from './log.ts'
 import { openStore, withoutPassword } from './store/open.ts'
-
-/** Milliseconds in which answers may still leave when the store has failed, and lines of the log at the end. */
-const grace = 500
 
 const documentPath = new URL('../generated/openapi.json', import.meta.url)
 const docsPath = new URL('../dist/docs/index.html', import.meta.url)
@@ -20,13 +18,11 @@ const docsPath = new URL('../dist/docs/index.html', import.meta.url)
 const opened: (() => unknown)[] = []
 /** Why the service must not be sent more requests: it does not serve yet, or is about to end. */
 let unready: string | undefined = 'starting'
-/** Calls back once the log has what was written to it. */
-let flush = (done: () => void): void => done()
 /** How the process ends at a signal; before it serves there is nothing to finish. */
 let stop = async (_signal: NodeJS.Signals): Promise<void> => process.exit()
 // What cannot be told on stderr is no reason to end.
 process.stderr.on('error', () => {})
-onSignal()
+endAtSignals((signal) => stop(signal))
 await start().catch(end)
 
 async function start(): Promise<void> {
@@ -43,7 +39,7 @@ async function start(): Promise<void> {
     import('./metrics.ts'),
     createLog(config.log),
   ])
-  flush = (done) => log.flush(done)
+  writeAtEnd(log)
   opened.push(store.close)
   const metrics = createMetrics(document.info)
   const tokens = await acceptTokens(config, {
@@ -127,27 +123,4 @@ async function drain({ drain: { time, deadline } }: Config, signal: NodeJS.Signa
   setTimeout(end, deadline, new Error(`what was in flight has not ended within DRAIN_DEADLINE, ${deadline} ms`)).unref()
   if (signal === 'SIGTERM') await sleep(time)
   for (const close of opened.reverse()) await close()
-}
-
-/** Ends the process at once: whatever else is open is of no use any more. */
-function end(error: Error): void {
-  process.stderr.write(`plant-store: ${error.message}\n`)
-  exit()
-}
-
-function exit(): void {
-  // Node would wait for a log that nobody reads.
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), grace)
-  flush(() => process.exit(1))
-}
-
-/** The first signal drains, a second one ends the process at once. */
-function onSignal(): void {
-  let stopping = false
-  const handle = (signal: NodeJS.Signals) => {
-    if (stopping) return exit()
-    stopping = true
-    stop(signal).catch(end)
-  }
-  process.on('SIGTERM', handle).on('SIGINT', handle)
 }

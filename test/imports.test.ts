@@ -5,11 +5,12 @@ import t from 'tap'
 /** What each room of src may import of ours, the longest name that fits a file; `types` is import type only. */
 const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'server.ts': {
-    values: /^(config|listen|log|app|metrics|management|auth\/[\w-]+|store\/open)$/,
+    values: /^(config|end|listen|log|app|metrics|management|auth\/[\w-]+|store\/open)$/,
     types: /^contract\/(document|exchange)$/,
   },
   'config.ts': { values: /^(variables|auth\/tokens|store\/open)$/, types: /^limits\/limits$/ },
   'variables.ts': { values: /^(auth\/issuer|limits\/limits|store\/open)$/ },
+  'end.ts': { values: /^$/ },
   'listen.ts': { values: /^$/ },
   'log.ts': { values: /^$/, types: /^(contract\/exchange|limits\/overload)$/ },
   'app.ts': { values: /^(handlers|contract\/\w+|auth\/\w+|limits\/[\w-]+)$/, types: /^(contract|auth|store)\// },

@@ -1,0 +1,32 @@
+/** Milliseconds in which answers may still leave when the store has failed, and lines of the log at the end. */
+export const grace = 500
+
+let flush = (done: () => void): void => done()
+
+/** Takes the log that is to be written before the process ends. */
+export function writeAtEnd(log: { flush(done: () => void): void }): void {
+  flush = (done) => log.flush(done)
+}
+
+/** Ends the process with one line and exit code 1: whatever else is open is of no use any more. */
+export function end(error: Error): void {
+  process.stderr.write(`plant-store: ${error.message}\n`)
+  exit()
+}
+
+/** Takes how the process ends in peace: so it does at the first signal. A second one ends it at once. */
+export function endAtSignals(stop: (signal: NodeJS.Signals) => Promise<void>): void {
+  let stopping = false
+  const handle = (signal: NodeJS.Signals) => {
+    if (stopping) return exit()
+    stopping = true
+    stop(signal).catch(end)
+  }
+  process.on('SIGTERM', handle).on('SIGINT', handle)
+}
+
+function exit(): void {
+  // Node would wait for a log that nobody reads.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), grace)
+  flush(() => process.exit(1))
+}

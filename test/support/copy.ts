@@ -7,7 +7,7 @@ export function copyProject(t: Test): string {
   const directory = t.testdir({})
   const code = ['src', 'generated', 'scripts', 'test/store/conformance.ts']
   for (const name of ['openapi', ...code, 'package.json', 'tsconfig.json', 'redocly.yaml']) {
-    cpSync(name, resolve(directory, name), { recursive: true })
+    cpSync(name, resolve(directory, name), { recursive: true, filter: (path) => path !== 'scripts/benchmark/peers' })
   }
   symlinkSync(resolve('node_modules'), resolve(directory, 'node_modules'))
   return directory

@@ -1,0 +1,25 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+
+/** What every peer does in the same way: the check of a token, and the store. */
+
+const sha256 = (text) => hash('sha256', text, 'buffer')
+const accepted = sha256(process.env.ACCESS_TOKENS)
+
+/** Takes the header Authorization; tells whether its bearer token is the one of ACCESS_TOKENS. */
+export function isAccepted(authorization = '') {
+  const [, token] = /^bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? []
+  return token !== undefined && timingSafeEqual(sha256(token), accepted)
+}
+
+const plants = new Map()
+
+/** Keeps a plant; gives false when its id belongs to another one. */
+export function keep({ id, name, tag }) {
+  const kept = plants.get(id)
+  if (kept !== undefined) return kept.name === name && kept.tag === tag
+  plants.set(id, { name, tag })
+  return true
+}
+
+export const host = '127.0.0.1'
+export const port = Number(process.env.PORT)

@@ -1,0 +1,64 @@
+/**
+ * npm run benchmark:soak [-- --minutes 30] [--load 0.7] [--connections 64] [--only NAME] [--directory DIRECTORY]
+ *
+ * Finds how many requests a second this service answers (NAME: sqlite-log, as it is by default, or another one of
+ * `npm run benchmark`), then sends that share of it to a new process, at even times; latency is from when a request was
+ * due. Prints a line a minute, and at the end by how many bytes an hour memory and heap grow, by least squares after a
+ * fifth of the time as warm-up. Exit 1 when there was an error. Server and load have a core each. SQLite and PostgreSQL
+ * get a new plant with each request, and keep it in DIRECTORY (default: that of the system for temporary files), about
+ * a gigabyte in 30 minutes. Needs Linux.
+ */
+import { tmpdir } from 'node:os'
+import { parseArgs } from 'node:util'
+import { withContenders } from './benchmark/arrange.ts'
+import { only } from './benchmark/contenders.ts'
+import { openLoad } from './benchmark/http-load.ts'
+import { idsFor, measure } from './benchmark/measure.ts'
+import { moveToLoadCore } from './benchmark/pinning.ts'
+import { machine } from './benchmark/results.ts'
+import { startServer, token } from './benchmark/server-process.ts'
+import { slope } from './benchmark/slope.ts'
+import { type Minute, watch } from './benchmark/soak.ts'
+import { median } from './benchmark/table.ts'
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '30' },
+    load: { type: 'string', default: '0.7' },
+    connections: { type: 'string', default: '64' },
+    only: { type: 'string', default: 'sqlite-log' },
+    directory: { type: 'string', default: tmpdir() },
+  },
+})
+const minutes = Number(values.minutes)
+const connections = Number(values.connections)
+
+await withContenders(values.directory, async (all) => {
+  moveToLoadCore()
+  const [contender] = Object.values(only(all, values.only))
+  if (contender?.store === undefined) throw new Error(`--only ${values.only}: it is not this service`)
+  console.log(`${contender.name}, Node ${process.versions.node}, ${machine()}`)
+  const rates: number[] = []
+  while (rates.length < 3) rates.push((await measure(contender, 5, connections)).rate)
+  const rate = Number(values.load) * median(rates)
+  console.log(`${median(rates).toFixed(0)} requests/s at most; now ${rate.toFixed(0)} for ${minutes} minutes`)
+  const server = await startServer(contender, { pinned: true })
+  const load = openLoad({ port: server.port, token, connections, ids: idsFor(contender), rate })
+  try {
+    report(await watch(server, load, minutes))
+  } finally {
+    load.close()
+    await server.stop()
+  }
+})
+
+function report(watched: Minute[]): void {
+  const growth = (figure: 'memory' | 'heap') => {
+    const points = watched.map((minute, index): [number, number] => [index / 60, minute[figure]])
+    return slope(points.slice(Math.floor(watched.length / 5))).toFixed(0)
+  }
+  console.log(`bytes an hour: resident memory ${growth('memory')}, heap ${growth('heap')}`)
+  const errors = watched.reduce((sum, minute) => sum + minute.errors, 0)
+  console.log(`${errors} errors`)
+  if (errors > 0) process.exitCode = 1
+}

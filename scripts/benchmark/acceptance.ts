@@ -1,0 +1,53 @@
+import { request } from 'node:http'
+
+export type Answer = { status: number; text: string }
+
+/** Sends a body on a connection of its own; gives the answer, or undefined when nobody listens. */
+export function post(port: number, token: string | undefined, body: string): Promise<Answer | undefined> {
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const headers = { ...authorization, 'content-type': 'application/json' }
+  const options = { host: '127.0.0.1', port, path: '/plants', method: 'POST', headers, agent: false }
+  return new Promise((resolve, reject) => {
+    const sent = request(options, async (response) => {
+      let text = ''
+      for await (const chunk of response.setEncoding('utf8')) text += chunk
+      resolve({ status: response.statusCode as number, text })
+    })
+    sent.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') resolve(undefined)
+      else reject(error)
+    })
+    sent.end(body)
+  })
+}
+
+/** The JSON of a plant with this id: what the load sends. */
+export const plantBody = (id: number): string => `{"id":${id},"name":"Monstera deliciosa","tag":"indoor"}`
+
+/** What it must be answered with. */
+export const replyBody = '{"name":"Monstera deliciosa","tag":"indoor"}'
+
+/**
+ * Checks that a server does all of the work: keeps a plant, and refuses one whose id is taken, bad bodies and bad tokens.
+ * Throws with what it answered otherwise.
+ */
+export async function assertWorks(name: string, port: number, token: string): Promise<void> {
+  const check = async (what: string, allowed: (answer: Answer) => boolean, body: string, sent?: string) => {
+    const answer = await post(port, sent, body)
+    if (answer === undefined || !allowed(answer)) {
+      throw new Error(`${name} answers ${what} with ${answer?.status}: ${answer?.text}`)
+    }
+  }
+  const is = (expected: number) => (answer: Answer) => answer.status === expected
+  const isRefusal = ({ status }: Answer) => status >= 400 && status < 500
+  const isPlant = ({ status, text }: Answer) => status === 200 && text === replyBody
+  await check('a plant', isPlant, plantBody(-2), token)
+  await check('the same plant', isPlant, plantBody(-2), token)
+  await check('another plant of that id', is(409), '{"id":-2,"name":"another"}', token)
+  await check('a body that is no JSON', isRefusal, '{"id":-3,"name":"a"', token)
+  await check('an id that is no integer', isRefusal, '{"id":12.5,"name":"a"}', token)
+  await check('a plant without a name', isRefusal, '{"id":-4}', token)
+  await check('a name that is no string', isRefusal, '{"id":-5,"name":{}}', token)
+  await check('a bad token', is(401), plantBody(-6), `${token}x`)
+  await check('no token', is(401), plantBody(-6))
+}

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import ts from 'typescript'
+
+export const directory = join('scripts', 'benchmark', 'peers')
+
+/** Installs what the peers are made of, unless that was done for their lock file, and compiles the one that needs it. */
+export async function preparePeers(): Promise<void> {
+  if (!(await isInstalled())) {
+    console.error(`installing ${directory}`)
+    await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: directory })
+  }
+  await compile(join(directory, 'nest', 'nest.ts'), join(directory, 'dist', 'nest.js'))
+}
+
+async function isInstalled(): Promise<boolean> {
+  const [lock, installed] = await Promise.all(
+    ['package-lock.json', join('node_modules', '.package-lock.json')].map((name) =>
+      stat(join(directory, name)).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  )
+  return installed !== undefined && lock !== undefined && installed >= lock
+}
+
+/** esbuild would leave out the types of parameters, by which Nest knows what to validate. */
+async function compile(source: string, target: string): Promise<void> {
+  const compilerOptions = {
+    module: ts.ModuleKind.ESNext,
+    target: ts.ScriptTarget.ES2022,
+    useDefineForClassFields: false,
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
+  }
+  const { outputText } = ts.transpileModule(await readFile(source, 'utf8'), { compilerOptions })
+  await mkdir(dirname(target), { recursive: true })
+  await writeFile(target, outputText)
+}

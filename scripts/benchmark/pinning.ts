@@ -1,0 +1,17 @@
+import { spawnSync } from 'node:child_process'
+
+/** Cores of their own for server and load, where `taskset` of util-linux and two cores are at hand. */
+export const cores = runs('taskset', '-c', '0,1', 'true') ? { server: '0', load: '1' } : undefined
+
+/** Takes a command; gives the one that runs it on the server's core. */
+export const onServerCore = (command: string[]): string[] =>
+  cores === undefined ? command : ['taskset', '-c', cores.server, ...command]
+
+/** Moves all threads of this process, and whatever it starts from now on, to the core of the load. */
+export function moveToLoadCore(): void {
+  if (cores !== undefined) runs('taskset', '-a', '-c', '-p', cores.load, String(process.pid))
+}
+
+function runs(command: string, ...args: string[]): boolean {
+  return spawnSync(command, args).status === 0
+}

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { newToken } from '../../src/auth/tokens.ts'
+import { post } from './acceptance.ts'
+import type { Contender } from './contenders.ts'
+import { onServerCore } from './pinning.ts'
+
+export const token = newToken()
+
+export type ServerProcess = {
+  port: number
+  managementPort: number
+  /** Milliseconds from spawn to the first answer. */
+  startTime: number
+  /** Seconds of CPU that all its threads have used so far. */
+  cpu(): number
+  /** Seconds that its main thread could have run so far, had others not had the core. */
+  waited(): number
+  /** Bytes of resident memory. */
+  memory(): number
+  /** Resolves when it has ended. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a contender in a new process, on the server's core where `pinned`, and resolves with its first answer. What it
+ * writes to stdout, such as an access log, goes to /dev/null. Rejects when that is no 200, or
+ * when it ends before.
+ */
+export async function startServer(contender: Contender, { pinned }: { pinned: boolean }): Promise<ServerProcess> {
+  const [port, managementPort] = [await freePort(), await freePort()]
+  const environment = {
+    ...process.env,
+    NODE_ENV: 'production',
+    PORT: String(port),
+    ACCESS_TOKENS: token,
+    DOCUMENT: 'generated/openapi.json',
+    ...(contender.store !== undefined && {
+      MANAGEMENT_PORT: String(managementPort),
+      STORE_URL: await contender.store(),
+      ACCESS_LOG: contender.accessLog ? 'on' : 'off',
+    }),
+  }
+  const command = [process.execPath, ...contender.args]
+  const [file = '', ...args] = pinned ? onServerCore(command) : command
+  const start = performance.now()
+  const child = spawn(file, args, { env: environment, stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  const kill = () => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  const first = async () => await post(port, token, '{"id":-1,"name":"first"}')
+  let answer = await first()
+  while (answer === undefined) {
+    if (child.exitCode !== null) throw new Error(`${contender.name}: ended with ${child.exitCode} before it answered`)
+    await sleep(1)
+    answer = await first()
+  }
+  if (answer.status !== 200) throw new Error(`${contender.name}: its first answer is ${answer.status}: ${answer.text}`)
+  return {
+    port,
+    managementPort,
+    startTime: performance.now() - start,
+    cpu: () => cpuSeconds(child.pid as number),
+    waited: () => secondsWaited(child.pid as number),
+    memory: () => residentBytes(child.pid as number),
+    async stop() {
+      process.off('exit', kill)
+      kill()
+      await ended
+    },
+  }
+}
+
+/** proc_pid_stat(5): user and system time are the 14th and 15th field; Linux counts 100 ticks a second for programs. */
+function cpuSeconds(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // The second field is the name of the program, which may hold spaces.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+/** The second figure of /proc/PID/schedstat, in nanoseconds. */
+function secondsWaited(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e9
+}
+
+function residentBytes(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) * 1_024
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

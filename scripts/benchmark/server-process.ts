@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newToken } from '../../src/auth/tokens.ts'
+import { freePort } from '../../test/support/postgres-process.ts'
+import { processorSeconds, residentBytes } from '../../test/support/process-figures.ts'
 import { post } from './acceptance.ts'
 import type { Contender } from './contenders.ts'
 import { onServerCore } from './pinning.ts'
@@ -64,7 +65,7 @@ export async function startServer(contender: Contender, { pinned }: { pinned: bo
     port,
     managementPort,
     startTime: performance.now() - start,
-    cpu: () => cpuSeconds(child.pid as number),
+    cpu: () => processorSeconds(child.pid as number),
     waited: () => secondsWaited(child.pid as number),
     memory: () => residentBytes(child.pid as number),
     async stop() {
@@ -75,29 +76,7 @@ export async function startServer(contender: Contender, { pinned }: { pinned: bo
   }
 }
 
-/** proc_pid_stat(5): user and system time are the 14th and 15th field; Linux counts 100 ticks a second for programs. */
-function cpuSeconds(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The second field is the name of the program, which may hold spaces.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
 /** The second figure of /proc/PID/schedstat, in nanoseconds. */
 function secondsWaited(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e9
-}
-
-function residentBytes(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Number(kilobytes) * 1_024
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -10,7 +10,11 @@ import { contentLength, malformedHead } from './request-head.ts'
 
 /** Fastify options without which an answer would leave the server that is not the contract's. */
 export const exitOptions = {
-  frameworkErrors: (error, request, reply) => answer(malformed(request) ?? error, request, reply),
+  // No hook has run for these.
+  frameworkErrors(error, request, reply) {
+    identify(request, reply)
+    answer(malformed(request) ?? error, request, reply)
+  },
   clientErrorHandler: refuseConnection,
   // Fastify's own 503 while closing has a body of its own shape: requests that still arrive are served.
   return503OnClosing: false,
@@ -60,7 +64,6 @@ function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): 
   const error = toContractError(thrown)
   exchangeOf(request.raw).error = error.error
   if (error !== thrown) logCause(request, error, thrown)
-  identify(request, reply)
   // A large unread body is not worth its bytes.
   if (closing.has(error.error) || unreadBytes(request) > readAndDropped) {
     reply.raw.shouldKeepAlive = false

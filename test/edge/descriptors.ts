@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startService } from '../faults/service.ts'
+import { openFiles, residentBytes } from '../support/process-figures.ts'
 import { newClient } from './client.ts'
-import { openFiles, residentMegabytes } from './process-figures.ts'
 import type { Scenario } from './scenario.ts'
 import { newTally } from './tally.ts'
 import { tokenCommand } from './token-command.ts'
@@ -24,7 +24,7 @@ export const descriptors: Scenario = {
     const { port, pid } = service
     const kept = newClient(port, token)
     const first = await kept.create()
-    const before = { files: openFiles(pid), memory: residentMegabytes(pid) }
+    const before = { files: openFiles(pid), memory: Math.round(residentBytes(pid) / 2 ** 20) }
 
     const during = newTally()
     const recoveries: number[] = []
@@ -42,7 +42,7 @@ export const descriptors: Scenario = {
     const added = await tokenCommand(path, 'create', '--name', 'added')
     const follows = await recovery(port, added)
     await sleep(500)
-    const left = { files: openFiles(pid), memory: residentMegabytes(pid) }
+    const left = { files: openFiles(pid), memory: Math.round(residentBytes(pid) / 2 ** 20) }
     kept.close()
     const { code } = await service.stop()
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Service } from '../faults/service.ts'
+import { processorSeconds } from '../support/process-figures.ts'
 import type { Load } from './load.ts'
-import { processorSeconds } from './process-figures.ts'
 
 /** Milliseconds of a load before it is measured, and in which it is. */
 const [settling, window] = [1_500, 2_500]
@@ -38,7 +38,3 @@ export async function measure({ pid }: Service, start: () => Load): Promise<Meas
     tally: load.tally,
   }
 }
-
-/** The middle one of an odd number of values. */
-export const median = (values: number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] as number

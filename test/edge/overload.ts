@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { median } from '../../scripts/benchmark/table.ts'
 import type { Report } from '../faults/report.ts'
 import { type Service, startService, token } from '../faults/service.ts'
 import { startClosedLoad, startOpenLoad } from './load.ts'
-import { type Measure, measure, median } from './measure.ts'
+import { type Measure, measure } from './measure.ts'
 import type { Scenario } from './scenario.ts'
 
 /** How many give the peak; the default limit of what is in flight is 1,000. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Seconds of processor time that a process has used, all its threads together; Linux counts in hundredths. */
+/** Seconds of processor time that a process has used, all its threads together; Linux counts in hundredths (proc(5)). */
 export function processorSeconds(pid: number | 'self'): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
@@ -8,10 +8,10 @@ export function processorSeconds(pid: number | 'self'): number {
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** Resident memory of a process, in MB. */
-export function residentMegabytes(pid: number): number {
+/** Bytes of resident memory of a process. */
+export function residentBytes(pid: number): number {
   const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Math.round(Number(kilobytes) / 1_024)
+  return Number(kilobytes) * 1_024
 }
 
 /** How many files a process has open, its sockets among them. */

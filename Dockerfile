@@ -42,7 +42,7 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.MANAGEMENT_PORT || 3001}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Without a shell between them the service gets SIGTERM itself, and drains. It starts no processes: as process 1 it has
-# none to reap, and needs no init.
+# Without a shell between them the service gets SIGTERM itself, and drains. Workers are the only processes that
+# it starts, and it reaps them: as process 1 it needs no init.
 ENTRYPOINT ["node", "dist/plant-store.js"]
 CMD ["serve"]

@@ -18,6 +18,8 @@ async function bundleServer(): Promise<void> {
       conformance: 'test/store/conformance.ts',
       // The store looks for its thread beside itself.
       'chunks/sqlite-worker': 'src/store/sqlite-worker.ts',
+      // And the primary process for its workers.
+      'chunks/worker': 'src/workers/worker.ts',
     },
     outdir: 'dist',
     chunkNames: 'chunks/[name]-[hash]',

@@ -7,6 +7,8 @@ import { variables } from './variables.ts'
 export type Config = {
   host: string
   port: number
+  /** Processes that serve. */
+  workers: number
   storeUrl: string
   tokens: string[]
   /** The one token of this process, when no other way to authenticate was configured. */
@@ -27,6 +29,7 @@ export type Config = {
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const values = readVariables(environment)
+  checkWorkers(values)
   const tokens = values.ACCESS_TOKENS === '' ? [] : accessTokens(values.ACCESS_TOKENS)
   const jwt = jwtConfig(values)
   const tokensFile = values.TOKENS_FILE || undefined
@@ -35,6 +38,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     host: addressOf(values.HOST),
     port: values.PORT,
+    workers: values.WORKERS,
     storeUrl: values.STORE_URL,
     tokens: generatedToken === undefined ? tokens : [generatedToken],
     generatedToken,
@@ -74,6 +78,14 @@ function readVariables(environment: NodeJS.ProcessEnv) {
       }
     },
   })
+}
+
+/** Whether a store of the user's own can be shared its author knows. */
+function checkWorkers({ WORKERS, STORE_URL }: ReturnType<typeof readVariables>): void {
+  if (WORKERS === 1 || !/^(memory|sqlite):/.test(STORE_URL)) return
+  throw new Error(
+    `WORKERS is "${WORKERS}", allowed: 1 beside STORE_URL=${STORE_URL}, a store that one process has alone`,
+  )
 }
 
 function accessTokens(list: string): string[] {

@@ -1,11 +1,11 @@
 /** Milliseconds in which answers may still leave when the store has failed, and lines of the log at the end. */
 export const grace = 500
 
-let flush = (done: () => void): void => done()
+let finish = (done: () => void): void => done()
 
-/** Takes the log that is to be written before the process ends. */
-export function writeAtEnd(log: { flush(done: () => void): void }): void {
-  flush = (done) => log.flush(done)
+/** Takes what is still to be done before the process ends: to write the log, for example. */
+export function beforeEnd(finishing: (done: () => void) => void): void {
+  finish = finishing
 }
 
 /** Ends the process with one line and exit code 1: whatever else is open is of no use any more. */
@@ -25,8 +25,9 @@ export function endAtSignals(stop: (signal: NodeJS.Signals) => Promise<void>): v
   process.on('SIGTERM', handle).on('SIGINT', handle)
 }
 
-function exit(): void {
+/** Ends the process with exit code 1. */
+export function exit(): void {
   // Node would wait for a log that nobody reads.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), grace)
-  flush(() => process.exit(1))
+  finish(() => process.exit(1))
 }

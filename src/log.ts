@@ -1,8 +1,13 @@
 import { type DestinationStream, destination, type Logger, type LoggerOptions, pino } from 'pino'
 import type { Exchange } from './contract/exchange.ts'
 
+/** Bytes that a pipe of Linux takes in one piece, whoever else writes to it (pipe(7)): some whole lines. */
+const inOnePiece = 4_096
+
 /** Bytes that may wait for whoever reads the log; lines beyond are dropped, the service goes on. */
 const waiting = 2 ** 24
+
+type LogOptions = { level: string; format: string; isShared: boolean }
 
 type Cause = { type: string; code?: unknown; message: string; stack?: string | undefined; cause?: Cause }
 
@@ -21,17 +26,22 @@ const options: LoggerOptions = {
 }
 
 /**
- * Takes the lowest level to be written and a format: `json`, `pretty`, or `auto` for the one that suits stdout; gives
- * the log: a line of JSON an event, or what people read on a terminal.
+ * Takes the lowest level to be written, a format (`json`, `pretty`, or `auto` for the one that suits stdout) and whether
+ * other processes write to the same stdout; gives the log: a line of JSON an event, or what people read on a terminal.
  */
-export async function createLog({ level, format }: { level: string; format: string }): Promise<Logger> {
+export async function createLog({ level, format, isShared }: LogOptions): Promise<Logger> {
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true)
-  return pino({ ...options, level }, isPretty ? await prettyStdout() : stdout())
+  return pino({ ...options, level }, isPretty ? await prettyStdout() : stdout(isShared))
 }
 
 /** A full disk does not end the service: what waits is tried again with each further line. */
-function stdout(): DestinationStream {
-  const stream = destination({ sync: false, minLength: 1, maxLength: waiting })
+function stdout(isShared: boolean): DestinationStream {
+  const stream = destination({
+    sync: false,
+    minLength: 1,
+    maxLength: waiting,
+    ...(isShared && { maxWrite: inOnePiece }),
+  })
   const flush = stream.flushSync.bind(stream)
   let isBroken = false
   stream

@@ -8,6 +8,8 @@ import { measureProcess } from './metrics/process.ts'
 /** Why something was refused: the kind of its error in the contract, or too many connections. */
 export type RefusalReason = keyof typeof errorNumbers | 'connections'
 
+export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
 const shedReasons: ShedReason[] = ['event_loop_delay', 'in_flight']
 
 /** What the service counts and measures. No label has a value that a client can choose. */
@@ -23,7 +25,9 @@ export type Metrics = {
   tokens(good: boolean): void
   /** What a probe of readiness was told. */
   ready(good: boolean): void
-  /** All of it in Prometheus' text format, version 0.0.4. */
+  /** All of it, each with how it is put together with that of other processes. */
+  figures(): Promise<Figures>
+  /** The same in Prometheus' text format, version 0.0.4. */
   text(): Promise<string>
   /** Ends the measuring. */
   close(): void
@@ -77,6 +81,7 @@ export function createMetrics({ version }: { version: string }): Metrics {
     help: 'The version of the contract and of Node.',
     labelNames: Object.keys(build),
     registers,
+    aggregator: 'first',
   }).set(build, 1)
   const tokens = told(registry, 'plant_store_tokens_file_good', '0 while the last good tokens are used instead.')
   const ready = told(registry, 'plant_store_ready', '1 when the last probe was told that the service is ready.')
@@ -95,6 +100,7 @@ export function createMetrics({ version }: { version: string }): Metrics {
     shed: (reason) => shed.inc({ reason }),
     tokens,
     ready,
+    figures: () => registry.getMetricsAsJSON(),
     text: () => registry.metrics(),
     close() {
       for (const end of ends) end()
@@ -104,7 +110,7 @@ export function createMetrics({ version }: { version: string }): Metrics {
 
 /** A figure of yes and no; it is not shown before somebody has told. */
 function told(registry: Registry, name: string, help: string): (yes: boolean) => void {
-  const gauge = new Gauge({ name, help, registers: [registry] })
+  const gauge = new Gauge({ name, help, registers: [registry], aggregator: 'min' })
   gauge.remove()
   return (yes) => gauge.set(Number(yes))
 }

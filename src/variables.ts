@@ -52,6 +52,7 @@ const ranges = list('IP addresses and CIDR ranges, comma separated', (range) => 
 export const variables = {
   HOST: address('127.0.0.1'),
   PORT: port(3000),
+  WORKERS: integer(1, 128)(1),
   STORE_URL: text(storeUrls, isStoreUrl)('sqlite:data/plants.db'),
 
   ACCESS_TOKENS: anything(''),

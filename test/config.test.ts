@@ -10,6 +10,7 @@ t.test('without any variable: loopback, an embedded store, a token of this proce
   t.same(config, {
     host: '127.0.0.1',
     port: 3000,
+    workers: 1,
     storeUrl: 'sqlite:data/plants.db',
     tokensFile: undefined,
     jwt: undefined,
@@ -29,7 +30,8 @@ t.test('every variable', async (t) => {
   const environment = {
     HOST: '::',
     PORT: '0',
-    STORE_URL: 'memory:',
+    WORKERS: '2',
+    STORE_URL: 'postgres://plants@database/plants',
     ACCESS_TOKENS,
     TOKENS_FILE: '/run/secrets/tokens.json',
     JWT_ISSUER: 'https://issuer.example/plants',
@@ -59,7 +61,8 @@ t.test('every variable', async (t) => {
   t.same(readConfig(environment), {
     host: '::',
     port: 0,
-    storeUrl: 'memory:',
+    workers: 2,
+    storeUrl: 'postgres://plants@database/plants',
     tokens: ACCESS_TOKENS.split(', '),
     generatedToken: undefined,
     tokensFile: '/run/secrets/tokens.json',
@@ -106,6 +109,12 @@ t.test('a wrong variable is named, with what was given and what is allowed', asy
     ['PORT', '65536', /^PORT is "65536", allowed: an integer from 0 to 65535$/],
     ['PORT', 'http', /^PORT is "http", allowed/],
     ['PORT', '80.5', /^PORT is "80.5", allowed/],
+    ['WORKERS', '0', /^WORKERS is "0", allowed: an integer from 1 to 128$/],
+    [
+      'WORKERS',
+      '2',
+      /^WORKERS is "2", allowed: 1 beside STORE_URL=sqlite:data\/plants\.db, a store that one process has alone$/,
+    ],
     ['STORE_URL', 'plants.db', /^STORE_URL is "plants.db", allowed: memory:, sqlite:PATH, postgres:.* or module:.*$/],
     ['STORE_URL', 'postgres://me:p@ss@db/plants', /^STORE_URL is "postgres:\/\/me:\*\*\*@db\/plants", allowed/],
     ['BODY_LIMIT', '1MB', /^BODY_LIMIT is "1MB", allowed: a number of bytes from 1 to 1073741824$/],

@@ -5,9 +5,15 @@ import t from 'tap'
 /** What each room of src may import of ours, the longest name that fits a file; `types` is import type only. */
 const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'server.ts': {
-    values: /^(config|end|listen|log|app|metrics|management|auth\/[\w-]+|store\/open)$/,
-    types: /^contract\/(document|exchange)$/,
+    values: /^(config|end|listen|service|workers|management|store\/open)$/,
+    types: /^contract\/document$/,
   },
+  'service.ts': {
+    values: /^(end|listen|log|app|metrics|auth\/[\w-]+|store\/open)$/,
+    types: /^(config|contract\/(document|exchange)|management\/pages)$/,
+  },
+  'workers.ts': { values: /^(end|metrics|workers\/[\w-]+)$/, types: /^(config|contract\/document|service)$/ },
+  'workers/': { values: /^(end|service|workers\/[\w-]+)$/, types: /^(config|contract\/document|metrics)$/ },
   'config.ts': { values: /^(variables|auth\/tokens|store\/open)$/, types: /^limits\/limits$/ },
   'variables.ts': { values: /^(auth\/issuer|limits\/limits|store\/open)$/ },
   'end.ts': { values: /^$/ },

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client'
 
 /**
  * Registers the figures of this process, by the names that Prometheus' client libraries and the OpenTelemetry
@@ -11,7 +11,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 export function measureProcess(registry: Registry, proc = '/proc/self'): () => void {
   cpuTime(registry)
   const { memoryUsage } = process
-  gauge(registry, 'process_start_time_seconds', 'Start, since 1970.', () => performance.timeOrigin / 1e3)
+  gauge(registry, 'process_start_time_seconds', 'Start, since 1970.', () => performance.timeOrigin / 1e3, 'min')
   gauge(registry, 'process_resident_memory_bytes', 'Memory held, all of it.', () => memoryUsage.rss())
   gauge(registry, 'nodejs_heap_size_total_bytes', 'JavaScript heap held.', () => memoryUsage().heapTotal)
   gauge(registry, 'nodejs_heap_size_used_bytes', 'JavaScript heap in use.', () => memoryUsage().heapUsed)
@@ -19,11 +19,19 @@ export function measureProcess(registry: Registry, proc = '/proc/self'): () => v
   return eventLoopDelay(registry)
 }
 
-function gauge(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {
+/** `aggregator` puts the figures of several processes together. */
+function gauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => number | Promise<number>,
+  aggregator: Aggregator = 'sum',
+): void {
   new Gauge({
     name,
     help,
     registers: [registry],
+    aggregator,
     async collect() {
       this.set(await read())
     },
@@ -65,7 +73,13 @@ function eventLoopDelay(registry: Registry): () => void {
   // Node counts the timer's own time too.
   const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolution / 1e3)
   const figure = (name: string, help: string, read: () => number) =>
-    gauge(registry, `nodejs_eventloop_delay_${name}_seconds`, `${help} of the event loop since the last look.`, read)
+    gauge(
+      registry,
+      `nodejs_eventloop_delay_${name}_seconds`,
+      `${help} of the event loop since the last look.`,
+      read,
+      'max',
+    )
   figure('p50', 'Median delay', () => seconds(delay.percentile(50)))
   figure('p99', '99th percentile of the delay', () => seconds(delay.percentile(99)))
   figure('max', 'Longest delay', () => {

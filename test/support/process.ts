@@ -37,5 +37,5 @@ export function run(t: Test, module: string, environment: Record<string, string>
       if (!Array.isArray(more)) throw new Error(`ended without ${pattern}: ${JSON.stringify(more)}`)
     }
   }
-  return { child, find, ended }
+  return { child, output, find, ended }
 }

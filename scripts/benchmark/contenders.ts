@@ -10,6 +10,8 @@ export type Contender = {
   store?: () => Promise<string>
   /** Whether the service writes a line for each request. */
   accessLog?: boolean
+  /** Processes that serve, when it is not one. */
+  workers?: number
   /** Whether a plant outlives the process: then each request creates another one. */
   durable?: boolean
   /** Whether the database is a process on the load's core. */

@@ -8,14 +8,14 @@ import { startServer, token } from './server-process.ts'
 export type Figures = {
   /** Right answers in a second. */
   rate: number
-  /** Microseconds of CPU that the server's process used for each of them, all its threads together. */
+  /** Microseconds of CPU that the server's processes used for each of them, all their threads together. */
   cpu: number
   /** Milliseconds. */
   p50: number
   p99: number
   /** Wrong answers, and connections that ended. */
   errors: number
-  /** Cores that the server's process used on average. */
+  /** Cores that the server's processes used on average. */
   busy: number
   /** The share of the time in which its main thread waited for the core. */
   waited: number
@@ -27,12 +27,20 @@ const plants = 10_000
 /** The ids that a contender is sent: new ones where a plant must reach the disk. */
 export const idsFor = ({ durable }: Contender): (() => number) => (durable ? growingIds() : cyclingIds(plants))
 
-/** Measures a contender in a new process, after half as long a warm-up. Rejects when it does not do the work. */
-export async function measure(contender: Contender, seconds: number, connections: number): Promise<Figures> {
-  const server = await startServer(contender, { pinned: true })
+/**
+ * Measures a contender in a new process, on a core of its own where `pinned`, after half as long a warm-up. Rejects when
+ * it does not do the work.
+ */
+export async function measure(
+  contender: Contender,
+  seconds: number,
+  connections: number,
+  pinned = true,
+): Promise<Figures> {
+  const server = await startServer(contender, { pinned })
   try {
     await assertWorks(contender.name, server.port, token)
-    const polls = cores !== undefined && !contender.onLoadCore
+    const polls = pinned && cores !== undefined && !contender.onLoadCore
     const load = openLoad({ port: server.port, token, connections, ids: idsFor(contender), polls })
     await load.measure(seconds / 2)
     const [cpuBefore, waitedBefore] = [server.cpu(), server.waited()]

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newToken } from '../../src/auth/tokens.ts'
 import { freePort } from '../../test/support/postgres-process.ts'
-import { processorSeconds, residentBytes } from '../../test/support/process-figures.ts'
+import { processorSeconds, residentBytes, withChildren } from '../../test/support/process-figures.ts'
 import { post } from './acceptance.ts'
 import type { Contender } from './contenders.ts'
 import { onServerCore } from './pinning.ts'
@@ -17,11 +17,11 @@ export type ServerProcess = {
   managementPort: number
   /** Milliseconds from spawn to the first answer. */
   startTime: number
-  /** Seconds of CPU that all its threads have used so far. */
+  /** Seconds of CPU that all its threads, and those of its workers, have used so far. */
   cpu(): number
-  /** Seconds that its main thread could have run so far, had others not had the core. */
+  /** Seconds that its main thread, or those of its workers, could have run so far, had others not had the core. */
   waited(): number
-  /** Bytes of resident memory. */
+  /** Bytes of resident memory, what processes share counted for each. */
   memory(): number
   /** Resolves when it has ended. */
   stop(): Promise<void>
@@ -44,6 +44,7 @@ export async function startServer(contender: Contender, { pinned }: { pinned: bo
       MANAGEMENT_PORT: String(managementPort),
       STORE_URL: await contender.store(),
       ACCESS_LOG: contender.accessLog ? 'on' : 'off',
+      WORKERS: String(contender.workers ?? 1),
     }),
   }
   const command = [process.execPath, ...contender.args]
@@ -61,13 +62,15 @@ export async function startServer(contender: Contender, { pinned }: { pinned: bo
     answer = await first()
   }
   if (answer.status !== 200) throw new Error(`${contender.name}: its first answer is ${answer.status}: ${answer.text}`)
+  const sumOf = (figure: (pid: number) => number) =>
+    withChildren(child.pid as number).reduce((sum, pid) => sum + figure(pid), 0)
   return {
     port,
     managementPort,
     startTime: performance.now() - start,
-    cpu: () => processorSeconds(child.pid as number),
-    waited: () => secondsWaited(child.pid as number),
-    memory: () => residentBytes(child.pid as number),
+    cpu: () => sumOf(processorSeconds),
+    waited: () => sumOf(secondsWaited),
+    memory: () => sumOf(residentBytes),
     async stop() {
       process.off('exit', kill)
       kill()

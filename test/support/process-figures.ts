@@ -8,6 +8,12 @@ export function processorSeconds(pid: number | 'self'): number {
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
+/** A process and those that it has started itself, of which only Linux tells (proc(5)). */
+export const withChildren = (pid: number): number[] => [
+  pid,
+  ...(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? []).map(Number),
+]
+
 /** Bytes of resident memory of a process. */
 export function residentBytes(pid: number): number {
   const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []

@@ -1,0 +1,75 @@
+/**
+ * npm run benchmark:workers [-- --workers 1,2] [--rounds 6] [--seconds 5] [--connections 64] [--directory DIRECTORY]
+ *
+ * Requests a second, CPU of all processes of the service for each request, and latency, by WORKERS, with a new plant in
+ * PostgreSQL for each request. Each round starts a new service for each number, in another order each time; prints
+ * medians of the rounds, and medians of each round's own ratios to the first number.
+ *
+ * Nothing is pinned to a core: the workers, PostgreSQL and the load, which is one process, share all of them. With no
+ * more cores than workers what the workers gain is limited by what the others take, which is told beside it. PostgreSQL
+ * is the server of TEST_DATABASE_URL, or one that is started in DIRECTORY (default: that of the system for temporary
+ * files). Needs Linux.
+ */
+import { cpus, tmpdir } from 'node:os'
+import { parseArgs } from 'node:util'
+import { withContenders } from './benchmark/arrange.ts'
+import { type Figures, measure } from './benchmark/measure.ts'
+import { machine } from './benchmark/results.ts'
+import { median, medianRatio, shuffled, table } from './benchmark/table.ts'
+
+const { values } = parseArgs({
+  options: {
+    workers: { type: 'string', default: '1,2' },
+    rounds: { type: 'string', default: '6' },
+    seconds: { type: 'string', default: '5' },
+    connections: { type: 'string', default: '64' },
+    directory: { type: 'string', default: tmpdir() },
+  },
+})
+const numbers = values.workers.split(',').map(Number)
+const rounds = Number(values.rounds)
+const seconds = Number(values.seconds)
+const connections = Number(values.connections)
+
+/** `load` is the cores that the load used, on average from its start to the service's end. */
+type Round = Figures & { load: number }
+
+await withContenders(values.directory, async ({ postgres }) => {
+  if (postgres === undefined) throw new Error('there is no contender with PostgreSQL')
+  const figures = new Map(numbers.map((workers) => [workers, [] as Round[]]))
+  for (let round = 1; round <= rounds; round++) {
+    for (const workers of shuffled(numbers)) {
+      console.error(`round ${round} of ${rounds}: ${workers} workers`)
+      const [start, before] = [performance.now(), process.cpuUsage()]
+      const measured = await measure({ ...postgres, workers }, seconds, connections, false)
+      const { user, system } = process.cpuUsage(before)
+      figures.get(workers)?.push({ ...measured, load: (user + system) / 1_000 / (performance.now() - start) })
+    }
+  }
+  print(figures)
+})
+
+function print(figures: Map<number, Round[]>): void {
+  console.log(`Node ${process.versions.node}, ${machine()}`)
+  console.log(`${cpus().length} cores are shared by the workers, PostgreSQL and the load, without pinning`)
+  console.log(`medians of ${rounds} rounds, ${seconds} s each, ${connections} connections`)
+  const [reference = []] = figures.values()
+  const lines = Array.from(figures, ([workers, each]) => {
+    const of = (figure: keyof Round) => each.map((round) => round[figure])
+    const ratio = (figure: keyof Round) =>
+      medianRatio(
+        of(figure),
+        reference.map((round) => round[figure]),
+      ).toFixed(2)
+    const middle = (figure: keyof Round, digits: number) => median(of(figure)).toFixed(digits)
+    const errors = of('errors').reduce((sum, count) => sum + count, 0)
+    if (errors > 0) process.exitCode = 1
+    return [
+      String(workers),
+      ...[middle('rate', 0), ratio('rate'), middle('cpu', 1), ratio('cpu')],
+      ...[middle('p50', 2), middle('p99', 2), middle('busy', 2), middle('load', 2), String(errors)],
+    ]
+  })
+  const head = ['workers', 'req/s', 'ratio', 'CPU us', 'ratio', 'p50 ms', 'p99 ms', 'cores', 'of the load', 'errors']
+  console.log(table([head, ...lines]))
+}

@@ -1,5 +1,5 @@
 import bearerAuth from '@fastify/bearer-auth'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ContractError } from '../contract/errors.ts'
 import { exchangeOf } from '../contract/exchange.ts'
 import type { Verifier } from '../contract/security.ts'
@@ -29,11 +29,14 @@ export async function bearerVerifier(
 ): Promise<Verifier> {
   await app.register(bearerAuth, {
     keys: new Set<string>(),
-    auth: async (token, { raw }) => {
+    auth(token, { raw }) {
       const exchange = exchangeOf(raw)
-      const client = await verify(token, () => failures.wait(String(exchange.address)) === 0)
-      exchange.client = client
-      return client !== undefined
+      const accept = (client: string | undefined) => {
+        exchange.client = client
+        return client !== undefined
+      }
+      const client = verify(token, () => failures.wait(String(exchange.address)) === 0)
+      return client instanceof Promise ? client.then(accept) : accept(client)
     },
     addHook: false,
     // RFC 6750 has the scheme name in any case, by RFC 9110; the option of that name does not.
@@ -41,29 +44,24 @@ export async function bearerVerifier(
     // A refused request is no error of the service.
     verifyErrorLogLevel: 'debug',
   })
-  const isAccepted = acceptance(app)
   // A token that is known is not asked for its address: nobody can lock out those who share one with him.
   const refuse = (request: FastifyRequest, error: ContractError) =>
     tooMany(failures.take(String(exchangeOf(request.raw).address))) ?? error
-  return async (request) => {
+  return (request, done) => {
     const given = request.headers.authorization ?? ''
-    if (!scheme.test(given)) throw refuse(request, missingToken())
-    if (!credentials.test(given) || !(await isAccepted(request))) throw refuse(request, invalidToken())
-    const refusal = tooMany(requests.take(exchangeOf(request.raw).client as string))
-    if (refusal !== undefined) throw refusal
+    if (!credentials.test(given)) {
+      return done(refuse(request, scheme.test(given) ? invalidToken() : missingToken()))
+    }
+    app.verifyBearerAuth?.(request, ignored, (error) => {
+      if (error === undefined) done(tooMany(requests.take(exchangeOf(request.raw).client as string)))
+      else if ((error as { statusCode?: number }).statusCode === 401) done(refuse(request, invalidToken()))
+      else done(error)
+    })
   }
 }
 
-/** Of bearer-auth, which tells it by a callback; rejects when nobody can tell. */
-const acceptance = (app: FastifyInstance) => (request: FastifyRequest) =>
-  new Promise<boolean>((resolve, reject) => {
-    // It sets a status on the reply that it is given, before anybody knows whether another scheme will do.
-    app.verifyBearerAuth?.(request, { code() {} } as never, (error) => {
-      if (error === undefined) resolve(true)
-      else if ((error as { statusCode?: number }).statusCode === 401) resolve(false)
-      else reject(error)
-    })
-  })
+/** It sets a status on the reply that it is given, before anybody knows whether another scheme will do. */
+const ignored = { code() {} } as unknown as FastifyReply
 
 /** RFC 6750 section 3.1: without a token there is no error code. */
 const missingToken = () => new ContractError('missingToken', 'an access token is needed', { 'www-authenticate': realm })

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { checkBinding } from './check-binding.ts'
 import { withDiscriminators } from './discriminators.ts'
@@ -23,11 +23,11 @@ export type Binding = {
   handlers: Record<string, AnyHandler>
   /** By the name of the security scheme. */
   verifiers: Verifiers
-  /** Runs each handler; may reject before that has its outcome. */
+  /** Runs each handler; may be done, with an error, before that has its outcome. */
   run?: Run | undefined
 } & Omit<Exits, 'allowedMethods'>
 
-export type Run = (handle: () => Promise<Outcome>) => Promise<Outcome>
+export type Run = (handle: () => Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void) => void
 
 /**
  * Binds the operations of a document to handlers on a fresh Fastify instance: each request is routed, authenticated,
@@ -35,7 +35,7 @@ export type Run = (handle: () => Promise<Outcome>) => Promise<Outcome>
  * is reachable. Throws, naming each operation, when the document and what is bound to it do not match.
  */
 export async function bind(app: FastifyInstance, binding: Binding): Promise<void> {
-  const { document: given, handlers, verifiers, run = (handle) => handle(), ...exits } = binding
+  const { document: given, handlers, verifiers, run = runAlone, ...exits } = binding
   const document = withDiscriminators(asOpenApi31(given))
   const all = endpoints(document)
   checkBinding(document, all, handlers, verifiers)
@@ -58,10 +58,9 @@ export async function bind(app: FastifyInstance, binding: Binding): Promise<void
 function route(path: string, endpoint: Endpoint, validation: Validation, verifiers: Verifiers) {
   const { method, operationId, requestBody, security } = endpoint
   const authenticate = authenticator(security, verifiers)
-  const onRequest: onRequestAsyncHookHandler = async (request, reply) => {
+  const onRequest: onRequestHookHandler = (request, reply, done) => {
     exchangeOf(request.raw).operation = operationId
-    await authenticate(request)
-    if (requestBody !== undefined) expectBody(request, reply, requestBody)
+    authenticate(request, (refusal) => done(refusal ?? (requestBody && expectBody(request, reply, requestBody))))
   }
   return {
     method,
@@ -77,18 +76,30 @@ function route(path: string, endpoint: Endpoint, validation: Validation, verifie
 function adapt(document: Document, endpoint: Endpoint, validation: Validation, handler: AnyHandler, run: Run) {
   const read = parameterReader(document, endpoint, validation)
   const send = replySender(document, endpoint, validation)
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const body = (request.body as JsonDocument | undefined)?.value
-    const given = { body, ...read(request) }
-    const outcome = await run(() => handler(given as never))
-    exchangeOf(request.raw).error = errorNumber(outcome)
-    return send(reply, outcome)
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const { path, query, header, cookie } = read(request)
+    const given = { body: (request.body as JsonDocument | undefined)?.value, path, query, header, cookie }
+    run(
+      () => handler(given as never),
+      (error, outcome) => {
+        try {
+          if (outcome === undefined) throw error
+          exchangeOf(request.raw).error = errorNumber(outcome)
+          send(reply, outcome)
+        } catch (thrown) {
+          reply.send(thrown instanceof Error ? thrown : new Error('what was thrown is no error', { cause: thrown }))
+        }
+      },
+    )
   }
 }
 
+const runAlone: Run = (handle, done) => void handle().then((outcome) => done(undefined, outcome), done)
+
 /** Of an outcome that is an error. */
 function errorNumber({ status, body }: Outcome): number | undefined {
-  const { error } = (status < 400 ? {} : (body ?? {})) as { error?: unknown }
+  if (status < 400) return undefined
+  const { error } = (body ?? {}) as { error?: unknown }
   return typeof error === 'number' ? error : undefined
 }
 

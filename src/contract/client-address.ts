@@ -9,6 +9,7 @@ const withPort = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/
  * that is an address, else the one of the connection.
  */
 export function clientAddress({ ip, socket }: FastifyRequest): string | undefined {
+  if (ip === socket.remoteAddress) return ip
   const [, ipv6, ipv4] = withPort.exec(ip) ?? []
   const address = ipv6 ?? ipv4 ?? ip
   return isIP(address) > 0 ? address : socket.remoteAddress

@@ -13,13 +13,17 @@ type Connection = {
   previous: ServerResponse | undefined
   latest: ServerResponse | undefined
   /** Those that have not left. */
-  owed: Set<ServerResponse>
+  owed: ServerResponse[]
   /** Whether it is to be refused once nothing else is owed. */
   refused: boolean
   observer: Observer
 }
 
-const connections = new WeakMap<Socket, Connection>()
+const key = Symbol('connection')
+
+type Followed = Socket & { [key]?: Connection }
+
+const connectionOf = (socket: Followed): Connection => socket[key] as Connection
 
 /** Tells nobody. */
 const unobserved: Observer = { begin() {}, end() {} }
@@ -37,35 +41,38 @@ export function followConnections(
 ): void {
   const sockets = new Set<Socket>()
   const finish = (response: ServerResponse) => {
-    const { owed } = connections.get(response.req.socket) as Connection
-    owed.delete(response)
     const exchange = exchangeOf(response.req)
     if (response.headersSent) exchange.status = response.statusCode
     exchange.duration = performance.now() - exchange.started
     observer.end(exchange)
   }
-  app.server.on('connection', (socket: Socket) => {
-    const owed = new Set<ServerResponse>()
-    connections.set(socket, { previous: undefined, latest: undefined, owed, refused: false, observer })
+  function left(this: ServerResponse): void {
+    const { owed } = connectionOf(this.req.socket)
+    const at = owed.indexOf(this)
+    if (at === -1) return
+    owed.splice(at, 1)
+    finish(this)
+  }
+  app.server.on('connection', (socket: Followed) => {
+    const owed: ServerResponse[] = []
+    socket[key] = { previous: undefined, latest: undefined, owed, refused: false, observer }
     sockets.add(socket)
     socket.once('close', () => {
       sockets.delete(socket)
       // Of an answer that waits behind another one Node does not say that it never leaves.
-      for (const response of owed) finish(response)
+      for (const response of owed.splice(0)) finish(response)
     })
   })
   // Before Fastify, which may answer at once.
   app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-    const connection = connections.get(request.socket) as Connection
+    const connection = connectionOf(request.socket)
     connection.previous = connection.latest
     connection.latest = response
     // Node loses what came in one segment behind a request to upgrade: what is parsed next may be the middle of a body.
     if (draining() || request.headers.upgrade !== undefined || isBehindLast(request)) response.shouldKeepAlive = false
-    connection.owed.add(response)
+    connection.owed.push(response)
     observer.begin(exchangeOf(request))
-    response.once('close', () => {
-      if (connection.owed.has(response)) finish(response)
-    })
+    response.on('close', left)
   })
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // Node leaves a tunnel to itself: without errors handled, and without a limit on its time.
@@ -77,7 +84,7 @@ export function followConnections(
   // once the server closes.
   app.addHook('preClose', (done) => {
     for (const socket of sockets) {
-      const { latest } = connections.get(socket) as Connection
+      const { latest } = connectionOf(socket)
       if (latest === undefined || latest.writableFinished) socket.destroySoon()
       else {
         latest.shouldKeepAlive = false
@@ -89,8 +96,8 @@ export function followConnections(
 }
 
 /** Whether an earlier answer is the last of the connection: RFC 9112 section 9.6 has nothing behind it served. */
-export const isBehindLast = ({ socket }: IncomingMessage): boolean =>
-  connections.get(socket)?.previous?.shouldKeepAlive === false
+export const isBehindLast = ({ socket }: IncomingMessage & { socket: Followed }): boolean =>
+  socket[key]?.previous?.shouldKeepAlive === false
 
 /** Answers what the HTTP parser could not make a request of, after every answer that is still owed, and hangs up. */
 export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
@@ -98,7 +105,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
     socket.destroy()
     return
   }
-  const connection = connections.get(socket) as Connection
+  const connection = connectionOf(socket)
   const { previous, latest, observer } = connection
   // Whatever comes after malformed bytes is malformed anew.
   if (connection.refused) return

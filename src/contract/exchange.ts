@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { performance } from 'node:perf_hooks'
 
@@ -56,8 +56,12 @@ export const newExchange = (method: string, headers: IncomingMessage['headers'] 
 /** Nothing that a log, a header or a shell would take for something else. */
 const wellFormedId = /^[\w.-]{1,128}$/
 
+/** Of this process, before the number of each of its requests. */
+const prefix = randomBytes(12).toString('base64url')
+let requests = 0
+
 const requestId = (given: string | string[] | undefined): string =>
-  typeof given === 'string' && wellFormedId.test(given) ? given : randomUUID()
+  typeof given === 'string' && wellFormedId.test(given) ? given : [prefix, ++requests].join('-')
 
 /** W3C Trace Context section 3.2.2: version, trace-id, parent-id, flags; later versions may go on after another dash. */
 const traceparent = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.*)?$/

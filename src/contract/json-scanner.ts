@@ -4,6 +4,9 @@ import { ContractError } from './errors.ts'
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 section 7 wants them escaped in a string
+const notPlain = /[\\\u0000-\u001f]/
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const plain = /[^"\\\u0000-\u001f]*/y
 
 const escapes: Record<string, string> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
@@ -53,12 +56,12 @@ export class JsonScanner {
   /** The value of a string; I-JSON (RFC 7493 section 2.1) has no lone surrogates, and this contract no NUL. */
   string(): string {
     if (this.peek() !== '"') throw this.unexpected()
-    this.#at++
-    let value = this.#match(plain)
-    while (this.peek() === '\\') value += this.#escaped() + this.#match(plain)
-    if (value.includes('\0')) throw this.refused('a NUL in a string')
-    if (!value.isWellFormed()) throw this.refused('a lone surrogate in a string')
-    this.expect('"')
+    const start = this.#at + 1
+    const end = this.#text.indexOf('"', start)
+    const value = this.#text.slice(start, end)
+    if (end === -1 || notPlain.test(value)) return this.#escapedString()
+    this.#at = end + 1
+    this.#skipSpace()
     return value
   }
 
@@ -68,6 +71,16 @@ export class JsonScanner {
 
   unexpected(): ContractError {
     return this.refused(this.peek() === undefined ? 'unexpected end' : 'unexpected character')
+  }
+
+  #escapedString(): string {
+    this.#at++
+    let value = this.#match(plain)
+    while (this.peek() === '\\') value += this.#escaped() + this.#match(plain)
+    if (value.includes('\0')) throw this.refused('a NUL in a string')
+    if (!value.isWellFormed()) throw this.refused('a lone surrogate in a string')
+    this.expect('"')
+    return value
   }
 
   #escaped(): string {
@@ -81,10 +94,11 @@ export class JsonScanner {
   }
 
   #match(pattern: RegExp): string {
-    pattern.lastIndex = this.#at
-    const [found = ''] = pattern.exec(this.#text) ?? []
-    this.#at += found.length
-    return found
+    const start = this.#at
+    pattern.lastIndex = start
+    // In the place where it ends: an array of what was found is dearer than the text.
+    if (pattern.test(this.#text)) this.#at = pattern.lastIndex
+    return this.#text.slice(start, this.#at)
   }
 
   #skipSpace(): void {

@@ -19,12 +19,16 @@ export function parameterReader(document: Document, { path, parameters }: Endpoi
     if (described.length === 0) return []
     return [{ kind, read: textReader(document, path, described), validate: validation.parameters(described, kind) }]
   })
+  if (readers.length === 0) return () => none
   return (request: FastifyRequest): Parameters => {
     const all: Parameters = { path: {}, query: {}, header: {}, cookie: {} }
     for (const { kind, read, validate } of readers) all[kind] = validate(read(given[kind](request)))
     return all
   }
 }
+
+const none: Parameters = { path: {}, query: {}, header: {}, cookie: {} }
+for (const kind of Object.values(none)) Object.freeze(kind)
 
 const kinds = ['path', 'query', 'header', 'cookie'] as const
 

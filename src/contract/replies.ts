@@ -14,17 +14,17 @@ export function replySender(document: Document, { operationId, responses }: Endp
   const writers = Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [status, bodyWriter(document, response, validation)]),
   )
-  return (reply: FastifyReply, { status, body }: Outcome): FastifyReply => {
+  return (reply: FastifyReply, { status, body }: Outcome): void => {
     const writer = writers[status] ?? writers[`${Math.trunc(status / 100)}XX`] ?? writers.default
     if (writer === undefined) throw new Error(`operation ${operationId} has no response ${status}`)
     const { mediaType, write } = writer
     if ((body === undefined) !== (mediaType === undefined)) {
       throw new Error(`operation ${operationId}: response ${status} has a body if and only if it has content`)
     }
-    if (mediaType === undefined) return reply.code(status).send()
+    reply.code(status)
+    if (mediaType === undefined) reply.send()
     // As text: Fastify takes a value that is a string for one that is written already.
-    const text = write(body)
-    return reply.code(status).type(mediaType).send(text)
+    else reply.type(mediaType).send(write(body))
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 /** RFC 9110 section 5.3 allows these once only; Node would silently take the first. */
-const singletons = new Set(['host', 'authorization', 'content-type'])
+const singletons = ['host', 'authorization', 'content-type']
 
 /** RFC 9110 section 7.2: host and port of RFC 3986 section 3.2. */
 const host = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
@@ -14,13 +14,8 @@ export function malformedHead({ rawHeaders, headers, httpVersion, url = '' }: In
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP ${httpVersion} is not spoken here`
   // RFC 9112 section 3.2: a path and a query, or the asterisk of OPTIONS; a fragment is never sent.
   if ((!url.startsWith('/') && url !== '*') || url.includes('#')) return 'the request target is not one'
-  const seen = new Set<string>()
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase()
-    if (!singletons.has(name)) continue
-    if (seen.has(name)) return `the header ${name} is given more than once`
-    seen.add(name)
-  }
+  const repeated = singletons.find((name) => isRepeated(rawHeaders, name))
+  if (repeated !== undefined) return `the header ${repeated} is given more than once`
   if (headers.host === undefined) {
     if (httpVersion === '1.1') return 'the header host is missing'
   } else if (!host.test(headers.host)) return 'the header host is not a host'
@@ -30,4 +25,13 @@ export function malformedHead({ rawHeaders, headers, httpVersion, url = '' }: In
     return 'the transfer encoding is not chunked'
   }
   return undefined
+}
+
+function isRepeated(rawHeaders: string[], name: string): boolean {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i] as string
+    if (given.length === name.length && given.toLowerCase() === name) count++
+  }
+  return count > 1
 }

@@ -25,22 +25,27 @@ export function serializer(document: Document, schema: Schema): Serialize {
     // A schema may hold itself: what stands below a place is looked up when a value first reaches it.
     let place: Place | undefined
     let item: Serialize | undefined
-    const members = new Map<string, Serialize | undefined>()
+    const members = new Map<string, Member>()
     const others = new Map<string, Serialize | undefined>()
 
-    function member(name: string): Serialize | undefined {
+    function member(name: string): Member {
+      const known = members.get(name)
+      if (known !== undefined) return known
       place ??= placeOf(document, schemas)
       const own = place.properties.get(name)
       const matching = place.patterns.filter(([pattern]) => pattern.test(name))
-      // A name that is not described is kept by the patterns that it matches: ever new names must not pile up.
-      const [kept, key] =
-        own === undefined ? [others, matching.map(([pattern]) => pattern.source).join()] : [members, name]
-      if (!kept.has(key)) {
-        const described = [...(own ?? []), ...matching.map(([, schema]) => schema)]
-        const below = described.length > 0 ? described : place.others
-        kept.set(key, below && writer(below))
+      const described = [...(own ?? []), ...matching.map(([, schema]) => schema)]
+      const below = described.length > 0 ? described : place.others
+      const key = `${JSON.stringify(name)}:`
+      if (own !== undefined) {
+        const made = { key, write: below && writer(below) }
+        members.set(name, made)
+        return made
       }
-      return kept.get(key)
+      // A name that is not described is kept by the patterns that it matches: ever new names must not pile up.
+      const kind = matching.map(([pattern]) => pattern.source).join()
+      if (!others.has(kind)) others.set(kind, below && writer(below))
+      return { key, write: others.get(kind) }
     }
 
     return function write(value) {
@@ -51,16 +56,20 @@ export function serializer(document: Document, schema: Schema): Serialize {
         item ??= writer(place.items)
         return `[${value.map(item).join()}]`
       }
-      let text = ''
+      let text = '{'
       for (const name of Object.keys(value)) {
-        const member_ = (value as Record<string, unknown>)[name]
-        const writeMember = member_ === undefined ? undefined : member(name)
-        if (writeMember !== undefined) text += `${text && ','}${JSON.stringify(name)}:${writeMember(member_)}`
+        const inside = (value as Record<string, unknown>)[name]
+        if (inside === undefined) continue
+        const { key, write } = member(name)
+        if (write !== undefined) text += (text === '{' ? '' : ',') + key + write(inside)
       }
-      return `{${text}}`
+      return `${text}}`
     }
   }
 }
+
+/** The name of a member as JSON has it, with its colon, and what writes its value; undefined when it is not written. */
+type Member = { key: string; write: Serialize | undefined }
 
 /** Keywords whose schemas apply to the same place: alone, in a list, or by name. */
 const inPlace = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas']

@@ -114,14 +114,19 @@ function check(
   holder: JsonDocument,
 ): { error: ContractError } | undefined {
   found.length = 0
-  if (!validate(holder.value, { ...rootContext, parentData: holder, parentDataProperty: 'value', rootData: holder })) {
+  const context = {
+    instancePath: '',
+    parentData: holder,
+    parentDataProperty: 'value',
+    rootData: holder,
+    dynamicAnchors: {},
+  }
+  if (!validate(holder.value, context)) {
     return { error: new ContractError('invalid', problems(part, validate.errors)) }
   }
   for (const [target, key, integer] of found) target[key] = integer
   return undefined
 }
-
-const rootContext = { instancePath: '', dynamicAnchors: {} }
 
 /** Of an alternative that failed, and of a condition, the keyword around it says enough. */
 const silent = ['alternative', 'if']

@@ -17,10 +17,13 @@ export type ShedReason = 'event_loop_delay' | 'in_flight'
 export type Overload = {
   /** Gives what a new request is refused with while there is more than can be done. */
   admit(): ContractError | undefined
-  /** Runs a handler; rejects with a 503 when it has no outcome in time, whatever becomes of it. */
-  run<Outcome>(handle: () => Promise<Outcome>): Promise<Outcome>
+  /** Runs a handler; `done` is told of its outcome or its error, once, or of a 503 when there is neither in time. */
+  run<Outcome>(handle: () => Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void): void
   close(): void
 }
+
+/** A handler: its place among all, the time of the last look at the clock when it began, and who waits for it. */
+type Running = { place: number; since: number; done: ((error: unknown, outcome?: never) => void) | undefined }
 
 /**
  * Watches how late the event loop is and how many handlers are under way. What is refused costs little, so that what is
@@ -32,27 +35,20 @@ export function watchOverload(
 ): Overload {
   // Node's own histogram of delays would have to be reset, and then counts nothing until its second look.
   let delay = 0
+  let late = 0
+  const running: Running[] = []
   let last = performance.now()
   const looking = setInterval(() => {
     const now = performance.now()
     delay += weight * (now - last - interval - delay)
     last = now
+    // One timer for all of them: a timer for each costs more than many a handler.
+    for (const one of running) if (now - one.since >= handlerTime) expire(one)
   }, interval).unref()
-  let running = 0
-  let late = 0
 
   const reason = (): ShedReason | undefined => {
-    if (running >= inFlight) return 'in_flight'
+    if (running.length >= inFlight) return 'in_flight'
     return delay > eventLoopDelay && late++ % oneOf === 0 ? 'event_loop_delay' : undefined
-  }
-
-  async function counted<Outcome>(handle: () => Promise<Outcome>): Promise<Outcome> {
-    running++
-    try {
-      return await handle()
-    } finally {
-      running--
-    }
   }
 
   return {
@@ -62,17 +58,30 @@ export function watchOverload(
       shed(why)
       return overloaded('the service has more to do than it can')
     },
-    run: (handle) =>
-      new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(overloaded('the service took too long')), handlerTime).unref()
-        counted(handle)
-          .then(resolve, reject)
-          .finally(() => clearTimeout(timer))
-      }),
+    run(handle, done) {
+      const outcome = handle()
+      const one: Running = { place: running.length, since: last, done }
+      running.push(one)
+      const end: typeof done = (error, value) => {
+        const latest = running.pop() as Running
+        if (latest !== one) {
+          running[one.place] = latest
+          latest.place = one.place
+        }
+        one.done?.(error, value as never)
+      }
+      outcome.then((value) => end(undefined, value), end)
+    },
     close() {
       clearInterval(looking)
     },
   }
+}
+
+/** It goes on, and counts, but nobody waits for it any more. */
+function expire(one: Running): void {
+  one.done?.(overloaded('the service took too long'))
+  one.done = undefined
 }
 
 /** Spread, so that those who were refused together do not come back together. */

@@ -4,18 +4,20 @@ import type { NewPlant, PlantStore } from './plant-store.ts'
 export function openMemory(): PlantStore {
   const plants = new Map<bigint, { name: string; tag: string | undefined }>()
   let closed = false
-  const ready = async () => {
+  const assertOpen = () => {
     if (closed) throw new Error('the store is closed')
   }
   return {
     async create({ id, name, tag }: NewPlant) {
-      await ready()
+      assertOpen()
       const kept = plants.get(id)
       if (kept !== undefined) return kept.name === name && kept.tag === tag ? 'identical' : 'conflict'
       plants.set(id, { name, tag })
       return 'created'
     },
-    ready,
+    async ready() {
+      assertOpen()
+    },
     async close() {
       closed = true
     },

@@ -4,6 +4,7 @@ import { type AnyHandler, type Binding, bind } from '../../src/contract/bind.ts'
 import type { Document, Schema } from '../../src/contract/document.ts'
 import { ContractError } from '../../src/contract/errors.ts'
 import { exitOptions } from '../../src/contract/exits.ts'
+import type { Verifier } from '../../src/contract/security.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const json = (schema: Schema) => ({ content: { 'application/json': { schema } } })
@@ -49,9 +50,10 @@ const document: Document = {
   } as object,
 }
 
-const needs = (header: string) => async (request: { headers: Record<string, unknown> }) => {
-  if (request.headers[header] === undefined) throw new ContractError('missingToken', `needs ${header}`)
-}
+const needs =
+  (header: string): Verifier =>
+  ({ headers }, done) =>
+    done(headers[header] === undefined ? new ContractError('missingToken', `needs ${header}`) : undefined)
 const verifiers = { key: needs('x-key'), bearer: needs('x-bearer'), basic: needs('x-basic') }
 
 const handlers: Record<string, AnyHandler> = {

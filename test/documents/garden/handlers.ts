@@ -1,6 +1,6 @@
 import { ContractError } from '../../../src/contract/errors.ts'
 import type { Handlers } from '../../../src/contract/operations.ts'
-import type { Verifiers } from '../../../src/contract/security.ts'
+import type { Verifier, Verifiers } from '../../../src/contract/security.ts'
 import type { Call } from '../call.ts'
 import type { operations } from './api.d.ts'
 
@@ -24,9 +24,10 @@ export const handlers: Handlers<operations> = {
   },
 }
 
-const needs = (header: string, value: string) => async (request: { headers: Record<string, unknown> }) => {
-  if (request.headers[header] !== value) throw new ContractError('invalidToken', `needs ${header}`)
-}
+const needs =
+  (header: string, value: string): Verifier =>
+  ({ headers }, done) =>
+    done(headers[header] === value ? undefined : new ContractError('invalidToken', `needs ${header}`))
 
 export const verifiers: Verifiers = {
   bearer: needs('authorization', 'Bearer a'),

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ContractError } from '../../../src/contract/errors.ts'
 import type { Handlers } from '../../../src/contract/operations.ts'
-import type { Verifiers } from '../../../src/contract/security.ts'
+import type { Verifier, Verifiers } from '../../../src/contract/security.ts'
 import type { Call } from '../call.ts'
 import type { operations } from './api.d.ts'
 
@@ -16,9 +16,12 @@ export const handlers: Handlers<operations> = {
   scopes: done,
 }
 
-const needs = (holds: (request: FastifyRequest) => boolean) => async (request: FastifyRequest) => {
-  if (!holds(request)) throw new ContractError('invalidToken', 'not known', { 'www-authenticate': 'Bearer' })
-}
+const needs =
+  (holds: (request: FastifyRequest) => boolean): Verifier =>
+  (request, done) => {
+    const refusal = new ContractError('invalidToken', 'not known', { 'www-authenticate': 'Bearer' })
+    done(holds(request) ? undefined : refusal)
+  }
 
 export const verifiers: Verifiers = {
   token: needs(({ headers }) => headers.authorization === 'Bearer t'),

@@ -1,8 +1,9 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Registry } from 'prom-client'
 import { errorNumbers } from './contract/errors.ts'
 import type { Exchange } from './contract/exchange.ts'
 import type { ShedReason } from './limits/overload.ts'
 import { measureBatches } from './metrics/batches.ts'
+import { measureDurations } from './metrics/durations.ts'
 import { measureProcess } from './metrics/process.ts'
 
 /** Why something was refused: the kind of its error in the contract, or too many connections. */
@@ -33,33 +34,24 @@ export type Metrics = {
   close(): void
 }
 
-/** Seconds, as the OpenTelemetry conventions advise for http.server.request.duration. */
-const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-
-const reasons = new Map<number | undefined, string>(
-  Object.entries(errorNumbers).map(([name, number]) => [number, name]),
-)
+const reasons = new Map<number, string>(Object.entries(errorNumbers).map(([name, number]) => [number, name]))
 
 /** Takes the version of the contract; gives metrics that nothing else in the process shares. */
 export function createMetrics({ version }: { version: string }): Metrics {
   const registry = new Registry()
   const registers = [registry]
-  const durations = new Histogram({
-    name: 'http_server_request_duration_seconds',
-    help: 'From the head of a request to the end of its answer; status is none when it went without one.',
-    labelNames: ['operation', 'method', 'status'],
-    buckets: requestSeconds,
-    registers,
-  })
+  const durations = measureDurations(registry)
   const durationOf = cached((operation: string) =>
-    cached((method: string) =>
-      cached((status: number) => durations.labels({ operation, method, status: status || 'none' })),
-    ),
+    cached((method: string) => cached((status: number) => durations({ operation, method, status: status || 'none' }))),
   )
-  const active = new Gauge({
+  let active = 0
+  new Gauge({
     name: 'http_server_active_requests',
     help: 'Requests whose answer has not left.',
     registers,
+    collect() {
+      this.set(active)
+    },
   })
   const refusals = new Counter({
     name: 'plant_store_requests_refused_total',
@@ -87,13 +79,15 @@ export function createMetrics({ version }: { version: string }): Metrics {
   const ready = told(registry, 'plant_store_ready', '1 when the last probe was told that the service is ready.')
   const ends = [measureBatches(registry), measureProcess(registry)]
   return {
-    begin: () => active.inc(),
+    begin() {
+      active++
+    },
     end({ operation, method, status, error, duration }) {
-      active.dec()
+      active--
       // The conventions' word for a method that nobody vouches for.
       const durationsOf = operation === undefined ? durationOf('none')('_OTHER') : durationOf(operation)(method)
-      durationsOf(status).observe(duration / 1_000)
-      const reason = reasons.get(error)
+      durationsOf(status)(duration / 1_000)
+      const reason = error === undefined ? undefined : reasons.get(error)
       if (reason !== undefined) refusalsOf(reason).inc()
     },
     refused: (reason) => refusalsOf(reason).inc(),

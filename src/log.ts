@@ -1,8 +1,12 @@
-import { type DestinationStream, destination, type Logger, type LoggerOptions, pino } from 'pino'
+import { type DestinationStream, destination, type Logger, type LoggerOptions, pino, symbols } from 'pino'
 import type { Exchange } from './contract/exchange.ts'
 
-/** Bytes that a pipe of Linux takes in one piece, whoever else writes to it (pipe(7)): some whole lines. */
-const inOnePiece = 4_096
+/** Bytes of whole lines that are written at once, and milliseconds for which they wait at most: a write has its price. */
+const piece = 16_384
+const latest = 100
+
+/** Bytes that a pipe of Linux takes in one piece, whoever else writes to it (pipe(7)). */
+const sharedPiece = 4_096
 
 /** Bytes that may wait for whoever reads the log; lines beyond are dropped, the service goes on. */
 const waiting = 2 ** 24
@@ -36,11 +40,13 @@ export async function createLog({ level, format, isShared }: LogOptions): Promis
 
 /** A full disk does not end the service: what waits is tried again with each further line. */
 function stdout(isShared: boolean): DestinationStream {
+  const maxWrite = isShared ? sharedPiece : piece
   const stream = destination({
     sync: false,
-    minLength: 1,
+    minLength: maxWrite - 1,
+    maxWrite,
+    periodicFlush: latest,
     maxLength: waiting,
-    ...(isShared && { maxWrite: inOnePiece }),
   })
   const flush = stream.flushSync.bind(stream)
   let isBroken = false
@@ -64,24 +70,27 @@ async function prettyStdout(): Promise<DestinationStream> {
   return pretty({ colorize: process.stdout.isTTY === true, sync: true, translateTime: 'SYS:HH:MM:ss.l' })
 }
 
-/** Takes a log; gives what writes a line of each exchange there: who asked for what, and how it was answered. */
-export const requestLog =
-  (log: Logger) =>
-  ({ id, trace, client, address, method, operation, status, error, duration }: Exchange): void => {
+/**
+ * Takes a log; gives what writes a line of each exchange there: who asked for what, and how it was answered. The line is
+ * put together here, in half of pino's time: it is the one that is written for each request.
+ */
+export function requestLog(log: Logger): (exchange: Exchange) => void {
+  const stream = (log as unknown as { [symbol: symbol]: DestinationStream })[symbols.streamSym] as DestinationStream
+  return (exchange) => {
+    const { status } = exchange
     const level = status < 400 ? 'info' : status === 500 ? 'error' : 'warn'
-    log[level](
-      {
-        request_id: id,
-        trace_id: trace?.traceId,
-        parent_id: trace?.parentId,
-        client,
-        address,
-        method,
-        operation,
-        status,
-        error,
-        duration_ms: Math.round(duration * 1_000) / 1_000,
-      },
-      'request',
-    )
+    if (log.isLevelEnabled(level)) stream.write(requestLine(level, exchange))
   }
+}
+
+function requestLine(level: string, exchange: Exchange): string {
+  const { id, trace, client, address, method, operation, status, error, duration } = exchange
+  const traced = trace && `,"trace_id":"${trace.traceId}","parent_id":"${trace.parentId}"`
+  const who = member('client', client) + member('address', address)
+  const what = `,"method":"${method}"${member('operation', operation)}`
+  const how = `,"status":${status}${member('error', error)},"duration_ms":${Math.round(duration * 1_000) / 1_000}`
+  return `{"level":"${level}","time":${Date.now()},"request_id":"${id}"${traced ?? ''}${who}${what}${how},"msg":"request"}\n`
+}
+
+const member = (name: string, value: string | number | undefined): string =>
+  value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`

@@ -113,7 +113,7 @@ t.test('a failure has a line with its cause, and nothing else of what was thrown
       err: { type: 'Error', code: 'E1', message: 'broken', stack: /^Error: broken\n/, cause: { type: 'TypeError' } },
     },
     { level: 'error', msg: 'request', request_id: ids[0], status: 500, error: 50000 },
-    { level: 'error', msg: 'request failed', err: { type: 'string', message: 'no error at all' } },
+    { level: 'error', msg: 'request failed', err: { cause: { type: 'string', message: 'no error at all' } } },
     { level: 'error', msg: 'request', status: 500 },
     { level: 'warn', msg: 'request refused', request_id: ids[2], err: { message: 'away' } },
     { level: 'warn', msg: 'request', request_id: ids[2], status: 503, error: 50300 },

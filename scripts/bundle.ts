@@ -1,5 +1,4 @@
-import { cp, rm } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { rm } from 'node:fs/promises'
 import { build } from 'esbuild'
 
 /** Bundles into dist/ what runs: the command, the server with its stores, and the client. */
@@ -29,14 +28,12 @@ async function bundleServer(): Promise<void> {
     platform: 'node',
     target: 'node20',
     format: 'esm',
+    alias: { '@seriousme/openapi-schema-validator': './scripts/outline-validator.ts' },
     external: ['better-sqlite3', 'pg-native', 'pg-cloudflare'],
     // The CommonJS packages in the bundle ask for their built-in modules with require.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   })
-  // Glue's validator reads its schemas beside itself.
-  const schemas = new URL('schemas/', import.meta.resolve('@seriousme/openapi-schema-validator'))
-  await cp(fileURLToPath(schemas), 'dist/chunks/schemas', { recursive: true })
 }
 
 /** One file that imports nothing: a browser can load it as it is. */

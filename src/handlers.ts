@@ -8,7 +8,8 @@ const idTaken = 40900
 export const handlers = (store: PlantStore): Handlers => ({
   async createPlant({ body: { id, name, tag } }) {
     const plant = tag === undefined ? { name } : { name, tag }
-    if ((await store.create({ ...plant, id })) === 'conflict') {
+    const outcome = await store.create(tag === undefined ? { id, name } : { id, name, tag })
+    if (outcome === 'conflict') {
       return { status: 409, body: { error: idTaken, message: `id ${id} belongs to another plant` } }
     }
     return { status: 200, body: plant }

@@ -9,7 +9,7 @@ type Done = (error: ContractError | null, bytes?: Buffer) => void
  */
 export function readBody(request: IncomingMessage, announced: number, limit: number, done: Done): void {
   if (announced > limit) done(tooLarge())
-  // Most bodies came with their heads: what is there already needs none of a stream's events, which cost far more.
+  // One that became whole while its client was authenticated needs none of a stream's events, which cost far more.
   else if (request.complete) finish(request.read() ?? Buffer.alloc(0), limit, done)
   else collect(request, limit, done)
 }

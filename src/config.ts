@@ -1,7 +1,7 @@
 import { cleanEnv } from 'envalid'
 import { newToken, tokenCommand, tokenProblem } from './auth/tokens.ts'
 import type { Limits } from './limits/limits.ts'
-import { withoutPassword } from './store/open.ts'
+import { isAlone, withoutPassword } from './store/open.ts'
 import { variables } from './variables.ts'
 
 export type Config = {
@@ -80,9 +80,8 @@ function readVariables(environment: NodeJS.ProcessEnv) {
   })
 }
 
-/** Whether a store of the user's own can be shared its author knows. */
 function checkWorkers({ WORKERS, STORE_URL }: ReturnType<typeof readVariables>): void {
-  if (WORKERS === 1 || !/^(memory|sqlite):/.test(STORE_URL)) return
+  if (WORKERS === 1 || !isAlone(STORE_URL)) return
   throw new Error(
     `WORKERS is "${WORKERS}", allowed: 1 beside STORE_URL=${STORE_URL}, a store that one process has alone`,
   )

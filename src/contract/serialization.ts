@@ -32,19 +32,23 @@ export function serializer(document: Document, schema: Schema): Serialize {
       const known = members.get(name)
       if (known !== undefined) return known
       place ??= placeOf(document, schemas)
-      const own = place.properties.get(name)
-      const matching = place.patterns.filter(([pattern]) => pattern.test(name))
-      const described = [...(own ?? []), ...matching.map(([, schema]) => schema)]
-      const below = described.length > 0 ? described : place.others
+      const { properties, patterns, others: rest } = place
+      const own = properties.get(name)
+      const matching = patterns.filter(([pattern]) => pattern.test(name))
       const key = `${JSON.stringify(name)}:`
+      const below = () => {
+        const described = [...(own ?? []), ...matching.map(([, schema]) => schema)]
+        const schemas = described.length > 0 ? described : rest
+        return schemas && writer(schemas)
+      }
       if (own !== undefined) {
-        const made = { key, write: below && writer(below) }
+        const made = { key, write: below() }
         members.set(name, made)
         return made
       }
       // A name that is not described is kept by the patterns that it matches: ever new names must not pile up.
       const kind = matching.map(([pattern]) => pattern.source).join()
-      if (!others.has(kind)) others.set(kind, below && writer(below))
+      if (!others.has(kind)) others.set(kind, below())
       return { key, write: others.get(kind) }
     }
 

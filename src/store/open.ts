@@ -6,16 +6,33 @@ export type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
 /** The forms of STORE_URL, for a message and for the README. */
 export const storeUrls = 'memory:, sqlite:PATH, postgres://USER@HOST/DATABASE or module:./PATH'
 
-type Adapter = { shape: RegExp; open(url: string): Promise<PlantStore> }
+type Adapter = {
+  shape: RegExp
+  /** Whether one process has such a store alone. */
+  isAlone?: boolean
+  open(url: string): Promise<PlantStore>
+}
 
 const postgres: Adapter = {
   shape: postgresUrl,
   open: async (url) => (await import('./postgres.ts')).openPostgres(url),
 }
 
+const memory: Adapter = {
+  shape: /^memory:$/,
+  isAlone: true,
+  open: async () => (await import('./memory.ts')).openMemory(),
+}
+
+const sqlite: Adapter = {
+  shape: /^sqlite:.+$/,
+  isAlone: true,
+  open: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7)),
+}
+
 const adapters = new Map<string, Adapter>([
-  ['memory', { shape: /^memory:$/, open: async () => (await import('./memory.ts')).openMemory() }],
-  ['sqlite', { shape: /^sqlite:.+$/, open: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7)) }],
+  ['memory', memory],
+  ['sqlite', sqlite],
   ['postgres', postgres],
   ['postgresql', postgres],
   ['module', { shape: /^module:\.{0,2}\/.+$/, open: async (url) => (await import('./module.ts')).openModule(url) }],
@@ -28,6 +45,9 @@ const adapterOf = (url: string) => {
 
 /** Whether a store can be opened from this URL; what it names may still be missing or broken. */
 export const isStoreUrl = (url: string): boolean => adapterOf(url) !== undefined
+
+/** Whether the store of this URL is one process' own; of a module's only its author knows. */
+export const isAlone = (url: string): boolean => adapterOf(url)?.isAlone === true
 
 /** Takes a STORE_URL; gives the store, open. Only its own adapter is loaded. Rejects with the reason. */
 export async function openStore(url: string): Promise<PlantStore> {

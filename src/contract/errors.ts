@@ -71,8 +71,6 @@ export function toContractError(thrown: unknown): ContractError {
   switch (code) {
     case 'FST_ERR_BAD_URL':
       return new ContractError('undecodableTarget', 'the request target cannot be decoded')
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ContractError('bodyTooLarge', 'the body is too large')
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ContractError('noSuchPath', 'there is nothing at this path')
     case 'ERR_HTTP_REQUEST_TIMEOUT':

@@ -13,7 +13,6 @@ t.test('what is thrown finds its way out', async (t) => {
   const coded = (code: string, statusCode?: number) => Object.assign(new Error('secret'), { code, statusCode })
   const cases: [unknown, number][] = [
     [coded('FST_ERR_BAD_URL'), 40001],
-    [coded('FST_ERR_CTP_BODY_TOO_LARGE', 413), 41300],
     [coded('FST_ERR_MAX_PARAM_LENGTH'), 40400],
     [coded('ERR_HTTP_REQUEST_TIMEOUT'), 40800],
     [coded('HPE_HEADER_OVERFLOW'), 43100],

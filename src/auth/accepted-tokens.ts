@@ -14,7 +14,7 @@ type Following = { load(clients: number): void; error(error: Error): void }
 
 /** Gives what accepts the tokens of every source. Rejects, in one line, when the file cannot be used. */
 export async function acceptTokens({ tokens, tokensFile, jwt }: TokenSources, on: Following): Promise<AcceptedTokens> {
-  const verifiers: VerifyToken[] = [tokenVerifier(tokens)]
+  const verifiers: VerifyToken[] = tokens.length === 0 ? [] : [tokenVerifier(tokens)]
   const file = tokensFile === undefined ? undefined : await follow(tokensFile, on)
   if (file !== undefined) verifiers.push(file.verify)
   // Last: it alone may have to wait.

@@ -3,16 +3,29 @@ import { ContractError } from './errors.ts'
 
 type Done = (error: ContractError | null, bytes?: Buffer) => void
 
+const key = Symbol('all read')
+
+type Reading = IncomingMessage & { [key]?: boolean }
+
+/** Whether no byte of the request is still to come. */
+export const isAllRead = (request: Reading): boolean => request.complete || request[key] === true
+
 /**
  * Reads the body of a request, of at most `limit` bytes. Calls `done` once: with the bytes, or with the ContractError for
  * a body that is too large or that ends before it is whole.
  */
-export function readBody(request: IncomingMessage, announced: number, limit: number, done: Done): void {
+export function readBody(request: Reading, announced: number, limit: number, done: Done): void {
   if (announced > limit) done(tooLarge())
-  // One that became whole while its client was authenticated needs none of a stream's events, which cost far more.
-  else if (request.complete) finish(request.read() ?? Buffer.alloc(0), limit, done)
-  else collect(request, limit, done)
+  else if (hasArrived(request, announced)) {
+    // None of a stream's events is needed, which cost far more. Node will say only later that the request is complete.
+    request[key] = true
+    finish(request.read() ?? Buffer.alloc(0), limit, done)
+  } else collect(request, limit, done)
 }
+
+/** Mostly so, once its client is authenticated. */
+const hasArrived = ({ complete, readableLength }: IncomingMessage, announced: number): boolean =>
+  complete || (announced > 0 && readableLength === announced)
 
 function collect(request: IncomingMessage, limit: number, done: Done): void {
   const chunks: Buffer[] = []

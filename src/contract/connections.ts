@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
+import { isAllRead } from './body.ts'
 import { ContractError, toContractError } from './errors.ts'
 import { type Exchange, exchangeOf, newExchange, type Observer } from './exchange.ts'
 
@@ -9,7 +10,7 @@ import { type Exchange, exchangeOf, newExchange, type Observer } from './exchang
 export const jsonType = 'application/json; charset=utf-8'
 
 type Connection = {
-  /** The two latest answers: with pipelining one may wait for the other. */
+  /** The two latest answers that still matter: with pipelining one may wait for the other. */
   previous: ServerResponse | undefined
   latest: ServerResponse | undefined
   /** Those that have not left. */
@@ -47,10 +48,12 @@ export function followConnections(
     observer.end(exchange)
   }
   function left(this: ServerResponse): void {
-    const { owed } = connectionOf(this.req.socket)
-    const at = owed.indexOf(this)
+    const connection = connectionOf(this.req.socket)
+    const at = connection.owed.indexOf(this)
     if (at === -1) return
-    owed.splice(at, 1)
+    connection.owed.splice(at, 1)
+    // Nothing asks for it any more: held, it would outlive the garbage that it is.
+    if (connection.latest === this && this.shouldKeepAlive && isAllRead(this.req)) connection.latest = undefined
     finish(this)
   }
   app.server.on('connection', (socket: Followed) => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isAllRead } from './body.ts'
 import { clientAddress } from './client-address.ts'
 import { type Following, followConnections, isBehindLast, jsonType, refuseConnection } from './connections.ts'
 import { ContractError, errorNumbers, toContractError } from './errors.ts'
@@ -67,7 +68,7 @@ function answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): 
   // A large unread body is not worth its bytes.
   if (closing.has(error.error) || unreadBytes(request) > readAndDropped) {
     reply.raw.shouldKeepAlive = false
-  } else if (request.raw.complete && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
+  } else if (isAllRead(request.raw) && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
     // Fastify closes after every error of a body parser, also when the body was read whole.
     reply.removeHeader('connection')
   }

@@ -53,6 +53,7 @@ export function serializer(document: Document, schema: Schema): Serialize {
     }
 
     return function write(value) {
+      if (typeof value === 'string' && !escaped.test(value)) return `"${value}"`
       if (typeof value === 'bigint') return value.toString()
       if (typeof value !== 'object' || value === null) return JSON.stringify(value)
       if (Array.isArray(value)) {
@@ -71,6 +72,10 @@ export function serializer(document: Document, schema: Schema): Serialize {
     }
   }
 }
+
+/** What JSON.stringify escapes in a string, or may: it costs more than this test. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 section 7 wants them escaped
+const escaped = /["\\\u0000-\u001f\ud800-\udfff]/
 
 /** The name of a member as JSON has it, with its colon, and what writes its value; undefined when it is not written. */
 type Member = { key: string; write: Serialize | undefined }

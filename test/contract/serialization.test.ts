@@ -34,6 +34,14 @@ t.test('values are written as JSON', async (t) => {
   }
 })
 
+t.test('a string of any one code unit is written as JSON', async (t) => {
+  const units = Array.from({ length: 0x10000 }, (_, unit) => String.fromCharCode(unit))
+  t.same(
+    units.filter((unit) => write(text, unit) !== JSON.stringify(unit)),
+    [],
+  )
+})
+
 t.test('a bigint is written to its last digit', async (t) => {
   t.equal(
     write(true, { id: 9223372036854775807n, ids: [-9223372036854775808n, null] }),

@@ -3,15 +3,17 @@
  *
  * Finds how many requests a second this service answers (NAME: sqlite-log, as it is by default, or another one of
  * `npm run benchmark`), then sends that share of it to a new process, at even times; latency is from when a request was
- * due. Prints a line a minute, and at the end by how many bytes an hour memory and heap grow, by least squares after a
- * fifth of the time as warm-up. Exit 1 when there was an error. Server and load have a core each. SQLite and PostgreSQL
- * get a new plant with each request, and keep it in DIRECTORY (default: that of the system for temporary files), about
- * a gigabyte in 30 minutes. Needs Linux.
+ * due. Prints a line a minute, with the slowest sync of a file of its own beside the store, which tells the disk's share of
+ * a slow minute; at the end by how many bytes an hour memory and heap grow, by least squares after a fifth of the time as
+ * warm-up. Exit 1 when there was an error. Server and load have a core each. SQLite and PostgreSQL get a new plant with each
+ * request, and keep it in DIRECTORY (default: that of the system for temporary files), about a gigabyte in 30 minutes.
+ * Needs Linux.
  */
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 import { withContenders } from './benchmark/arrange.ts'
 import { only } from './benchmark/contenders.ts'
+import { watchDisk } from './benchmark/disk.ts'
 import { openLoad } from './benchmark/http-load.ts'
 import { idsFor, measure } from './benchmark/measure.ts'
 import { moveToLoadCore } from './benchmark/pinning.ts'
@@ -43,11 +45,13 @@ await withContenders(values.directory, async (all) => {
   const rate = Number(values.load) * median(rates)
   console.log(`${median(rates).toFixed(0)} requests/s at most; now ${rate.toFixed(0)} for ${minutes} minutes`)
   const server = await startServer(contender, { pinned: true })
+  const disk = await watchDisk(values.directory)
   const load = openLoad({ port: server.port, token, connections, ids: idsFor(contender), rate })
   try {
-    report(await watch(server, load, minutes))
+    report(await watch(server, load, disk, minutes))
   } finally {
     load.close()
+    await disk.close()
     await server.stop()
   }
 })

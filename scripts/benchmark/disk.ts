@@ -1,6 +1,8 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 const fileSystems = new Map([
   [0xef53, 'ext4'],
@@ -33,4 +35,42 @@ export function syncedAppends(directory: string, seconds: number): number {
   closeSync(file)
   rmSync(path)
   return (1_000 * count) / elapsed
+}
+
+/** What watches how long a disk takes to sync. */
+export type DiskWatch = {
+  /** Milliseconds that the slowest sync since the last call took. */
+  slowest(): number
+  close(): Promise<void>
+}
+
+/** Writes 4 KiB to a file of its own in `directory` and syncs them, ten times a second: what a store there has to bear. */
+export async function watchDisk(directory: string): Promise<DiskWatch> {
+  const path = join(directory, `disk-watch-${process.pid}`)
+  const file = await open(path, 'w')
+  let slowest = 0
+  let watching = true
+  const look = async () => {
+    while (watching) {
+      const start = performance.now()
+      await file.write(page, 0, page.length, 0)
+      await file.datasync()
+      slowest = Math.max(slowest, performance.now() - start)
+      await sleep(100)
+    }
+  }
+  const looking = look()
+  return {
+    slowest() {
+      const since = slowest
+      slowest = 0
+      return since
+    },
+    async close() {
+      watching = false
+      await looking
+      await file.close()
+      await rm(path)
+    },
+  }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { DiskWatch } from './disk.ts'
 import type { HttpLoad } from './http-load.ts'
 import type { ServerProcess } from './server-process.ts'
 import { row } from './table.ts'
@@ -10,10 +11,15 @@ const samples = 12
 
 /**
  * Watches a service under load for some minutes and prints a line of each: resident memory at its end, the least heap
- * that was seen, which is what is left after a collection, answers, errors and latency.
+ * that was seen, which is what is left after a collection, answers, errors, latency, and the slowest sync of the disk.
  */
-export async function watch(server: ServerProcess, load: HttpLoad, minutes: number): Promise<Minute[]> {
-  console.log(row(['minute', 'RSS MiB', 'heap MiB', 'answers/s', 'errors', 'p50 ms', 'p99 ms']))
+export async function watch(
+  server: ServerProcess,
+  load: HttpLoad,
+  disk: DiskWatch,
+  minutes: number,
+): Promise<Minute[]> {
+  console.log(row(['minute', 'RSS MiB', 'heap MiB', 'answers/s', 'errors', 'p50 ms', 'p99 ms', 'sync ms']))
   const watched: Minute[] = []
   while (watched.length < minutes) {
     const measured = load.measure(60)
@@ -26,7 +32,7 @@ export async function watch(server: ServerProcess, load: HttpLoad, minutes: numb
     const memory = server.memory()
     watched.push({ memory, heap, errors })
     const sizes = [memory, heap].map((bytes) => (bytes / 2 ** 20).toFixed(1))
-    const times = [p50, p99].map((time) => time.toFixed(2))
+    const times = [p50, p99, disk.slowest()].map((time) => time.toFixed(2))
     console.log(row([String(watched.length), ...sizes, (answers / seconds).toFixed(0), String(errors), ...times]))
   }
   return watched

@@ -6,7 +6,7 @@ import { startClosedLoad, startOpenLoad } from './load.ts'
 import { type Measure, measure } from './measure.ts'
 import type { Scenario } from './scenario.ts'
 
-/** How many give the peak; the default limit of what is in flight is 1,000. */
+/** How many give the peak; the default limit of what is in flight is 512. */
 const clients = 400
 const factor = 4
 const rounds = 3

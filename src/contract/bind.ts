@@ -76,20 +76,22 @@ function route(path: string, endpoint: Endpoint, validation: Validation, verifie
 function adapt(document: Document, endpoint: Endpoint, validation: Validation, handler: AnyHandler, run: Run) {
   const read = parameterReader(document, endpoint, validation)
   const send = replySender(document, endpoint, validation)
+  const answer = (request: FastifyRequest, reply: FastifyReply, error: unknown, outcome?: Outcome): void => {
+    try {
+      if (outcome === undefined) throw error
+      exchangeOf(request.raw).error = errorNumber(outcome)
+      send(reply, outcome)
+    } catch (thrown) {
+      reply.send(thrown instanceof Error ? thrown : new Error('what was thrown is no error', { cause: thrown }))
+    }
+  }
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const { path, query, header, cookie } = read(request)
     const given = { body: (request.body as JsonDocument | undefined)?.value, path, query, header, cookie }
+    // To write an answer before the next request is read costs a fifth of all more than when those that came are read.
     run(
       () => handler(given as never),
-      (error, outcome) => {
-        try {
-          if (outcome === undefined) throw error
-          exchangeOf(request.raw).error = errorNumber(outcome)
-          send(reply, outcome)
-        } catch (thrown) {
-          reply.send(thrown instanceof Error ? thrown : new Error('what was thrown is no error', { cause: thrown }))
-        }
-      },
+      (error, outcome) => setImmediate(answer, request, reply, error, outcome),
     )
   }
 }

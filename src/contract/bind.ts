@@ -88,7 +88,7 @@ function adapt(document: Document, endpoint: Endpoint, validation: Validation, h
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const { path, query, header, cookie } = read(request)
     const given = { body: (request.body as JsonDocument | undefined)?.value, path, query, header, cookie }
-    // To write an answer before the next request is read costs a fifth of all more than when those that came are read.
+    // An answer that is written once all that came is read costs a fifth less than one between two reads.
     run(
       () => handler(given as never),
       (error, outcome) => setImmediate(answer, request, reply, error, outcome),

@@ -12,7 +12,7 @@ COPY openapi openapi
 COPY generated generated
 COPY scripts scripts
 COPY src src
-COPY test/store/conformance.ts test/store/
+COPY src/store/conformance.ts test/store/
 RUN npm run build && npm run sbom && mkdir /data
 
 FROM node:24.21.0-trixie-slim

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { readConfig } from '../src/config.ts'
+import { readConfig } from '../src/config/read-config.ts'
 
 const target = process.argv[2]
 try {

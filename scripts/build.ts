@@ -6,9 +6,9 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bundle } from './bundle.ts'
-import { writeDeclarations } from './declarations.ts'
-import { writeStaleDocs } from './docs-page.ts'
+import { bundle } from './build/bundle.ts'
+import { writeDeclarations } from './build/declarations.ts'
+import { writeStaleDocs } from './docs/docs-page.ts'
 
 const { values: options } = parseArgs({ options: { types: { type: 'boolean', default: false } } })
 

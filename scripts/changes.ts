@@ -7,8 +7,8 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { contractChanges, nextVersion } from './contract-changes.ts'
-import { contractFiles } from './contract-files.ts'
+import { contractChanges, nextVersion } from './changes/contract-changes.ts'
+import { contractFiles } from './generate/contract-files.ts'
 
 const { values: options } = parseArgs({
   options: {

@@ -9,9 +9,9 @@ import { once } from 'node:events'
 import { watch } from 'node:fs'
 import ts from 'typescript'
 import { newToken } from '../src/auth/tokens.ts'
-import { bundle } from './bundle.ts'
-import { contractFiles, writeStale } from './contract-files.ts'
-import { printNewHandlers } from './new-handlers.ts'
+import { bundle } from './build/bundle.ts'
+import { contractFiles, writeStale } from './generate/contract-files.ts'
+import { printNewHandlers } from './generate/handler-stubs.ts'
 
 const documentPath = 'openapi/plant-store.yaml'
 

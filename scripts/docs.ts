@@ -10,8 +10,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { writeDocs } from './docs-page.ts'
-import { redocly } from './redocly.ts'
+import { writeDocs } from './docs/docs-page.ts'
+import { redocly } from './generate/redocly.ts'
 
 const { values: options } = parseArgs({
   options: {

@@ -6,8 +6,8 @@
  * With --check nothing is written; exit 1 and the names of the files that differ when they are not up to date.
  */
 import { parseArgs } from 'node:util'
-import { contractFiles, staleFiles, writeStale } from './contract-files.ts'
-import { printNewHandlers } from './new-handlers.ts'
+import { contractFiles, staleFiles, writeStale } from './generate/contract-files.ts'
+import { printNewHandlers } from './generate/handler-stubs.ts'
 
 const { values: options } = parseArgs({
   options: {

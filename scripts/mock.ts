@@ -8,11 +8,11 @@
 import { readFile } from 'node:fs/promises'
 import Fastify from 'fastify'
 import { bearerVerifier } from '../src/auth/bearer.ts'
-import { bind } from '../src/contract/bind.ts'
-import { type Document, endpoints } from '../src/contract/document.ts'
-import { exitOptions } from '../src/contract/exits.ts'
+import { exitOptions } from '../src/http/request-guards.ts'
 import { rateLimit } from '../src/limits/rate-limit.ts'
-import { exampleReply } from './examples.ts'
+import { type Document, endpoints } from '../src/openapi/document.ts'
+import { bind } from '../src/openapi/register-operations.ts'
+import { exampleReply } from './generate/examples.ts'
 
 const document: Document = JSON.parse(await readFile('generated/openapi.json', 'utf8'))
 const handlers = Object.fromEntries(

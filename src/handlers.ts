@@ -1,4 +1,4 @@
-import type { Handlers } from './contract/operations.ts'
+import type { Handlers } from './openapi/handler-types.ts'
 import type { PlantStore } from './store/plant-store.ts'
 
 /** From the contract's table of errors. */

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Config, readConfig } from './config.ts'
-import type { Document } from './contract/document.ts'
-import { end, endAtSignals } from './end.ts'
-import { listen } from './listen.ts'
-import { openService, type Service } from './service.ts'
+import { type Config, readConfig } from './config/read-config.ts'
+import type { Document } from './openapi/document.ts'
+import { listen } from './process/listen.ts'
+import { openService, type Service } from './process/service-instance.ts'
+import { end, endAtSignals } from './process/shutdown.ts'
 import { withoutPassword } from './store/open.ts'
 
 const documentPath = new URL('../generated/openapi.json', import.meta.url)
@@ -23,8 +23,11 @@ async function start(): Promise<void> {
   const config = readConfig(process.env)
   const documentText = await readFile(documentPath, 'utf8')
   const document: Document = JSON.parse(documentText)
-  const open = config.workers === 1 ? openService : (await import('./workers.ts')).openWorkers
-  const [service, { createManagement }] = await Promise.all([open(config, document, end), import('./management.ts')])
+  const open = config.workers === 1 ? openService : (await import('./process/workers.ts')).openWorkers
+  const [service, { createManagement }] = await Promise.all([
+    open(config, document, end),
+    import('./admin/admin-server.ts'),
+  ])
   const { metrics, ready, onReady } = service
   const docs = fileURLToPath(docsPath)
   const management = createManagement({ document, documentText, docs, metrics, ready, onReady })

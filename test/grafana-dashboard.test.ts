@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { errorNumbers } from '../src/contract/errors.ts'
-import { createMetrics } from '../src/metrics.ts'
+import { errorNumbers } from '../src/http/errors.ts'
+import { createMetrics } from '../src/observability/metrics.ts'
 
 type Target = { expr: string; legendFormat: string; datasource: object }
 type Panel = { title: string; gridPos: { x: number; y: number; w: number; h: number }; targets: Target[] }

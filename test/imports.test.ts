@@ -2,42 +2,34 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t from 'tap'
 
-/** What each room of src may import of ours, the longest name that fits a file; `types` is import type only. */
+/** What each room of src may import, by the path in src without its ending; `types` with import type only. */
 const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
-  'server.ts': {
-    values: /^(config|end|listen|service|workers|management|store\/open)$/,
-    types: /^contract\/document$/,
+  'server.ts': { values: /^(config|process|admin)\/|^store\/open$/, types: /^openapi\/document$/ },
+  'app.ts': { values: /^(handlers$|(openapi|http|auth|limits)\/)/, types: /^store\/plant-store$/ },
+  'handlers.ts': { values: /^$/, types: /^(openapi\/handler-types|store\/plant-store)$/ },
+  'json/': { values: /^(json|http)\// },
+  'http/': { values: /^(http|json|openapi)\// },
+  'openapi/': { values: /^(openapi|http|json)\//, types: /^\.\.\/generated\/api\.d$/ },
+  'auth/': { values: /^(auth|http|json)\//, types: /^(openapi\/security|limits\/rate-limit)$/ },
+  'limits/': { values: /^(limits|http)\// },
+  // Stores know nothing but themselves and the contract's types.
+  'store/': { values: /^store\/(?!plant-store)/, types: /^(store\/plant-store|\.\.\/generated\/api\.d)$/ },
+  'observability/': {
+    values: /^(observability\/|http\/errors$)/,
+    types: /^(http\/request-context|limits\/load-shedding|store\/group-commit)$/,
   },
-  'service.ts': {
-    values: /^(end|listen|log|app|metrics|auth\/[\w-]+|store\/open)$/,
-    types: /^(config|contract\/(document|exchange)|management\/pages)$/,
+  'admin/': { values: /^admin\//, types: /^openapi\/document$/ },
+  'process/': {
+    values: /^(process\/|app$|observability\/|auth\/token-verifier$|store\/open$)/,
+    types: /^(config\/read-config|openapi\/document|http\/request-context|admin\/pages)$/,
   },
-  'workers.ts': { values: /^(end|metrics|workers\/[\w-]+)$/, types: /^(config|contract\/document|service)$/ },
-  'workers/': { values: /^(end|service|workers\/[\w-]+)$/, types: /^(config|contract\/document|metrics)$/ },
-  'config.ts': { values: /^(variables|auth\/tokens|store\/open)$/, types: /^limits\/limits$/ },
-  'variables.ts': { values: /^(auth\/issuer|limits\/limits|store\/open)$/ },
-  'end.ts': { values: /^$/ },
-  'listen.ts': { values: /^$/ },
-  'log.ts': { values: /^$/, types: /^(contract\/exchange|limits\/overload)$/ },
-  'app.ts': { values: /^(handlers|contract\/\w+|auth\/\w+|limits\/[\w-]+)$/, types: /^(contract|auth|store)\// },
-  'handlers.ts': { values: /^$/, types: /^(contract\/operations|store\/plant-store)$/ },
-  'metrics.ts': { values: /^(metrics\/|contract\/errors$)/, types: /^(contract\/exchange|limits\/overload)$/ },
-  'metrics/': { values: /^$/, types: /^store\/group-commit$/ },
-  'management.ts': { values: /^management\// },
-  'management/': { values: /^management\//, types: /^contract\/document$/ },
-  'contract/': { values: /^contract\//, types: /^(contract\/|\.\.\/generated\/api\.d$)/ },
+  'config/': { values: /^(config\/|auth\/(tokens|issuer)$|limits\/limits$|store\/open$)/, types: /^limits\/limits$/ },
   // Whatever it imports is sent to browsers.
   'client/': {
-    values: /^(client\/|contract\/(json|exact-integer)$|\.\.\/generated\/int64-replies\.json$)/,
+    values: /^(client|json|openapi)\/|^\.\.\/generated\/int64-replies\.json$/,
     types: /^\.\.\/generated\/api\.d$/,
   },
   'cli/': { values: /^(cli\/|auth\/|server$|\.\.\/package\.json$)/, types: /^auth\// },
-  'auth/': {
-    values: /^(contract\/(errors|exchange|json)$|auth\/)/,
-    types: /^(contract\/security$|limits\/rate-limit$|auth\/)/,
-  },
-  'limits/': { values: /^(contract\/errors$|limits\/)/ },
-  'store/': { values: /^store\/(?!plant-store)/, types: /^(store\/plant-store|\.\.\/generated\/api\.d$)/ },
 }
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))

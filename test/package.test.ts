@@ -77,9 +77,9 @@ t.test('it holds what a consumer needs, and nothing else', async (t) => {
     'dist/types/src/client/client.d.ts',
     'dist/types/src/client/exact-client.d.ts',
     'dist/types/src/client/exact-reply.d.ts',
+    'dist/types/src/store/conformance.d.ts',
     'dist/types/src/store/open.d.ts',
     'dist/types/src/store/plant-store.d.ts',
-    'dist/types/test/store/conformance.d.ts',
     'generated/openapi.json',
     'package.json',
   ])

@@ -65,8 +65,8 @@ export const peers = {
 export const ours = {
   'bound here': `${head}
     import Fastify from 'fastify'
-    import { bind } from '../../src/contract/bind.ts'
-    import { exitOptions } from '../../src/contract/exits.ts'
+    import { bind } from '../../src/openapi/register-operations.ts'
+    import { exitOptions } from '../../src/http/request-guards.ts'
     const app = Fastify(exitOptions)
     await bind(app, { document, handlers: handlers(async () => ({ status: 200, body: plant })), verifiers: {} })
     ${listening}`,

@@ -1,4 +1,4 @@
-import { bundle } from '../bundle.ts'
+import { bundle } from '../build/bundle.ts'
 
 // As it is deployed: a thread of Node 20 runs no TypeScript.
 await bundle()

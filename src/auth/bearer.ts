@@ -1,9 +1,9 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ContractError } from '../contract/errors.ts'
-import { exchangeOf } from '../contract/exchange.ts'
-import type { Verifier } from '../contract/security.ts'
+import { ContractError } from '../http/errors.ts'
+import { exchangeOf } from '../http/request-context.ts'
 import type { RateLimit } from '../limits/rate-limit.ts'
+import type { Verifier } from '../openapi/security.ts'
 import type { VerifyToken } from './tokens.ts'
 
 const realm = 'Bearer realm="plant-store"'

@@ -1,8 +1,8 @@
 import { type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
-import { type IssuerKeys, issuerKeys, KeysUnavailable, type KeyTimes } from './issuer-keys.ts'
-import { fetchKeySet, type KeySource } from './key-set.ts'
+import { type IssuerKeys, issuerKeys, KeysUnavailable, type KeyTimes } from './jwks-cache.ts'
+import { fetchKeySet, type KeySource } from './jwks-fetch.ts'
+import { verifiedTokens } from './jwt-cache.ts'
 import type { VerifyToken } from './tokens.ts'
-import { verifiedTokens } from './verified-tokens.ts'
 
 export type JwtOptions = KeySource & { audience: string; times?: KeyTimes }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import packageFile from '../../package.json' with { type: 'json' }
-import { parseOptions, UsageError } from './usage.ts'
+import { parseOptions, UsageError } from './cli-options.ts'
 
 const help = `plant-store serve      serves plants; serve --help names its configuration
 plant-store token      makes, lists, rotates and revokes access tokens; token --help says how

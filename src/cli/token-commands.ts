@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { parseDateTime } from '../auth/date-time.ts'
+import { parseDateTime } from '../auth/rfc3339.ts'
+import { rules, type TokenEntry } from '../auth/token-file.ts'
 import { newToken } from '../auth/tokens.ts'
-import { rules, type TokenEntry } from '../auth/tokens-file.ts'
-import { parseDuration, parseExpiry } from './expiry.ts'
-import { UsageError } from './usage.ts'
+import { UsageError } from './cli-options.ts'
+import { parseDuration, parseExpiry } from './duration.ts'
 
 /** The options of a command that were given, without their dashes. */
 export type Given = Partial<Record<string, string>>

@@ -1,6 +1,6 @@
-import { changeTokens, readTokens } from './change-tokens.ts'
+import { parseOptions, UsageError } from './cli-options.ts'
 import { create, list, revoke, rotate } from './token-commands.ts'
-import { parseOptions, UsageError } from './usage.ts'
+import { changeTokens, readTokens } from './token-file-update.ts'
 
 export const tokenHelp = `plant-store token create --name NAME [--expires WHEN] [--note TEXT]
 plant-store token list

@@ -1,6 +1,6 @@
 import createFetchClient, { type Client as FetchClient } from 'openapi-fetch'
+import { requestBody } from '../json/stringify-json.ts'
 import { exactReply, type Int64Replies, type Place, replyPlace } from './exact-reply.ts'
-import { requestBody } from './request-body.ts'
 
 export type ClientOptions = {
   /** Where the service is: its origin, and the path before those of the document when there is one. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { followTokens } from '../../src/auth/followed-tokens.ts'
+import { followTokens } from '../../src/auth/token-file-watcher.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 import { createService } from '../support/service.ts'
 import { textOf, tokensFile } from '../support/tokens.ts'

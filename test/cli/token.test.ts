@@ -4,10 +4,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { followTokens } from '../../src/auth/followed-tokens.ts'
-import { readTokens } from '../../src/cli/change-tokens.ts'
+import { followTokens } from '../../src/auth/token-file-watcher.ts'
+import { UsageError } from '../../src/cli/cli-options.ts'
 import { token as command } from '../../src/cli/token.ts'
-import { UsageError } from '../../src/cli/usage.ts'
+import { readTokens } from '../../src/cli/token-file-update.ts'
 import { copyProject } from '../support/copy.ts'
 import { run } from '../support/process.ts'
 import { tokensFile } from '../support/tokens.ts'
@@ -63,7 +63,7 @@ t.test('a killed command keeps no other waiting', async (t) => {
   const script = join(dirname(file), 'stuck.mjs')
   writeFileSync(
     script,
-    `import { changeTokens } from ${JSON.stringify(resolve('src/cli/change-tokens.ts'))}
+    `import { changeTokens } from ${JSON.stringify(resolve('src/cli/token-file-update.ts'))}
     await changeTokens(${JSON.stringify(file)}, () => { console.log('locked'); for (;;); })`,
   )
   const stuck = run(t, script)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { int64Replies } from '../../scripts/int64-replies.ts'
+import { int64Replies } from '../../scripts/generate/int64-replies.ts'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
 
 const int64 = { type: 'integer', format: 'int64' }

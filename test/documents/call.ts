@@ -16,6 +16,6 @@ export type Call = {
 /** What the folder of a document exports beside it. */
 export type Served = {
   handlers: object
-  verifiers?: import('../../src/contract/security.ts').Verifiers
+  verifiers?: import('../../src/openapi/security.ts').Verifiers
   calls: Call[]
 }

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Fastify from 'fastify'
 import t from 'tap'
-import { contractFiles } from '../../scripts/contract-files.ts'
-import { bind } from '../../src/contract/bind.ts'
-import { exitOptions } from '../../src/contract/exits.ts'
+import { contractFiles } from '../../scripts/generate/contract-files.ts'
+import { exitOptions } from '../../src/http/request-guards.ts'
+import { bind } from '../../src/openapi/register-operations.ts'
 import { diagnose } from '../support/compiler.ts'
 
 const numbers = Array.from({ length: 500 }, (_, number) => number)
@@ -50,7 +50,7 @@ t.test('five hundred operations are generated, compiled and served', async (t) =
   writeFileSync(path, JSON.stringify(document))
   const files = await contractFiles(path, 'test/documents/redocly.yaml')
 
-  const imports = `import type { Handlers } from '../../src/contract/operations.ts'
+  const imports = `import type { Handlers } from '../../src/openapi/handler-types.ts'
     import type { operations } from './api.d.ts'
     export const handlers: Handlers<operations> = {`
   const compile = (count: number) =>

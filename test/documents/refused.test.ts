@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { contractFiles } from '../../scripts/contract-files.ts'
+import { contractFiles } from '../../scripts/generate/contract-files.ts'
 
 const rules = 'test/documents/redocly.yaml'
 

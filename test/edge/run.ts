@@ -8,7 +8,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bundle } from '../../scripts/bundle.ts'
+import { bundle } from '../../scripts/build/bundle.ts'
 import { newReport } from '../faults/report.ts'
 import { descriptors } from './descriptors.ts'
 import { overload } from './overload.ts'

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { contractChanges, nextVersion } from '../../scripts/contract-changes.ts'
+import { contractChanges, nextVersion } from '../../scripts/changes/contract-changes.ts'
 import { copyProject } from '../support/copy.ts'
 import { contractEdits } from './contract-edits.ts'
 

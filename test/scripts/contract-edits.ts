@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Weight } from '../../scripts/change-weight.ts'
+import type { Weight } from '../../scripts/changes/change-weight.ts'
 
 const text = { type: 'string' }
 const content = (schema: object) => ({ 'application/json': { schema } })

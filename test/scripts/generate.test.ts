@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { contractFiles } from '../../scripts/contract-files.ts'
-import { inexactIntegers } from '../../scripts/exact-integers.ts'
+import { contractFiles } from '../../scripts/generate/contract-files.ts'
+import { inexactIntegers } from '../../scripts/generate/inexact-integers.ts'
 import { copyProject } from '../support/copy.ts'
 
 t.test('what is committed is what the document gives, to the byte', async (t) => {

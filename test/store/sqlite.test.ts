@@ -2,8 +2,8 @@ import { linkSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
+import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
-import { conformance } from './conformance.ts'
 
 for (const [name, run] of Object.entries(conformance)) {
   t.test(name, (t) => {

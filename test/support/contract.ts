@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Document } from '../../src/contract/document.ts'
+import type { Document } from '../../src/openapi/document.ts'
 
 export const document: Document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'))
 

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 /** A copy of the project that a test may change, removed when it ends; gives its directory. */
 export function copyProject(t: Test): string {
   const directory = t.testdir({})
-  const code = ['src', 'generated', 'scripts', 'test/store/conformance.ts']
+  const code = ['src', 'generated', 'scripts']
   for (const name of ['openapi', ...code, 'package.json', 'tsconfig.json', 'redocly.yaml']) {
     cpSync(name, resolve(directory, name), { recursive: true, filter: (path) => path !== 'scripts/benchmark/peers' })
   }

@@ -1,4 +1,4 @@
-import { type Document, resolve, type Schema } from '../../../src/contract/document.ts'
+import { type Document, resolve, type Schema } from '../../../src/openapi/document.ts'
 import { formats } from './formats.ts'
 import { type Alternative, join, type Keywords } from './keywords.ts'
 

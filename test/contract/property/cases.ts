@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import { type Document, type Endpoint, endpoints, join, type Schema } from '../../../src/contract/document.ts'
-import { errorNumbers } from '../../../src/contract/errors.ts'
+import { errorNumbers } from '../../../src/http/errors.ts'
+import { type Document, type Endpoint, endpoints, join, type Schema } from '../../../src/openapi/document.ts'
 import { notIJson, notJson } from './broken-text.ts'
 import { Generator } from './generator.ts'
 import { jsonText, styles } from './json.ts'

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { Document, Schema } from '../../../src/contract/document.ts'
+import type { Document, Schema } from '../../../src/openapi/document.ts'
 import { alternativesOf } from './alternatives.ts'
 import { anyJson, ofType, only, someOf } from './arbitrary.ts'
 import { arrayBreaches, arrays } from './arrays.ts'

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Document, Schema } from '../../../src/contract/document.ts'
+import type { Document, Schema } from '../../../src/openapi/document.ts'
 import { type Json, withDoubles } from './json.ts'
 
 const int64 = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63

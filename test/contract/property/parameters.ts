@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { Document, Endpoint, Parameter, Schema } from '../../../src/contract/document.ts'
+import type { Document, Endpoint, Parameter, Schema } from '../../../src/openapi/document.ts'
 import { only, someOf } from './arbitrary.ts'
 import type { Breach } from './breach.ts'
 import type { Generator } from './generator.ts'

@@ -1,4 +1,4 @@
-import type { Document, Schema } from '../../../src/contract/document.ts'
+import type { Document, Schema } from '../../../src/openapi/document.ts'
 
 const int32 = { type: 'integer', format: 'int32' }
 const int64 = { type: 'integer', format: 'int64' }

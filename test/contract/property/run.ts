@@ -6,7 +6,7 @@
  * when an answer is wrong.
  */
 import { parseArgs } from 'node:util'
-import { bundle } from '../../../scripts/bundle.ts'
+import { bundle } from '../../../scripts/build/bundle.ts'
 import { startService, token } from '../../faults/service.ts'
 import { document } from '../../support/contract.ts'
 import { casesOf } from './cases.ts'

@@ -1,4 +1,4 @@
-import type { Handlers } from '../../../src/contract/operations.ts'
+import type { Handlers } from '../../../src/openapi/handler-types.ts'
 import type { Call } from '../call.ts'
 import type { operations } from './api.d.ts'
 

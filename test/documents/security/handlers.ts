@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { ContractError } from '../../../src/contract/errors.ts'
-import type { Handlers } from '../../../src/contract/operations.ts'
-import type { Verifier, Verifiers } from '../../../src/contract/security.ts'
+import { ContractError } from '../../../src/http/errors.ts'
+import type { Handlers } from '../../../src/openapi/handler-types.ts'
+import type { Verifier, Verifiers } from '../../../src/openapi/security.ts'
 import type { Call } from '../call.ts'
 import type { operations } from './api.d.ts'
 

@@ -1,0 +1,51 @@
+import { rm } from 'node:fs/promises'
+import { build } from 'esbuild'
+
+/** Bundles into dist/ what runs: the command, the server with its stores, and the client. */
+export async function bundle(): Promise<void> {
+  await Promise.all([bundleServer(), bundleClient()])
+}
+
+/** Few files start in less time than several hundred. What is native stays a package. */
+async function bundleServer(): Promise<void> {
+  await rm('dist/chunks', { recursive: true, force: true })
+  await build({
+    entryPoints: {
+      'plant-store': 'src/cli/plant-store.ts',
+      server: 'src/server.ts',
+      store: 'src/store/open.ts',
+      conformance: 'src/store/conformance.ts',
+      // The store looks for its thread beside itself.
+      'chunks/sqlite-worker': 'src/store/sqlite-worker.ts',
+      // And the primary process for its workers.
+      'chunks/worker': 'src/process/worker.ts',
+    },
+    outdir: 'dist',
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    minifySyntax: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    alias: { '@seriousme/openapi-schema-validator': './scripts/build/glue-validator.ts' },
+    external: ['better-sqlite3', 'pg-native', 'pg-cloudflare'],
+    // The CommonJS packages in the bundle ask for their built-in modules with require.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    logLevel: 'warning',
+  })
+}
+
+/** One file that imports nothing: a browser can load it as it is. */
+async function bundleClient(): Promise<void> {
+  await build({
+    entryPoints: { client: 'src/client/client.ts' },
+    outdir: 'dist',
+    bundle: true,
+    minifySyntax: true,
+    platform: 'browser',
+    target: 'es2022',
+    format: 'esm',
+    logLevel: 'warning',
+  })
+}

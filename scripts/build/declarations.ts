@@ -1,0 +1,36 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import ts from 'typescript'
+
+const directory = 'dist/types'
+const entryPoints = ['src/client/client.ts', 'src/store/open.ts', 'src/store/conformance.ts']
+
+/** Writes into dist/types/ the declarations of what the package exports and those that they lead to, and no others. */
+export async function writeDeclarations(): Promise<void> {
+  await rm(directory, { recursive: true, force: true })
+  const emitted = emit()
+  const reached = new Set(entryPoints.map(declarationOf))
+  // What is added meanwhile is visited, too.
+  for (const path of reached) {
+    // The compiler emits nothing for what is a declaration already.
+    const text = emitted.get(path) ?? (await readFile(path, 'utf8'))
+    for (const { fileName } of ts.preProcessFile(text).importedFiles) {
+      if (fileName.startsWith('.')) reached.add(declarationOf(join(dirname(path), fileName)))
+    }
+    const target = join(directory, path)
+    await mkdir(dirname(target), { recursive: true })
+    await writeFile(target, text)
+  }
+}
+
+const declarationOf = (path: string) => path.replace(/(\.d)?\.ts$/, '.d.ts')
+
+/** Gives the text of each declaration file by its path; npm run typecheck tells what is wrong with the code. */
+function emit(): Map<string, string> {
+  const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
+  const declarations = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: '.' }
+  const { options } = ts.convertCompilerOptionsFromJson({ ...config.compilerOptions, ...declarations }, resolve())
+  const emitted = new Map<string, string>()
+  ts.createProgram(entryPoints, options).emit(undefined, (path, text) => emitted.set(relative('', path), text))
+  return emitted
+}

@@ -1,0 +1,119 @@
+import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
+import ts from 'typescript'
+import { withDiscriminators } from '../../src/openapi/discriminators.ts'
+import { type Document, endpoints, isIgnored, locate, type Parameter, resolve } from '../../src/openapi/document.ts'
+import { asOpenApi31 } from '../../src/openapi/upgrade-3-0.ts'
+
+type Node = Record<string, unknown>
+
+/**
+ * Takes a bundled OpenAPI document; gives its types as openapi-typescript writes them, made true to what a handler gets:
+ * an int64 is a bigint, since a double does not hold every 64-bit integer; what stands beside a $ref counts; a property
+ * with a default may be missing, since none is filled in. `operations` are those that are served; what the service
+ * itself sends is in `webhooks`, a callback by its operationId and its name.
+ */
+export async function contractTypes(document: Document): Promise<string> {
+  const { factory, SyntaxKind } = ts
+  const nodes = await openapiTS(typed(withDiscriminators(asOpenApi31(document))), {
+    defaultNonNullable: false,
+    transform({ type, format }) {
+      const types = [type].flat()
+      if (format !== 'int64' || !types.includes('integer')) return undefined
+      const bigint = factory.createKeywordTypeNode(SyntaxKind.BigIntKeyword)
+      if (!types.includes('null')) return bigint
+      return factory.createUnionTypeNode([bigint, factory.createLiteralTypeNode(factory.createNull())])
+    },
+  })
+  return astToString(nodes)
+}
+
+/** The document with every path item where it is used, and without the ids of operations that are not served. */
+function typed(document: Document): OpenAPI3 {
+  const { paths = {}, webhooks = {}, components = {}, ...rest } = document as Document & { webhooks?: object }
+  const { pathItems: _, ...others } = components as { pathItems?: object }
+  const itemsOf = (paths: object): [name: string, item: Node][] =>
+    Object.entries(paths).map(([name, item]) => [name, item.$ref ? (resolve(document, item.$ref) as Node) : item])
+  const sent = [...itemsOf(webhooks), ...callbacks(document).flatMap(([name, paths]) => itemsOf(named(name, paths)))]
+  const nameless = sent.map(([name, item]) => [name, mapped(item, withoutId)])
+  return mapped(
+    {
+      ...rest,
+      openapi: '3.1.0',
+      paths: Object.fromEntries(itemsOf(paths)),
+      components: others,
+      ...(nameless.length > 0 && { webhooks: Object.fromEntries(nameless) }),
+    },
+    (node) => besideReference(withoutDiscriminator(exactly(withoutIgnored(document, node)))),
+  ) as unknown as OpenAPI3
+}
+
+function callbacks(document: Document): [name: string, paths: object][] {
+  return endpoints(document).flatMap(({ operationId, pointer }) => {
+    const { callbacks = {} } = resolve(document, pointer) as { callbacks?: Record<string, Node> }
+    return Object.entries(callbacks).map(([name, callback]): [string, object] => [
+      `${operationId} ${name}`,
+      typeof callback.$ref === 'string' ? (resolve(document, callback.$ref) as object) : callback,
+    ])
+  })
+}
+
+/** The first item of a callback has its name, which says enough; another one also its expression. */
+const named = (name: string, paths: object): object =>
+  Object.fromEntries(Object.entries(paths).map(([key, item], index) => [index === 0 ? name : `${name} ${key}`, item]))
+
+const withoutId = ({ operationId, ...node }: Node): Node =>
+  operationId === undefined || typeof operationId === 'string' ? node : { ...node, operationId }
+
+function withoutIgnored(document: Document, node: Node): Node {
+  if (!Array.isArray(node.parameters)) return node
+  const refers = ({ $ref }: Node) => ($ref === undefined ? undefined : locate<Parameter>(document, $ref as string))
+  return { ...node, parameters: node.parameters.filter((one) => !isIgnored(refers(one) ?? one)) }
+}
+
+/** The numbers of an int64 are none of TypeScript's; of several types it is one of its own. */
+function exactly(node: Node): Node {
+  const { enum: _, const: __, ...schema } = node
+  const types = [node.type].flat()
+  if (node.format !== 'int64' || !types.includes('integer')) return node
+  const others = types.filter((type) => type !== 'integer' && type !== 'null')
+  if (others.length === 0) return schema
+  return {
+    anyOf: [
+      { ...schema, type: types.filter((type) => !others.includes(type)) },
+      { ...node, type: others, format: undefined },
+    ],
+  }
+}
+
+/** What it says stands in the schemas, where openapi-typescript would say it again in another way. */
+const withoutDiscriminator = ({ discriminator, ...node }: Node): Node =>
+  discriminator === undefined || typeof (discriminator as Node).propertyName === 'string'
+    ? node
+    : { ...node, discriminator }
+
+const annotations = [
+  'summary',
+  'description',
+  'title',
+  'deprecated',
+  'default',
+  'example',
+  'examples',
+  'readOnly',
+  'writeOnly',
+]
+
+/** OpenAPI 3.1 section 4.8.24: a schema may say more beside a $ref, which openapi-typescript passes over. */
+function besideReference(node: Node): Node {
+  const { $ref, allOf, ...rest } = node
+  if (typeof $ref !== 'string') return node
+  if (allOf === undefined && Object.keys(rest).every((key) => annotations.includes(key))) return node
+  return { ...rest, allOf: [{ $ref }, ...((allOf ?? []) as Node[])] }
+}
+
+function mapped(node: unknown, map: (node: Node) => Node): unknown {
+  if (Array.isArray(node)) return node.map((item) => mapped(item, map))
+  if (typeof node !== 'object' || node === null) return node
+  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, mapped(value, map)]))
+  return map(copy)
+}

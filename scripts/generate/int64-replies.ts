@@ -1,0 +1,94 @@
+import type { Int64Replies, Place } from '../../src/client/exact-reply.ts'
+import { type Document, endpoints, type MediaTypes, resolve } from '../../src/openapi/document.ts'
+import { holdsInt64, isInt64 } from './inexact-integers.ts'
+
+type Schema = Record<string, unknown>
+
+/**
+ * Takes a bundled OpenAPI document; gives the places of the int64s in its JSON replies, which is all that its client
+ * must know, and one line for each place where a number is an int64 in one schema and another number in another: no
+ * client could tell them apart.
+ */
+export function int64Replies(document: Document): { table: Int64Replies; problems: string[] } {
+  const table: Int64Replies = { places: [], replies: {} }
+  const problems: string[] = []
+  const indexes = new Map<string, number>()
+  const identities = new Map<Schema, number>()
+  for (const { method, path, responses } of endpoints(document)) {
+    const reply = `${method} ${path}`
+    const roots = Object.entries(responses).map(
+      ([status, { content = {} }]) => [status, placeOf(jsonSchemas(content), `${reply} ${status}`)] as const,
+    )
+    if (roots.some(([, root]) => root !== null)) table.replies[reply] = Object.fromEntries(roots)
+  }
+  return { table, problems }
+
+  /** Gives the index of the place that these schemas describe together, null when it holds no int64. */
+  function placeOf(holders: unknown[], name: string): number | null {
+    const schemas = flatten(document, holders)
+    if (!schemas.some((schema) => holdsInt64(schema, document))) return null
+    // A schema may hold itself: the same schemas are the same place.
+    const key = schemas.map(identity).join()
+    const known = indexes.get(key)
+    if (known !== undefined) return known
+    const place: Place = {}
+    const index = table.places.push(place) - 1
+    indexes.set(key, index)
+    if (schemas.some(isInt64)) {
+      place.int64 = true
+      if (schemas.some(isOtherNumber)) problems.push(`${name}: a number is an int64 in one schema and not in another`)
+    }
+    const names = new Set(schemas.flatMap((schema) => Object.keys(named(schema))))
+    const members = Array.from(names, (member) => {
+      const below = schemas.flatMap((schema) =>
+        Object.hasOwn(named(schema), member) ? named(schema)[member] : unnamed(schema),
+      )
+      return [member, placeOf(below, `${name}/${member}`)] as const
+    })
+    const others = placeOf(schemas.flatMap(unnamed), `${name}/*`)
+    // Where the others hold none, a member without one need not be told from them.
+    const told = members.filter(([, below]) => below !== null || others !== null)
+    if (told.length > 0) place.members = Object.fromEntries(told)
+    if (others !== null) place.others = others
+    return index
+  }
+
+  function identity(schema: Schema): number {
+    if (!identities.has(schema)) identities.set(schema, identities.size)
+    return identities.get(schema) as number
+  }
+}
+
+const jsonSchemas = (content: MediaTypes): unknown[] =>
+  Object.entries(content).flatMap(([type, { schema }]) => (/[/+]json\b/.test(type) ? [schema] : []))
+
+/** Keywords whose schemas describe the value itself: alone, in a list, or by name (JSON Schema 2020-12 core 10.2). */
+const inPlace = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas']
+
+/** Every schema that describes a value, behind each $ref and in each branch. */
+function flatten(document: Document, holders: unknown[], found = new Set<Schema>()): Schema[] {
+  for (const holder of holders) {
+    if (typeof holder !== 'object' || holder === null || found.has(holder as Schema)) continue
+    const schema = holder as Schema
+    found.add(schema)
+    if (typeof schema.$ref === 'string') flatten(document, [resolve(document, schema.$ref)], found)
+    const branches = inPlace.flatMap((keyword) => Object.values(schema[keyword] ?? {}))
+    flatten(document, [...branches, schema.then, schema.else], found)
+  }
+  return [...found]
+}
+
+/** What a schema says of the members and items that it names: JSON has no value with both. */
+const named = ({ properties, prefixItems }: Schema): Schema => ({
+  ...(properties as object),
+  ...(prefixItems as object),
+})
+
+/** What it says of all the others. */
+const unnamed = (schema: Schema): unknown[] => [
+  ...Object.values(schema.patternProperties ?? {}),
+  ...['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems'].map((keyword) => schema[keyword]),
+]
+
+const isOtherNumber = (schema: Schema): boolean =>
+  !isInt64(schema) && [schema.type].flat().some((type) => type === 'integer' || type === 'number')

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises'
+import type { Document } from '../openapi/document.ts'
+import { readiness } from './readiness.ts'
+
+export type ManagementOptions = {
+  document: Document
+  /** The document as it is served. */
+  documentText: string
+  /** Path of the docs page; it may be missing. */
+  docs: string
+  /** Gives Prometheus' text format. */
+  metrics(): Promise<string>
+  /** Resolves when the service can do its work, rejects with the reason when it cannot. */
+  ready(): Promise<void>
+  /** Is told what each probe of readiness is told. */
+  onReady(good: boolean): void
+}
+
+/** Status 200 and plain text unless it says otherwise. */
+export type Answer = { status?: number; headers?: Record<string, string>; body: string | Buffer }
+
+type Page = () => Answer | Promise<Answer>
+
+const list = `/livez         whether the process answers
+/readyz        whether it can do its work, and why not
+/metrics       figures in Prometheus' text format
+/docs          the documentation of the service
+/openapi.json  its OpenAPI document
+`
+
+/** Takes what operators ask for; gives the pages that show it, by path. */
+export function pages({ document: { info }, documentText, docs, metrics, ready, onReady }: ManagementOptions) {
+  const probe = readiness(ready)
+  return new Map<string, Page>([
+    ['/', () => ({ body: `${info.title} ${info.version}\n\n${list}` })],
+    ['/livez', () => ({ body: 'alive\n' })],
+    [
+      '/readyz',
+      async () => {
+        const reason = await probe()
+        onReady(reason === undefined)
+        return reason === undefined ? { body: 'ready\n' } : { status: 503, body: `${reason}\n` }
+      },
+    ],
+    ['/metrics', async () => ({ headers: { 'content-type': prometheus }, body: await metrics() })],
+    ['/docs', () => docsPage(docs)],
+    ['/openapi.json', () => ({ headers: { 'content-type': 'application/json' }, body: documentText })],
+  ])
+}
+
+const prometheus = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** What the page says of itself, and what only a header can say. */
+const policy =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+async function docsPage(path: string): Promise<Answer> {
+  const body = await readFile(path).catch(() => undefined)
+  if (body === undefined) return { status: 404, body: 'the page has not been made yet: npm run docs makes it\n' }
+  return { headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }, body }
+}

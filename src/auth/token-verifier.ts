@@ -1,0 +1,39 @@
+import type { JwtOptions } from './jwt.ts'
+import { tokenVerifier, type VerifyToken } from './tokens.ts'
+
+export type AcceptedTokens = {
+  verify: VerifyToken
+  close(): void
+}
+
+/** The ways in that are configured: a list, a file that is followed, an issuer. */
+export type TokenSources = { tokens: string[]; tokensFile: string | undefined; jwt: JwtOptions | undefined }
+
+/** Is told when the file was read, with how many clients it has, and what is wrong when it cannot be. */
+type Following = { load(clients: number): void; error(error: Error): void }
+
+/** Gives what accepts the tokens of every source. Rejects, in one line, when the file cannot be used. */
+export async function acceptTokens({ tokens, tokensFile, jwt }: TokenSources, on: Following): Promise<AcceptedTokens> {
+  const verifiers: VerifyToken[] = tokens.length === 0 ? [] : [tokenVerifier(tokens)]
+  const file = tokensFile === undefined ? undefined : await follow(tokensFile, on)
+  if (file !== undefined) verifiers.push(file.verify)
+  // Last: it alone may have to wait.
+  if (jwt !== undefined) verifiers.push((await import('./jwt.ts')).jwtVerifier(jwt))
+  return {
+    verify(token, mayCost) {
+      for (const verify of verifiers) {
+        const client = verify(token, mayCost)
+        if (client !== undefined) return client
+      }
+      return undefined
+    },
+    close: () => file?.close(),
+  }
+}
+
+async function follow(path: string, on: Following) {
+  const { followTokens } = await import('./token-file-watcher.ts')
+  return await followTokens(path, on).catch((error: Error) => {
+    throw new Error(`TOKENS_FILE is ${JSON.stringify(path)}: ${error.message}`)
+  })
+}

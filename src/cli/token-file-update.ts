@@ -1,0 +1,80 @@
+import type { Stats } from 'node:fs'
+import { open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { parseTokens, readTokensFile, type TokenEntry } from '../auth/token-file.ts'
+
+/** Milliseconds that another command may keep this one waiting. */
+const timeout = 5_000
+
+/** Gives the entries of the tokens file at `path`. */
+export const readTokens = async (path: string): Promise<TokenEntry[]> => parseTokens(await readTokensFile(path))
+
+/**
+ * Changes the tokens file at `path`, or makes one where there is none; gives what `change` gave. Whoever reads the file
+ * finds it whole, as it was or as it is now, also after a crash, and no other command changes it meanwhile. Rejects with
+ * the reason when the file or the change cannot be, and has changed nothing.
+ */
+export async function changeTokens<T extends { entries: TokenEntry[] }>(
+  path: string,
+  change: (entries: TokenEntry[]) => T,
+): Promise<T> {
+  // A rename would put a file where a link was.
+  const real = (await orNothing(realpath(path))) ?? join(await realpath(dirname(path)), basename(path))
+  const release = await lock(`${real}-lock`)
+  try {
+    const before = await orNothing(stat(real))
+    const changed = change(before === undefined ? [] : await readTokens(real))
+    const text = `${JSON.stringify({ tokens: changed.entries }, null, 2)}\n`
+    parseTokens(text)
+    await replace(real, text, before)
+    return changed
+  } finally {
+    release()
+  }
+}
+
+/** Gives what was found, undefined where there is no such file. */
+async function orNothing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** A lock that ends with its process in any way: SQLite's, on an empty file that stays. Gives what releases it. */
+async function lock(path: string): Promise<() => void> {
+  // Whoever can open it can lock it.
+  const file = await open(path, 'a', 0o600)
+  await file.close()
+  const database = new Database(path, { timeout })
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    throw new Error('another command changes it', { cause: error })
+  }
+  return () => database.close()
+}
+
+/** A new file is its owner's alone; one that was there keeps owner and mode: root may change that of the service. */
+async function replace(path: string, text: string, before: Stats | undefined): Promise<void> {
+  const unfinished = `${path}.unfinished`
+  await rm(unfinished, { force: true })
+  const file = await open(unfinished, 'wx', 0o600)
+  try {
+    if (before !== undefined) {
+      await file.chown(before.uid, before.gid)
+      await file.chmod(before.mode & 0o777)
+    }
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(unfinished, path)
+  const directory = await open(dirname(path))
+  await directory.sync().finally(() => directory.close())
+}

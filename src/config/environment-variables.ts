@@ -1,0 +1,86 @@
+import { isIP } from 'node:net'
+import { makeValidator, type ValidatorSpec } from 'envalid'
+import { isIssuer, isKeySource } from '../auth/issuer.ts'
+import { defaultLimits as limits } from '../limits/limits.ts'
+import { isStoreUrl, storeUrls } from '../store/open.ts'
+
+/** Takes how a variable is read, whether a value is allowed, and that in words; gives its validator, by its default. */
+const checked =
+  <T extends object | string | number>(parse: (text: string) => T, isAllowed: (value: T) => boolean, allowed: string) =>
+  (fallback: T): ValidatorSpec<T> =>
+    makeValidator<T>((given) => {
+      const value = parse(given)
+      if (!isAllowed(value)) throw new Error('not allowed')
+      return value
+    })({ default: fallback, desc: allowed })
+
+const text = (allowed: string, isAllowed: (value: string) => boolean) => checked(String, isAllowed, allowed)
+
+const choice = (...choices: [string, ...string[]]) =>
+  text(choices.join(', '), (value) => choices.includes(value))(choices[0])
+
+const integer = (least: number, greatest: number, of = 'an integer') =>
+  checked(
+    (given) => (/^\d{1,15}$/.test(given) ? Number(given) : Number.NaN),
+    (value) => value >= least && value <= greatest,
+    `${of} from ${least} to ${greatest}`,
+  )
+
+const list = (of: string, isAllowed: (item: string) => boolean) =>
+  checked(
+    (given) => given.split(',').map((item) => item.trim()),
+    (items) => items.every(isAllowed),
+    of,
+  )
+
+const anything = text('any text', () => true)
+const address = text('an IP address or localhost', (host) => host === 'localhost' || isIP(host) > 0)
+const port = integer(0, 65_535)
+const bytes = (least: number) => integer(least, 2 ** 30, 'a number of bytes')
+const milliseconds = (least: number) => integer(least, 3_600_000, 'a number of milliseconds')
+const perMinute = integer(0, 1_000_000_000, 'a number a minute')
+const count = integer(1, 1_000_000)
+const ofThisMachine = 'an https URL, or an http URL of this machine'
+
+/** RFC 4632 section 3.1. */
+const ranges = list('IP addresses and CIDR ranges, comma separated', (range) => {
+  const [, base = '', length = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(range) ?? []
+  return Number(length) <= ({ 4: 32, 6: 128 }[isIP(base)] ?? -1)
+})
+
+/** Every variable of the environment that the service reads, with its default and, in `desc`, what is allowed. */
+export const variables = {
+  HOST: address('127.0.0.1'),
+  PORT: port(3000),
+  WORKERS: integer(1, 128)(1),
+  STORE_URL: text(storeUrls, isStoreUrl)('sqlite:data/plants.db'),
+
+  ACCESS_TOKENS: anything(''),
+  TOKENS_FILE: anything(''),
+  JWT_ISSUER: text(ofThisMachine, isIssuer)(''),
+  JWT_AUDIENCE: anything(''),
+  JWT_JWKS_URL: text(ofThisMachine, isKeySource)(''),
+  TRUST_PROXY: ranges([]),
+
+  BODY_LIMIT: bytes(1)(limits.body),
+  HEADERS_LIMIT: bytes(1_024)(limits.headers),
+  HEADERS_TIMEOUT: milliseconds(1)(limits.headersTime),
+  REQUEST_TIMEOUT: milliseconds(1)(limits.requestTime),
+  KEEP_ALIVE_TIMEOUT: milliseconds(1)(limits.keepAliveTime),
+  HANDLER_TIMEOUT: milliseconds(1)(limits.handlerTime),
+  CONNECTIONS_LIMIT: count(limits.connections),
+  IN_FLIGHT_LIMIT: count(limits.inFlight),
+  EVENT_LOOP_DELAY_LIMIT: milliseconds(1)(limits.eventLoopDelay),
+  REQUESTS_PER_MINUTE: perMinute(limits.requests),
+  AUTH_FAILURES_PER_MINUTE: perMinute(limits.authFailures),
+
+  DRAIN_TIME: milliseconds(0)(5_000),
+  DRAIN_DEADLINE: milliseconds(1)(30_000),
+
+  MANAGEMENT_HOST: address('127.0.0.1'),
+  MANAGEMENT_PORT: port(3001),
+
+  LOG_LEVEL: choice('info', 'fatal', 'error', 'warn', 'debug', 'silent'),
+  ACCESS_LOG: choice('on', 'off'),
+  LOG_FORMAT: choice('auto', 'json', 'pretty'),
+}

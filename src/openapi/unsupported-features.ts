@@ -1,0 +1,94 @@
+import { isJson } from '../http/json-body.ts'
+import { type Document, type Endpoint, endpoints, join, type Located, type Parameter, typesOf } from './document.ts'
+import { unservableSchemas } from './unsupported-schemas.ts'
+
+/**
+ * Takes a bundled document, and its operations where they are at hand; gives one line for each place that could not be
+ * served as it says, with what to do: better no service than one that reads a request or writes an answer in another way.
+ */
+export function unservable(document: Document, all = endpoints(document)): string[] {
+  const version = document.openapi
+  if (!/^3\.[01]\./.test(version)) return [`#/openapi: ${version} is not read; use 3.0 or 3.1`]
+  return [
+    ...all.flatMap((endpoint) => [
+      ...pathProblems(endpoint),
+      ...methodProblems(endpoint),
+      ...endpoint.parameters.flatMap((parameter) => parameterProblems(document, parameter)),
+      ...contentProblems(endpoint),
+    ]),
+    ...doubles(all),
+    ...unservableSchemas(document),
+  ]
+}
+
+function pathProblems({ path, routes }: Endpoint): string[] {
+  const place = join('#', 'paths', path)
+  const problems = []
+  // What follows a parameter must tell the router where it ends.
+  if (/\}[^/.-]/.test(path)) problems.push(`${place}: a path parameter must end before /, . or -, or with the path`)
+  for (const route of routes) {
+    if (!route.startsWith('/')) problems.push(`${place}: its server must have a URL with //, or one that begins with /`)
+    else if (/[*?#%{]/.test(route.replace(/\{[^}]*\}/g, ''))) {
+      problems.push(`${place}: ${route} has one of * ? # % {, which a path cannot have`)
+    }
+  }
+  return problems
+}
+
+function methodProblems({ path, method, operationId, requestBody, pointer }: Endpoint): string[] {
+  const problems = []
+  if (operationId === undefined) problems.push(`${method} ${path} has no operationId; its handler needs the name`)
+  if (method === 'TRACE') problems.push('TRACE is not served; leave the operation out')
+  if (requestBody !== undefined && ['GET', 'HEAD'].includes(method)) {
+    problems.push(`a body of ${method} is not read; use parameters or POST`)
+  }
+  return problems.map((problem) => `${pointer}: ${problem}`)
+}
+
+/** Two operations of one name, or at one place, of which one would not be reached. */
+function doubles(all: Endpoint[]): string[] {
+  const seen = new Set<string>()
+  const isDouble = (key: string) => seen.size === seen.add(key).size
+  return all.flatMap(({ operationId, method, routes, pointer }) => [
+    ...(operationId !== undefined && isDouble(operationId)
+      ? [`${pointer}: operation ${operationId} is there twice`]
+      : []),
+    ...routes
+      .filter((route) => isDouble(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`))
+      .map((route) => `${pointer}: ${method} ${route} is served by another operation`),
+  ])
+}
+
+/** The styles that can be read of each kind (OpenAPI 3.1 section 4.8.12.3). */
+const styles = {
+  path: ['simple'],
+  query: ['form', 'spaceDelimited', 'pipeDelimited'],
+  header: ['simple'],
+  cookie: ['form'],
+}
+
+function parameterProblems(document: Document, { in: kind, name, schema, style, pointer }: Located<Parameter>) {
+  const problems = []
+  const types = typesOf(document, schema)
+  const allowed = styles[kind]
+  if (schema === undefined) problems.push('a parameter is described by a schema, not by content')
+  if (style !== undefined && !allowed.includes(style)) problems.push(`style ${style} is not read; use ${allowed[0]}`)
+  if (types.includes('object')) problems.push('an object is not read; use one parameter for each property')
+  if (types.includes('array') && kind === 'path') problems.push('an array in a path is not read; use the query')
+  return problems.map((problem) => `${pointer}: parameter ${name}: ${problem}`)
+}
+
+function contentProblems({ requestBody, responses }: Endpoint): string[] {
+  const problems = []
+  for (const mediaType of Object.keys(requestBody?.content ?? {})) {
+    if (!isJson(mediaType)) problems.push(`${requestBody?.pointer}/content: ${mediaType} is not read, only JSON is`)
+  }
+  for (const { content, pointer } of Object.values(responses)) {
+    const [mediaType, ...more] = Object.keys(content ?? {})
+    if (more.length > 0) problems.push(`${pointer}/content: one media type can be written, not ${more.length + 1}`)
+    else if (mediaType !== undefined && !isJson(mediaType)) {
+      problems.push(`${pointer}/content: ${mediaType} is not written, only JSON is`)
+    }
+  }
+  return problems
+}

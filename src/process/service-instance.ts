@@ -1,0 +1,108 @@
+import type { Server } from 'node:http'
+import type { ManagementOptions } from '../admin/pages.ts'
+import { acceptTokens } from '../auth/token-verifier.ts'
+import type { Config } from '../config/read-config.ts'
+import type { Exchange } from '../http/request-context.ts'
+import { createLog, requestLog } from '../observability/log.ts'
+import type { Figures } from '../observability/metrics.ts'
+import type { Document } from '../openapi/document.ts'
+import { openStore, withoutPassword } from '../store/open.ts'
+import { listen } from './listen.ts'
+import { beforeEnd, grace } from './shutdown.ts'
+
+// V8 learns from the first of these how to make all later ones. What else happens at the start can mislead it: about
+// every second process then paid up to 2 us more for each request, for as long as it ran.
+for (let tick = 0; tick < 3_000; tick++) process.nextTick(() => {})
+
+/** What serves plants, in this process or in others, and what its management asks it. */
+export type Service = Pick<ManagementOptions, 'metrics' | 'ready' | 'onReady'> & {
+  /** Resolves with its URL once it serves. */
+  listen(): Promise<string>
+  /** From now on it is unready, and each answer ends its connection. */
+  drain(): void
+  /** Takes nothing new and resolves when what was taken is finished. */
+  close(): Promise<void>
+}
+
+export type OwnService = Service & { server: Server; figures(): Promise<Figures> }
+
+/**
+ * Opens store, tokens and log; gives the service in this process, which does not listen yet. Rejects with one line that
+ * names the variable to change. When the store fails for good later, `failed` is told once answers have had time to leave.
+ */
+export async function openService(
+  config: Config,
+  document: Document,
+  failed: (error: Error) => void,
+): Promise<OwnService> {
+  // A store may open in a thread of its own, beside which the rest is loaded.
+  const [store, { createApp }, { createMetrics }, log] = await Promise.all([
+    openStore(config.storeUrl).catch((error: Error) => {
+      throw new Error(`STORE_URL is "${withoutPassword(config.storeUrl)}": ${error.message}`)
+    }),
+    import('../app.ts'),
+    import('../observability/metrics.ts'),
+    createLog({ ...config.log, isShared: config.workers > 1 }),
+  ])
+  beforeEnd((done) => log.flush(done))
+  /** Why the service must not be sent more requests: it does not serve yet, or is about to end. */
+  let unready: string | undefined = 'starting'
+  const metrics = createMetrics(document.info)
+  const tokens = await acceptTokens(config, {
+    load(clients) {
+      metrics.tokens(true)
+      log.info({ clients }, 'tokens file read')
+    },
+    error(err) {
+      metrics.tokens(false)
+      log.error({ err }, 'tokens file cannot be used, the last good one is kept')
+    },
+  })
+  const logRequest = config.log.requests ? requestLog(log) : () => {}
+  const app = await createApp({
+    document,
+    store,
+    verifyToken: tokens.verify,
+    log,
+    limits: config.limits,
+    observer: {
+      begin: metrics.begin,
+      end(exchange: Exchange) {
+        metrics.end(exchange)
+        logRequest(exchange)
+      },
+    },
+    shed: metrics.shed,
+    draining: () => unready !== undefined,
+    trustProxy: config.trustProxy,
+  })
+  app.server.on('drop', () => metrics.refused('connections'))
+  void store.failure?.then(({ message }) => {
+    // Who waits for an answer gets it, but a slow client does not keep the service from being started anew.
+    setTimeout(failed, grace, new Error(`the store has failed: ${message}`))
+    unready = 'the store has failed'
+    void app.close()
+  })
+  return {
+    server: app.server,
+    figures: metrics.figures,
+    metrics: metrics.text,
+    onReady: metrics.ready,
+    async listen() {
+      const url = await listen((place) => app.listen(place), app.server, config)
+      unready = undefined
+      return url
+    },
+    async ready() {
+      if (unready !== undefined) throw new Error(unready)
+      await store.ready()
+    },
+    drain() {
+      unready = 'draining'
+    },
+    async close() {
+      await app.close()
+      await store.close()
+    },
+  }
+}

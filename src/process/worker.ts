@@ -1,0 +1,63 @@
+/** The process of one worker: it serves, as the primary process tells it, and ends with it. */
+import cluster from 'node:cluster'
+import { limitConnections } from './connection-limit.ts'
+import { type OwnService, openService } from './service-instance.ts'
+import { exit } from './shutdown.ts'
+import type { Order, Question, Report } from './worker-process.ts'
+
+/** Undefined before it serves. */
+let service: OwnService | undefined
+
+// A terminal, for one, sends them to each process; what follows is for the primary process to say.
+const ignore = () => {}
+process.on('SIGINT', ignore).on('SIGTERM', ignore)
+process.stderr.on('error', ignore)
+// When the primary process is gone Node ends this one, but for what is being sent.
+cluster.worker?.on('error', ignore)
+process.on('message', (order: Order) => {
+  follow(order).catch(fail)
+})
+
+report('listening')
+
+async function follow(order: Order): Promise<void> {
+  switch (order.order) {
+    case 'serve': {
+      const { config, document } = order
+      const opened = await openService(config, document, fail)
+      limitConnections(opened.server, config.limits.connections)
+      const url = await opened.listen()
+      service = opened
+      return report({ url })
+    }
+    case 'drain':
+      return service?.drain()
+    case 'close':
+      if (service === undefined) process.exit()
+      await service.close()
+      // Nothing is left to be told.
+      process.channel?.unref()
+      return
+    default:
+      return await answer(order.order)
+  }
+}
+
+async function answer(question: Question): Promise<void> {
+  try {
+    if (service === undefined) throw new Error('starting')
+    const answer = question === 'ready' ? await service.ready() : await service.figures()
+    report({ question, answer })
+  } catch (error) {
+    report({ question, problem: (error as Error).message })
+  }
+}
+
+function report(report: Report, then = ignore): void {
+  process.send?.(report, then)
+}
+
+/** The primary process tells people. */
+function fail({ message }: Error): void {
+  report({ end: message }, exit)
+}

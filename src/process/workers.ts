@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../config/read-config.ts'
+import { createMetrics } from '../observability/metrics.ts'
+import type { Document } from '../openapi/document.ts'
+import type { Service } from './service-instance.ts'
+import { beforeEnd, grace } from './shutdown.ts'
+import { addFigures } from './worker-metrics.ts'
+import { forkWorker, type WorkerProcess } from './worker-process.ts'
+
+/** Milliseconds until a worker that has ended is replaced: one that cannot live does not keep the machine busy. */
+const pause = 1_000
+
+/**
+ * Gives the service in as many processes as the configuration says, on one port; they are started when it is to listen.
+ * One that ends after that is replaced. Its close rejects when a worker has not ended in peace.
+ */
+export async function openWorkers(config: Config, document: Document): Promise<Service> {
+  const own = createMetrics(document.info)
+  const figures = addFigures(own.figures)
+  /** One for each place, until its successor is started. */
+  let workers: WorkerProcess[] = []
+  let unready: string | undefined = 'starting'
+  let places: Promise<Error | undefined>[] = []
+  const tell = (order: 'drain' | 'close') => {
+    for (const worker of workers) worker.tell({ order })
+  }
+
+  /** Resolves when a place is left for good, with the reason when that is no peaceful one. */
+  async function occupy(place: number): Promise<Error | undefined> {
+    for (;;) {
+      const worker = workers[place] as WorkerProcess
+      const { reason, inPeace } = await worker.ended
+      figures.keep(worker)
+      if (unready === 'draining') return inPeace ? undefined : reason
+      process.stderr.write(`plant-store: ${reason.message}; another worker takes its place\n`)
+      await sleep(pause)
+      if (unready === 'draining') return
+      workers[place] = forkWorker(config, document)
+    }
+  }
+
+  beforeEnd((done) => {
+    for (const worker of workers) worker.disconnect()
+    // One that is stuck does not hear of it.
+    setTimeout(() => workers.forEach((worker) => void worker.kill()), grace / 2)
+    void Promise.all(workers.map(({ ended }) => ended)).then(done)
+  })
+
+  return {
+    async listen() {
+      workers = Array.from({ length: config.workers }, () => forkWorker(config, document))
+      const [url = ''] = await Promise.all(workers.map(({ url }) => url))
+      places = workers.map((_, place) => occupy(place))
+      unready = undefined
+      return url
+    },
+    async ready() {
+      if (unready !== undefined) throw new Error(unready)
+      await Promise.all(workers.map((worker) => worker.ask('ready')))
+    },
+    onReady: own.ready,
+    metrics: () => figures.text(workers),
+    drain() {
+      unready = 'draining'
+      tell('drain')
+    },
+    async close() {
+      tell('close')
+      const reasons = await Promise.all(places)
+      const reason = reasons.find((reason) => reason !== undefined)
+      if (reason !== undefined) throw reason
+    },
+  }
+}

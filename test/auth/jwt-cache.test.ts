@@ -1,0 +1,26 @@
+import t from 'tap'
+import { verifiedTokens } from '../../src/auth/jwt-cache.ts'
+
+t.test('a token is known for a minute, or until it expires', async (t) => {
+  let now = 5_000
+  const tokens = verifiedTokens({ now: () => now })
+  tokens.add('long', 'a', 600_000)
+  tokens.add('short', 'b', 1_000)
+  tokens.add('expired', 'c', -1)
+  const known = () => ['long', 'short', 'expired', 'other'].map(tokens.get)
+  t.same(known(), ['a', 'b', undefined, undefined])
+  now += 999
+  t.same(known(), ['a', 'b', undefined, undefined])
+  now += 1
+  t.same(known(), ['a', undefined, undefined, undefined])
+  now += 58_999
+  t.same(known(), ['a', undefined, undefined, undefined])
+  now += 1
+  t.same(known(), [undefined, undefined, undefined, undefined])
+})
+
+t.test('the oldest make room', async (t) => {
+  const tokens = verifiedTokens({ size: 2 })
+  for (const token of ['a', 'b', 'a', 'c']) tokens.add(token, token, 60_000)
+  t.same(['a', 'b', 'c'].map(tokens.get), ['a', undefined, 'c'])
+})

@@ -1,0 +1,183 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { followTokens } from '../../src/auth/token-file-watcher.ts'
+import { newToken } from '../../src/auth/tokens.ts'
+import { inSeconds, textOf, tokensFile } from '../support/tokens.ts'
+
+const [first, second, third] = [newToken(), newToken(), newToken()]
+
+/** Follows a file until the test ends, and keeps what is told, in order. */
+async function follow(t: Test, path: string) {
+  const told: (number | string)[] = []
+  const followed = await followTokens(path, {
+    load: (clients) => told.push(clients),
+    error: ({ message }) => told.push(message),
+  })
+  t.teardown(() => followed.close())
+  return { ...followed, told }
+}
+
+/** What is promised: two seconds. */
+async function within(t: Test, isSo: () => boolean, what: string): Promise<void> {
+  const end = performance.now() + 2_000
+  while (!isSo() && performance.now() < end) await sleep(10)
+  t.ok(isSo(), what)
+}
+
+/** Puts a new file in the place of another. */
+function replace(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}
+
+t.test('a token is that of its client', async (t) => {
+  const entries = [
+    ['a', first],
+    ['a', second, inSeconds(60)],
+    ['b', third, inSeconds(-60)],
+    ['c', 'by-hand'],
+  ] as const
+  const { verify, told } = await follow(t, tokensFile(t, ...entries.map(([...entry]) => entry)))
+  t.equal(verify(first), 'a')
+  t.equal(verify(second), 'a', 'several of one client')
+  t.equal(verify(third), undefined, 'it has expired')
+  t.equal(verify('by-hand'), 'c', 'a token of another format')
+  const wrong = ['', newToken(), `${first}x`, first.slice(0, -1), first.slice(7), first.toLowerCase()]
+  for (const token of wrong) t.equal(verify(token), undefined)
+  t.same(told, [2], 'clients with a token that is not expired')
+})
+
+t.test('a token whose checksum is wrong is not looked up', async (t) => {
+  const mistyped = `${first.slice(0, -1)}-`
+  const { verify } = await follow(t, tokensFile(t, ['a', mistyped]))
+  t.equal(verify(mistyped), undefined)
+})
+
+t.test('a token expires while the file stays as it is', async (t) => {
+  const { verify, told } = await follow(t, tokensFile(t, ['a', first, inSeconds(1.5)]))
+  t.equal(verify(first), 'a')
+  await sleep(1_600)
+  t.equal(verify(first), undefined)
+  t.same(told, [1])
+})
+
+t.test('a change is seen, however it is made', async (t) => {
+  const path = tokensFile(t, ['a', first])
+  const { verify, told } = await follow(t, path)
+  replace(path, textOf(['a', first], ['b', second]))
+  await within(t, () => verify(second) === 'b', 'a new file in its place')
+  t.equal(verify(first), 'a')
+
+  const date = new Date()
+  utimesSync(path, date, date)
+  writeFileSync(path, textOf(['a', first], ['b', third]))
+  utimesSync(path, date, date)
+  await within(t, () => verify(second) === undefined && verify(third) === 'b', 'another text of the same size and date')
+
+  // Kubernetes mounts a secret so: the file is a link, by way of a link to a directory, which it replaces.
+  const directory = dirname(path)
+  for (const [name, token] of [
+    ['one', first],
+    ['two', second],
+  ] as const) {
+    mkdirSync(join(directory, name))
+    writeFileSync(join(directory, name, 'tokens.json'), textOf(['a', token]), { mode: 0o444 })
+  }
+  symlinkSync('one', join(directory, '..data'))
+  symlinkSync('..data/tokens.json', join(directory, 'linked.json'))
+  const linked = await follow(t, join(directory, 'linked.json'))
+  t.equal(linked.verify(first), 'a')
+  symlinkSync('two', join(directory, '..data.new'))
+  renameSync(join(directory, '..data.new'), join(directory, '..data'))
+  await within(t, () => linked.verify(first) === undefined && linked.verify(second) === 'a', 'a replaced link')
+  await sleep(600)
+  t.same(
+    [told, linked.told],
+    [
+      [1, 2, 2],
+      [1, 1],
+    ],
+    'each is told once',
+  )
+})
+
+t.test('what is broken keeps the last good set, and is told once', async (t) => {
+  const path = tokensFile(t, ['a', first])
+  const { verify, told, close } = await follow(t, path)
+  const good = textOf(['a', first])
+  const isTold = (what: RegExp) => () => what.test(String(told.at(-1)))
+
+  replace(path, good.slice(0, -9))
+  await within(t, isTold(/^it is not JSON/), 'half a file')
+  t.equal(verify(first), 'a')
+  await sleep(1_100)
+  t.equal(told.length, 2)
+  rmSync(path)
+  await within(t, isTold(/^ENOENT/), 'no file')
+  t.equal(verify(first), 'a')
+  replace(path, good)
+  await within(t, isTold(/^1$/), 'the same as before')
+  replace(path, textOf())
+  await within(t, isTold(/^0$/), 'no token at all')
+  t.equal(verify(first), undefined)
+  t.equal(told.length, 5)
+
+  close()
+  replace(path, good)
+  await sleep(1_100)
+  t.equal(told.length, 5, 'nothing when it is closed')
+})
+
+t.test('a look that is under way when it is closed tells nothing', async (t) => {
+  for (const text of [textOf(), 'broken']) {
+    const path = tokensFile(t, ['a', first])
+    const { told, close, verify } = await follow(t, path)
+    writeFileSync(path, text)
+    while (!process.getActiveResourcesInfo().includes('FSReqPromise')) await turn()
+    close()
+    await sleep(100)
+    t.same(told, [1])
+    t.equal(verify(first), 'a')
+  }
+})
+
+t.test('a file that cannot be used is refused at the start, in one line', async (t) => {
+  const path = tokensFile(t)
+  for (const text of [first, '[]', `{"tokens":[{"name":"${third}"}]}`]) {
+    writeFileSync(path, text)
+    const { message } = await follow(t, path).catch((error) => error)
+    t.match(message, /^it [^\n]+$/)
+    t.notMatch(message, /plants_/)
+  }
+  await t.rejects(follow(t, `${path}.none`), { code: 'ENOENT' })
+})
+
+t.test('without file descriptors the last good set is kept, and nothing keeps a process that is done', async (t) => {
+  const path = tokensFile(t, ['a', first])
+  const script = join(dirname(path), 'follow.mjs')
+  writeFileSync(
+    script,
+    `import { closeSync, openSync } from 'node:fs'
+    import { followTokens } from ${JSON.stringify(resolve('src/auth/token-file-watcher.ts'))}
+    const taken = []
+    const { verify } = await followTokens(${JSON.stringify(path)}, {
+      load: (clients) => console.log('load', clients),
+      error: ({ code }) => {
+        console.log(code, verify(${JSON.stringify(first)}))
+        for (const descriptor of taken) closeSync(descriptor)
+      },
+    })
+    try {
+      for (;;) taken.push(openSync('/dev/null'))
+    } catch {
+      setTimeout(() => {}, 2_000)
+    }`,
+  )
+  const limited = ['-c', 'ulimit -n 256; exec "$@"', 'bash', process.execPath, ...process.execArgv, script]
+  const { stdout } = await promisify(execFile)('bash', limited)
+  t.equal(stdout, 'load 1\nEMFILE a\nload 1\n')
+})

@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parseTokens, readTokensFile } from '../../src/auth/token-file.ts'
+import { newToken } from '../../src/auth/tokens.ts'
+
+const entry = { name: 'shop', sha256: '0123456789abcdef'.repeat(4), created: '2026-01-31T12:00:00Z' }
+const whole = {
+  name: 'a.B_c-9',
+  sha256: 'f'.repeat(64),
+  created: '2026-01-31T12:00:00.5+01:00',
+  expires: '2027-01-31T12:00:00Z',
+  note: 'für den Laden 🌱',
+}
+
+t.test('the entries, as they are', async (t) => {
+  for (const tokens of [[], [entry], [entry, whole], [entry, { ...entry, sha256: 'a'.repeat(64), note: '' }]]) {
+    t.strictSame(parseTokens(JSON.stringify({ tokens })), tokens)
+  }
+})
+
+t.test('what is wrong is told with its place, and not shown', async (t) => {
+  const top = 'it is not what it should be, allowed: an object whose one member is the list tokens'
+  const texts: [string, string][] = [
+    ['', 'it is not JSON: unexpected end at character 0'],
+    ['secret', 'it is not JSON: unexpected character at character 0'],
+    ['{"tokens":[],"tokens":[]}', 'it is not JSON: the same name twice in one object at character 21'],
+    ['null', top],
+    ['"secret"', top],
+    ['[]', top],
+    ['{}', top],
+    ['{"tokens":{}}', top],
+    ['{"tokens":[],"secret":1}', top],
+    ['{"tokens":[],"__proto__":1}', top],
+    [JSON.stringify({ tokens: [{ ...entry, note: newToken() }] }), 'it holds a token, allowed: digests of tokens'],
+    [
+      JSON.stringify({ tokens: [entry, whole, { ...entry, name: 'other' }] }),
+      'tokens[2].sha256 is that of tokens[0], allowed: one entry for each token',
+    ],
+  ]
+  for (const [text, message] of texts) t.throws(() => parseTokens(text), { message }, text)
+
+  const name = 'allowed: 1 to 64 letters, digits and ._-'
+  const sha256 = 'allowed: 64 hexadecimal digits in lower case'
+  const date = 'allowed: a date and time such as 2026-01-31T12:00:00Z'
+  const note = 'allowed: one line of at most 200 characters'
+  const values: [unknown, string][] = [
+    [null, `.name is missing, ${name}`],
+    ['secret', `.name is missing, ${name}`],
+    [[], `.name is missing, ${name}`],
+    [{ ...entry, name: '' }, `.name is wrong, ${name}`],
+    [{ ...entry, name: 'the shop' }, `.name is wrong, ${name}`],
+    [{ ...entry, name: 'shop\n' }, `.name is wrong, ${name}`],
+    [{ ...entry, name: 'a'.repeat(65) }, `.name is wrong, ${name}`],
+    [{ ...entry, name: 1 }, `.name is wrong, ${name}`],
+    [{ ...entry, sha256: undefined }, `.sha256 is missing, ${sha256}`],
+    [{ ...entry, sha256: 'a-token-of-the-tests-0123456789-abcdef' }, `.sha256 is wrong, ${sha256}`],
+    [{ ...entry, sha256: 'A'.repeat(64) }, `.sha256 is wrong, ${sha256}`],
+    [{ ...entry, sha256: 'a'.repeat(63) }, `.sha256 is wrong, ${sha256}`],
+    [{ ...entry, sha256: ['a'.repeat(64)] }, `.sha256 is wrong, ${sha256}`],
+    [{ ...entry, created: undefined }, `.created is missing, ${date}`],
+    [{ ...entry, created: '2026-02-30T12:00:00Z' }, `.created is wrong, ${date}`],
+    [{ ...entry, expires: null }, `.expires is wrong, ${date}`],
+    [{ ...entry, expires: '' }, `.expires is wrong, ${date}`],
+    [{ ...entry, expires: '2027-01-31' }, `.expires is wrong, ${date}`],
+    [{ ...entry, note: 'two\nlines' }, `.note is wrong, ${note}`],
+    [{ ...entry, note: '\u001b[2J' }, `.note is wrong, ${note}`],
+    [{ ...entry, note: '\u202e' }, `.note is wrong, ${note}`],
+    [{ ...entry, note: 'a'.repeat(201) }, `.note is wrong, ${note}`],
+    [
+      { ...entry, expire: '2020-01-01T00:00:00Z' },
+      ' has an unknown member, allowed: name, sha256, created, expires, note',
+    ],
+    [{ ...entry, toString: 'x' }, ' has an unknown member, allowed: name, sha256, created, expires, note'],
+  ]
+  for (const [value, message] of values) {
+    const text = JSON.stringify({ tokens: [whole, value] })
+    t.throws(() => parseTokens(text), { message: `tokens[1]${message}` }, text)
+  }
+})
+
+t.test('who may read the file does not matter, who may write it does', async (t) => {
+  const path = join(t.testdir({ 'tokens.json': '{"tokens":[]}' }), 'tokens.json')
+  for (const mode of [0o600, 0o400, 0o440, 0o444, 0o644, 0o755]) {
+    chmodSync(path, mode)
+    t.equal(await readTokensFile(path), '{"tokens":[]}', mode.toString(8))
+  }
+  for (const mode of [0o620, 0o602, 0o664, 0o666, 0o777]) {
+    chmodSync(path, mode)
+    const message = `its mode is ${mode.toString(8)}, allowed: writable by its owner alone`
+    await t.rejects(readTokensFile(path), { message })
+  }
+})
+
+t.test('what is no file is refused at once', async (t) => {
+  const directory = t.testdir({ file: '' })
+  execFileSync('mkfifo', ['-m', '600', join(directory, 'pipe')])
+  await t.rejects(readTokensFile(join(directory, 'pipe')), { message: 'it is no regular file' })
+  await t.rejects(readTokensFile(directory), { message: 'it is no regular file' })
+  await t.rejects(readTokensFile('/dev/zero'), { message: 'it is no regular file' })
+  await t.rejects(readTokensFile(join(directory, 'none')), { code: 'ENOENT' })
+  await t.rejects(readTokensFile(join(directory, 'file', 'tokens.json')), { code: 'ENOTDIR' })
+  writeFileSync(join(directory, 'file'), 'text')
+  t.equal(await readTokensFile(join(directory, 'file')), 'text')
+})

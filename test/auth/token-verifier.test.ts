@@ -1,0 +1,59 @@
+import { appendFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { acceptTokens } from '../../src/auth/token-verifier.ts'
+import { newToken } from '../../src/auth/tokens.ts'
+import { audience, createKey, startIssuer } from '../support/issuer.ts'
+import { createService } from '../support/service.ts'
+import { tokensFile } from '../support/tokens.ts'
+
+const nobody = { load() {}, error() {} }
+
+t.test('tokens of a list, of a file and of an issuer are accepted together', async (t) => {
+  const issuer = await startIssuer(t)
+  const key = createKey(issuer.url)
+  issuer.serve('/keys', { keys: [key.jwk] })
+  const [listed, filed] = [newToken(), newToken()]
+  const { verify, close } = await acceptTokens(
+    {
+      tokens: [listed],
+      tokensFile: tokensFile(t, ['gardener', filed]),
+      jwt: { issuer: issuer.url, audience, jwksUrl: issuer.jwksUrl },
+    },
+    nobody,
+  )
+  t.teardown(close)
+  t.equal(verify(listed), 'access-token-1')
+  t.equal(verify(filed), 'gardener')
+  t.equal(verify(newToken()), undefined)
+  t.equal(await verify(key.token()), 'gardener')
+
+  const { create } = await createService(t, { verifyToken: verify })
+  const status = async (token: string) =>
+    (await create({ id: 1, name: 'a' }, { authorization: `Bearer ${token}` })).status
+  t.same([await status(listed), await status(filed), await status(key.token())], [200, 200, 200])
+  t.same([await status(newToken()), await status(key.token({ claims: { aud: 'others' } }))], [401, 401])
+})
+
+t.test('what is told of the file is passed on', async (t) => {
+  const path = tokensFile(t, ['gardener', newToken()])
+  const told: (number | Error)[] = []
+  const on = { load: (clients: number) => told.push(clients), error: (error: Error) => told.push(error) }
+  const { close } = await acceptTokens({ tokens: [], tokensFile: path, jwt: undefined }, on)
+  t.teardown(close)
+  t.same(told, [1])
+  appendFileSync(path, 'broken')
+  while (told.length < 2) await sleep(20)
+  t.match(told[1], /not JSON/)
+})
+
+t.test('a file that cannot be used is refused, and named', async (t) => {
+  const sources = { tokens: [], tokensFile: '/nowhere/tokens.json', jwt: undefined }
+  await t.rejects(acceptTokens(sources, nobody), /^TOKENS_FILE is "\/nowhere\/tokens.json": ENOENT/)
+})
+
+t.test('without a file there is none to close', async (t) => {
+  const { verify, close } = await acceptTokens({ tokens: [], tokensFile: undefined, jwt: undefined }, nobody)
+  t.equal(verify(newToken()), undefined)
+  close()
+})

@@ -1,0 +1,97 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import t from 'tap'
+import type { TokenEntry } from '../../src/auth/token-file.ts'
+import { changeTokens, readTokens } from '../../src/cli/token-file-update.ts'
+import { textOf, tokensFile } from '../support/tokens.ts'
+
+const entry = { name: 'a', sha256: 'a'.repeat(64), created: '2026-01-31T12:00:00Z' }
+const added = (entries: TokenEntry[]) => ({ entries: [...entries, entry], result: 'r' })
+
+t.test('a new file is its owner alone, as is its lock', async (t) => {
+  const path = join(t.testdir({}), 'tokens.json')
+  t.equal((await changeTokens(path, added)).result, 'r')
+  t.strictSame(await readTokens(path), [entry])
+  t.same(readdirSync(dirname(path)), ['tokens.json', 'tokens.json-lock'])
+  for (const name of [path, `${path}-lock`]) t.equal(statSync(name).mode & 0o777, 0o600)
+})
+
+t.test('a file that is there keeps its owner and mode', async (t) => {
+  const path = tokensFile(t, ['b', 'token'])
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) chownSync(path, 12_345, 12_346)
+  chmodSync(path, 0o640)
+  const before = statSync(path)
+  await changeTokens(path, added)
+  const { uid, gid, mode, ino } = statSync(path)
+  t.same([uid, gid, mode & 0o777], [before.uid, before.gid, 0o640])
+  t.not(ino, before.ino, 'it is another file')
+  t.equal((await readTokens(path)).length, 2)
+})
+
+t.test('a link stays one', async (t) => {
+  const path = tokensFile(t)
+  const link = join(dirname(path), 'links', 'link.json')
+  mkdirSync(dirname(link))
+  symlinkSync(path, link)
+  await changeTokens(link, added)
+  t.ok(lstatSync(link).isSymbolicLink())
+  t.strictSame(await readTokens(path), [entry])
+  t.ok(existsSync(`${path}-lock`), 'one lock for all names')
+})
+
+t.test('what an ended command left behind is no obstacle', async (t) => {
+  const path = tokensFile(t)
+  writeFileSync(`${path}.unfinished`, 'half', { mode: 0o644 })
+  writeFileSync(`${path}-lock`, '')
+  await changeTokens(path, added)
+  t.equal(statSync(path).mode & 0o777, 0o600)
+  t.notOk(existsSync(`${path}.unfinished`))
+})
+
+t.test('when a change cannot be, nothing is changed', async (t) => {
+  const path = tokensFile(t, ['b', 'token'])
+  const text = readFileSync(path, 'utf8')
+  const change = () => {
+    throw new Error('no')
+  }
+  await t.rejects(changeTokens(path, change), { message: 'no' })
+  const wrong = { ...entry, name: '' }
+  await t.rejects(
+    changeTokens(path, () => ({ entries: [wrong] })),
+    /^tokens\[0\]\.name is wrong, /,
+  )
+  t.equal(readFileSync(path, 'utf8'), text)
+
+  chmodSync(path, 0o666)
+  await t.rejects(changeTokens(path, added), /^its mode is 666, /)
+  chmodSync(path, 0o600)
+  writeFileSync(path, '{')
+  await t.rejects(changeTokens(path, added), /^it is not JSON: /)
+  await t.rejects(changeTokens(join(path, 'none', 'tokens.json'), added), { code: 'ENOTDIR' })
+  await t.rejects(changeTokens(join(dirname(path), 'none', 'tokens.json'), added), { code: 'ENOENT' })
+})
+
+t.test('a command that another keeps waiting gives up', async (t) => {
+  const path = tokensFile(t)
+  const other = new Database(`${path}-lock`)
+  other.exec('BEGIN EXCLUSIVE')
+  t.teardown(() => other.close())
+  await t.rejects(changeTokens(path, added), { message: 'another command changes it' })
+  t.equal(readFileSync(path, 'utf8'), textOf())
+  other.exec('COMMIT')
+  await changeTokens(path, added)
+  t.strictSame(await readTokens(path), [entry])
+})

@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { newToken } from '../../src/auth/tokens.ts'
+import { variables } from '../../src/config/environment-variables.ts'
+import { readConfig } from '../../src/config/read-config.ts'
+import { defaultLimits } from '../../src/limits/limits.ts'
+
+t.test('without any variable: loopback, an embedded store, a token of this process', async (t) => {
+  const { generatedToken, tokens, ...config } = readConfig({})
+  t.same(config, {
+    host: '127.0.0.1',
+    port: 3000,
+    workers: 1,
+    storeUrl: 'sqlite:data/plants.db',
+    tokensFile: undefined,
+    jwt: undefined,
+    limits: defaultLimits,
+    trustProxy: [],
+    drain: { time: 5_000, deadline: 30_000 },
+    management: { host: '127.0.0.1', port: 3001 },
+    log: { level: 'info', format: 'auto', requests: true },
+  })
+  t.match(generatedToken, /^plants_[\w-]{49}$/)
+  t.same(tokens, [generatedToken])
+  t.not(readConfig({}).generatedToken, generatedToken)
+})
+
+t.test('every variable', async (t) => {
+  const ACCESS_TOKENS = [newToken(), newToken()].join(', ')
+  const environment = {
+    HOST: '::',
+    PORT: '0',
+    WORKERS: '2',
+    STORE_URL: 'postgres://plants@database/plants',
+    ACCESS_TOKENS,
+    TOKENS_FILE: '/run/secrets/tokens.json',
+    JWT_ISSUER: 'https://issuer.example/plants',
+    JWT_AUDIENCE: 'plant-store',
+    JWT_JWKS_URL: 'https://issuer.example/keys?of=plants',
+    TRUST_PROXY: '10.0.0.0/8, 192.0.2.1,fd00::/8',
+    BODY_LIMIT: '1024',
+    HEADERS_LIMIT: '2048',
+    HEADERS_TIMEOUT: '1',
+    REQUEST_TIMEOUT: '2',
+    KEEP_ALIVE_TIMEOUT: '3',
+    HANDLER_TIMEOUT: '4',
+    CONNECTIONS_LIMIT: '5',
+    IN_FLIGHT_LIMIT: '6',
+    EVENT_LOOP_DELAY_LIMIT: '7',
+    REQUESTS_PER_MINUTE: '8',
+    AUTH_FAILURES_PER_MINUTE: '9',
+    DRAIN_TIME: '0',
+    DRAIN_DEADLINE: '10',
+    MANAGEMENT_HOST: '0.0.0.0',
+    MANAGEMENT_PORT: '9090',
+    LOG_LEVEL: 'debug',
+    LOG_FORMAT: 'json',
+    ACCESS_LOG: 'off',
+  }
+  t.same(Object.keys(environment).sort(), Object.keys(variables).sort(), 'none is left out')
+  t.same(readConfig(environment), {
+    host: '::',
+    port: 0,
+    workers: 2,
+    storeUrl: 'postgres://plants@database/plants',
+    tokens: ACCESS_TOKENS.split(', '),
+    generatedToken: undefined,
+    tokensFile: '/run/secrets/tokens.json',
+    jwt: {
+      issuer: 'https://issuer.example/plants',
+      audience: 'plant-store',
+      jwksUrl: 'https://issuer.example/keys?of=plants',
+    },
+    limits: {
+      body: 1024,
+      headers: 2048,
+      headersTime: 1,
+      requestTime: 2,
+      keepAliveTime: 3,
+      handlerTime: 4,
+      connections: 5,
+      inFlight: 6,
+      eventLoopDelay: 7,
+      requests: 8,
+      authFailures: 9,
+    },
+    trustProxy: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
+    drain: { time: 0, deadline: 10 },
+    management: { host: '0.0.0.0', port: 9090 },
+    log: { level: 'debug', format: 'json', requests: false },
+  })
+  t.equal(readConfig({ PORT: '', HOST: 'localhost' }).port, 3000, 'an empty variable is not set')
+})
+
+t.test('the README lists every variable with its default', async (t) => {
+  const rows = Array.from(
+    readFileSync('README.md', 'utf8').matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`)?/gm),
+    ([, name, fallback]) => [name, fallback ?? ''],
+  )
+  const documented = Object.fromEntries(rows.reverse())
+  for (const [name, variable] of Object.entries(variables)) {
+    t.equal(documented[name], String((variable as { default: unknown }).default), name)
+  }
+})
+
+t.test('a wrong variable is named, with what was given and what is allowed', async (t) => {
+  const cases: [string, string, RegExp][] = [
+    ['HOST', 'example', /^HOST is "example", allowed: an IP address or localhost$/],
+    ['PORT', '65536', /^PORT is "65536", allowed: an integer from 0 to 65535$/],
+    ['PORT', 'http', /^PORT is "http", allowed/],
+    ['PORT', '80.5', /^PORT is "80.5", allowed/],
+    ['WORKERS', '0', /^WORKERS is "0", allowed: an integer from 1 to 128$/],
+    [
+      'WORKERS',
+      '2',
+      /^WORKERS is "2", allowed: 1 beside STORE_URL=sqlite:data\/plants\.db, a store that one process has alone$/,
+    ],
+    ['STORE_URL', 'plants.db', /^STORE_URL is "plants.db", allowed: memory:, sqlite:PATH, postgres:.* or module:.*$/],
+    ['STORE_URL', 'postgres://me:p@ss@db/plants', /^STORE_URL is "postgres:\/\/me:\*\*\*@db\/plants", allowed/],
+    ['BODY_LIMIT', '1MB', /^BODY_LIMIT is "1MB", allowed: a number of bytes from 1 to 1073741824$/],
+    ['BODY_LIMIT', '0', /^BODY_LIMIT is "0", allowed/],
+    ['HEADERS_TIMEOUT', '0', /^HEADERS_TIMEOUT is "0", allowed: a number of milliseconds from 1 to 3600000$/],
+    ['REQUESTS_PER_MINUTE', '-1', /^REQUESTS_PER_MINUTE is "-1", allowed: a number a minute from 0 to 1000000000$/],
+    ['LOG_LEVEL', 'loud', /^LOG_LEVEL is "loud", allowed: info, fatal, error, warn, debug, silent$/],
+    ['ACCESS_LOG', 'yes', /^ACCESS_LOG is "yes", allowed: on, off$/],
+    [
+      'TRUST_PROXY',
+      '10.0.0.0/33',
+      /^TRUST_PROXY is "10.0.0.0\/33", allowed: IP addresses and CIDR ranges, comma separated$/,
+    ],
+    ['TRUST_PROXY', '10.0.0.0/8/8', /^TRUST_PROXY is "10.0.0.0\/8\/8", allowed/],
+    ['TRUST_PROXY', 'proxy', /^TRUST_PROXY is "proxy", allowed/],
+    [
+      'JWT_ISSUER',
+      'http://issuer.example',
+      /^JWT_ISSUER is "http:.*", allowed: an https URL, or an http URL of this machine$/,
+    ],
+    ['JWT_ISSUER', 'https://issuer.example', /^JWT_AUDIENCE is not set, beside JWT_ISSUER it must be/],
+    ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants", allowed only beside JWT_ISSUER$/],
+    ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example", allowed only beside JWT_ISSUER$/],
+  ]
+  for (const [name, value, message] of cases)
+    t.throws(() => readConfig({ [name]: value }), { message }, `${name}=${value}`)
+})
+
+t.test('a token that is too weak is refused without being shown', async (t) => {
+  const weak = 'hunter2'
+  for (const ACCESS_TOKENS of [weak, `${newToken()},${weak}`, `${newToken()},`]) {
+    try {
+      readConfig({ ACCESS_TOKENS })
+      t.fail('it was accepted')
+    } catch (error) {
+      const { message } = error as Error
+      t.match(
+        message,
+        /^ACCESS_TOKENS: token \d of \d has .*, allowed: at least 128 bits; make one with plant-store token create /,
+      )
+      t.notMatch(message, weak)
+    }
+  }
+})
+
+t.test('an address that others can reach needs tokens', async (t) => {
+  for (const HOST of ['0.0.0.0', '::', '192.0.2.1']) {
+    t.throws(() => readConfig({ HOST }), /^ACCESS_TOKENS is not set, .* make a token with plant-store token create /)
+  }
+  for (const HOST of ['127.0.0.2', '::1', 'localhost']) t.ok(readConfig({ HOST }).generatedToken)
+  t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'one listener')
+  t.same(readConfig({ HOST: '::', TOKENS_FILE: 'tokens.json' }).tokens, [])
+  t.same(readConfig({ HOST: '::', JWT_ISSUER: 'https://issuer.example', JWT_AUDIENCE: 'plants' }).tokens, [])
+})

@@ -1,0 +1,160 @@
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { type Exchange, newExchange } from '../../src/http/request-context.ts'
+import { request } from '../support/raw.ts'
+import { createService } from '../support/service.ts'
+
+t.test('a request id is kept when it is well formed', async (t) => {
+  for (const id of ['a', 'A-b_c.9', 'x'.repeat(128)]) t.equal(newExchange('GET', { 'x-request-id': id }).id, id)
+  for (const id of ['', 'x'.repeat(129), 'a b', 'a,b', 'a\n', 'ä', '"a"', '$(a)', undefined, ['a', 'b']]) {
+    t.match(newExchange('GET', { 'x-request-id': id }).id, /^[\w-]{16}-\d+$/, String(id))
+  }
+})
+
+t.test('the trace of a traceparent is kept when it is valid', async (t) => {
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const parentId = '00f067aa0ba902b7'
+  const valid = ['00-T-P-01', '00-T-P-00', '01-T-P-01', '01-T-P-01-more', 'cc-T-P-01-']
+  const invalid = [
+    '',
+    '00-T-P',
+    '00-T-P-01-more',
+    '00-T-P-1',
+    'ff-T-P-01',
+    '0-T-P-01',
+    '00-P-T-01',
+    ' 00-T-P-01',
+    '00-T-P-01, 00-T-P-01',
+  ]
+  const traceOf = (text: string) =>
+    newExchange('GET', { traceparent: text.replaceAll('T', traceId).replaceAll('P', parentId) }).trace
+  for (const text of valid) t.same(traceOf(text), { traceId, parentId }, text)
+  for (const text of invalid) t.equal(traceOf(text), undefined, text)
+  t.equal(traceOf(`00-${'0'.repeat(32)}-P-01`), undefined)
+  t.equal(traceOf(`00-T-${'0'.repeat(16)}-01`), undefined)
+  t.equal(traceOf(`00-${traceId.toUpperCase()}-P-01`), undefined, 'letters are small')
+  t.equal(newExchange('GET', { traceparent: ['a', 'b'] }).trace, undefined)
+})
+
+/** A service that listens, with what its observer was told. */
+async function observed(t: Test, options: Parameters<typeof createService>[1] = {}) {
+  const begun: Exchange[] = []
+  const ended: Exchange[] = []
+  const observer = { begin: (one: Exchange) => begun.push(one), end: (one: Exchange) => ended.push(one) }
+  const service = await createService(t, { ...options, observer })
+  const port = await service.listen()
+  const until = async (isSo: () => boolean) => {
+    for (let waited = 0; !isSo() && waited < 3_000; waited += 5) await new Promise((resolve) => setTimeout(resolve, 5))
+    return isSo()
+  }
+  const send = async (bytes: string | Buffer, answers: number) => {
+    const socket = connect(port, '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    let received = ''
+    socket
+      .on('error', () => {})
+      .on('data', (chunk) => {
+        received += chunk
+      })
+    socket.write(bytes)
+    const heads = () => Array.from(received.matchAll(/HTTP\/1\.1 \d+/g)).length
+    t.ok(await until(() => heads() === answers && ended.length >= answers), `${answers} answers`)
+    return { socket, ids: Array.from(received.matchAll(/^x-request-id: (.*)\r$/gm), ([, id]) => id) }
+  }
+  return { ...service, begun, ended, send, until }
+}
+
+t.test('who observes is told of each request and its answer once', async (t) => {
+  const { begun, ended, send } = await observed(t)
+  const bytes = Buffer.concat([
+    request({ headers: ['X-Request-Id: first'] }),
+    request({ headers: ['Authorization: Bearer wrong'] }),
+    request({ line: 'GET /nowhere HTTP/1.1', body: '' }),
+    request({ line: 'GET /%zz HTTP/1.1', body: '' }),
+    request({ body: '{"id":1,"name":"other"}' }),
+    request({ headers: ['Expect: nothing'] }),
+  ])
+  const { ids } = await send(bytes, 6)
+  const operation = 'createPlant'
+  t.match(ended, [
+    {
+      id: 'first',
+      method: 'POST',
+      operation,
+      client: 'access-token-1',
+      address: '127.0.0.1',
+      status: 200,
+      error: undefined,
+    },
+    { method: 'POST', operation, client: undefined, status: 401, error: 40101 },
+    { method: 'GET', operation: undefined, client: undefined, address: '127.0.0.1', status: 404, error: 40400 },
+    { method: 'GET', operation: undefined, address: '127.0.0.1', status: 400, error: 40001 },
+    { method: 'POST', operation, client: 'access-token-1', status: 409, error: 40900 },
+    { method: 'POST', status: 417, error: 41700 },
+  ])
+  t.same(begun, ended)
+  t.same(
+    ids,
+    ended.map(({ id }) => id),
+    'each answer tells its id',
+  )
+  for (const { duration } of ended) t.ok(duration > 0)
+})
+
+t.test('what is no request is told of as well', async (t) => {
+  const { begun, ended, send } = await observed(t)
+  const { ids } = await send('nonsense\r\n\r\n', 1)
+  t.match(ended, [{ id: ids[0], method: '', operation: undefined, address: '127.0.0.1', status: 400, error: 40000 }])
+  await send('CONNECT plants.example:80 HTTP/1.1\r\nHost: plants.example\r\n\r\n', 1)
+  t.match(ended[1], { status: 405, error: 40500 })
+  const chunked = request({ headers: ['Transfer-Encoding: chunked'], body: 'nonsense\r\n' })
+  const half = await send(chunked, 1)
+  t.match(ended[2], { id: half.ids[0], operation: 'createPlant', status: 400, error: 40000 })
+  t.same(begun, ended)
+})
+
+t.test('a client that leaves has its end told, also of what waits behind another request', async (t) => {
+  const { begun, ended, send, until } = await observed(t, {
+    store: { create: () => new Promise(() => {}), ready: async () => {}, close: async () => {} },
+  })
+  const { socket } = await send(Buffer.concat([request(), request(), request()]), 0)
+  t.ok(await until(() => begun.length === 3))
+  socket.resetAndDestroy()
+  t.ok(await until(() => ended.length === 3))
+  t.same(
+    ended.map(({ status, error }) => [status, error]),
+    Array(3).fill([0, undefined]),
+  )
+})
+
+t.test('malformed bytes behind a request that is under way are told of and answered once', async (t) => {
+  const waiting: (() => void)[] = []
+  const { begun, ended, send, until } = await observed(t, {
+    store: {
+      create: () => new Promise((resolve) => waiting.push(() => resolve('created'))),
+      ready: async () => {},
+      close: async () => {},
+    },
+  })
+  const { socket } = await send(request(), 0)
+  t.ok(await until(() => waiting.length === 1))
+  let received = ''
+  socket.on('data', (chunk) => {
+    received += chunk
+  })
+  for (let sent = 0; sent < 20; sent++) {
+    socket.write('\0')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  waiting[0]?.()
+  t.ok(await until(() => socket.destroyed))
+  t.same(received.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 400'])
+  t.same(
+    ended.map(({ status, error }) => [status, error]),
+    [
+      [200, undefined],
+      [400, 40000],
+    ],
+  )
+  t.same(begun, ended)
+})

@@ -1,0 +1,57 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import t from 'tap'
+import { type Conversion, exactInteger, exactIntegerKeyword } from '../../src/openapi/exact-keywords.ts'
+
+t.test('integers, however they are written', async (t) => {
+  const cases: [string, bigint][] = [
+    ['0', 0n],
+    ['-0', 0n],
+    ['-0.000', 0n],
+    ['0e999999999999', 0n],
+    ['1', 1n],
+    ['1.0', 1n],
+    ['1e3', 1000n],
+    ['1E+3', 1000n],
+    ['1000e-3', 1n],
+    ['12.5e1', 125n],
+    ['0.00001e5', 1n],
+    ['100.00', 100n],
+    ['9007199254740993', 9007199254740993n],
+    ['9.007199254740993e15', 9007199254740993n],
+    ['9223372036854775807', 2n ** 63n - 1n],
+    ['-9223372036854775808', -(2n ** 63n)],
+    ['922337203685477580700e-2', 2n ** 63n - 1n],
+    [`1${'0'.repeat(100_000)}e-100000`, 1n],
+    [`0.${'0'.repeat(100_000)}1e100001`, 1n],
+  ]
+  for (const [text, integer] of cases) t.equal(exactInteger(text), integer, text.slice(0, 40))
+})
+
+t.test('what is no integer of at most 19 digits', async (t) => {
+  const texts = ['12.5', '1e-1', '1.00000000000000000001', '9007199254740993.5', '1e1000000000', '1e-1000000000']
+  const notNumbers = [
+    '',
+    ' 1',
+    '1 ',
+    '+1',
+    '01',
+    '0x10',
+    '1n',
+    'NaN',
+    'Infinity',
+    '1e',
+    '.5',
+    '5.',
+    '--1',
+    '12345678901234567890',
+  ]
+  for (const text of [...texts, ...notNumbers]) t.equal(exactInteger(text), undefined, text)
+})
+
+t.test('what a handler gives needs no conversion, and leaves nothing behind', async (t) => {
+  const found: Conversion[] = []
+  const ajv = new Ajv2020({ keywords: [exactIntegerKeyword('handler', found)] })
+  const validate = ajv.compile({ type: 'array', items: { exactInteger: { format: 'int64', otherTypes: [] } } })
+  t.ok(validate([1n, 2, 9007199254740993n]))
+  t.same(found, [])
+})

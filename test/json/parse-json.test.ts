@@ -1,0 +1,158 @@
+import t from 'tap'
+import { inexactNumber, parseJson } from '../../src/json/parse-json.ts'
+
+/** Written for this parser, by the categories of the public JSON parsing test cases: accept, refuse, ours to define. */
+const accepted: string[] = [
+  '{}',
+  '[]',
+  '[[]   ]',
+  '[""]',
+  ' [1] ',
+  '\t\n\r [1]\n',
+  '"a"',
+  '1',
+  'null',
+  'true',
+  'false',
+  '[true,false,null]',
+  '{"a":{"b":[{"c":1}]}}',
+  '{"":0}',
+  '{"a\\u0020b":1}',
+  '["\\"\\\\\\/\\b\\f\\n\\r\\t"]',
+  '["\\u00e9\\u00E9"]',
+  '["\\ud834\\udd1e"]',
+  '["\u{1d11e}\u2028\u2029\ufeff"]',
+  '["\u007f"]',
+  '["a/b // c"]',
+  '[0,-0,1,-1,123456789012345]',
+  '[0.5,-0.5,1.25e2,1E2,1e+2,1e-2,0e1,0E+1]',
+  '[1e308,-1e308,5e-324,1e-400]',
+  `"${'x'.repeat(200_000)}"`,
+  `${'['.repeat(128)}${']'.repeat(128)}`,
+]
+
+const refused: string[] = [
+  '',
+  ' ',
+  '{',
+  '}',
+  '[',
+  ']',
+  '[1',
+  '[1,',
+  '[1,]',
+  '[,1]',
+  '[1 2]',
+  '[1,,2]',
+  '{"a"}',
+  '{"a":}',
+  '{"a":1,}',
+  '{,}',
+  '{"a" 1}',
+  '{"a"::1}',
+  '{a:1}',
+  "{'a':1}",
+  '{1:1}',
+  '{"a":1 "b":2}',
+  '1 1',
+  '[] []',
+  '{}}',
+  '"a',
+  '"a\\',
+  '"\\x"',
+  '"\\u12"',
+  '"\\u12g4"',
+  '"\\U0041"',
+  '"a\nb"',
+  '"a\tb"',
+  '"a\u0000b"',
+  '"a\u001fb"',
+  'tru',
+  'True',
+  'nul',
+  'nullx',
+  'NaN',
+  'Infinity',
+  '-Infinity',
+  'undefined',
+  '01',
+  '-01',
+  '00',
+  '+1',
+  '.5',
+  '1.',
+  '1.e1',
+  '-',
+  '--1',
+  '1e',
+  '1e+',
+  '1ee1',
+  '0x1',
+  '1_000',
+  '１',
+  '// c\n1',
+  '1 /* c */',
+  '#1',
+  '\u00a01',
+  '\u20281',
+  '\ufeff1',
+  '\f1',
+  '`a`',
+]
+
+/** What the grammar leaves open and this contract refuses. */
+const defined: [string, RegExp][] = [
+  ['{"a":1,"a":1}', /same name twice/],
+  ['{"a":1,"\\u0061":2}', /same name twice/],
+  ['{"__proto__":1,"__proto__":2}', /same name twice/],
+  ['"\\u0000"', /NUL/],
+  ['{"a\\u0000":1}', /NUL/],
+  ['"\\ud800"', /lone surrogate/],
+  ['"\\udc00\\ud800"', /lone surrogate/],
+  ['"\\ud800x\\udc00"', /lone surrogate/],
+  [`${'['.repeat(129)}${']'.repeat(129)}`, /more than 128 levels/],
+  ['['.repeat(200_000), /more than 128 levels/],
+  ['{"a":'.repeat(200_000), /more than 128 levels/],
+]
+
+/** As the name of an assertion, which is one line. */
+const shown = (text: string) => JSON.stringify(text.slice(0, 60)).replace(/[^ -~]/g, '?')
+
+t.test('what JSON is', async (t) => {
+  for (const text of accepted) t.same(parseJson(text).value, JSON.parse(text), shown(text))
+})
+
+t.test('what JSON is not', async (t) => {
+  for (const text of refused) {
+    t.throws(() => parseJson(text), { error: 40002, message: /^body is not JSON: .* at character \d+$/ }, shown(text))
+  }
+})
+
+t.test('what I-JSON and this contract refuse', async (t) => {
+  for (const [text, message] of defined) t.throws(() => parseJson(text), { error: 40002, message }, shown(text))
+})
+
+t.test('names that objects inherit are members like any other', async (t) => {
+  const { value } = parseJson('{"__proto__":{"a":1},"constructor":2,"toString":3,"hasOwnProperty":4}')
+  t.same(Object.keys(value as object), ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
+  t.equal(Object.getPrototypeOf(value), Object.prototype)
+  t.equal(({} as { a?: number }).a, undefined)
+})
+
+t.test('the text of a number is kept where a double may have lost digits', async (t) => {
+  const { value } = parseJson('{"a":9007199254740993,"b":[1,1e1000000000,9007199254740993.5],"c":1.50,"d":12}')
+  const { b } = value as { b: unknown[] }
+  t.equal(inexactNumber(value as object, 'a'), '9007199254740993')
+  t.equal(inexactNumber(b, 2), '9007199254740993.5')
+  for (const [holder, key] of [
+    [value as object, 'b'],
+    [value as object, 'c'],
+    [value as object, 'd'],
+    [b, 0],
+    [b, 1],
+  ] as const) {
+    t.equal(inexactNumber(holder, key), undefined)
+  }
+  const root = parseJson('9007199254740993')
+  t.equal(inexactNumber(root, 'value'), '9007199254740993')
+})

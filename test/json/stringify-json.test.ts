@@ -1,0 +1,17 @@
+import t from 'tap'
+import { requestBody } from '../../src/json/stringify-json.ts'
+
+t.test('a bigint is written as its digits', async (t) => {
+  const value = { id: 2n ** 63n - 1n, list: [-(2n ** 63n), { '"id"': 0n }] }
+  t.equal(requestBody(value), '{"id":9223372036854775807,"list":[-9223372036854775808,{"\\"id\\"":0}]}')
+  t.equal(requestBody(2n ** 64n), '18446744073709551616')
+})
+
+t.test('everything else is written as JSON.stringify writes it', async (t) => {
+  const values: unknown[] = [
+    ...[null, true, 1.5, -0, Number.NaN, 'a"\u2028\ud800', undefined, () => {}, Symbol('a')],
+    ...[[], {}, [undefined, () => {}, null], { a: undefined, b: [{ c: [] }] }],
+    ...[new Date(0), { at: new Date(0) }, JSON.parse('{"__proto__":{"a":1}}')],
+  ]
+  for (const value of values) t.equal(requestBody(value), JSON.stringify(value))
+})

@@ -1,0 +1,207 @@
+import { channel } from 'node:diagnostics_channel'
+import { rmSync } from 'node:fs'
+import { METHODS } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Registry } from 'prom-client'
+import t, { type Test } from 'tap'
+import { errorNumbers } from '../../src/http/errors.ts'
+import type { Exchange } from '../../src/http/request-context.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
+import { measureProcess } from '../../src/observability/process-metrics.ts'
+import { groupCommit } from '../../src/store/group-commit.ts'
+
+function measure(t: Test) {
+  const metrics = createMetrics({ version: '1.2.3' })
+  t.teardown(metrics.close)
+  const handle = (exchange: Partial<Exchange>) => {
+    metrics.begin()
+    metrics.end({ ...created, ...exchange })
+  }
+  return { ...metrics, handle, values: async () => values(await metrics.text()) }
+}
+
+/** The lines that are no comments: values by series. */
+const values = (text: string): Record<string, number> =>
+  Object.fromEntries(Array.from(text.matchAll(/^([^#\s]\S*) (\S+)$/gm), ([, series, value]) => [series, Number(value)]))
+
+const created: Exchange = {
+  id: 'a',
+  trace: undefined,
+  method: 'POST',
+  operation: 'createPlant',
+  client: 'someone',
+  address: undefined,
+  status: 200,
+  error: undefined,
+  started: 0,
+  duration: 6,
+}
+
+const series = (name: string, labels: Record<string, string | number>) =>
+  `${name}{${Object.entries(labels).map(([label, value]) => `${label}="${value}"`)}}`
+const of = (part: string, labels: Record<string, string | number>) =>
+  series(`http_server_request_duration_seconds_${part}`, labels)
+
+t.test('a request counts by operation, method and status, in seconds', async (t) => {
+  const { handle, values } = measure(t)
+  handle({})
+  handle({ duration: 90 })
+  handle({ status: 409, error: 40900 })
+  handle({ status: 0 })
+  const labels = { operation: 'createPlant', method: 'POST', status: 200 }
+  t.match(await values(), {
+    [of('bucket', { le: 0.005, ...labels })]: 0,
+    [of('bucket', { le: 0.01, ...labels })]: 1,
+    [of('bucket', { le: 0.075, ...labels })]: 1,
+    [of('bucket', { le: 0.1, ...labels })]: 2,
+    [of('bucket', { le: '+Inf', ...labels })]: 2,
+    [of('sum', labels)]: 0.096,
+    [of('count', labels)]: 2,
+    [of('count', { ...labels, status: 409 })]: 1,
+    [of('count', { ...labels, status: 'none' })]: 1,
+  })
+})
+
+t.test('a request that no operation took has neither its path nor its method', async (t) => {
+  const { handle, values } = measure(t)
+  handle({ operation: undefined, method: 'PROPFIND', status: 404, error: errorNumbers.noSuchPath })
+  const found = await values()
+  t.equal(found[of('count', { operation: 'none', method: '_OTHER', status: 404 })], 1)
+  t.notOk(Object.keys(found).some((series) => series.includes('PROPFIND')))
+})
+
+t.test('requests are active until their end', async (t) => {
+  const { begin, end, values } = measure(t)
+  begin()
+  begin()
+  end(created)
+  t.equal((await values()).http_server_active_requests, 1)
+})
+
+t.test('what is refused counts by its kind', async (t) => {
+  const { handle, refused, shed, values } = measure(t)
+  const counted = (reason: string) => series('plant_store_requests_refused_total', { reason })
+  for (const error of Object.values(errorNumbers)) handle({ status: Math.trunc(error / 100), error })
+  handle({ status: 409, error: 40900 })
+  refused('connections')
+  refused('malformedRequest')
+  shed('in_flight')
+  const found = await values()
+  const names = [...Object.keys(errorNumbers), 'connections']
+  t.same(
+    Object.keys(found).filter((name) => name.startsWith('plant_store_requests_refused')),
+    names.map(counted),
+    'an outcome of an operation is no refusal',
+  )
+  for (const name of names) t.equal(found[counted(name)], name === 'malformedRequest' ? 2 : 1, name)
+  t.match(found, {
+    [series('plant_store_requests_shed_total', { reason: 'in_flight' })]: 1,
+    [series('plant_store_requests_shed_total', { reason: 'event_loop_delay' })]: 0,
+  })
+})
+
+t.test('the store tells of its batches, until the end', async (t) => {
+  const { close, values } = measure(t)
+  const other = measure(t)
+  const { submit } = groupCommit<number, string>(async (batch) => batch.map(String), {
+    sizeOf: () => 1,
+    outstanding: 1,
+  })
+  await Promise.all([1, 2, 3].map(submit))
+  t.match(await values(), {
+    [series('plant_store_batch_plants_bucket', { le: 1 })]: 0,
+    [series('plant_store_batch_plants_bucket', { le: 4 })]: 1,
+    plant_store_batch_plants_sum: 3,
+    plant_store_batch_plants_count: 1,
+    plant_store_batch_duration_seconds_count: 1,
+    plant_store_queue_plants: 0,
+  })
+  close()
+  channel('plant-store:batch').publish({ size: 1, duration: 2_000, queued: 7 })
+  t.equal((await values()).plant_store_batch_plants_count, 1)
+  t.match(await other.values(), {
+    [series('plant_store_batch_duration_seconds_bucket', { le: 1.024 })]: 1,
+    [series('plant_store_batch_duration_seconds_bucket', { le: '+Inf' })]: 2,
+    plant_store_queue_plants: 7,
+  })
+  other.close()
+  t.notOk(channel('plant-store:batch').hasSubscribers)
+})
+
+t.test('what nobody has told is not shown', async (t) => {
+  const { tokens, ready, values } = measure(t)
+  t.match(await values(), { plant_store_tokens_file_good: undefined, plant_store_ready: undefined })
+  tokens(false)
+  ready(true)
+  t.match(await values(), { plant_store_tokens_file_good: 0, plant_store_ready: 1 })
+  tokens(true)
+  ready(false)
+  t.match(await values(), { plant_store_tokens_file_good: 1, plant_store_ready: 0 })
+})
+
+t.test('figures of the process', async (t) => {
+  const { values } = measure(t)
+  await values()
+  // Node does not count the first turn after a look.
+  await sleep(50)
+  const blocked = performance.now() + 100
+  while (performance.now() < blocked);
+  await sleep(200)
+  const found = await values()
+  const before = found.process_cpu_seconds_total as number
+  t.ok(before >= 0.1 && before < 60)
+  t.ok((found.nodejs_eventloop_delay_max_seconds as number) > 0.05, 'it was blocked')
+  t.ok((found.nodejs_eventloop_delay_p99_seconds as number) > 0.05)
+  t.ok((found.nodejs_eventloop_delay_p50_seconds as number) < 0.05, 'most of the time it was not')
+  t.ok(Math.abs((found.process_start_time_seconds as number) - (Date.now() / 1_000 - process.uptime())) < 5)
+  t.ok((found.process_resident_memory_bytes as number) > (found.nodejs_heap_size_total_bytes as number))
+  t.ok((found.nodejs_heap_size_total_bytes as number) > (found.nodejs_heap_size_used_bytes as number))
+  t.equal(found[series('plant_store_build_info', { version: '1.2.3', node_version: process.versions.node })], 1)
+  const again = await values()
+  t.ok((again.process_cpu_seconds_total as number) >= before)
+  t.ok((again.nodejs_eventloop_delay_max_seconds as number) < 0.05, 'since the last look')
+})
+
+t.test('file descriptors, where the system shows them', async (t) => {
+  const proc = t.testdir({
+    limits: 'Limit  Soft Limit\nMax open files            64     128   files\n',
+    fd: { 0: '', 1: '', 2: '' },
+  })
+  const registry = new Registry()
+  const end = measureProcess(registry, proc)
+  t.match(values(await registry.metrics()), { process_open_fds: 2, process_max_fds: 64 })
+  rmSync(join(proc, 'fd'), { recursive: true })
+  t.match(values(await registry.metrics()), { process_open_fds: 64 }, 'when not even one is left to look')
+  end()
+
+  const elsewhere = new Registry()
+  measureProcess(elsewhere, join(proc, 'nowhere'))()
+  t.match(values(await elsewhere.metrics()), { process_open_fds: undefined, process_max_fds: undefined })
+})
+
+t.test('no client can make more than 200 lines', async (t) => {
+  const { handle, tokens, ready, values } = measure(t)
+  const kinds = ['noSuchPath', 'noSuchMethod', 'undecodableTarget', 'malformedRequest'] as const
+  for (let count = 0; count < 10_000; count++) {
+    const error = errorNumbers[kinds[count % kinds.length] as (typeof kinds)[number]]
+    const method = METHODS[count % METHODS.length] as string
+    handle({
+      operation: undefined,
+      method,
+      status: Math.trunc(error / 100),
+      error,
+      duration: count,
+      client: `${count}`,
+    })
+  }
+  const usual = ['notJson', 'invalid', 'missingToken', 'invalidToken', 'unsupportedMediaType', 'unavailable'] as const
+  for (const kind of usual) handle({ status: Math.trunc(errorNumbers[kind] / 100), error: errorNumbers[kind] })
+  handle({})
+  handle({ status: 409, error: 40900 })
+  tokens(true)
+  ready(true)
+  const count = Object.keys(await values()).length
+  t.comment(`${count} lines`)
+  t.ok(count <= 200, `${count} lines`)
+})

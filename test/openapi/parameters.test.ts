@@ -1,0 +1,83 @@
+import Fastify from 'fastify'
+import t from 'tap'
+import { exitOptions } from '../../src/http/request-guards.ts'
+import type { Document, Parameter } from '../../src/openapi/document.ts'
+import { bind } from '../../src/openapi/register-operations.ts'
+
+const text = { type: 'string' }
+const int64 = { type: 'integer', format: 'int64' }
+const list = { type: 'array', items: text }
+
+/** An app with one operation, which answers with what its handler gets. */
+async function create(path: string, parameters: Parameter[]) {
+  const content = { 'application/json': { schema: {} } }
+  const responses = { 200: { description: 'ok', content } }
+  const document: Document = {
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    paths: { [path]: { get: { operationId: 'read', parameters, responses } } },
+    components: { schemas: { List: list, Lists: { $ref: '#/components/schemas/List' } } },
+  }
+  const app = Fastify({ ...exitOptions, logger: false })
+  const read = async ({ body: _, ...parameters }: { body: unknown }) => ({ status: 200, body: parameters })
+  await bind(app, { document, handlers: { read }, verifiers: {} })
+  return async (url: string, headers: Record<string, string> = {}) => (await app.inject({ url, headers })).json()
+}
+
+const nothing = { path: {}, query: {}, header: {}, cookie: {} }
+
+t.test('a path has parameters of any name, also several in a segment', async (t) => {
+  const read = await create('/plants/{plant-id}/{a.b}.{toString}', [
+    { name: 'plant-id', in: 'path', required: true, schema: int64 },
+    { name: 'a.b', in: 'path', required: true, schema: text },
+    { name: 'toString', in: 'path', required: true, schema: text },
+  ])
+  t.same(await read('/plants/7/x%20y.z'), { ...nothing, path: { 'plant-id': 7, 'a.b': 'x y', toString: 'z' } })
+  t.match(await read('/plants/x/a.b'), { error: 40003, message: 'path/plant-id must be an int64 integer' })
+})
+
+t.test('a query has values in the styles of OpenAPI', async (t) => {
+  const read = await create('/plants', [
+    { name: 'tag', in: 'query', schema: text },
+    { name: 'plant-id', in: 'query', schema: int64 },
+    { name: 'each', in: 'query', schema: list },
+    { name: 'form', in: 'query', explode: false, schema: { $ref: '#/components/schemas/Lists' } },
+    { name: 'space', in: 'query', style: 'spaceDelimited', explode: false, schema: list },
+    { name: 'pipe', in: 'query', style: 'pipeDelimited', explode: false, schema: list },
+  ])
+  const cases: [string, object][] = [
+    ['', {}],
+    ['?', {}],
+    ['?other=1&toString=2&__proto__=3&%zz=4&&', {}],
+    ['?tag=a+b%2Bc&plant%2Did=7', { tag: 'a b+c', 'plant-id': 7 }],
+    ['?tag=', { tag: '' }],
+    ['?tag', { tag: '' }],
+    ['?tag=a=b', { tag: 'a=b' }],
+    ['?each=a&each=b%2Cc', { each: ['a', 'b,c'] }],
+    ['?each=a', { each: ['a'] }],
+    ['?form=a,b%2Cc', { form: ['a', 'b,c'] }],
+    ['?space=a%20b+c', { space: ['a', 'b', 'c'] }],
+    ['?pipe=a|b%7Cc', { pipe: ['a', 'b', 'c'] }],
+  ]
+  for (const [query, expected] of cases) t.same(await read(`/plants${query}`), { ...nothing, query: expected }, query)
+  t.match(await read('/plants?tag=a&tag=b'), { error: 40003, message: 'query/tag must be string' })
+  t.match(await read('/plants?tag=%E4'), { error: 40001 })
+})
+
+t.test('headers are in any case, cookies as they were sent', async (t) => {
+  const read = await create('/plants', [
+    { name: 'X-Trace-Id', in: 'header', required: true, schema: int64 },
+    { name: 'X-Tags', in: 'header', schema: list },
+    { name: 'session', in: 'cookie', required: true, schema: text },
+    { name: 'seen', in: 'cookie', explode: false, schema: list },
+  ])
+  t.same(await read('/plants', { 'x-trace-id': '7', 'X-TAGS': 'a, b', cookie: 'other=1; session=a=b; seen=x,y' }), {
+    ...nothing,
+    header: { 'X-Trace-Id': 7, 'X-Tags': ['a', 'b'] },
+    cookie: { session: 'a=b', seen: ['x', 'y'] },
+  })
+  t.match(await read('/plants', { cookie: 'session=a' }), {
+    message: "header must have required property 'X-Trace-Id'",
+  })
+  t.match(await read('/plants', { 'x-trace-id': '7' }), { message: "cookie must have required property 'session'" })
+})

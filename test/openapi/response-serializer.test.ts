@@ -1,0 +1,98 @@
+import t from 'tap'
+import type { Document, Schema } from '../../src/openapi/document.ts'
+import { serializer } from '../../src/openapi/response-serializer.ts'
+
+const text = { type: 'string' }
+const schemas: Record<string, Schema> = {
+  Plant: { type: 'object', properties: { name: text, tag: text } },
+  NewPlant: { allOf: [{ $ref: '#/components/schemas/Plant' }, { properties: { id: { type: 'integer' } } }] },
+  Tree: {
+    type: 'object',
+    properties: { name: text, below: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } },
+  },
+}
+const document = { openapi: '3.1.0', info: { title: '', version: '' }, components: { schemas } } as Document
+
+const write = (schema: Schema, value: unknown) => serializer(document, schema)(value)
+const named = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+
+t.test('values are written as JSON', async (t) => {
+  for (const value of [
+    null,
+    true,
+    0,
+    -1.5,
+    1e21,
+    '',
+    'a"\\\n\u2028\u{1d11e}',
+    [],
+    [1, [2]],
+    {},
+    { a: { b: [null] } },
+  ]) {
+    t.equal(write(true, value), JSON.stringify(value))
+  }
+})
+
+t.test('a string of any one code unit is written as JSON', async (t) => {
+  const units = Array.from({ length: 0x10000 }, (_, unit) => String.fromCharCode(unit))
+  t.same(
+    units.filter((unit) => write(text, unit) !== JSON.stringify(unit)),
+    [],
+  )
+})
+
+t.test('a bigint is written to its last digit', async (t) => {
+  t.equal(
+    write(true, { id: 9223372036854775807n, ids: [-9223372036854775808n, null] }),
+    '{"id":9223372036854775807,"ids":[-9223372036854775808,null]}',
+  )
+})
+
+t.test('what a schema does not describe is not written', async (t) => {
+  const plant = { id: 1n, name: 'a', tag: undefined, secret: 'b' }
+  t.equal(write(named('Plant'), plant), '{"name":"a"}')
+  t.equal(write(named('NewPlant'), plant), '{"id":1,"name":"a"}')
+  t.equal(write({ type: 'array', items: named('Plant') }, [plant, plant]), '[{"name":"a"},{"name":"a"}]')
+  t.equal(write({ prefixItems: [named('Plant')] }, [plant]), '[{"name":"a"}]')
+})
+
+t.test('additionalProperties are written where the schema has them', async (t) => {
+  const value = { a: { name: 'a', secret: 1 }, b: 2 }
+  t.equal(write({ properties: { b: {} }, additionalProperties: named('Plant') }, value), '{"a":{"name":"a"},"b":2}')
+  t.equal(write({ properties: { b: {} }, additionalProperties: true }, value), JSON.stringify(value))
+  t.equal(write({ properties: { b: {} }, additionalProperties: false }, value), '{"b":2}')
+})
+
+t.test('schemas that apply together are written together', async (t) => {
+  for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
+    const schema = { [keyword]: [{ properties: { a: {} } }, { properties: { b: { properties: { c: {} } } } }] }
+    t.equal(write(schema, { a: 1, b: { c: 2, d: 3 }, e: 4 }), '{"a":1,"b":{"c":2}}')
+  }
+  t.equal(
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    write({ if: { properties: { a: {} } }, then: { properties: { b: {} } } }, { a: 1, b: 2, c: 3 }),
+    '{"a":1,"b":2}',
+  )
+  t.equal(
+    write({ properties: { a: {} }, dependentSchemas: { a: { properties: { b: {} } } } }, { a: 1, b: 2, c: 3 }),
+    '{"a":1,"b":2}',
+  )
+  t.equal(write({ ...named('Plant'), properties: { id: {} } }, { id: 1, name: 'a', x: 1 }), '{"id":1,"name":"a"}')
+})
+
+t.test('a schema may hold itself', async (t) => {
+  const value = { name: 'a', below: [{ name: 'b', below: [], x: 1 }] }
+  t.equal(write(named('Tree'), value), '{"name":"a","below":[{"name":"b","below":[]}]}')
+  const loop: Schema = { allOf: [named('Loop')] }
+  schemas.Loop = loop
+  t.equal(write(loop, { a: 1 }), '{"a":1}')
+})
+
+t.test('members are described by patterns, too, and by what is unevaluated', async (t) => {
+  const patterns = { type: 'object', properties: { a: text }, patternProperties: { '^x-': {}, '^x-n': {} } }
+  t.equal(write(patterns, { a: 'b', 'x-c': { d: 1n }, 'x-n': 2, e: 3 }), '{"a":"b","x-c":{"d":1},"x-n":2}')
+  t.equal(write({ patternProperties: { '^x-': {} } }, { 'x-a': 1, b: 2 }), '{"x-a":1}')
+  t.equal(write({ ...named('Plant'), unevaluatedProperties: true }, { name: 'a', b: 2n }), '{"name":"a","b":2}')
+  t.equal(write({ ...named('Plant'), unevaluatedProperties: false }, { name: 'a', b: 2n }), '{"name":"a"}')
+})

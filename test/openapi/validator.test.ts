@@ -1,0 +1,216 @@
+import t, { type Test } from 'tap'
+import { parseJson } from '../../src/json/parse-json.ts'
+import {
+  type Document,
+  endpoints,
+  type Located,
+  type Parameter,
+  type RequestBody,
+  type Response,
+  type Schema,
+} from '../../src/openapi/document.ts'
+import { Validation } from '../../src/openapi/validator.ts'
+
+/** A document with one operation around what is to be tested. */
+function documentOf(body: Schema, parameters: Parameter[] = [], schemas: Record<string, Schema> = {}): Document {
+  const content = { 'application/json': { schema: body } }
+  const operation = { operationId: 'test', parameters, requestBody: { content }, responses: { 200: { content } } }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    paths: { '/test/{id}': { post: operation } },
+    components: { schemas } as object,
+  }
+}
+
+function validating(body: Schema, schemas?: Record<string, Schema>) {
+  const document = documentOf(body, [], schemas)
+  const validate = new Validation(document).body(
+    endpoints(document)[0]?.requestBody as Located<RequestBody>,
+    'application/json',
+  )
+  return (text: string): unknown => {
+    const result = validate(parseJson(text))
+    return 'error' in result ? result.error.message : result.value.value
+  }
+}
+
+const int64 = { type: 'integer', format: 'int64' }
+
+t.test('int64 in a body', async (t) => {
+  const id = validating({ type: 'object', properties: { id: int64 } })
+  const is = (text: string, value: unknown) => t.same(id(`{"id":${text}}`), value, text)
+  is('9223372036854775807', { id: 2n ** 63n - 1n })
+  is('-9223372036854775808', { id: -(2n ** 63n) })
+  is('9007199254740993', { id: 9007199254740993n })
+  is('9.007199254740993e15', { id: 9007199254740993n })
+  is('-0', { id: 0n })
+  is('1.0', { id: 1n })
+  is('1e3', { id: 1000n })
+  is('1e18', { id: 10n ** 18n })
+  const refused = [
+    '9223372036854775808',
+    '-9223372036854775809',
+    '1e19',
+    '1e1000000000',
+    '12.5',
+    '1e-1',
+    '1.00000000000000000001',
+  ]
+  const others = ['"12"', 'true', 'null', '["a"]', '[1]', '{}', '9007199254740993.5', `1${'0'.repeat(500)}`]
+  for (const text of [...refused, ...others]) is(text, 'body/id must be an int64 integer')
+})
+
+t.test('int64 wherever it stands', async (t) => {
+  t.equal(validating(int64)('9007199254740993'), 9007199254740993n)
+  const list = validating({ type: 'array', items: int64 })
+  t.same(list('[1,9007199254740993]'), [1n, 9007199254740993n])
+  t.equal(list('[1,1.5]'), 'body/1 must be an int64 integer')
+  const nullable = validating({ type: 'array', items: { type: ['integer', 'null'], format: 'int64' } })
+  t.same(nullable('[null,9007199254740993]'), [null, 9007199254740993n])
+  t.equal(nullable('["1"]'), 'body/0 must be an int64 integer')
+  const mixed = validating({
+    type: 'array',
+    items: { type: ['integer', 'string', 'array', 'object'], format: 'int64' },
+  })
+  t.same(mixed('["1",1,[],{}]'), ['1', 1n, [], {}])
+  const tree = { type: 'object', properties: { id: int64, below: { $ref: '#/components/schemas/Tree' } } }
+  const recursive = validating({ $ref: '#/components/schemas/Tree' }, { Tree: tree })
+  t.same(recursive('{"id":1,"below":{"id":9007199254740993}}'), { id: 1n, below: { id: 9007199254740993n } })
+  t.equal(recursive('{"below":{"id":0.5}}'), 'body/below/id must be an int64 integer')
+})
+
+t.test('keywords beside int64 count in whole numbers', async (t) => {
+  const limited = (keywords: object, text: string) => validating({ ...int64, ...keywords })(text)
+  t.equal(limited({ multipleOf: 3 }, '9007199254740993'), 9007199254740993n)
+  t.equal(limited({ multipleOf: 3 }, '9007199254740992'), 'body must be multiple of 3')
+  t.equal(limited({ minimum: 5 }, '4'), 'body must be >= 5')
+  t.equal(limited({ minimum: 5 }, '5'), 5n)
+  t.equal(limited({ maximum: 9007199254740991 }, '9007199254740993'), 'body must be <= 9007199254740991')
+  t.equal(limited({ exclusiveMinimum: 5 }, '5'), 'body must be > 5')
+  t.equal(limited({ exclusiveMaximum: 5 }, '5'), 'body must be < 5')
+  t.equal(limited({ exclusiveMinimum: 5, exclusiveMaximum: 7 }, '6'), 6n)
+  t.equal(limited({ enum: [1, 2] }, '3'), 'body must be equal to one of the allowed values')
+  t.equal(limited({ enum: [1, 2] }, '2.0'), 2n)
+  t.equal(limited({ const: 1 }, '2'), 'body must be equal to one of the allowed values')
+  t.equal(limited({ type: ['integer', 'null'], enum: [1, null] }, 'null'), null)
+  t.equal(limited({ type: ['integer', 'null'], enum: [1] }, 'null'), 'body must be equal to one of the allowed values')
+  t.equal(limited({ type: ['integer', 'null'], const: null }, 'null'), null)
+})
+
+t.test('int32 is an integer of 32 bits', async (t) => {
+  const int32 = validating({ type: 'integer', format: 'int32' })
+  t.equal(int32('2147483647'), 2147483647)
+  for (const text of ['2147483648', '-2147483649', '1.5', '1.00000000000000000001', '"1"']) {
+    t.equal(int32(text), 'body must be an int32 integer')
+  }
+})
+
+t.test('nothing is coerced, removed or filled in', async (t) => {
+  const properties = { n: { type: 'number' }, s: { type: 'string' }, b: { type: 'boolean', default: true } }
+  const validate = validating({ type: 'object', properties, required: ['s'] })
+  t.same(validate('{"s":"","n":1.5,"x":[1]}'), { s: '', n: 1.5, x: [1] })
+  for (const text of ['{"s":1}', '{"s":null}', '{"s":true}', '{"s":["a"]}', '{"s":{}}']) {
+    t.equal(validate(text), 'body/s must be string')
+  }
+  t.equal(validate('{"s":"","n":"1"}'), 'body/n must be number')
+  t.equal(validate('{"s":"","n":1e400}'), 'body/n must be number')
+  t.equal(validate('{"s":"","b":1}'), 'body/b must be boolean')
+  t.equal(validate('{}'), "body must have required property 's'")
+  t.equal(validate('{"__proto__":{"s":""}}'), "body must have required property 's'")
+  const map = validating({ additionalProperties: int64 })
+  t.same(Object.entries(map('{"__proto__":1}') as object), [['__proto__', 1n]])
+  const inherited = validating({
+    type: 'object',
+    required: ['constructor'],
+    properties: { toString: { type: 'string' } },
+  })
+  t.equal(inherited('{}'), "body must have required property 'constructor'")
+})
+
+t.test('a message lists several problems, not all of a thousand, and little of the input', async (t) => {
+  const validate = validating({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    propertyNames: { minLength: 1 },
+  })
+  t.equal(validate('{"a":1,"b":2}'), 'body/a must be string; body/b must be string')
+  const many = validate(`{${Array.from({ length: 1_000 }, (_, n) => `"k${n}":1`)}}`) as string
+  t.match(many, /^(body\/k\d must be string; ){10}and 990 more$/)
+  const long = validate(`{"${'k'.repeat(1_000)}":1}`) as string
+  t.match(long, /^body\/k{95}… must be string$/)
+})
+
+t.test('what JSON Schema does not know says nothing about validity', async (t) => {
+  const schema = { type: 'string', example: 'a', 'x-order': 1, externalDocs: { url: 'https://example.com' }, xml: {} }
+  t.equal(validating(schema)('"b"'), 'b')
+  t.equal(validating({ type: 'string', format: 'surprise', surprise: true })('"b"'), 'b')
+})
+
+t.test('parameters become what their schemas say', async (t) => {
+  const parameters: Parameter[] = [
+    { name: 'id', in: 'path', required: true, schema: int64 },
+    { name: 'ids', in: 'query', schema: { type: 'array', items: int64 } },
+    { name: 'size', in: 'query', schema: { type: 'integer', format: 'int32', maximum: 100 } },
+    { name: 'deep', in: 'query', schema: { type: 'boolean' } },
+    { name: 'X-Trace', in: 'header', required: true, schema: int64 },
+  ]
+  const document = documentOf(true, parameters)
+  const validation = new Validation(document)
+  const run = (t: Test, kind: Parameter['in'], given: Record<string, unknown>, expected: unknown) => {
+    const described = endpoints(document)[0]?.parameters.filter((parameter) => parameter.in === kind)
+    const validate = validation.parameters(described as Located<Parameter>[], kind)
+    if (typeof expected === 'string') t.throws(() => validate(given), { error: 40003, message: expected })
+    else t.same(validate(given), expected)
+  }
+  run(t, 'path', { id: '-9223372036854775808' }, { id: -(2n ** 63n) })
+  run(t, 'path', { id: '9223372036854775808' }, 'path/id must be an int64 integer')
+  for (const id of ['', ' 1', '0x10', '1.5', 'null']) run(t, 'path', { id }, 'path/id must be an int64 integer')
+  run(t, 'query', { ids: '9007199254740993', deep: 'true' }, { ids: [9007199254740993n], deep: true })
+  run(t, 'query', { ids: ['1', '9007199254740993'], size: '7' }, { ids: [1n, 9007199254740993n], size: 7 })
+  run(t, 'query', { size: '101', deep: 'maybe' }, 'query/size must be <= 100; query/deep must be boolean')
+  run(t, 'header', { 'X-Trace': '9007199254740993' }, { 'X-Trace': 9007199254740993n })
+  run(t, 'header', {}, "header must have required property 'X-Trace'")
+})
+
+t.test('a response must have its schema before it leaves', async (t) => {
+  const document = documentOf({ type: 'object', required: ['id'], properties: { id: int64 } })
+  const assertValid = new Validation(document).response(
+    endpoints(document)[0]?.responses[200] as Located<Response>,
+    'application/json',
+  )
+  for (const id of [2n ** 63n - 1n, 5, 0n]) assertValid({ id })
+  for (const id of [2n ** 63n, 1.5, '1', undefined, null]) {
+    t.throws(() => assertValid({ id }), /^the response breaks its schema: response/)
+  }
+})
+
+t.test('what an alternative that fails has found is forgotten', async (t) => {
+  const exact = { type: 'object', required: ['kind'], properties: { kind: { const: 'exact' }, id: int64 } }
+  const rough = { type: 'object', properties: { kind: { const: 'rough' }, id: { type: 'number' } } }
+  for (const keyword of ['oneOf', 'anyOf']) {
+    const validate = validating({ [keyword]: [{ $ref: '#/components/schemas/Exact' }, rough] }, { Exact: exact })
+    t.same(validate('{"id":9007199254740993,"kind":"exact"}'), { id: 9007199254740993n, kind: 'exact' })
+    t.same(validate('{"id":5,"kind":"rough"}'), { id: 5, kind: 'rough' })
+    t.match(validate('{"id":5,"kind":"other"}'), /^body must match (a|exactly one) schema in (any|one)Of$/)
+  }
+  const nested = validating({ oneOf: [{ allOf: [{ anyOf: [exact, rough] }, { required: ['x'] }] }, rough] })
+  t.same(nested('{"id":5,"kind":"rough"}'), { id: 5, kind: 'rough' })
+  const conditional = validating({
+    if: { properties: { id: { ...int64, minimum: 10 } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { required: ['x'] },
+    not: { required: ['y'], properties: { id: int64 } },
+  })
+  t.same(conditional('{"id":5}'), { id: 5 })
+  t.same(conditional('{"id":10,"x":1}'), { id: 10n, x: 1 })
+  t.same(conditional('{"id":10}'), "body must have required property 'x'")
+  t.same(validating({ contains: int64 })('["a",9007199254740993,1.5]'), ['a', 9007199254740993n, 1.5])
+})
+
+t.test('base64 is one line of it', async (t) => {
+  const validate = validating({ type: 'string', format: 'byte' })
+  for (const text of ['', 'YWI=', 'YWJj', 'YQ==']) t.equal(validate(JSON.stringify(text)), text)
+  for (const text of [' \n', '!\nYWI=', 'YWI', 'YWI=\n', 'YW-_'])
+    t.match(validate(JSON.stringify(text)), /format "byte"/)
+})

@@ -1,0 +1,50 @@
+import cluster from 'node:cluster'
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { readConfig } from '../../src/config/read-config.ts'
+import type { Figures } from '../../src/observability/metrics.ts'
+import { addFigures } from '../../src/process/worker-metrics.ts'
+import { forkWorker, type WorkerProcess } from '../../src/process/worker-process.ts'
+
+const document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'))
+
+t.test('a worker that cannot be started has ended', async (t) => {
+  cluster.setupPrimary({ cwd: '/nowhere' })
+  t.teardown(() => cluster.setupPrimary({ cwd: process.cwd() }))
+  const worker = forkWorker(readConfig({}), document)
+  const { inPeace, reason } = await worker.ended
+  t.notOk(inPeace)
+  t.match(reason.message, /^no worker can be started: .*ENOENT/)
+  await t.rejects(worker.url, reason)
+  await t.rejects(worker.ask('ready'), reason)
+})
+
+t.test('figures of processes are put together, and those of one that has ended stay counted', async (t) => {
+  const metric = (name: string, type: string, value: number, aggregator = 'sum') => ({
+    ...{ name, type, aggregator, help: name },
+    values: [{ value, labels: {} }],
+  })
+  const figuresOf = (count: number, delay: number) =>
+    [
+      metric('requests', 'counter', count),
+      metric('memory', 'gauge', 1),
+      metric('delay', 'gauge', delay, 'max'),
+    ] as unknown as Figures
+  const worker = (ask: () => Promise<Figures>) => ({ ask }) as unknown as WorkerProcess
+  let gone = false
+  const first = worker(async () => {
+    if (gone) throw new Error('gone')
+    return figuresOf(5, 3)
+  })
+  const second = worker(async () => figuresOf(7, 2))
+  const silent = worker(async () => figuresOf(100, 100))
+  const { text, keep } = addFigures(async () => figuresOf(0, 1))
+  t.match(await text([first, second]), /^requests 12$.*^memory 3$.*^delay 3$/ms)
+  gone = true
+  t.match(await text([first, second]), /^requests 12$.*^memory 3$/ms, 'what it told last')
+  keep(first)
+  keep(silent)
+  t.match(await text([second]), /^requests 12$.*^memory 2$.*^delay 2$/ms)
+  keep(second)
+  t.match(await text([]), /^requests 12$.*^memory 1$.*^delay 1$/ms)
+})

@@ -1,0 +1,97 @@
+import t from 'tap'
+import type { Document, Parameter } from '../../../src/openapi/document.ts'
+import { unservable } from '../../../src/openapi/unsupported-features.ts'
+
+const json = { 'application/json': { schema: {} } }
+const text = { 'text/plain': { schema: {} } }
+
+function problems(operation: object, { path = '/a', method = 'get' } = {}): string[] {
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    paths: { [path]: { [method]: { operationId: 'a', responses: {}, ...operation } } },
+    components: { schemas: { Ids: { type: 'array' }, Refined: { $ref: '#/components/schemas/Ids' } } },
+  } as Document
+  return unservable(document)
+}
+
+const parameter = (more: Partial<Parameter> & object) =>
+  problems({ parameters: [{ name: 'p', in: 'query', schema: {}, ...more }] })
+
+t.test('what can be served', async (t) => {
+  const method = 'post'
+  t.same(problems({ requestBody: { content: json }, responses: { 200: { content: json }, 204: {} } }, { method }), [])
+  t.same(problems({ requestBody: { content: { ...json, 'application/merge-patch+json': {} } } }, { method }), [])
+  t.same(problems({}, { path: '/{a}/{b}.{c}-{d}' }), [])
+  t.same(parameter({ style: 'pipeDelimited', schema: { type: 'array' } }), [])
+})
+
+t.test('each place that cannot is told, with what to do', async (t) => {
+  const at = '#/paths/%2Fa/get'.replace('%2F', '~1')
+  const p = `${at}/parameters/0: parameter p:`
+  t.same(problems({}, { path: '/{a}:b' }), [
+    '#/paths/~1%7Ba%7D%3Ab: a path parameter must end before /, . or -, or with the path',
+  ])
+  t.same(problems({}, { method: 'trace' }), ['#/paths/~1a/trace: TRACE is not served; leave the operation out'])
+  t.same(parameter({ style: 'deepObject', schema: { type: 'object' } }), [
+    `${p} style deepObject is not read; use form`,
+    `${p} an object is not read; use one parameter for each property`,
+  ])
+  t.same(parameter({ in: 'header', schema: { properties: {} } }), [
+    `${p} an object is not read; use one parameter for each property`,
+  ])
+  t.same(problems({ parameters: [{ name: 'p', in: 'query', content: json }] }), [
+    `${p} a parameter is described by a schema, not by content`,
+  ])
+  t.same(parameter({ in: 'path', schema: { $ref: '#/components/schemas/Refined' } }), [
+    `${p} an array in a path is not read; use the query`,
+  ])
+  t.same(problems({ requestBody: { content: text } }, { method: 'put' }), [
+    '#/paths/~1a/put/requestBody/content: text/plain is not read, only JSON is',
+  ])
+  t.same(problems({ requestBody: { content: json } }), [`${at}: a body of GET is not read; use parameters or POST`])
+  t.same(problems({ operationId: undefined }), [`${at}: GET /a has no operationId; its handler needs the name`])
+  t.same(problems({ servers: [{ url: '{base}' }] }), [
+    '#/paths/~1a: its server must have a URL with //, or one that begins with /',
+  ])
+  t.same(problems({ servers: [{ url: '/a%20b' }] }), [
+    '#/paths/~1a: /a%20b/a has one of * ? # % {, which a path cannot have',
+  ])
+  t.same(problems({ responses: { 200: { content: text }, 201: { content: { ...json, ...text } } } }), [
+    `${at}/responses/200/content: text/plain is not written, only JSON is`,
+    `${at}/responses/201/content: one media type can be written, not 2`,
+  ])
+})
+
+const get = (operationId: string) => ({ get: { operationId, responses: {} } })
+const document = (more: object) =>
+  ({ openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...more }) as Document
+
+t.test('a version that is not known', async (t) => {
+  t.same(unservable(document({ openapi: '3.2.0' })), ['#/openapi: 3.2.0 is not read; use 3.0 or 3.1'])
+})
+
+t.test('one name or one place of two operations', async (t) => {
+  t.same(unservable(document({ paths: { '/a': get('a'), '/b': get('a') } })), [
+    '#/paths/~1b/get: operation a is there twice',
+  ])
+  t.same(unservable(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })), [
+    '#/paths/~1%7Bb%7D/get: GET /{b} is served by another operation',
+  ])
+})
+
+t.test('schemas that would not be checked', async (t) => {
+  const schemas = {
+    Id: { $id: 'https://example.com/a', properties: { $id: { type: 'string' }, pattern: { pattern: '^a' } } },
+    Far: { $ref: 'https://example.com/a', enum: [{ $id: 'a' }], 'x-more': { $id: 'a' } },
+    Patterns: { pattern: '(', patternProperties: { '[': true, '^a': true } },
+  }
+  t.same(unservable(document({ components: { schemas }, jsonSchemaDialect: 'https://example.com/b' })), [
+    '#/jsonSchemaDialect: https://example.com/b is not read; leave it out',
+    '#/components/schemas/Id/%24id: is not read; refer to a schema by its place, with $ref',
+    '#/components/schemas/Far/%24ref: https://example.com/a is not a place in the document; use one that begins with #/',
+    '#/components/schemas/Patterns/pattern: ( is no regular expression of ECMA-262 with the flag u',
+    '#/components/schemas/Patterns/pattern: [ is no regular expression of ECMA-262 with the flag u',
+  ])
+  t.same(unservable(document({ jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' })), [])
+})

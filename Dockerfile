@@ -12,7 +12,6 @@ COPY openapi openapi
 COPY generated generated
 COPY scripts scripts
 COPY src src
-COPY src/store/conformance.ts test/store/
 RUN npm run build && npm run sbom && mkdir /data
 
 FROM node:24.21.0-trixie-slim
@@ -23,7 +22,7 @@ LABEL org.opencontainers.image.title="plant-store" \
 WORKDIR /plant-store
 # A checkout may be readable by its owner alone.
 COPY --chmod=0644 LICENSE package.json ./
-COPY --chmod=0644 generated/openapi.json generated/
+COPY --chmod=0644 generated/openapi.json generated/routes.json generated/
 COPY --from=build /plant-store/dist/plant-store.js /plant-store/dist/server.js /plant-store/dist/sbom.cdx.json dist/
 COPY --from=build /plant-store/dist/chunks dist/chunks
 COPY --from=build /plant-store/dist/docs dist/docs

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { contractChanges, nextVersion } from './changes/contract-changes.ts'
 import { contractFiles } from './generate/contract-files.ts'
+import type { Document } from './generate/openapi-document.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -25,7 +26,7 @@ try {
   const version: string = JSON.parse(document).info.version
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}, allowed: MAJOR.MINOR.PATCH`)
   const last = await lastReleased()
-  if (last !== undefined) await compareWith(last, version)
+  if (last !== undefined) await compareWith(last, version, JSON.parse(document))
   else if (!options.release) throw new Error(`${options.released} holds no document; -- --release keeps the first`)
   if (options.release) {
     if (version === last) throw new Error(`${version} is released already`)
@@ -45,8 +46,8 @@ async function lastReleased(): Promise<string | undefined> {
 }
 
 /** Rejects when the version says less than the changes since the last one. */
-async function compareWith(last: string, version: string): Promise<void> {
-  const changes = await contractChanges(fileOf(last), options.document)
+async function compareWith(last: string, version: string, published: Document): Promise<void> {
+  const changes = await contractChanges(fileOf(last), options.document, published)
   for (const { place, weight, what } of changes) console.log(`${place} ${weight}: ${what}`)
   const [heaviest] = changes
   const next = heaviest === undefined ? last : nextVersion(last, heaviest.weight)

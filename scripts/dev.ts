@@ -11,7 +11,7 @@ import ts from 'typescript'
 import { newToken } from '../src/auth/tokens.ts'
 import { bundle } from './build/bundle.ts'
 import { contractFiles, writeStale } from './generate/contract-files.ts'
-import { printNewHandlers } from './generate/handler-stubs.ts'
+import { printHandlerStubs } from './generate/handler-stubs.ts'
 
 const documentPath = 'openapi/plant-store.yaml'
 
@@ -34,7 +34,7 @@ compile()
 async function generate(): Promise<void> {
   try {
     const files = await contractFiles(documentPath)
-    await printNewHandlers(files, 'generated')
+    await printHandlerStubs(files, 'generated')
     const written = await writeStale(files, 'generated')
     if (written.length === 0) return
     console.log(`dev: wrote ${written.join(', ')}`)

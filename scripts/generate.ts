@@ -7,7 +7,7 @@
  */
 import { parseArgs } from 'node:util'
 import { contractFiles, staleFiles, writeStale } from './generate/contract-files.ts'
-import { printNewHandlers } from './generate/handler-stubs.ts'
+import { printHandlerStubs } from './generate/handler-stubs.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
 try {
   const files = await contractFiles(options.document)
   if (!options.check) {
-    await printNewHandlers(files, options.out)
+    await printHandlerStubs(files, options.out)
     const written = await writeStale(files, options.out)
     console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
   } else {

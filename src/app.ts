@@ -3,17 +3,17 @@ import { bearerVerifier } from './auth/bearer.ts'
 import type { VerifyToken } from './auth/tokens.ts'
 import { handlers } from './handlers.ts'
 import type { Observer } from './http/request-context.ts'
-import { exitOptions } from './http/request-guards.ts'
+import { serverOptions } from './http/server-options.ts'
 import { defaultLimits, type Limits } from './limits/limits.ts'
 import { type ShedReason, watchOverload } from './limits/load-shedding.ts'
 import { networkOf } from './limits/network.ts'
 import { rateLimit } from './limits/rate-limit.ts'
-import type { Document } from './openapi/document.ts'
-import { bind } from './openapi/register-operations.ts'
+import { registerOperations } from './openapi/register-operations.ts'
+import type { Routes } from './openapi/routes.ts'
 import type { PlantStore } from './store/plant-store.ts'
 
 export type AppOptions = {
-  document: Document
+  routes: Routes
   store: PlantStore
   verifyToken: VerifyToken
   log: FastifyBaseLogger
@@ -30,10 +30,10 @@ export type AppOptions = {
 
 /** Assembles the service on one Fastify instance that does not listen yet; the store stays its caller's to close. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { document, store, verifyToken, log, observer, draining, shed, trustProxy = [] } = options
+  const { routes, store, verifyToken, log, observer, draining, shed, trustProxy = [] } = options
   const limits = { ...defaultLimits, ...options.limits }
   const app = Fastify({
-    ...exitOptions,
+    ...serverOptions,
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustProxy.length > 0 && trustProxy,
@@ -43,7 +43,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     // A client that takes no byte of its answers for so long is gone.
     connectionTimeout: limits.requestTime + limits.handlerTime,
     http: {
-      ...exitOptions.http,
+      ...serverOptions.http,
       maxHeaderSize: limits.headers,
       headersTimeout: limits.headersTime,
       // How often Node looks for requests that are past their time.
@@ -58,6 +58,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     requests: rateLimit(limits.requests),
   })
   const { admit, run } = overload
-  await bind(app, { document, handlers: handlers(store), verifiers: { bearer }, observer, draining, admit, run })
+  await registerOperations(app, {
+    routes,
+    handlers: handlers(store),
+    verifiers: { bearer },
+    observer,
+    draining,
+    admit,
+    run,
+  })
   return app
 }

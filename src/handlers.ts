@@ -1,17 +1,15 @@
+import { errorNumbers } from '../generated/error-numbers.ts'
 import type { Handlers } from './openapi/handler-types.ts'
 import type { PlantStore } from './store/plant-store.ts'
 
-/** From the contract's table of errors. */
-const idTaken = 40900
-
-/** One function for each operationId, over a store. */
+/** Returns one function for each operationId, over a store. */
 export const handlers = (store: PlantStore): Handlers => ({
   async createPlant({ body: { id, name, tag } }) {
     const plant = tag === undefined ? { name } : { name, tag }
-    // No spread of the other: that took V8 7 us, more than all else that is done here for a request.
+    // A spread of `plant` would cost V8 7 us, more than the rest of this handler.
     const outcome = await store.create(tag === undefined ? { id, name } : { id, name, tag })
     if (outcome === 'conflict') {
-      return { status: 409, body: { error: idTaken, message: `id ${id} belongs to another plant` } }
+      return { status: 409, body: { error: errorNumbers.idTaken, message: `id ${id} belongs to another plant` } }
     }
     return { status: 200, body: plant }
   },

@@ -1,15 +1,14 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Config, readConfig } from './config/read-config.ts'
-import type { Document } from './openapi/document.ts'
+import { type Contract, loadContract } from './openapi/load-contract.ts'
 import { listen } from './process/listen.ts'
 import { openService, type Service } from './process/service-instance.ts'
 import { end, endAtSignals } from './process/shutdown.ts'
 import { withoutPassword } from './store/open.ts'
 
-const documentPath = new URL('../generated/openapi.json', import.meta.url)
+const generated = new URL('../generated/', import.meta.url)
 const docsPath = new URL('../dist/docs/index.html', import.meta.url)
 
 /** How the process ends at a signal; before it serves there is nothing to finish. */
@@ -21,16 +20,15 @@ await start().catch(end)
 
 async function start(): Promise<void> {
   const config = readConfig(process.env)
-  const documentText = await readFile(documentPath, 'utf8')
-  const document: Document = JSON.parse(documentText)
+  const contract = await loadContract(generated)
   const open = config.workers === 1 ? openService : (await import('./process/workers.ts')).openWorkers
   const [service, { createManagement }] = await Promise.all([
-    open(config, document, end),
+    open(config, contract.routes, end),
     import('./admin/admin-server.ts'),
   ])
   const { metrics, ready, onReady } = service
   const docs = fileURLToPath(docsPath)
-  const management = createManagement({ document, documentText, docs, metrics, ready, onReady })
+  const management = createManagement({ contract, docs, metrics, ready, onReady })
   const managementUrl = await listen(
     (place) => once(management.listen(place), 'listening'),
     management,
@@ -38,7 +36,7 @@ async function start(): Promise<void> {
     'MANAGEMENT_',
   )
   const url = await service.listen()
-  announce(config, document, url, managementUrl)
+  announce(config, contract, url, managementUrl)
   stop = async (signal) => {
     await drain(service, config, signal)
     management.close().closeAllConnections()
@@ -46,10 +44,17 @@ async function start(): Promise<void> {
 }
 
 /** Says what is served, and where; the log has stdout for itself. */
-function announce({ workers, generatedToken, storeUrl }: Config, { info }: Document, url: string, management: string) {
+function announce(
+  { workers, generatedToken, storeUrl }: Config,
+  { routes }: Contract,
+  url: string,
+  management: string,
+) {
   const by = workers === 1 ? '' : ` by ${workers} workers`
   const store = withoutPassword(storeUrl)
-  process.stderr.write(`plant-store ${info.version}${by} on ${url}, store ${store}, management on ${management}\n`)
+  process.stderr.write(
+    `plant-store ${routes.info.version}${by} on ${url}, store ${store}, management on ${management}\n`,
+  )
   if (generatedToken === undefined) return
   process.stderr.write(
     `ACCESS_TOKENS is not set: this process takes the token ${generatedToken}\n` +

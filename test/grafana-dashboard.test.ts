@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { errorNumbers } from '../src/http/errors.ts'
+import { errorNumbers } from '../generated/error-numbers.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
 
 type Target = { expr: string; legendFormat: string; datasource: object }
@@ -23,6 +23,7 @@ metrics.end({
   address: undefined,
   status: 401,
   error: errorNumbers.missingToken,
+  refusal: 'missingToken',
   started: 0,
   duration: 1,
 })

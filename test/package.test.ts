@@ -81,6 +81,7 @@ t.test('it holds what a consumer needs, and nothing else', async (t) => {
     'dist/types/src/store/open.d.ts',
     'dist/types/src/store/plant-store.d.ts',
     'generated/openapi.json',
+    'generated/routes.json',
     'package.json',
   ])
 })

@@ -1,7 +1,7 @@
 /**
- * Takes the place, in the bundle, of the validator that fastify-openapi-glue runs at each start. What glue is given there
- * is an outline of ours, of a document that was validated when it was generated: to compile OpenAPI's own schema for it
- * took half of the start.
+ * Replaces, in the bundle, the validator that fastify-openapi-glue runs at each start. The document that glue is given is
+ * made of generated/routes.json: that file was validated when it was generated, and its digest is checked at the start.
+ * Compiling OpenAPI's own schema for it again took half of the start.
  */
 export class Validator {
   version = '3.1'

@@ -1,34 +1,72 @@
+import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { Document } from '../../src/openapi/document.ts'
-import { unservable } from '../../src/openapi/unsupported-features.ts'
 import { contractTypes } from './contract-types.ts'
+import { withDiscriminators } from './discriminators.ts'
+import { errorNumberModule, errorNumberProblems, withErrorTable } from './error-numbers.ts'
 import { inexactIntegers } from './inexact-integers.ts'
 import { int64Replies } from './int64-replies.ts'
+import type { Document } from './openapi-document.ts'
 import { redocly } from './redocly.ts'
+import { routesOf } from './route-schemas.ts'
+import { withSharedSchemas } from './shared-schemas.ts'
+import { unsupportedFeatures } from './unsupported-features.ts'
+import { asOpenApi31 } from './upgrade-3-0.ts'
+
+/** Files by name. */
+export type Files = Record<string, string>
 
 /**
- * Takes the path of an OpenAPI document and that of the linter's rules for it; gives what the server and its client are
- * built on, by file name: the document in one piece, its types, and where its replies hold an int64. The same document
- * gives the same bytes. Rejects with the linter's findings, each with its place.
+ * Returns the files that are generated from the OpenAPI document at a path, linted by the rules of a redocly.yaml. The
+ * same document gives the same bytes. Rejects with the linter's findings, each with its place.
  */
-export async function contractFiles(path: string, rules = 'redocly.yaml'): Promise<Record<string, string>> {
+export async function contractFiles(path: string, rules = 'redocly.yaml'): Promise<Files> {
   const bundling = redocly('bundle', path, '--ext=json', `--config=${rules}`)
   // Where both complain the linter says it better.
   await Promise.all([redocly('lint', path, '--format=stylish', `--config=${rules}`), bundling.catch(() => {})])
-  const document: Document = JSON.parse(await bundling)
-  const replies = int64Replies(document)
-  const problems = [...inexactIntegers(document), ...unservable(document), ...replies.problems]
-  if (problems.length > 0) throw new Error(`${path} cannot be served as it says:\n  ${problems.join('\n  ')}`)
-  return {
-    'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
-    'api.d.ts': `// Written by npm run generate from ${basename(path)}; edit that instead.\n${await contractTypes(document)}`,
-    'int64-replies.json': `${JSON.stringify(replies.table, null, 2)}\n`,
-  }
+  return await filesOf(JSON.parse(await bundling), path)
 }
 
-/** Takes files by name; gives the paths of those that differ from what is in the directory. */
-export async function staleFiles(files: Record<string, string>, directory: string): Promise<string[]> {
+/**
+ * Returns the files that are generated from a bundled document: the document as it is published, its types, its route
+ * schemas, its error numbers where it has some, where its replies hold an int64, and the digests by which the service
+ * knows that files belong together. Rejects with one line for each place that could not be served as it says.
+ */
+export async function filesOf(document: Document, path: string): Promise<Files> {
+  const upgraded = asOpenApi31(document)
+  const problems = [...inexactIntegers(document), ...unsupportedFeatures(upgraded), ...errorNumberProblems(document)]
+  if (problems.length > 0) throw refusal(path, problems)
+  const normalized = normalizedDocument(document)
+  const replies = int64Replies(normalized)
+  if (replies.problems.length > 0) throw refusal(path, replies.problems)
+  const origin = `// Written by npm run generate from ${basename(path)}; edit that instead.\n`
+  const errorNumbers = errorNumberModule(document)
+  const files: Files = {
+    'openapi.json': json(withErrorTable(document)),
+    'routes.json': json(routesOf(normalized)),
+    'api.d.ts': origin + (await contractTypes(normalized)),
+    'int64-replies.json': json(replies.table),
+    ...(errorNumbers !== undefined && { 'error-numbers.ts': origin + errorNumbers }),
+  }
+  return { ...files, 'digests.json': json(digestsOf(files)) }
+}
+
+/** Returns a document in the form that is generated from: OpenAPI 3.1, discriminators as schemas, references by name. */
+export const normalizedDocument = (document: Document): Document =>
+  withSharedSchemas(withDiscriminators(asOpenApi31(document)))
+
+const refusal = (path: string, problems: string[]) =>
+  new Error(`${path} cannot be served as it says:\n  ${problems.join('\n  ')}`)
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+const digestsOf = (files: Files): Files =>
+  Object.fromEntries(
+    Object.entries(files).map(([name, text]) => [name, createHash('sha256').update(text).digest('hex')]),
+  )
+
+/** Returns the paths of the files that differ from what is in a directory. */
+export async function staleFiles(files: Files, directory: string): Promise<string[]> {
   const stale = []
   for (const [name, text] of Object.entries(files)) {
     const path = join(directory, name)
@@ -37,8 +75,8 @@ export async function staleFiles(files: Record<string, string>, directory: strin
   return stale
 }
 
-/** Writes the files that differ, and no other; gives their paths. */
-export async function writeStale(files: Record<string, string>, directory: string): Promise<string[]> {
+/** Writes the files that differ, and no other; returns their paths. */
+export async function writeStale(files: Files, directory: string): Promise<string[]> {
   const stale = await staleFiles(files, directory)
   for (const path of stale) {
     await mkdir(dirname(path), { recursive: true })

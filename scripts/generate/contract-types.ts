@@ -1,21 +1,20 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
-import { withDiscriminators } from '../../src/openapi/discriminators.ts'
-import { type Document, endpoints, isIgnored, locate, type Parameter, resolve } from '../../src/openapi/document.ts'
-import { asOpenApi31 } from '../../src/openapi/upgrade-3-0.ts'
-
-type Node = Record<string, unknown>
+import { resolve } from './json-pointer.ts'
+import { type Document, endpoints, isIgnored, locate, type Parameter } from './openapi-document.ts'
+import { mapDocument, type Node } from './walk-document.ts'
 
 /**
- * Takes a bundled OpenAPI document; gives its types as openapi-typescript writes them, made true to what a handler gets:
- * an int64 is a bigint, since a double does not hold every 64-bit integer; what stands beside a $ref counts; a property
- * with a default may be missing, since none is filled in. `operations` are those that are served; what the service
- * itself sends is in `webhooks`, a callback by its operationId and its name.
+ * Returns the types of a document with shared schemas as openapi-typescript writes them, made true to what a handler
+ * gets: an int64 is a bigint, since a double does not hold every 64-bit integer; what stands beside a $ref counts; a
+ * property with a default may be missing, since none is filled in. `operations` are those that are served; what the
+ * service itself sends is in `webhooks`, a callback by its operationId and its name.
  */
 export async function contractTypes(document: Document): Promise<string> {
   const { factory, SyntaxKind } = ts
-  const nodes = await openapiTS(typed(withDiscriminators(asOpenApi31(document))), {
+  const nodes = await openapiTS(typed(document), {
     defaultNonNullable: false,
+    emptyObjectsUnknown: true,
     transform({ type, format }) {
       const types = [type].flat()
       if (format !== 'int64' || !types.includes('integer')) return undefined
@@ -27,24 +26,36 @@ export async function contractTypes(document: Document): Promise<string> {
   return astToString(nodes)
 }
 
-/** The document with every path item where it is used, and without the ids of operations that are not served. */
+/** Returns the document with each path item where it is used, and without the ids of operations that are not served. */
 function typed(document: Document): OpenAPI3 {
   const { paths = {}, webhooks = {}, components = {}, ...rest } = document as Document & { webhooks?: object }
   const { pathItems: _, ...others } = components as { pathItems?: object }
   const itemsOf = (paths: object): [name: string, item: Node][] =>
     Object.entries(paths).map(([name, item]) => [name, item.$ref ? (resolve(document, item.$ref) as Node) : item])
   const sent = [...itemsOf(webhooks), ...callbacks(document).flatMap(([name, paths]) => itemsOf(named(name, paths)))]
-  const nameless = sent.map(([name, item]) => [name, mapped(item, withoutId)])
-  return mapped(
-    {
-      ...rest,
-      openapi: '3.1.0',
-      paths: Object.fromEntries(itemsOf(paths)),
-      components: others,
-      ...(nameless.length > 0 && { webhooks: Object.fromEntries(nameless) }),
-    },
-    (node) => besideReference(withoutDiscriminator(exactly(withoutIgnored(document, node)))),
-  ) as unknown as OpenAPI3
+  const nameless = Object.fromEntries(sent.map(([name, item]) => [name, item]))
+  const whole = {
+    ...rest,
+    openapi: '3.1.0',
+    paths: Object.fromEntries(itemsOf(paths)),
+    components: others,
+    ...(sent.length > 0 && { webhooks: withoutIds(nameless) }),
+  }
+  const withParameters = (node: Node) => withoutIgnored(document, node)
+  return mapDocument(whole, {
+    pathItem: withParameters,
+    operation: withParameters,
+    schema: (schema) => besideReference(withoutBooleans(exactly(plain(schema)))),
+    components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapped(schemas as Node, asObject) }),
+  }) as unknown as OpenAPI3
+}
+
+const mapped = (node: Node, map: (value: unknown) => unknown): Node =>
+  Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(value)]))
+
+const withoutIds = (webhooks: Record<string, Node>): object => {
+  const { webhooks: nameless } = mapDocument({ webhooks }, { operation: ({ operationId: _, ...rest }) => rest })
+  return nameless
 }
 
 function callbacks(document: Document): [name: string, paths: object][] {
@@ -61,14 +72,14 @@ function callbacks(document: Document): [name: string, paths: object][] {
 const named = (name: string, paths: object): object =>
   Object.fromEntries(Object.entries(paths).map(([key, item], index) => [index === 0 ? name : `${name} ${key}`, item]))
 
-const withoutId = ({ operationId, ...node }: Node): Node =>
-  operationId === undefined || typeof operationId === 'string' ? node : { ...node, operationId }
-
 function withoutIgnored(document: Document, node: Node): Node {
   if (!Array.isArray(node.parameters)) return node
   const refers = ({ $ref }: Node) => ($ref === undefined ? undefined : locate<Parameter>(document, $ref as string))
   return { ...node, parameters: node.parameters.filter((one) => !isIgnored(refers(one) ?? one)) }
 }
+
+/** Leaves out what stands in the schemas already, and openapi-typescript would say again in another way. */
+const plain = ({ discriminator: _, $defs: __, definitions: ___, ...schema }: Node): Node => schema
 
 /** The numbers of an int64 are none of TypeScript's; of several types it is one of its own. */
 function exactly(node: Node): Node {
@@ -85,11 +96,11 @@ function exactly(node: Node): Node {
   }
 }
 
-/** What it says stands in the schemas, where openapi-typescript would say it again in another way. */
-const withoutDiscriminator = ({ discriminator, ...node }: Node): Node =>
-  discriminator === undefined || typeof (discriminator as Node).propertyName === 'string'
-    ? node
-    : { ...node, discriminator }
+/** openapi-typescript expects an object in an allOf, and as a schema of the components. */
+const asObject = (schema: unknown): unknown => (typeof schema === 'boolean' ? { anyOf: [schema] } : schema)
+
+const withoutBooleans = (schema: Node): Node =>
+  Array.isArray(schema.allOf) ? { ...schema, allOf: schema.allOf.map(asObject) } : schema
 
 const annotations = [
   'summary',
@@ -108,12 +119,5 @@ function besideReference(node: Node): Node {
   const { $ref, allOf, ...rest } = node
   if (typeof $ref !== 'string') return node
   if (allOf === undefined && Object.keys(rest).every((key) => annotations.includes(key))) return node
-  return { ...rest, allOf: [{ $ref }, ...((allOf ?? []) as Node[])] }
-}
-
-function mapped(node: unknown, map: (node: Node) => Node): unknown {
-  if (Array.isArray(node)) return node.map((item) => mapped(item, map))
-  if (typeof node !== 'object' || node === null) return node
-  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, mapped(value, map)]))
-  return map(copy)
+  return { ...rest, allOf: [{ $ref }, ...((allOf ?? []) as unknown[])] }
 }

@@ -1,9 +1,11 @@
-import { type Document, type Endpoint, resolve, type Schema } from '../../src/openapi/document.ts'
+import type { Schema } from '../../src/openapi/schema-keywords.ts'
+import { resolve } from './json-pointer.ts'
+import type { Document, Endpoint } from './openapi-document.ts'
 
 type Example = { value?: unknown }
 type MediaType = { schema?: Schema; example?: unknown; examples?: Record<string, Example> }
 
-/** Gives the answer of an operation that succeeds, as the document shows it: the first 2xx, else its first response. */
+/** Returns the answer of an operation that succeeds, as the document shows it: the first 2xx, else its first response. */
 export function exampleReply(
   document: Document,
   { responses, operationId }: Endpoint,
@@ -26,7 +28,7 @@ function exampleOfContent(document: Document, { schema, example, examples = {} }
 const given = ['const', 'example', 'examples', 'default', 'enum']
 const plain: Record<string, unknown> = { string: '', integer: 0, number: 0, boolean: false, array: [], null: null }
 
-/** Gives a value of a schema: its own example, or one made of the examples of its parts. */
+/** Returns a value of a schema: its own example, or one made of the examples of its parts. */
 export function exampleOf(document: Document, schema: Schema): unknown {
   const node = resolved(document, schema)
   if (typeof node !== 'object') return null

@@ -1,30 +1,33 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseJson } from '../../src/json/parse-json.ts'
-import { type Document, type Endpoint, endpoints, type Located, type RequestBody } from '../../src/openapi/document.ts'
-import { Validation } from '../../src/openapi/validator.ts'
+import { exactReply, type Int64Replies, replyPlace } from '../../src/client/exact-reply.ts'
+import { type Files, normalizedDocument } from './contract-files.ts'
 import { exampleReply } from './examples.ts'
+import { int64Replies } from './int64-replies.ts'
+import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 
-/** Prints the handlers that files of the contract ask for, unlike those that are in the directory. */
-export async function printNewHandlers(files: Record<string, string>, directory: string): Promise<void> {
+/** Prints the handlers that generated files ask for, unlike those that are in a directory. */
+export async function printHandlerStubs(files: Files, directory: string): Promise<void> {
   const before = await readFile(join(directory, 'openapi.json'), 'utf8').then(JSON.parse, () => undefined)
-  const handlers = newHandlers(JSON.parse(files['openapi.json'] as string), before)
+  const handlers = handlerStubs(JSON.parse(files['openapi.json'] as string), before)
   if (handlers.length > 0) console.log(`new, for src/handlers.ts:\n\n${handlers.join('\n\n')}\n`)
 }
 
 /**
- * Takes a document and the one before it; gives for each operation that is new a handler that compiles and answers with
+ * Returns, for each operation that a document has and the one before it has not, a handler that compiles and answers with
  * the document's example, to be pasted into src/handlers.ts.
  */
-export function newHandlers(document: Document, before: Document | undefined): string[] {
+export function handlerStubs(given: Document, before: Document | undefined): string[] {
+  const document = normalizedDocument(given)
+  const { table } = int64Replies(document)
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   return endpoints(document)
     .filter(({ operationId }) => operationId !== undefined && !known.has(operationId))
-    .map((endpoint) => handlerOf(document, endpoint))
+    .map((endpoint) => stubOf(document, table, endpoint))
 }
 
-function handlerOf(document: Document, endpoint: Endpoint): string {
-  const { operationId = '', parameters, requestBody } = endpoint
+function stubOf(document: Document, table: Int64Replies, endpoint: Endpoint): string {
+  const { operationId = '', method, path, parameters, requestBody } = endpoint
   const { status, body } = exampleReply(document, endpoint)
   const taken = [
     ...(requestBody === undefined ? [] : ['body']),
@@ -33,22 +36,18 @@ function handlerOf(document: Document, endpoint: Endpoint): string {
   return [
     `  async ${operationId}() {`,
     ...(taken.length > 0 ? [`    // It takes ${taken.join(', ')}.`] : []),
-    `    return { status: ${status}, body: ${literal(exact(document, endpoint, status, body))} }`,
+    `    return { status: ${status}, body: ${literal(exact(table, `${method} ${path}`, status, body))} }`,
     '  },',
   ].join('\n')
 }
 
 /** An int64 of an example is a number in the document, and a bigint in a reply. */
-function exact(document: Document, { responses }: Endpoint, status: number, body: unknown): unknown {
-  const response = responses[status]
-  const [mediaType] = Object.keys(response?.content ?? {})
-  if (response === undefined || mediaType === undefined) return body
-  const validate = new Validation(document).body(response as Located<RequestBody>, mediaType)
-  const read = validate(parseJson(JSON.stringify(body)))
-  return 'error' in read ? body : read.value.value
+function exact(table: Int64Replies, operation: string, status: number, body: unknown): unknown {
+  const place = replyPlace(table, operation, status)
+  return place === undefined || body === undefined ? body : exactReply(JSON.stringify(body), table, place)
 }
 
-/** Takes a value; gives its text as TypeScript. */
+/** Returns the text of a value as TypeScript. */
 function literal(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'string')

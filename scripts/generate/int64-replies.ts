@@ -1,19 +1,20 @@
 import type { Int64Replies, Place } from '../../src/client/exact-reply.ts'
-import { type Document, endpoints, type MediaTypes, resolve } from '../../src/openapi/document.ts'
+import { inPlaceKeywords, type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { holdsInt64, isInt64 } from './inexact-integers.ts'
-
-type Schema = Record<string, unknown>
+import { type Document, endpoints, type MediaTypes } from './openapi-document.ts'
+import { describing } from './schema-types.ts'
+import type { Node } from './walk-document.ts'
 
 /**
- * Takes a bundled OpenAPI document; gives the places of the int64s in its JSON replies, which is all that its client
- * must know, and one line for each place where a number is an int64 in one schema and another number in another: no
- * client could tell them apart.
+ * Returns the places of the int64s in the JSON replies of a document, which is all that its client must know, and one
+ * line for each place where a number is an int64 in one schema and another number in another: no client could tell them
+ * apart.
  */
 export function int64Replies(document: Document): { table: Int64Replies; problems: string[] } {
   const table: Int64Replies = { places: [], replies: {} }
   const problems: string[] = []
   const indexes = new Map<string, number>()
-  const identities = new Map<Schema, number>()
+  const identities = new Map<Node, number>()
   for (const { method, path, responses } of endpoints(document)) {
     const reply = `${method} ${path}`
     const roots = Object.entries(responses).map(
@@ -23,9 +24,9 @@ export function int64Replies(document: Document): { table: Int64Replies; problem
   }
   return { table, problems }
 
-  /** Gives the index of the place that these schemas describe together, null when it holds no int64. */
+  /** Returns the index of the place that these schemas describe together, null when it holds no int64. */
   function placeOf(holders: unknown[], name: string): number | null {
-    const schemas = flatten(document, holders)
+    const schemas = describing(document, holders, branches)
     if (!schemas.some((schema) => holdsInt64(schema, document))) return null
     // A schema may hold itself: the same schemas are the same place.
     const key = schemas.map(identity).join()
@@ -53,7 +54,7 @@ export function int64Replies(document: Document): { table: Int64Replies; problem
     return index
   }
 
-  function identity(schema: Schema): number {
+  function identity(schema: Node): number {
     if (!identities.has(schema)) identities.set(schema, identities.size)
     return identities.get(schema) as number
   }
@@ -62,33 +63,19 @@ export function int64Replies(document: Document): { table: Int64Replies; problem
 const jsonSchemas = (content: MediaTypes): unknown[] =>
   Object.entries(content).flatMap(([type, { schema }]) => (/[/+]json\b/.test(type) ? [schema] : []))
 
-/** Keywords whose schemas describe the value itself: alone, in a list, or by name (JSON Schema 2020-12 core 10.2). */
-const inPlace = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas']
-
-/** Every schema that describes a value, behind each $ref and in each branch. */
-function flatten(document: Document, holders: unknown[], found = new Set<Schema>()): Schema[] {
-  for (const holder of holders) {
-    if (typeof holder !== 'object' || holder === null || found.has(holder as Schema)) continue
-    const schema = holder as Schema
-    found.add(schema)
-    if (typeof schema.$ref === 'string') flatten(document, [resolve(document, schema.$ref)], found)
-    const branches = inPlace.flatMap((keyword) => Object.values(schema[keyword] ?? {}))
-    flatten(document, [...branches, schema.then, schema.else], found)
-  }
-  return [...found]
-}
-
 /** What a schema says of the members and items that it names: JSON has no value with both. */
-const named = ({ properties, prefixItems }: Schema): Schema => ({
+const named = ({ properties, prefixItems }: Node): Record<string, Schema> => ({
   ...(properties as object),
   ...(prefixItems as object),
 })
 
-/** What it says of all the others. */
-const unnamed = (schema: Schema): unknown[] => [
-  ...Object.values(schema.patternProperties ?? {}),
-  ...['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems'].map((keyword) => schema[keyword]),
-]
+/** Not `if`: a condition only tests a value. */
+const branches = inPlaceKeywords.filter((keyword) => keyword !== 'if')
 
-const isOtherNumber = (schema: Schema): boolean =>
+const others = ['patternProperties', 'additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']
+
+/** What it says of all the others. */
+const unnamed = (schema: Node): Schema[] => others.flatMap((keyword) => schemasIn(schema, keyword))
+
+const isOtherNumber = (schema: Node): boolean =>
   !isInt64(schema) && [schema.type].flat().some((type) => type === 'integer' || type === 'number')

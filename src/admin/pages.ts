@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import type { Document } from '../openapi/document.ts'
+import type { Contract } from '../openapi/load-contract.ts'
 import { readiness } from './readiness.ts'
 
 export type ManagementOptions = {
-  document: Document
-  /** The document as it is served. */
-  documentText: string
+  contract: Contract
   /** Path of the docs page; it may be missing. */
   docs: string
   /** Gives Prometheus' text format. */
@@ -29,10 +27,11 @@ const list = `/livez         whether the process answers
 `
 
 /** Takes what operators ask for; gives the pages that show it, by path. */
-export function pages({ document: { info }, documentText, docs, metrics, ready, onReady }: ManagementOptions) {
+export function pages({ contract, docs, metrics, ready, onReady }: ManagementOptions) {
+  const { title, version } = contract.routes.info
   const probe = readiness(ready)
   return new Map<string, Page>([
-    ['/', () => ({ body: `${info.title} ${info.version}\n\n${list}` })],
+    ['/', () => ({ body: `${title} ${version}\n\n${list}` })],
     ['/livez', () => ({ body: 'alive\n' })],
     [
       '/readyz',
@@ -44,7 +43,7 @@ export function pages({ document: { info }, documentText, docs, metrics, ready, 
     ],
     ['/metrics', async () => ({ headers: { 'content-type': prometheus }, body: await metrics() })],
     ['/docs', () => docsPage(docs)],
-    ['/openapi.json', () => ({ headers: { 'content-type': 'application/json' }, body: documentText })],
+    ['/openapi.json', () => ({ headers: { 'content-type': 'application/json' }, body: contract.documentText })],
   ])
 }
 

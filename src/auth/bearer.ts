@@ -1,7 +1,8 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Client } from '../http/client.ts'
 import { ContractError } from '../http/errors.ts'
-import { exchangeOf } from '../http/request-context.ts'
+import { contextOf } from '../http/request-context.ts'
 import type { RateLimit } from '../limits/rate-limit.ts'
 import type { Verifier } from '../openapi/security.ts'
 import type { VerifyToken } from './tokens.ts'
@@ -21,7 +22,10 @@ export type BearerLimits = {
   requests: RateLimit
 }
 
-/** Gives the verifier of the bearer scheme: it asks `verify` for the client of each token, and counts what is limited. */
+/** What bearer-auth reads of a request, and the client that it was found to come from. */
+type Attempt = Pick<FastifyRequest, 'raw' | 'log'> & { client?: Client }
+
+/** Creates the verifier of the bearer scheme: it asks `verify` for the client of each token, and counts what is limited. */
 export async function bearerVerifier(
   app: FastifyInstance,
   verify: VerifyToken,
@@ -29,13 +33,13 @@ export async function bearerVerifier(
 ): Promise<Verifier> {
   await app.register(bearerAuth, {
     keys: new Set<string>(),
-    auth(token, { raw }) {
-      const exchange = exchangeOf(raw)
-      const accept = (client: string | undefined) => {
-        exchange.client = client
-        return client !== undefined
+    auth(token, request) {
+      const attempt = request as unknown as Attempt
+      const accept = (name: string | undefined) => {
+        if (name !== undefined) attempt.client = { name, scopes: [] }
+        return name !== undefined
       }
-      const client = verify(token, () => failures.wait(String(exchange.address)) === 0)
+      const client = verify(token, () => failures.wait(addressOf(attempt)) === 0)
       return client instanceof Promise ? client.then(accept) : accept(client)
     },
     addHook: false,
@@ -44,21 +48,24 @@ export async function bearerVerifier(
     // A refused request is no error of the service.
     verifyErrorLogLevel: 'debug',
   })
-  // A token that is known is not asked for its address: nobody can lock out those who share one with him.
-  const refuse = (request: FastifyRequest, error: ContractError) =>
-    tooMany(failures.take(String(exchangeOf(request.raw).address))) ?? error
+  // Valid tokens bypass the per-address limit, so that neighbours behind one address cannot lock each other out.
+  const refuse = (request: FastifyRequest, error: ContractError) => tooMany(failures.take(addressOf(request))) ?? error
   return (request, done) => {
     const given = request.headers.authorization ?? ''
     if (!credentials.test(given)) {
       return done(refuse(request, scheme.test(given) ? invalidToken() : missingToken()))
     }
-    app.verifyBearerAuth?.(request, ignored, (error) => {
-      if (error === undefined) done(tooMany(requests.take(exchangeOf(request.raw).client as string)))
+    const attempt: Attempt = { raw: request.raw, log: request.log }
+    app.verifyBearerAuth?.(attempt as FastifyRequest, ignored, (error) => {
+      const { client } = attempt
+      if (error === undefined) done(tooMany(requests.take(String(client?.name))), client)
       else if ((error as { statusCode?: number }).statusCode === 401) done(refuse(request, invalidToken()))
       else done(error)
     })
   }
 }
+
+const addressOf = ({ raw }: Attempt): string => String(contextOf(raw).address)
 
 /** It sets a status on the reply that it is given, before anybody knows whether another scheme will do. */
 const ignored = { code() {} } as unknown as FastifyReply

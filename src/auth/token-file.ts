@@ -69,7 +69,7 @@ function parse(text: string): unknown {
   try {
     return parseJson(text).value
   } catch (error) {
-    throw new Error((error as Error).message.replace(/^body/, 'it'))
+    throw new Error(`it is not JSON: ${(error as Error).message}`)
   }
 }
 

@@ -1,5 +1,5 @@
+import { exactInteger } from '../json/exact-integer.ts'
 import { inexactNumber, parseJson } from '../json/parse-json.ts'
-import { exactInteger } from '../openapi/exact-keywords.ts'
 
 /** What the schemas of a document say of one place in a reply; the places below are named by their indexes. */
 export type Place = {

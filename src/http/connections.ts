@@ -1,13 +1,18 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { performance } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
+import { jsonMediaType } from './error-responses.ts'
 import { ContractError, toContractError } from './errors.ts'
 import { isAllRead } from './read-body.ts'
-import { type Exchange, exchangeOf, newExchange, type Observer } from './request-context.ts'
-
-/** RFC 8259 knows no charset; Fastify names it on every reply, and so does every error. */
-export const jsonType = 'application/json; charset=utf-8'
+import {
+  contextOf,
+  newContext,
+  type Observer,
+  type RequestContext,
+  recordAddress,
+  recordEnd,
+  recordRefusal,
+} from './request-context.ts'
 
 type Connection = {
   /** The two latest answers that still matter: with pipelining one may wait for the other. */
@@ -22,30 +27,30 @@ type Connection = {
 
 const key = Symbol('connection')
 
-type Followed = Socket & { [key]?: Connection }
+type TrackedSocket = Socket & { [key]?: Connection }
 
-const connectionOf = (socket: Followed): Connection => socket[key] as Connection
+const connectionOf = (socket: TrackedSocket): Connection => socket[key] as Connection
 
-/** Tells nobody. */
+/** Observer that ignores every event. */
 const unobserved: Observer = { begin() {}, end() {} }
 
-export type Following = {
+export type Tracking = {
   observer?: Observer | undefined
   /** Whether each answer is to be the last of its connection. */
   draining?: (() => boolean) | undefined
 }
 
-/** Follows the connections of an app: for who observes it, for errors outside of any request, and to end them. */
-export function followConnections(
+/** Tracks connections, so that observers see every request, errors outside of a request are answered, and shutdown can
+ * close them. */
+export function trackConnections(
   app: FastifyInstance,
-  { observer = unobserved, draining = () => false }: Following,
+  { observer = unobserved, draining = () => false }: Tracking,
 ): void {
   const sockets = new Set<Socket>()
   const finish = (response: ServerResponse) => {
-    const exchange = exchangeOf(response.req)
-    if (response.headersSent) exchange.status = response.statusCode
-    exchange.duration = performance.now() - exchange.started
-    observer.end(exchange)
+    const context = contextOf(response.req)
+    recordEnd(context, response.headersSent ? response.statusCode : undefined)
+    observer.end(context)
   }
   function left(this: ServerResponse): void {
     const connection = connectionOf(this.req.socket)
@@ -56,7 +61,7 @@ export function followConnections(
     if (connection.latest === this && this.shouldKeepAlive && isAllRead(this.req)) connection.latest = undefined
     finish(this)
   }
-  app.server.on('connection', (socket: Followed) => {
+  app.server.on('connection', (socket: TrackedSocket) => {
     const owed: ServerResponse[] = []
     socket[key] = { previous: undefined, latest: undefined, owed, refused: false, observer }
     sockets.add(socket)
@@ -74,7 +79,7 @@ export function followConnections(
     // Node loses what came in one segment behind a request to upgrade: what is parsed next may be the middle of a body.
     if (draining() || request.headers.upgrade !== undefined || isBehindLast(request)) response.shouldKeepAlive = false
     connection.owed.push(response)
-    observer.begin(exchangeOf(request))
+    observer.begin(contextOf(request))
     response.on('close', left)
   })
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
@@ -99,7 +104,7 @@ export function followConnections(
 }
 
 /** Whether an earlier answer is the last of the connection: RFC 9112 section 9.6 has nothing behind it served. */
-export const isBehindLast = ({ socket }: IncomingMessage & { socket: Followed }): boolean =>
+export const isBehindLast = ({ socket }: IncomingMessage & { socket: TrackedSocket }): boolean =>
   socket[key]?.previous?.shouldKeepAlive === false
 
 /** Answers what the HTTP parser could not make a request of, after every answer that is still owed, and hangs up. */
@@ -119,26 +124,29 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
   const owed = own === undefined || answered ? latest : previous
   const hangUp = () => {
     if (answered) socket.destroySoon()
-    else if (own !== undefined) end(socket, error, exchangeOf(own.req))
+    else if (own !== undefined) end(socket, error, contextOf(own.req))
     else {
-      const exchange = newExchange('')
-      observer.begin(exchange)
-      end(socket, error, exchange)
-      observer.end(exchange)
+      const context = newContext('')
+      observer.begin(context)
+      end(socket, error, context)
+      observer.end(context)
     }
   }
   if (owed === undefined || owed.writableFinished) hangUp()
   else owed.once('close', hangUp)
 }
 
-function end(socket: Socket, thrown: unknown, exchange: Exchange): void {
-  const { error, statusCode, headers, body } = toContractError(thrown)
-  Object.assign(exchange, { status: statusCode, error, address: socket.remoteAddress })
+function end(socket: Socket, thrown: unknown, context: RequestContext): void {
+  const error = toContractError(thrown)
+  const { statusCode, headers, body } = error
+  recordAddress(context, socket.remoteAddress)
+  recordRefusal(context, error)
+  recordEnd(context, statusCode)
   const text = JSON.stringify(body)
   const head = {
     ...headers,
-    'x-request-id': exchange.id,
-    'content-type': jsonType,
+    'x-request-id': context.id,
+    'content-type': jsonMediaType,
     'content-length': Buffer.byteLength(text),
     date: new Date().toUTCString(),
     connection: 'close',

@@ -1,30 +1,11 @@
-/**
- * The numbers of the contract's table of errors that do not belong to an operation: HTTP status times 100 plus a number
- * of its own. Never reused.
- */
-export const errorNumbers = {
-  malformedRequest: 40000,
-  undecodableTarget: 40001,
-  notJson: 40002,
-  invalid: 40003,
-  missingToken: 40100,
-  invalidToken: 40101,
-  noSuchPath: 40400,
-  noSuchMethod: 40500,
-  tooSlow: 40800,
-  bodyTooLarge: 41300,
-  unsupportedMediaType: 41500,
-  unsupportedEncoding: 41501,
-  expectationFailed: 41700,
-  tooManyRequests: 42900,
-  headersTooLarge: 43100,
-  internal: 50000,
-  unavailable: 50300,
-} as const
+import { errorNumbers } from '../../generated/error-numbers.ts'
+
+/** A name of the contract's table of errors. */
+export type ErrorName = keyof typeof errorNumbers
 
 /**
- * An error that the contract describes: thrown anywhere below a request, it leaves the server with its status, its
- * headers and an Error body. The message goes to the client.
+ * An error of the contract: thrown anywhere below a request, it leaves the service with its status, its headers and an
+ * Error body. The message goes to the client.
  */
 export class ContractError extends Error {
   override readonly name = 'ContractError'
@@ -32,7 +13,7 @@ export class ContractError extends Error {
   readonly statusCode: number
 
   constructor(
-    kind: keyof typeof errorNumbers,
+    readonly kind: ErrorName,
     message: string,
     readonly headers: Record<string, string> = {},
   ) {
@@ -47,18 +28,18 @@ export class ContractError extends Error {
   }
 }
 
-/** What is thrown by something that cannot answer now; retryAfter is in seconds. */
+/** An error of a dependency that cannot answer now; retryAfter is in seconds. */
 type Unavailable = Error & { retryAfter: number }
 
 const isUnavailable = (error: unknown): error is Unavailable =>
   error instanceof Error && 'retryAfter' in error && typeof error.retryAfter === 'number'
 
-/** The parts of an error of Fastify or Node that say which way out it takes. */
+/** The parts of an error of Fastify or Node by which its answer is chosen. */
 type Coded = { code?: string; statusCode?: number; message?: string }
 
 /**
- * Takes anything that was thrown below a request or raised by the HTTP parser; gives what the client is told.
- * Whatever is not known here is an internal error, of which the client learns nothing.
+ * Returns the error that a client gets for anything that was thrown below a request or raised by the HTTP parser. An
+ * error that is not known here is an internal one, of which the client learns nothing.
  */
 export function toContractError(thrown: unknown): ContractError {
   if (thrown instanceof ContractError) return thrown

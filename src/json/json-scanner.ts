@@ -1,6 +1,9 @@
-import { ContractError } from '../http/errors.ts'
+/** Why a text is not JSON, or not I-JSON (RFC 7493), and at which character. */
+export class JsonError extends Error {
+  override readonly name = 'JsonError'
+}
 
-/** A number as the grammar of RFC 8259 section 6 has it. */
+/** A number as the grammar of RFC 8259 section 6 has it, where the expression is to begin. */
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 section 7 wants them escaped in a string
@@ -11,7 +14,7 @@ const plain = /[^"\\\u0000-\u001f]*/y
 
 const escapes: Record<string, string> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-/** Reads the tokens of a JSON text from left to right; throws a ContractError where there is none. */
+/** Reads the tokens of a JSON text from left to right; throws a JsonError where there is none. */
 export class JsonScanner {
   #at = 0
   readonly #text: string
@@ -21,12 +24,12 @@ export class JsonScanner {
     this.#skipSpace()
   }
 
-  /** The next character that is no white space; undefined at the end. */
+  /** Returns the next character that is no white space, undefined at the end. */
   peek(): string | undefined {
     return this.#text[this.#at]
   }
 
-  /** Takes the next character when it is this one. */
+  /** Reads the next character when it is this one. */
   take(character: string): boolean {
     if (this.#text[this.#at] !== character) return false
     this.#at++
@@ -45,7 +48,7 @@ export class JsonScanner {
     return value
   }
 
-  /** The text of a number. */
+  /** Reads a number and returns its text. */
   number(): string {
     const digits = this.#match(number)
     if (digits === '') throw this.unexpected()
@@ -53,7 +56,7 @@ export class JsonScanner {
     return digits
   }
 
-  /** The value of a string; I-JSON (RFC 7493 section 2.1) has no lone surrogates, and this contract no NUL. */
+  /** Reads a string and returns its value: without lone surrogates (RFC 7493 section 2.1), and without NUL. */
   string(): string {
     if (this.peek() !== '"') throw this.unexpected()
     const start = this.#at + 1
@@ -65,11 +68,11 @@ export class JsonScanner {
     return value
   }
 
-  refused(what: string): ContractError {
-    return new ContractError('notJson', `body is not JSON: ${what} at character ${this.#at}`)
+  refused(what: string): JsonError {
+    return new JsonError(`${what} at character ${this.#at}`)
   }
 
-  unexpected(): ContractError {
+  unexpected(): JsonError {
     return this.refused(this.peek() === undefined ? 'unexpected end' : 'unexpected character')
   }
 

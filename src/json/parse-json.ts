@@ -9,25 +9,34 @@ export type JsonDocument = { value: unknown }
 const inexact = new WeakMap<object, Map<string | number, string>>()
 
 /**
- * The text of a number that may have become a double of another value, by the object or array that holds it and its key
- * there; undefined when the double is exact or no integer.
+ * Returns the text of a number that may have become a double of another value, by the object or array that holds it and
+ * its key there; undefined when the double is exact or no integer.
  */
 export const inexactNumber = (holder: object, key: string | number): string | undefined => inexact.get(holder)?.get(key)
+
+/** Keeps the text of a number for `inexactNumber`, unless its double is exact or no integer. */
+export function keepDigits(holder: object, key: string | number, double: number, digits: string): void {
+  // 15 digits always fit.
+  if (!Number.isInteger(double) || (digits.length <= 15 && !/[.eE]/.test(digits))) return
+  const kept = inexact.get(holder) ?? new Map<string | number, string>()
+  inexact.set(holder, kept.set(key, digits))
+}
 
 /** A property as an assignment makes it. */
 const ordinary = { enumerable: true, writable: true, configurable: true }
 
 /**
- * Takes a JSON text (RFC 8259); gives its value, as JSON.parse would, and keeps the text of every integer that a double
- * may not hold. Throws a ContractError for what is not JSON or not I-JSON (RFC 7493 sections 2.1 and 2.3): a name twice
+ * Returns the value of a JSON text (RFC 8259) as JSON.parse would, and keeps the text of every integer that a double may
+ * not hold. Throws a JsonError for what is not JSON or not I-JSON (RFC 7493 sections 2.1 and 2.3): a name twice
  * in one object, a lone surrogate; also for a NUL in a string and for more than 128 levels.
  */
 export function parseJson(text: string): JsonDocument {
   const scanner = new JsonScanner(text)
-  let inexactText = ''
+  /** Of the number that was read last, until its holder is known. */
+  let digits = ''
   const document: JsonDocument = { value: undefined }
   document.value = value(0)
-  keepInexact(document, 'value')
+  keep(document, 'value', document.value)
   if (scanner.peek() !== undefined) throw scanner.unexpected()
   return document
 
@@ -67,7 +76,7 @@ export function parseJson(text: string): JsonDocument {
       // An assignment to this name would set the prototype.
       if (key === '__proto__') Object.defineProperty(object, key, { value: member, ...ordinary })
       else object[key] = member
-      keepInexact(object, key)
+      keep(object, key, member)
     } while (scanner.take(','))
     scanner.expect('}')
     return object
@@ -78,25 +87,19 @@ export function parseJson(text: string): JsonDocument {
     scanner.expect('[')
     if (scanner.take(']')) return array
     do {
-      array.push(value(depth))
-      keepInexact(array, array.length - 1)
+      const item = value(depth)
+      keep(array, array.push(item) - 1, item)
     } while (scanner.take(','))
     scanner.expect(']')
     return array
   }
 
   function number(): number {
-    const digits = scanner.number()
-    const double = Number(digits)
-    // 15 digits always fit; what is longer, or no plain integer, is kept as text where the double is an integer.
-    if (Number.isInteger(double) && (digits.length > 15 || /[.eE]/.test(digits))) inexactText = digits
-    return double
+    digits = scanner.number()
+    return Number(digits)
   }
 
-  function keepInexact(holder: object, key: string | number): void {
-    if (inexactText === '') return
-    const kept = inexact.get(holder) ?? new Map<string | number, string>()
-    inexact.set(holder, kept.set(key, inexactText))
-    inexactText = ''
+  function keep(holder: object, key: string | number, value: unknown): void {
+    if (typeof value === 'number') keepDigits(holder, key, value, digits)
   }
 }

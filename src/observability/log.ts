@@ -1,5 +1,5 @@
 import { type DestinationStream, destination, type Logger, type LoggerOptions, pino, symbols } from 'pino'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 
 /** Bytes of whole lines that are written at once, and milliseconds for which they wait at most: a write has its price. */
 const piece = 16_384
@@ -71,22 +71,22 @@ async function prettyStdout(): Promise<DestinationStream> {
 }
 
 /**
- * Takes a log; gives what writes a line of each exchange there: who asked for what, and how it was answered. The line is
+ * Returns what writes one line for each request to a log: who asked for what, and how it was answered. The line is
  * put together here, in half of pino's time: it is the one that is written for each request.
  */
-export function requestLog(log: Logger): (exchange: Exchange) => void {
+export function requestLog(log: Logger): (context: RequestContext) => void {
   const stream = (log as unknown as { [symbol: symbol]: DestinationStream })[symbols.streamSym] as DestinationStream
-  return (exchange) => {
-    const { status } = exchange
+  return (context) => {
+    const { status } = context
     const level = status < 400 ? 'info' : status === 500 ? 'error' : 'warn'
-    if (log.isLevelEnabled(level)) stream.write(requestLine(level, exchange))
+    if (log.isLevelEnabled(level)) stream.write(requestLine(level, context))
   }
 }
 
-function requestLine(level: string, exchange: Exchange): string {
-  const { id, trace, client, address, method, operation, status, error, duration } = exchange
+function requestLine(level: string, context: RequestContext): string {
+  const { id, trace, client, address, method, operation, status, error, duration } = context
   const traced = trace && `,"trace_id":"${trace.traceId}","parent_id":"${trace.parentId}"`
-  const who = member('client', client) + member('address', address)
+  const who = member('client', client?.name) + member('address', address)
   const what = `,"method":"${method}"${member('operation', operation)}`
   const how = `,"status":${status}${member('error', error)},"duration_ms":${Math.round(duration * 1_000) / 1_000}`
   return `{"level":"${level}","time":${Date.now()},"request_id":"${id}"${traced ?? ''}${who}${what}${how},"msg":"request"}\n`

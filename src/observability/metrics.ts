@@ -1,13 +1,13 @@
 import { Counter, Gauge, Registry } from 'prom-client'
-import { errorNumbers } from '../http/errors.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { ErrorName } from '../http/errors.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import type { ShedReason } from '../limits/load-shedding.ts'
 import { measureProcess } from './process-metrics.ts'
 import { measureDurations } from './request-duration.ts'
 import { measureBatches } from './store-metrics.ts'
 
 /** Why something was refused: the kind of its error in the contract, or too many connections. */
-export type RefusalReason = keyof typeof errorNumbers | 'connections'
+export type RefusalReason = ErrorName | 'connections'
 
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
@@ -18,7 +18,7 @@ export type Metrics = {
   /** A request has come. */
   begin(): void
   /** Its answer has left, or never will: it counts by operation, method and status, and by reason when refused. */
-  end(exchange: Exchange): void
+  end(context: RequestContext): void
   /** Something was refused before it was a request. */
   refused(reason: RefusalReason): void
   shed(reason: ShedReason): void
@@ -33,8 +33,6 @@ export type Metrics = {
   /** Ends the measuring. */
   close(): void
 }
-
-const reasons = new Map<number, string>(Object.entries(errorNumbers).map(([name, number]) => [number, name]))
 
 /** Takes the version of the contract; gives metrics that nothing else in the process shares. */
 export function createMetrics({ version }: { version: string }): Metrics {
@@ -82,13 +80,12 @@ export function createMetrics({ version }: { version: string }): Metrics {
     begin() {
       active++
     },
-    end({ operation, method, status, error, duration }) {
+    end({ operation, method, status, refusal, duration }) {
       active--
       // The conventions' word for a method that nobody vouches for.
       const durationsOf = operation === undefined ? durationOf('none')('_OTHER') : durationOf(operation)(method)
       durationsOf(status)(duration / 1_000)
-      const reason = error === undefined ? undefined : reasons.get(error)
-      if (reason !== undefined) refusalsOf(reason).inc()
+      if (refusal !== undefined) refusalsOf(refusal).inc()
     },
     refused: (reason) => refusalsOf(reason).inc(),
     shed: (reason) => shed.inc({ reason }),

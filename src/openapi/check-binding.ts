@@ -1,16 +1,15 @@
-import type { Document, Endpoint } from './document.ts'
-import { unservable } from './unsupported-features.ts'
+import type { Operation } from './routes.ts'
 
 /**
- * Throws one error that names everything in which the document and what is bound to it do not match: a request would
+ * Throws one error that names everything in which the operations and what is bound to them do not match: a request would
  * meet a 500, an open door or a handler that is never called.
  */
-export function checkBinding(document: Document, all: Endpoint[], handlers: object, verifiers: object): void {
-  const problems = unservable(document, all)
-  const ids = new Set(all.map(({ operationId }) => operationId))
-  for (const { operationId, security } of all) {
+export function checkBinding(operations: Operation[], handlers: object, verifiers: object): void {
+  const problems: string[] = []
+  const ids = new Set(operations.map(({ operationId }) => operationId))
+  for (const { operationId, security } of operations) {
     const name = `operation ${operationId}`
-    if (operationId !== undefined && !Object.hasOwn(handlers, operationId)) problems.push(`${name} has no handler`)
+    if (!Object.hasOwn(handlers, operationId)) problems.push(`${name} has no handler`)
     for (const scheme of security.flatMap((requirement) => Object.keys(requirement))) {
       if (!Object.hasOwn(verifiers, scheme)) problems.push(`${name}: security scheme ${scheme} has no verifier`)
     }

@@ -1,127 +1,105 @@
-import type { FuncKeywordDefinition } from 'ajv'
-import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js'
+import { _, type Ajv, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, str } from 'ajv'
+import { exactInteger } from '../json/exact-integer.ts'
 import { inexactNumber } from '../json/parse-json.ts'
-import { withAlternatives } from './alternatives.ts'
 
-/** Where a value comes from: a JSON body, the text of a parameter, or a handler. */
-export type Source = 'json' | 'text' | 'handler'
+/** An integer that was found: the object or array that holds it, its key there, and what a handler gets for it. */
+export type Conversion = [holder: Record<string | number, unknown>, key: string | number, value: bigint | number]
 
 const bounds = { int32: [-(2n ** 31n), 2n ** 31n - 1n], int64: [-(2n ** 63n), 2n ** 63n - 1n] } as const
 
-/** An integer schema with format int32 or int64: its numeric keywords, which Ajv would apply to the rounded value. */
-type Limits = {
-  format: keyof typeof bounds
-  otherTypes: string[]
-  minimum?: number
-  maximum?: number
-  exclusiveMinimum?: number
-  exclusiveMaximum?: number
-  multipleOf?: number
-  enum?: unknown[]
-  const?: unknown
-}
+type Format = keyof typeof bounds
 
-const keywords = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'enum', 'const']
+/** Keywords whose schemas may fail without the value being invalid (JSON Schema 2020-12, core, section 10.2). */
+const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 
 /**
- * Takes a JSON value that holds schemas anywhere; gives a copy in which every schema of an int32 or int64 is one
- * `exactInteger` keyword. Ajv's own `type: integer` knows neither bigint nor the digits that a double loses.
+ * Makes an Ajv exact for integers that a double does not hold. The formats int32 and int64 judge the digits that
+ * `parseJson` kept, and add to `found` what a handler gets in their place; what an alternative found that failed is
+ * taken back. Ajv's other keywords stay right, since rounding never moves a number across a limit that is a double.
  */
-export function withExactIntegers(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(withExactIntegers)
-  if (typeof node !== 'object' || node === null) return node
-  const copy = Object.fromEntries(
-    Object.entries(node).map(([key, value]) => [key, withAlternatives(key, withExactIntegers(value))]),
-  )
-  const { type, format, ...rest } = copy
-  const types = [type].flat()
-  if (!types.includes('integer') || !Object.hasOwn(bounds, String(format))) return copy
-  const limits: Record<string, unknown> = { format, otherTypes: types.filter((other) => other !== 'integer') }
-  for (const keyword of keywords) if (Object.hasOwn(rest, keyword)) limits[keyword] = rest[keyword]
-  return {
-    ...Object.fromEntries(Object.entries(rest).filter(([key]) => !keywords.includes(key))),
-    exactInteger: limits,
-  }
-}
-
-/** An integer that was found: the object or array that holds it, its key there, and what a handler takes for it. */
-export type Conversion = [holder: Record<string | number, unknown>, key: string | number, value: bigint | number]
-
-/** The keyword, for values from one source; adds every integer that a client sent to `found`. */
-export function exactIntegerKeyword(source: Source, found: Conversion[]): FuncKeywordDefinition {
-  return {
-    keyword: 'exactInteger',
-    schemaType: 'object',
-    compile(limits: Limits) {
-      const validate: DataValidateFunction = (data: unknown, context?: DataValidationCxt) => {
-        const { parentData, parentDataProperty } = context as DataValidationCxt
-        const isOther = source !== 'text' && limits.otherTypes.includes(jsonType(data))
-        const integer = isOther ? undefined : read(source, data, parentData, parentDataProperty)
-        const problem = isOther ? unlisted(limits, data) : violation(limits, integer)
-        if (problem !== undefined) {
-          validate.errors = [{ keyword: 'exactInteger', message: problem, params: {} }]
-          return false
-        }
-        // Of what a handler gives nothing is converted: kept, it would only pile up.
-        if (integer === undefined || source === 'handler') return true
-        found.push([
-          parentData,
-          parentDataProperty,
-          limits.format === 'int64' ? integer : Number(integer),
-        ] as Conversion)
-        return true
-      }
-      return validate
+export function addExactKeywords(ajv: Ajv, found: Conversion[]): void {
+  replace(ajv, 'format', (format) => ({
+    ...format,
+    error: { message: (context) => messageOf(context as KeywordCxt, format) },
+    code(context, type) {
+      if (!isFormat(context.schema)) format.code(context, type)
+      else if (type === 'number') check(context, integerCheck(context.schema, found))
     },
+  }))
+  replace(ajv, 'multipleOf', (multipleOf) => ({
+    ...multipleOf,
+    code: (context) => check(context, multipleCheck(context.schema)),
+  }))
+  for (const keyword of alternatives) {
+    replace(ajv, keyword, (definition) => ({
+      ...definition,
+      code(context, type) {
+        takeBack(context, found)
+        definition.code(context, type)
+      },
+      // Items that it has found count as evaluated.
+      ...(keyword === 'contains' && { before: 'unevaluatedItems' }),
+    }))
   }
 }
 
-const jsonType = (data: unknown): string => (data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data)
-
-const notAllowed = 'must be equal to one of the allowed values'
-
-const unlisted = ({ enum: allowed, const: only }: Limits, data: unknown): string | undefined =>
-  (allowed?.includes(data) ?? true) && (only === undefined || only === data) ? undefined : notAllowed
-
-function read(source: Source, data: unknown, holder: object, key: string | number): bigint | undefined {
-  if (source === 'handler' && typeof data === 'bigint') return data
-  if (source === 'text' && typeof data === 'string') return exactInteger(data)
-  if (source === 'text' || typeof data !== 'number') return undefined
-  const digits = source === 'json' ? inexactNumber(holder, key) : undefined
-  if (digits !== undefined) return exactInteger(digits)
-  return Number.isInteger(data) ? BigInt(data) : undefined
+/** Returns the message of an error, with the width of an integer where the schema says one. Needs Ajv's verbose errors. */
+export function messageWithFormat({ keyword, message = '', parentSchema }: ErrorObject): string {
+  const format = parentSchema?.format
+  return keyword === 'type' && isFormat(format) ? `must be an ${format} integer` : message
 }
 
-function violation(limits: Limits, integer: bigint | undefined): string | undefined {
-  const [least, greatest] = bounds[limits.format]
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = limits
-  if (integer === undefined || integer < least || integer > greatest) return `must be an ${limits.format} integer`
-  if (minimum !== undefined && integer < minimum) return `must be >= ${minimum}`
-  if (maximum !== undefined && integer > maximum) return `must be <= ${maximum}`
-  if (exclusiveMinimum !== undefined && integer <= exclusiveMinimum) return `must be > ${exclusiveMinimum}`
-  if (exclusiveMaximum !== undefined && integer >= exclusiveMaximum) return `must be < ${exclusiveMaximum}`
-  if (multipleOf !== undefined && integer % BigInt(multipleOf) !== 0n) return `must be multiple of ${multipleOf}`
-  const equals = (value: unknown) => Number.isInteger(value) && BigInt(value as number) === integer
-  if (limits.enum !== undefined && !limits.enum.some(equals)) return notAllowed
-  if (limits.const !== undefined && !equals(limits.const)) return notAllowed
-  return undefined
+const isFormat = (format: unknown): format is Format => typeof format === 'string' && Object.hasOwn(bounds, format)
+
+function replace(ajv: Ajv, keyword: string, change: (now: CodeKeywordDefinition) => CodeKeywordDefinition): void {
+  const definition = change(ajv.getKeyword(keyword) as CodeKeywordDefinition)
+  ajv.removeKeyword(keyword).addKeyword(definition)
 }
 
-const decimal = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
-
-/**
- * Takes a number in the grammar of RFC 8259 section 6; gives its value when that is an integer of at most 19 digits,
- * else undefined. The exponent is compared, never expanded.
- */
-export function exactInteger(text: string): bigint | undefined {
-  const [, sign, whole = '', fraction = '', exponent = '0'] = decimal.exec(text) ?? []
-  if (sign === undefined) return undefined
-  const digits = whole + fraction
-  let [start, end] = [0, digits.length]
-  while (start < end && digits[start] === '0') start++
-  while (end > start && digits[end - 1] === '0') end--
-  if (start === end) return 0n
-  const zeros = Number(exponent) - fraction.length + (digits.length - end)
-  if (zeros < 0 || end - start + zeros > 19) return undefined
-  return BigInt(sign + digits.slice(start, end) + '0'.repeat(zeros))
+function messageOf(context: KeywordCxt, { error }: CodeKeywordDefinition) {
+  if (isFormat(context.schema)) return str`must be an ${context.schema} integer`
+  const message = error?.message
+  return typeof message === 'function' ? message(context) : str`${message}`
 }
+
+type Check = (value: number, holder: object, key: string | number) => boolean
+
+function check(context: KeywordCxt, isValid: Check): void {
+  const { gen, data, it } = context
+  const call = gen.scopeValue('func', { ref: isValid })
+  context.pass(_`${call}(${data}, ${it.parentData}, ${it.parentDataProperty})`)
+}
+
+/** Wraps what compiles a schema below the keyword: when that schema fails, what it has found is forgotten. */
+function takeBack(context: KeywordCxt, found: Conversion[]): void {
+  const { gen } = context
+  const list = gen.scopeValue('obj', { ref: found })
+  const subschema = context.subschema.bind(context)
+  context.subschema = (application, valid) => {
+    const before = gen.const('before', _`${list}.length`)
+    const compiled = subschema(application, valid)
+    gen.if(_`!${valid}`, () => gen.assign(_`${list}.length`, before))
+    return compiled
+  }
+}
+
+const integerCheck =
+  (format: Format, found: Conversion[]): Check =>
+  (value, holder, key) => {
+    const digits = inexactNumber(holder, key)
+    const integer = digits === undefined ? wholeOf(value) : exactInteger(digits)
+    const [least, greatest] = bounds[format]
+    if (integer === undefined || integer < least || integer > greatest) return false
+    found.push([holder as Conversion[0], key, format === 'int64' ? integer : Number(integer)])
+    return true
+  }
+
+const wholeOf = (value: number) => (Number.isInteger(value) ? BigInt(value) : undefined)
+
+const multipleCheck =
+  (divisor: number): Check =>
+  (value, holder, key) => {
+    const digits = inexactNumber(holder, key)
+    const integer = digits === undefined || !Number.isInteger(divisor) ? undefined : exactInteger(digits)
+    return integer === undefined ? Number.isInteger(value / divisor) : integer % BigInt(divisor) === 0n
+  }

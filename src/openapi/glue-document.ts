@@ -1,20 +1,16 @@
-import type { Document, Endpoint } from './document.ts'
+import type { Operation, Routes } from './routes.ts'
 
 /**
- * Takes the operations of a document; gives the document that glue makes their routes from: the operations where they
- * are served, with their statuses and what they read. Of the whole one glue would copy each schema into every place that
- * refers to it, warn of cookies and obey extensions that are other tools' own.
+ * Returns the document that fastify-openapi-glue registers routes from: the operations where they are served. Their
+ * schemas reach Fastify with their handlers, since glue would copy each shared schema into every place that refers to it.
  */
-export function outline({ info: { title, version } }: Document, all: Endpoint[]) {
+export function glueDocument({ info, operations }: Routes) {
   const paths: Record<string, Record<string, object>> = {}
-  for (const { routes, method, operationId, requestBody, responses } of all) {
-    const content = Object.fromEntries(Object.keys(requestBody?.content ?? {}).map((type) => [type, { schema: {} }]))
-    const operation = {
-      operationId,
-      ...(requestBody && { requestBody: { content } }),
-      responses: Object.fromEntries(Object.keys(responses).map((status) => [status, { description: '' }])),
-    }
-    for (const route of routes) paths[route] = { ...paths[route], [method.toLowerCase()]: operation }
+  for (const { servedPaths, method, operationId, schema } of operations) {
+    const responses = Object.fromEntries(Object.keys(schema.response).map((status) => [status, { description: '' }]))
+    for (const path of servedPaths) paths[path] = { ...paths[path], [methodKey(method)]: { operationId, responses } }
   }
-  return { openapi: '3.1.0', info: { title, version }, paths }
+  return { openapi: '3.1.0', info, paths }
 }
+
+const methodKey = (method: Operation['method']) => String(method).toLowerCase()

@@ -1,12 +1,15 @@
 import type { operations } from '../../generated/api.d.ts'
+import type { Client } from '../http/client.ts'
 
-/** What a handler takes: the validated parts of the request, by the names that OpenAPI gives their places. */
+/** What a handler takes: the validated parts of the request, by the names that OpenAPI gives their places, and its client. */
 export type OperationRequest<Operation> = {
   body: RequestBody<Operation>
   path: ParametersIn<Operation, 'path'>
   query: ParametersIn<Operation, 'query'>
   header: ParametersIn<Operation, 'header'>
   cookie: ParametersIn<Operation, 'cookie'>
+  /** Undefined where the operation asks for no authentication, or its scheme names no client. */
+  client: Client | undefined
 }
 
 /**

@@ -1,7 +1,24 @@
-import { type Document, resolve, type Schema } from './document.ts'
+import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
+import { inPlaceKeywords, type Schema, schemasIn } from './schema-keywords.ts'
+import type { Validator } from './validator.ts'
 
-/** Takes a value that is valid under its schema; gives its JSON text. */
+/** Returns the JSON text of a value that is valid under its schema. */
 export type Serialize = (value: unknown) => string
+
+/** Returns Fastify's serializer compiler: what it compiles checks a reply against its schema, and writes it. */
+export function replySerializerCompiler(
+  shared: Record<string, Schema>,
+  validator: Validator,
+): FastifySerializerCompiler<unknown> {
+  return ({ schema }) => {
+    const assertValid = validator.response(schema as Schema)
+    const serialize = responseSerializer(shared, schema as Schema)
+    return (value) => {
+      assertValid(value)
+      return serialize(value)
+    }
+  }
+}
 
 /** What the schemas that apply to one place say of it together. */
 type Place = {
@@ -14,11 +31,11 @@ type Place = {
 }
 
 /**
- * Takes a document and a schema of it; gives the serialiser of the values that are valid under that schema. Of an object
- * whose properties are described only those are written, unless the schema says additionalProperties; a bigint is
- * written as the integer it is, which JSON.stringify refuses and fast-json-stringify rounds on newer versions of V8.
+ * Returns the serialiser of the values that are valid under a schema, which may refer to shared ones. Of an object whose
+ * properties are described only those are written, unless the schema says additionalProperties; a bigint is written as
+ * the integer it is, which JSON.stringify refuses and fast-json-stringify rounds on newer versions of V8.
  */
-export function serializer(document: Document, schema: Schema): Serialize {
+export function responseSerializer(shared: Record<string, Schema>, schema: Schema): Serialize {
   return writer([schema])
 
   function writer(schemas: Schema[]): Serialize {
@@ -31,7 +48,7 @@ export function serializer(document: Document, schema: Schema): Serialize {
     function member(name: string): Member {
       const known = members.get(name)
       if (known !== undefined) return known
-      place ??= placeOf(document, schemas)
+      place ??= placeOf(shared, schemas)
       const { properties, patterns, others: rest } = place
       const own = properties.get(name)
       const matching = patterns.filter(([pattern]) => pattern.test(name))
@@ -57,7 +74,7 @@ export function serializer(document: Document, schema: Schema): Serialize {
       if (typeof value === 'bigint') return value.toString()
       if (typeof value !== 'object' || value === null) return JSON.stringify(value)
       if (Array.isArray(value)) {
-        place ??= placeOf(document, schemas)
+        place ??= placeOf(shared, schemas)
         item ??= writer(place.items)
         return `[${value.map(item).join()}]`
       }
@@ -80,28 +97,25 @@ const escaped = /["\\\u0000-\u001f\ud800-\udfff]/
 /** The name of a member as JSON has it, with its colon, and what writes its value; undefined when it is not written. */
 type Member = { key: string; write: Serialize | undefined }
 
-/** Keywords whose schemas apply to the same place: alone, in a list, or by name. */
-const inPlace = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas']
-
-function placeOf(document: Document, schemas: Schema[]): Place {
+function placeOf(shared: Record<string, Schema>, schemas: Schema[]): Place {
   const place: Place = { properties: new Map(), patterns: [], items: [], others: undefined }
-  const seen = new Set<unknown>()
-  const add = (schema: unknown) => {
-    if (typeof schema !== 'object' || schema === null || seen.has(schema)) return
+  const seen = new Set<Schema>()
+  const add = (schema: Schema | undefined) => {
+    if (typeof schema !== 'object' || seen.has(schema)) return
     seen.add(schema)
-    const { $ref, properties = {}, patternProperties = {}, items, prefixItems = [] } = schema as Keywords
-    if ($ref !== undefined) add(resolve(document, $ref))
-    for (const keyword of inPlace) for (const one of listed((schema as Keywords)[keyword])) add(one)
+    const { $ref, properties = {}, patternProperties = {} } = schema as Keywords
+    if ($ref !== undefined) add(shared[$ref.slice(0, -1)])
+    for (const keyword of inPlaceKeywords) for (const branch of schemasIn(schema, keyword)) add(branch)
     for (const [name, below] of Object.entries(properties)) {
       place.properties.set(name, [...(place.properties.get(name) ?? []), below])
     }
-    place.items.push(...prefixItems, ...(items === undefined ? [] : [items]))
+    place.items.push(...schemasIn(schema, 'prefixItems'), ...schemasIn(schema, 'items'))
     for (const [pattern, below] of Object.entries(patternProperties)) {
       place.patterns.push([new RegExp(pattern, 'u'), below])
     }
     for (const keyword of ['additionalProperties', 'unevaluatedProperties']) {
-      const below = (schema as Keywords)[keyword] as Schema | undefined
-      if (below) place.others = [...(place.others ?? []), below]
+      for (const below of schemasIn(schema, keyword))
+        if (below !== false) place.others = [...(place.others ?? []), below]
     }
   }
   schemas.forEach(add)
@@ -111,16 +125,7 @@ function placeOf(document: Document, schemas: Schema[]): Place {
 }
 
 type Keywords = {
-  [keyword: string]: unknown
   $ref?: string
   properties?: Record<string, Schema>
-  items?: Schema
-  prefixItems?: Schema[]
   patternProperties?: Record<string, Schema>
-}
-
-const listed = (value: unknown): unknown[] => {
-  if (typeof value !== 'object' || value === null) return []
-  const isSchema = ['type', '$ref', 'properties', ...inPlace].some((keyword) => Object.hasOwn(value, keyword))
-  return isSchema ? [value] : Object.values(value)
 }

@@ -1,19 +1,22 @@
 import type { FastifyRequest } from 'fastify'
-import type { SecurityRequirement } from './document.ts'
+import type { Client } from '../http/client.ts'
+import type { SecurityRequirement } from './routes.ts'
 
 /**
- * Tells whether the request carries what the scheme asks for: `done` is called once, with the error to answer with when
- * it does not. By a callback, because a promise for each scheme of each request costs more than most checks. Who knows
- * the name of the client tells the exchange of the request.
+ * Calls `done` once: with the error to answer with when a request does not carry what a security scheme asks for, else
+ * with the client that it authenticates. By a callback, because a promise for each scheme of each request costs more
+ * than most checks.
  */
-export type Verifier = (request: FastifyRequest, done: (refusal?: Error) => void) => void
+export type Verifier = (request: FastifyRequest, done: Verified) => void
+
+type Verified = (refusal: Error | undefined, client?: Client) => void
 
 /** One verifier for each security scheme, by its name in the document. */
 export type Verifiers = Record<string, Verifier>
 
 /**
- * Takes the security requirements of an operation; gives the verifier of them all. One of the requirements must be met,
- * and of that every scheme (OpenAPI 3.1 section 4.8.30); an empty list asks for nothing.
+ * Returns the verifier of the security requirements of an operation: one of them must be met, and of that every scheme
+ * (OpenAPI 3.1 section 4.8.30); an empty list asks for nothing. The client is that of the first scheme that names one.
  */
 export function authenticator(requirements: SecurityRequirement[], verifiers: Verifiers): Verifier {
   const alternatives = requirements.map((requirement) =>
@@ -28,14 +31,17 @@ export function authenticator(requirements: SecurityRequirement[], verifiers: Ve
 const joined = ([first = pass, ...more]: Verifier[], join: (one: Verifier, other: Verifier) => Verifier): Verifier =>
   more.reduce(join, first)
 
-const pass: Verifier = (_request, done) => done()
+const pass: Verifier = (_request, done) => done(undefined)
 
 const both =
   (one: Verifier, other: Verifier): Verifier =>
   (request, done) =>
-    one(request, (refusal) => (refusal === undefined ? other(request, done) : done(refusal)))
+    one(request, (refusal, client) => {
+      if (refusal !== undefined) return done(refusal)
+      other(request, (refusal, second) => done(refusal, client ?? second))
+    })
 
 const either =
   (one: Verifier, other: Verifier): Verifier =>
   (request, done) =>
-    one(request, (refusal) => (refusal === undefined ? done() : other(request, done)))
+    one(request, (refusal, client) => (refusal === undefined ? done(undefined, client) : other(request, done)))

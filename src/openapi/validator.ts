@@ -1,139 +1,102 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { ContractError } from '../http/errors.ts'
+import { withDoubles } from '../json/bigint-doubles.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
-import { alternativeKeyword } from './alternatives.ts'
-import {
-  type Document,
-  join,
-  type Located,
-  type Parameter,
-  type RequestBody,
-  type Response,
-  type Schema,
-} from './document.ts'
-import { type Conversion, exactIntegerKeyword, type Source, withExactIntegers } from './exact-keywords.ts'
-
-/** What Fastify takes from a validator of ours: the value that takes the place of the part, or the error. */
-export type Validate<T> = (part: T) => { value: T } | { error: ContractError }
+import { addExactKeywords, type Conversion, messageWithFormat } from './exact-keywords.ts'
+import type { Schema } from './schema-keywords.ts'
 
 /** The most problems of one request that are listed. */
 const maxProblems = 10
 /** A place in a body may be named by the client: no more of it is sent back. */
 const maxPlace = 100
 
-/** Compiles the schemas of one document, each where it stands in it, so that every $ref means what it says there. */
-export class Validation {
-  readonly #document: unknown
-  readonly #compilers = new Map<Source, ReturnType<typeof compiler>>()
-
-  constructor(document: Document) {
-    // Ajv takes what holds the schemas for a schema itself: these two members of it are all that a $ref leads to.
-    const { paths, components } = document
-    this.#document = withExactIntegers({ paths, components })
-  }
-
-  /** The validator of a request body; it turns every int64 into a bigint. */
-  body(holder: Located<RequestBody>, mediaType: string): Validate<JsonDocument> {
-    const { validate, found } = this.#compile('json', schemaOf(holder, mediaType))
-    return (document) => check(validate, found, 'body', document) ?? { value: document }
-  }
-
+export type Validator = {
   /**
-   * Gives what takes the texts of parameters of one kind and turns them into the types of their schemas, or throws a
-   * ContractError.
+   * Returns what validates a part of a request, called `part` in messages: it returns the value as a handler gets it,
+   * each int64 a bigint, or the ContractError.
    */
-  parameters(described: Located<Parameter>[], kind: Parameter['in']) {
-    const { validate, found } = this.#compile('text', {
-      type: 'object',
-      required: described.filter(({ required }) => required).map(({ name }) => name),
-      properties: Object.fromEntries(
-        described.map(({ name, pointer }) => [name, { $ref: `contract${pointer}/schema` }]),
-      ),
-    })
-    return (value: Record<string, unknown>): Record<string, unknown> => {
-      const refused = check(validate, found, kind, { value })
-      if (refused !== undefined) throw refused.error
-      return value
-    }
-  }
-
-  /** Throws when a handler's value does not have the schema of its response; such an answer must not leave. */
-  response(holder: Located<Response>, mediaType: string): (value: unknown) => void {
-    const { validate } = this.#compile('handler', schemaOf(holder, mediaType))
-    return (value) => {
-      if (validate(value)) return
-      throw new Error(`the response breaks its schema: ${problems('response', validate.errors)}`)
-    }
-  }
-
-  #compile(source: Source, schema: Schema) {
-    const { ajv, found } = this.#compilers.get(source) ?? compiler(source, this.#document)
-    this.#compilers.set(source, { ajv, found })
-    return { validate: ajv.compile(schema as object), found }
-  }
-}
-
-/** A media type without a schema holds anything. */
-function schemaOf({ content, pointer }: Located<RequestBody | Response>, mediaType: string): Schema {
-  if (content?.[mediaType]?.schema === undefined) return {}
-  return { $ref: `contract${join(pointer, 'content', mediaType, 'schema')}` }
+  request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
+  /** Returns what throws when the value of a handler breaks the schema of its response; such an answer must not leave. */
+  response(schema: Schema): (value: unknown) => void
 }
 
 /** RFC 4648 section 4. */
 const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
 
-function compiler(source: Source, document: unknown) {
+/** Creates the validator of schemas that refer to shared ones. Each is compiled when it is first needed. */
+export function createValidator(schemas: Record<string, Schema>): Validator {
   const found: Conversion[] = []
   const ajv = new Ajv2020({
     allErrors: true,
-    coerceTypes: source === 'text' ? 'array' : false,
     // A property is there when the object has it, not when Object.prototype has.
     ownProperties: true,
     // A keyword or a format that is not known says nothing about validity (JSON Schema 2020-12, core, section 4.3.1).
     strict: false,
     strictNumbers: true,
+    verbose: true,
     logger: false,
-    // The document was checked when it was generated.
+    // The schemas were checked when they were generated.
     meta: false,
     validateSchema: false,
-    keywords: [exactIntegerKeyword(source, found), alternativeKeyword(found)],
   })
   addFormats.default(ajv)
   // Its own looks at each line by itself, and one of them is enough.
   ajv.addFormat('byte', base64)
-  ajv.addSchema(document as object, 'contract')
-  return { ajv, found }
+  addExactKeywords(ajv, found)
+  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, name)
+
+  /** Returns what finds the errors of `document.value`, undefined for none; `found` then has its integers. */
+  const compile = (schema: Schema) => {
+    const validate = lazily(() => ajv.compile(schema as object))
+    return (document: JsonDocument): ErrorObject[] | undefined => {
+      found.length = 0
+      const isValid = validate()(document.value, {
+        instancePath: '',
+        parentData: document,
+        parentDataProperty: 'value',
+        rootData: document as never,
+        dynamicAnchors: {},
+      })
+      return isValid ? undefined : (validate().errors ?? [])
+    }
+  }
+
+  return {
+    request(schema, part) {
+      const errorsOf = compile(schema)
+      return (document) => {
+        const errors = errorsOf(document)
+        if (errors !== undefined) return { error: new ContractError('invalid', describe(part, errors)) }
+        for (const [holder, key, integer] of found) holder[key] = integer
+        return { value: document.value }
+      }
+    },
+    response(schema) {
+      const errorsOf = compile(schema)
+      return (value) => {
+        const errors = errorsOf(withDoubles(value))
+        // Kept, it would hold a reply that has left.
+        found.length = 0
+        if (errors !== undefined) throw new Error(`the response breaks its schema: ${describe('response', errors)}`)
+      }
+    },
+  }
 }
 
-/** Validates `holder.value`; turns the integers found in it into what a handler takes, or gives the error. */
-function check(
-  validate: ValidateFunction,
-  found: Conversion[],
-  part: string,
-  holder: JsonDocument,
-): { error: ContractError } | undefined {
-  found.length = 0
-  const context = {
-    instancePath: '',
-    parentData: holder,
-    parentDataProperty: 'value',
-    rootData: holder,
-    dynamicAnchors: {},
+/** A large document would keep the start waiting for schemas that may never be used. */
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
   }
-  if (!validate(holder.value, context)) {
-    return { error: new ContractError('invalid', problems(part, validate.errors)) }
-  }
-  for (const [target, key, integer] of found) target[key] = integer
-  return undefined
 }
 
-/** Of an alternative that failed, and of a condition, the keyword around it says enough. */
-const silent = ['alternative', 'if']
-
-function problems(part: string, errors: ErrorObject[] | null | undefined): string {
-  const told = errors?.filter(({ keyword }) => !silent.includes(keyword))
-  const all = new Set(told?.map(({ instancePath, message }) => `${shorten(part + instancePath)} ${message}`))
+function describe(part: string, errors: ErrorObject[]): string {
+  // Of a condition, what its branch complains of says enough.
+  const told = errors.filter(({ keyword }) => keyword !== 'if')
+  const all = new Set(told.map((error) => `${shorten(part + error.instancePath)} ${messageWithFormat(error)}`))
   const [...listed] = all
   const more = listed.splice(maxProblems).length
   return listed.join('; ') + (more > 0 ? `; and ${more} more` : '')

@@ -2,10 +2,10 @@ import type { Server } from 'node:http'
 import type { ManagementOptions } from '../admin/pages.ts'
 import { acceptTokens } from '../auth/token-verifier.ts'
 import type { Config } from '../config/read-config.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { createLog, requestLog } from '../observability/log.ts'
 import type { Figures } from '../observability/metrics.ts'
-import type { Document } from '../openapi/document.ts'
+import type { Routes } from '../openapi/routes.ts'
 import { openStore, withoutPassword } from '../store/open.ts'
 import { listen } from './listen.ts'
 import { beforeEnd, grace } from './shutdown.ts'
@@ -30,11 +30,7 @@ export type OwnService = Service & { server: Server; figures(): Promise<Figures>
  * Opens store, tokens and log; gives the service in this process, which does not listen yet. Rejects with one line that
  * names the variable to change. When the store fails for good later, `failed` is told once answers have had time to leave.
  */
-export async function openService(
-  config: Config,
-  document: Document,
-  failed: (error: Error) => void,
-): Promise<OwnService> {
+export async function openService(config: Config, routes: Routes, failed: (error: Error) => void): Promise<OwnService> {
   // A store may open in a thread of its own, beside which the rest is loaded.
   const [store, { createApp }, { createMetrics }, log] = await Promise.all([
     openStore(config.storeUrl).catch((error: Error) => {
@@ -47,7 +43,7 @@ export async function openService(
   beforeEnd((done) => log.flush(done))
   /** Why the service must not be sent more requests: it does not serve yet, or is about to end. */
   let unready: string | undefined = 'starting'
-  const metrics = createMetrics(document.info)
+  const metrics = createMetrics(routes.info)
   const tokens = await acceptTokens(config, {
     load(clients) {
       metrics.tokens(true)
@@ -60,16 +56,16 @@ export async function openService(
   })
   const logRequest = config.log.requests ? requestLog(log) : () => {}
   const app = await createApp({
-    document,
+    routes,
     store,
     verifyToken: tokens.verify,
     log,
     limits: config.limits,
     observer: {
       begin: metrics.begin,
-      end(exchange: Exchange) {
-        metrics.end(exchange)
-        logRequest(exchange)
+      end(context: RequestContext) {
+        metrics.end(context)
+        logRequest(context)
       },
     },
     shed: metrics.shed,

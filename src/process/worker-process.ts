@@ -4,13 +4,13 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config/read-config.ts'
 import type { Figures } from '../observability/metrics.ts'
-import type { Document } from '../openapi/document.ts'
+import type { Routes } from '../openapi/routes.ts'
 
 export type Answers = { ready: unknown; figures: Figures }
 export type Question = keyof Answers
 
 /** What a worker is told, or asked. */
-export type Order = { order: 'serve'; config: Config; document: Document } | { order: 'drain' | 'close' | Question }
+export type Order = { order: 'serve'; config: Config; routes: Routes } | { order: 'drain' | 'close' | Question }
 
 /** What it tells: that it listens to orders, where it serves, why it is about to end, or an answer. */
 export type Report =
@@ -38,7 +38,7 @@ const exec = fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import
 const ignore = () => {}
 
 /** Starts a worker that serves as it is configured. */
-export function forkWorker(config: Config, document: Document): WorkerProcess {
+export function forkWorker(config: Config, routes: Routes): WorkerProcess {
   cluster.setupPrimary({ exec, args: [] })
   const worker = cluster.fork()
   const reports = new EventEmitter().on('error', ignore)
@@ -76,7 +76,7 @@ export function forkWorker(config: Config, document: Document): WorkerProcess {
     return report.answer
   }
 
-  tell({ order: 'serve', config, document })
+  tell({ order: 'serve', config, routes })
   return {
     url,
     ended,

@@ -23,8 +23,8 @@ report('listening')
 async function follow(order: Order): Promise<void> {
   switch (order.order) {
     case 'serve': {
-      const { config, document } = order
-      const opened = await openService(config, document, fail)
+      const { config, routes } = order
+      const opened = await openService(config, routes, fail)
       limitConnections(opened.server, config.limits.connections)
       const url = await opened.listen()
       service = opened

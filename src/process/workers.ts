@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/read-config.ts'
 import { createMetrics } from '../observability/metrics.ts'
-import type { Document } from '../openapi/document.ts'
+import type { Routes } from '../openapi/routes.ts'
 import type { Service } from './service-instance.ts'
 import { beforeEnd, grace } from './shutdown.ts'
 import { addFigures } from './worker-metrics.ts'
@@ -14,8 +14,8 @@ const pause = 1_000
  * Gives the service in as many processes as the configuration says, on one port; they are started when it is to listen.
  * One that ends after that is replaced. Its close rejects when a worker has not ended in peace.
  */
-export async function openWorkers(config: Config, document: Document): Promise<Service> {
-  const own = createMetrics(document.info)
+export async function openWorkers(config: Config, routes: Routes): Promise<Service> {
+  const own = createMetrics(routes.info)
   const figures = addFigures(own.figures)
   /** One for each place, until its successor is started. */
   let workers: WorkerProcess[] = []
@@ -35,7 +35,7 @@ export async function openWorkers(config: Config, document: Document): Promise<S
       process.stderr.write(`plant-store: ${reason.message}; another worker takes its place\n`)
       await sleep(pause)
       if (unready === 'draining') return
-      workers[place] = forkWorker(config, document)
+      workers[place] = forkWorker(config, routes)
     }
   }
 
@@ -48,7 +48,7 @@ export async function openWorkers(config: Config, document: Document): Promise<S
 
   return {
     async listen() {
-      workers = Array.from({ length: config.workers }, () => forkWorker(config, document))
+      workers = Array.from({ length: config.workers }, () => forkWorker(config, routes))
       const [url = ''] = await Promise.all(workers.map(({ url }) => url))
       places = workers.map((_, place) => occupy(place))
       unready = undefined

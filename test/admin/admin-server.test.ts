@@ -9,9 +9,9 @@ import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
 import { createManagement } from '../../src/admin/admin-server.ts'
 import type { ManagementOptions } from '../../src/admin/pages.ts'
-import { document } from '../support/contract.ts'
+import { contract } from '../support/contract.ts'
 
-const documentText = readFileSync('generated/openapi.json', 'utf8')
+const { documentText } = contract
 
 type Answer = { status: number | undefined; headers: IncomingHttpHeaders; body: string }
 
@@ -24,8 +24,7 @@ async function ask(options: RequestOptions): Promise<Answer> {
 
 async function start(t: Test, options: Partial<ManagementOptions> = {}) {
   const given = {
-    document,
-    documentText,
+    contract,
     docs: join(t.testdir({ 'index.html': '<p>plants' }), 'index.html'),
     metrics: async () => 'up 1\n',
     ready: async () => {},
@@ -55,7 +54,7 @@ const contentTypes = {
 t.test('each page is there for GET and HEAD, and nothing else', async (t) => {
   const { ask } = await start(t)
   const list = (await ask('/')).body
-  t.ok(list.startsWith(`${document.info.title} ${document.info.version}\n`))
+  t.ok(list.startsWith(`${contract.routes.info.title} ${contract.routes.info.version}\n`))
   for (const [path, contentType] of Object.entries(contentTypes)) {
     const answer = await ask(`${path}?seen=1`)
     t.match(answer, { status: 200, headers: { 'content-type': contentType, 'cache-control': 'no-store' } }, path)
@@ -128,7 +127,7 @@ t.test('a figure that cannot be had costs one answer', async (t) => {
 
 t.test('whether it can listen is for its caller to know', async (t) => {
   const { port } = await start(t)
-  const second = createManagement({ ...({} as ManagementOptions), document })
+  const second = createManagement({ ...({} as ManagementOptions), contract })
   second.listen(port, '127.0.0.1')
   await t.rejects(once(second, 'listening'), { code: 'EADDRINUSE' })
 })

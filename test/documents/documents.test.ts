@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import Fastify, { type HTTPMethods } from 'fastify'
+import Fastify, { type FastifyInstance, type HTTPMethods } from 'fastify'
 import t, { type Test } from 'tap'
 import { contractFiles } from '../../scripts/generate/contract-files.ts'
-import { exitOptions } from '../../src/http/request-guards.ts'
-import { type AnyHandler, bind } from '../../src/openapi/register-operations.ts'
+import { serverOptions } from '../../src/http/server-options.ts'
+import { registerOperations } from '../../src/openapi/register-operations.ts'
+import type { AnyHandler } from '../../src/openapi/request-steps.ts'
 import { diagnose } from '../support/compiler.ts'
 import type { Call, Served } from './call.ts'
 
@@ -26,9 +27,13 @@ for (const [name, files] of Object.entries(generated)) {
       calls,
     }: Served = await import(pathToFileURL(resolve(folder, name, 'handlers.ts')).href)
     const logged: string[] = []
-    const app = Fastify({ ...exitOptions, logger: { level: 'warn', stream: { write: (line) => logged.push(line) } } })
-    const document = JSON.parse(files['openapi.json'] as string)
-    await bind(app, { document, handlers: handlers as Record<string, AnyHandler>, verifiers })
+    const app = Fastify({ ...serverOptions, logger: { level: 'warn', stream: { write: (line) => logged.push(line) } } })
+    const routes = JSON.parse(files['routes.json'] as string)
+    await registerOperations(app as unknown as FastifyInstance, {
+      routes,
+      handlers: handlers as Record<string, AnyHandler>,
+      verifiers,
+    })
     await app.ready()
     for (const call of calls) await check(t, app, call)
     t.same(

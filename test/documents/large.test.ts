@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Fastify from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import { contractFiles } from '../../scripts/generate/contract-files.ts'
-import { exitOptions } from '../../src/http/request-guards.ts'
-import { bind } from '../../src/openapi/register-operations.ts'
+import { serverOptions } from '../../src/http/server-options.ts'
+import { registerOperations } from '../../src/openapi/register-operations.ts'
 import { diagnose } from '../support/compiler.ts'
 
 const numbers = Array.from({ length: 500 }, (_, number) => number)
@@ -65,10 +65,10 @@ t.test('five hundred operations are generated, compiled and served', async (t) =
   t.same(compile(500), [])
   t.match(compile(499), [/TS2741 Property 'add499' is missing/])
 
-  const app = Fastify({ ...exitOptions, logger: false })
+  const app = Fastify({ ...serverOptions, logger: false }) as unknown as FastifyInstance
   const add = async ({ body }: { body: unknown }) => ({ status: 200, body })
   const handlers = Object.fromEntries(numbers.map((number) => [`add${number}`, add]))
-  await bind(app, { document: JSON.parse(files['openapi.json'] as string), handlers, verifiers: {} })
+  await registerOperations(app, { routes: JSON.parse(files['routes.json'] as string), handlers, verifiers: {} })
   const post = (url: string, payload: object) => app.inject({ method: 'POST', url, payload })
   for (const number of [0, 7, 499]) {
     const body = { number, next: { number: near(number, 1), far: { number: near(number, 4) } } }

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { ContractError, errorNumbers, toContractError } from '../../src/http/errors.ts'
+import { errorNumbers } from '../../generated/error-numbers.ts'
+import { ContractError, toContractError } from '../../src/http/errors.ts'
 import { tableOfErrors } from '../support/contract.ts'
 
 t.test('every number is in the table of the document', async (t) => {

@@ -1,13 +1,13 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { type Exchange, newExchange } from '../../src/http/request-context.ts'
+import { newContext, type RequestContext } from '../../src/http/request-context.ts'
 import { request } from '../support/raw.ts'
 import { createService } from '../support/service.ts'
 
 t.test('a request id is kept when it is well formed', async (t) => {
-  for (const id of ['a', 'A-b_c.9', 'x'.repeat(128)]) t.equal(newExchange('GET', { 'x-request-id': id }).id, id)
+  for (const id of ['a', 'A-b_c.9', 'x'.repeat(128)]) t.equal(newContext('GET', { 'x-request-id': id }).id, id)
   for (const id of ['', 'x'.repeat(129), 'a b', 'a,b', 'a\n', 'ä', '"a"', '$(a)', undefined, ['a', 'b']]) {
-    t.match(newExchange('GET', { 'x-request-id': id }).id, /^[\w-]{16}-\d+$/, String(id))
+    t.match(newContext('GET', { 'x-request-id': id }).id, /^[\w-]{16}-\d+$/, String(id))
   }
 })
 
@@ -27,20 +27,20 @@ t.test('the trace of a traceparent is kept when it is valid', async (t) => {
     '00-T-P-01, 00-T-P-01',
   ]
   const traceOf = (text: string) =>
-    newExchange('GET', { traceparent: text.replaceAll('T', traceId).replaceAll('P', parentId) }).trace
+    newContext('GET', { traceparent: text.replaceAll('T', traceId).replaceAll('P', parentId) }).trace
   for (const text of valid) t.same(traceOf(text), { traceId, parentId }, text)
   for (const text of invalid) t.equal(traceOf(text), undefined, text)
   t.equal(traceOf(`00-${'0'.repeat(32)}-P-01`), undefined)
   t.equal(traceOf(`00-T-${'0'.repeat(16)}-01`), undefined)
   t.equal(traceOf(`00-${traceId.toUpperCase()}-P-01`), undefined, 'letters are small')
-  t.equal(newExchange('GET', { traceparent: ['a', 'b'] }).trace, undefined)
+  t.equal(newContext('GET', { traceparent: ['a', 'b'] }).trace, undefined)
 })
 
 /** A service that listens, with what its observer was told. */
 async function observed(t: Test, options: Parameters<typeof createService>[1] = {}) {
-  const begun: Exchange[] = []
-  const ended: Exchange[] = []
-  const observer = { begin: (one: Exchange) => begun.push(one), end: (one: Exchange) => ended.push(one) }
+  const begun: RequestContext[] = []
+  const ended: RequestContext[] = []
+  const observer = { begin: (one: RequestContext) => begun.push(one), end: (one: RequestContext) => ended.push(one) }
   const service = await createService(t, { ...options, observer })
   const port = await service.listen()
   const until = async (isSo: () => boolean) => {
@@ -81,7 +81,7 @@ t.test('who observes is told of each request and its answer once', async (t) => 
       id: 'first',
       method: 'POST',
       operation,
-      client: 'access-token-1',
+      client: { name: 'access-token-1' },
       address: '127.0.0.1',
       status: 200,
       error: undefined,
@@ -89,7 +89,7 @@ t.test('who observes is told of each request and its answer once', async (t) => 
     { method: 'POST', operation, client: undefined, status: 401, error: 40101 },
     { method: 'GET', operation: undefined, client: undefined, address: '127.0.0.1', status: 404, error: 40400 },
     { method: 'GET', operation: undefined, address: '127.0.0.1', status: 400, error: 40001 },
-    { method: 'POST', operation, client: 'access-token-1', status: 409, error: 40900 },
+    { method: 'POST', operation, client: { name: 'access-token-1' }, status: 409, error: 40900 },
     { method: 'POST', status: 417, error: 41700 },
   ])
   t.same(begun, ended)

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
-import { errorNumbers } from '../../src/http/errors.ts'
-import type { Exchange } from '../../src/http/request-context.ts'
+import { errorNumbers } from '../../generated/error-numbers.ts'
+import type { ErrorName } from '../../src/http/errors.ts'
+import type { RequestContext } from '../../src/http/request-context.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { measureProcess } from '../../src/observability/process-metrics.ts'
 import { groupCommit } from '../../src/store/group-commit.ts'
@@ -14,9 +15,9 @@ import { groupCommit } from '../../src/store/group-commit.ts'
 function measure(t: Test) {
   const metrics = createMetrics({ version: '1.2.3' })
   t.teardown(metrics.close)
-  const handle = (exchange: Partial<Exchange>) => {
+  const handle = (context: Partial<RequestContext>) => {
     metrics.begin()
-    metrics.end({ ...created, ...exchange })
+    metrics.end({ ...created, ...context })
   }
   return { ...metrics, handle, values: async () => values(await metrics.text()) }
 }
@@ -25,15 +26,16 @@ function measure(t: Test) {
 const values = (text: string): Record<string, number> =>
   Object.fromEntries(Array.from(text.matchAll(/^([^#\s]\S*) (\S+)$/gm), ([, series, value]) => [series, Number(value)]))
 
-const created: Exchange = {
+const created: RequestContext = {
   id: 'a',
   trace: undefined,
   method: 'POST',
   operation: 'createPlant',
-  client: 'someone',
+  client: { name: 'someone', scopes: [] },
   address: undefined,
   status: 200,
   error: undefined,
+  refusal: undefined,
   started: 0,
   duration: 6,
 }
@@ -65,7 +67,13 @@ t.test('a request counts by operation, method and status, in seconds', async (t)
 
 t.test('a request that no operation took has neither its path nor its method', async (t) => {
   const { handle, values } = measure(t)
-  handle({ operation: undefined, method: 'PROPFIND', status: 404, error: errorNumbers.noSuchPath })
+  handle({
+    operation: undefined,
+    method: 'PROPFIND',
+    status: 404,
+    error: errorNumbers.noSuchPath,
+    refusal: 'noSuchPath',
+  })
   const found = await values()
   t.equal(found[of('count', { operation: 'none', method: '_OTHER', status: 404 })], 1)
   t.notOk(Object.keys(found).some((series) => series.includes('PROPFIND')))
@@ -81,14 +89,15 @@ t.test('requests are active until their end', async (t) => {
 
 t.test('what is refused counts by its kind', async (t) => {
   const { handle, refused, shed, values } = measure(t)
+  const kinds = Object.keys(errorNumbers) as ErrorName[]
   const counted = (reason: string) => series('plant_store_requests_refused_total', { reason })
-  for (const error of Object.values(errorNumbers)) handle({ status: Math.trunc(error / 100), error })
+  for (const refusal of kinds) handle({ status: 400, refusal })
   handle({ status: 409, error: 40900 })
   refused('connections')
   refused('malformedRequest')
   shed('in_flight')
   const found = await values()
-  const names = [...Object.keys(errorNumbers), 'connections']
+  const names = [...kinds, 'connections']
   t.same(
     Object.keys(found).filter((name) => name.startsWith('plant_store_requests_refused')),
     names.map(counted),
@@ -184,19 +193,23 @@ t.test('no client can make more than 200 lines', async (t) => {
   const { handle, tokens, ready, values } = measure(t)
   const kinds = ['noSuchPath', 'noSuchMethod', 'undecodableTarget', 'malformedRequest'] as const
   for (let count = 0; count < 10_000; count++) {
-    const error = errorNumbers[kinds[count % kinds.length] as (typeof kinds)[number]]
+    const refusal = kinds[count % kinds.length] as ErrorName
+    const error = errorNumbers[refusal]
     const method = METHODS[count % METHODS.length] as string
     handle({
       operation: undefined,
       method,
       status: Math.trunc(error / 100),
       error,
+      refusal,
       duration: count,
-      client: `${count}`,
+      client: { name: `${count}`, scopes: [] },
     })
   }
   const usual = ['notJson', 'invalid', 'missingToken', 'invalidToken', 'unsupportedMediaType', 'unavailable'] as const
-  for (const kind of usual) handle({ status: Math.trunc(errorNumbers[kind] / 100), error: errorNumbers[kind] })
+  for (const kind of usual) {
+    handle({ status: Math.trunc(errorNumbers[kind] / 100), refusal: kind })
+  }
   handle({})
   handle({ status: 409, error: 40900 })
   tokens(true)

@@ -20,7 +20,9 @@ function diagnose(text: string): string[] {
 }
 
 const probe = (handlers: string) =>
-  diagnose(`import type { Handlers } from './openapi/handler-types.ts'\nexport const handlers: Handlers = ${handlers}\n`)
+  diagnose(
+    `import type { Handlers } from './openapi/handler-types.ts'\nexport const handlers: Handlers = ${handlers}\n`,
+  )
 
 t.test('handlers that the contract describes compile', async (t) => {
   t.same(

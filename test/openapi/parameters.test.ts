@@ -1,8 +1,6 @@
-import Fastify from 'fastify'
 import t from 'tap'
-import { exitOptions } from '../../src/http/request-guards.ts'
-import type { Document, Parameter } from '../../src/openapi/document.ts'
-import { bind } from '../../src/openapi/register-operations.ts'
+import type { Document, Parameter } from '../../scripts/generate/openapi-document.ts'
+import { serveDocument } from '../support/serve-document.ts'
 
 const text = { type: 'string' }
 const int64 = { type: 'integer', format: 'int64' }
@@ -18,9 +16,8 @@ async function create(path: string, parameters: Parameter[]) {
     paths: { [path]: { get: { operationId: 'read', parameters, responses } } },
     components: { schemas: { List: list, Lists: { $ref: '#/components/schemas/List' } } },
   }
-  const app = Fastify({ ...exitOptions, logger: false })
   const read = async ({ body: _, ...parameters }: { body: unknown }) => ({ status: 200, body: parameters })
-  await bind(app, { document, handlers: { read }, verifiers: {} })
+  const app = await serveDocument(document, { handlers: { read } })
   return async (url: string, headers: Record<string, string> = {}) => (await app.inject({ url, headers })).json()
 }
 

@@ -1,20 +1,18 @@
 import t from 'tap'
-import type { Document, Schema } from '../../src/openapi/document.ts'
-import { serializer } from '../../src/openapi/response-serializer.ts'
+import { responseSerializer } from '../../src/openapi/response-serializer.ts'
+import type { Schema } from '../../src/openapi/schema-keywords.ts'
 
 const text = { type: 'string' }
 const schemas: Record<string, Schema> = {
   Plant: { type: 'object', properties: { name: text, tag: text } },
-  NewPlant: { allOf: [{ $ref: '#/components/schemas/Plant' }, { properties: { id: { type: 'integer' } } }] },
+  NewPlant: { allOf: [{ $ref: 'Plant#' }, { properties: { id: { type: 'integer' } } }] },
   Tree: {
     type: 'object',
-    properties: { name: text, below: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } },
+    properties: { name: text, below: { type: 'array', items: { $ref: 'Tree#' } } },
   },
 }
-const document = { openapi: '3.1.0', info: { title: '', version: '' }, components: { schemas } } as Document
-
-const write = (schema: Schema, value: unknown) => serializer(document, schema)(value)
-const named = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+const write = (schema: Schema, value: unknown) => responseSerializer(schemas, schema)(value)
+const named = (name: string) => ({ $ref: `${name}#` })
 
 t.test('values are written as JSON', async (t) => {
   for (const value of [
@@ -95,4 +93,18 @@ t.test('members are described by patterns, too, and by what is unevaluated', asy
   t.equal(write({ patternProperties: { '^x-': {} } }, { 'x-a': 1, b: 2 }), '{"x-a":1}')
   t.equal(write({ ...named('Plant'), unevaluatedProperties: true }, { name: 'a', b: 2n }), '{"name":"a","b":2}')
   t.equal(write({ ...named('Plant'), unevaluatedProperties: false }, { name: 'a', b: 2n }), '{"name":"a"}')
+})
+
+t.test('a schema in any branch describes its members, however it does so', async (t) => {
+  const value = { a: 1, 'x-b': 2, c: 3 }
+  const branches: [keyword: string, schema: Schema][] = [
+    ['then', { patternProperties: { '^x-': {} } }],
+    ['then', { additionalProperties: {} }],
+    ['else', { unevaluatedProperties: true }],
+  ]
+  for (const [keyword, branch] of branches) {
+    const schema = { properties: { a: {} }, if: { required: ['a'] }, [keyword]: branch }
+    const expected = keyword === 'then' && 'patternProperties' in (branch as object) ? { a: 1, 'x-b': 2 } : value
+    t.equal(write(schema, value), JSON.stringify(expected), `${keyword} ${JSON.stringify(branch)}`)
+  }
 })

@@ -10,11 +10,39 @@ import { contractEdits } from './contract-edits.ts'
 t.test('each kind of change has its weight, and the heaviest come first', async (t) => {
   const { released, edited, rows } = contractEdits()
   const directory = t.testdir({ 'released.json': JSON.stringify(released), 'edited.json': JSON.stringify(edited) })
-  const changes = await contractChanges(join(directory, 'released.json'), join(directory, 'edited.json'))
+  const changes = await contractChanges(join(directory, 'released.json'), join(directory, 'edited.json'), edited)
   for (const { weight, pointer, value, scope } of rows) {
     const [heaviest] = changes.filter(({ what }) => new RegExp(`#${scope}(/|:|$)`).test(what))
     t.equal(heaviest?.weight, weight, `${pointer} is ${JSON.stringify(value)}`)
   }
+})
+
+t.test('an error number that is removed is breaking, a new one compatible, a new meaning text', async (t) => {
+  const { released } = contractEdits()
+  const numbers = released['x-error-numbers']
+  const { notJson, invalid, ...others } = numbers
+  const edited = {
+    ...released,
+    'x-error-numbers': {
+      ...others,
+      invalid: { ...invalid, error: 40099 },
+      internal: { ...numbers.internal, meaning: 'The service broke' },
+      noSuchPlant: { error: 40401, meaning: 'There is no such plant' },
+    },
+  }
+  const directory = t.testdir({ 'released.json': JSON.stringify(released), 'edited.json': JSON.stringify(edited) })
+  const path = join(directory, 'edited.json')
+  const changes = await contractChanges(join(directory, 'released.json'), path, edited)
+  t.same(
+    changes.map(({ weight, place, what }) => [weight, place.replace(path, ''), what]),
+    [
+      ['breaking', '#/x-error-numbers/notJson', 'removed 40002: Clients tell errors apart by their numbers.'],
+      ['breaking', '#/x-error-numbers/invalid', 'removed 40003: Clients tell errors apart by their numbers.'],
+      ['text', '#/x-error-numbers/internal', 'modified the meaning of 50000'],
+      ['compatible', '#/x-error-numbers/noSuchPlant', 'added 40401'],
+    ].sort(([one = ''], [other = '']) => (one === 'text' ? 1 : 0) - (other === 'text' ? 1 : 0)),
+  )
+  t.equal(notJson.error, 40002)
 })
 
 t.test('the next version says what has changed', async (t) => {

@@ -9,14 +9,15 @@ import t from 'tap'
 import { writeStaleDocs } from '../../scripts/docs/docs-page.ts'
 import { createManagement } from '../../src/admin/admin-server.ts'
 import { open } from '../support/browser.ts'
+import { contract, tableOfErrors } from '../support/contract.ts'
 import { copyProject } from '../support/copy.ts'
 import { run } from '../support/process.ts'
 
-const document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'))
+const document = JSON.parse(contract.documentText)
 const operations: { summary: string; responses: Record<string, { description: string }> }[] = Object.values(
   document.paths as Record<string, object>,
 ).flatMap(Object.values)
-const errors: string[] = document.info.description.match(/(?<=^\| )\d{5}(?= \|)/gm)
+const errors = tableOfErrors.map(String)
 const schemas = Object.keys(document.components.schemas)
 
 const out = t.testdir({ first: {}, second: {} })
@@ -56,8 +57,7 @@ t.test('a page is made again only when it is not whole, or of another document',
 })
 
 const management = createManagement({
-  document,
-  documentText: '',
+  contract,
   docs: page,
   metrics: async () => '',
   ready: async () => {},

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import t from 'tap'
 import { exampleOf, exampleReply } from '../../scripts/generate/examples.ts'
-import { type Document, type Endpoint, endpoints } from '../../src/openapi/document.ts'
+import { type Document, type Endpoint, endpoints } from '../../scripts/generate/openapi-document.ts'
 import { assertAnswer } from '../support/contract.ts'
 import { run } from '../support/process.ts'
 

@@ -1,15 +1,16 @@
-import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Document } from '../../src/openapi/document.ts'
+import { errorNumbers } from '../../generated/error-numbers.ts'
+import type { Document } from '../../scripts/generate/openapi-document.ts'
+import { loadContract } from '../../src/openapi/load-contract.ts'
 
-export const document: Document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'))
+/** What the service loads of generated/. */
+export const contract = await loadContract(new URL('../../generated/', import.meta.url))
 
-/** The numbers of the table in the document's description. */
-export const tableOfErrors: number[] = Array.from(
-  (document.info as unknown as { description: string }).description.matchAll(/^\| (\d{5}) \|/gm),
-  ([, number]) => Number(number),
-)
+export const document: Document = JSON.parse(contract.documentText)
+
+/** The numbers of the contract's table of errors. */
+export const tableOfErrors: number[] = Object.values(errorNumbers)
 
 export type Answer = { method: string; path: string; status: number; headers: Record<string, unknown>; body: string }
 

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { type AppOptions, createApp } from '../../src/app.ts'
 import { tokenVerifier } from '../../src/auth/tokens.ts'
 import { openMemory } from '../../src/store/memory.ts'
-import { assertAnswer, document } from './contract.ts'
+import { assertAnswer, contract } from './contract.ts'
 
 export const token = 'a-token-of-the-tests-0123456789-abcdef'
 export const authorization = `Bearer ${token}`
@@ -21,7 +21,7 @@ export async function createService(t: Test, options: Partial<AppOptions> = {}) 
   })
   const store = openMemory()
   const app = await createApp({
-    document,
+    routes: contract.routes,
     store,
     verifyToken: tokenVerifier([token]),
     shed() {},

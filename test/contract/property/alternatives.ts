@@ -1,4 +1,6 @@
-import { type Document, resolve, type Schema } from '../../../src/openapi/document.ts'
+import { resolve } from '../../../scripts/generate/json-pointer.ts'
+import type { Document } from '../../../scripts/generate/openapi-document.ts'
+import type { Schema } from '../../../src/openapi/schema-keywords.ts'
 import { formats } from './formats.ts'
 import { type Alternative, join, type Keywords } from './keywords.ts'
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import * as fc from 'fast-check'
 import t, { type Test } from 'tap'
-import type { Document } from '../../../src/openapi/document.ts'
+import type { Document } from '../../../scripts/generate/openapi-document.ts'
 import { document } from '../../support/contract.ts'
 import { notIJson, notJson } from './broken-text.ts'
 import { Generator } from './generator.ts'

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
-import type { Document, Schema } from '../../../src/openapi/document.ts'
+import type { Document } from '../../../scripts/generate/openapi-document.ts'
+import type { Schema } from '../../../src/openapi/schema-keywords.ts'
 import { alternativesOf } from './alternatives.ts'
 import { anyJson, ofType, only, someOf } from './arbitrary.ts'
 import { arrayBreaches, arrays } from './arrays.ts'

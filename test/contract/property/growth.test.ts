@@ -1,10 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import * as fc from 'fast-check'
-import Fastify from 'fastify'
 import t from 'tap'
-import { exitOptions } from '../../../src/http/request-guards.ts'
-import type { Schema } from '../../../src/openapi/document.ts'
-import { bind } from '../../../src/openapi/register-operations.ts'
+import type { Schema } from '../../../src/openapi/schema-keywords.ts'
+import { serveDocument } from '../../support/serve-document.ts'
 import { casesOf } from './cases.ts'
 import { check } from './check.ts'
 import { checkStatus, connect } from './client.ts'
@@ -38,10 +36,9 @@ t.test('a schema without values is named', async (t) => {
 })
 
 t.test('a richer document is served and tested without a line more', async (t) => {
-  const app = Fastify(exitOptions)
   const handler = async () => ({ status: 200, body: {} })
   const handlers = { putBed: handler, getBed: handler, postLabels: handler }
-  await bind(app, { document: richer, handlers, verifiers: {} })
+  const app = await serveDocument(richer, { handlers })
   t.teardown(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })
   const client = connect((app.server.address() as AddressInfo).port, '')

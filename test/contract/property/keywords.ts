@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Schema } from '../../../src/openapi/document.ts'
+import type { Schema } from '../../../src/openapi/schema-keywords.ts'
 import type { Json } from './json.ts'
 
 /** The keywords of JSON Schema 2020-12 from which values are made. */

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { Schema } from '../../../src/openapi/document.ts'
+import type { Schema } from '../../../src/openapi/schema-keywords.ts'
 import { memberName, membersOf, only } from './arbitrary.ts'
 import type { Breach } from './breach.ts'
 import type { Json, Members } from './json.ts'

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
-import type { Document, Endpoint, Parameter, Schema } from '../../../src/openapi/document.ts'
+import type { Document, Endpoint, Parameter } from '../../../scripts/generate/openapi-document.ts'
+import type { Schema } from '../../../src/openapi/schema-keywords.ts'
 import { only, someOf } from './arbitrary.ts'
 import type { Breach } from './breach.ts'
 import type { Generator } from './generator.ts'

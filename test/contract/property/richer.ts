@@ -1,4 +1,5 @@
-import type { Document, Schema } from '../../../src/openapi/document.ts'
+import type { Document } from '../../../scripts/generate/openapi-document.ts'
+import type { Schema } from '../../../src/openapi/schema-keywords.ts'
 
 const int32 = { type: 'integer', format: 'int32' }
 const int64 = { type: 'integer', format: 'int64' }

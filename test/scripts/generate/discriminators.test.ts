@@ -1,6 +1,6 @@
 import t from 'tap'
-import { withDiscriminators } from '../../../src/openapi/discriminators.ts'
-import type { Document } from '../../../src/openapi/document.ts'
+import { withDiscriminators } from '../../../scripts/generate/discriminators.ts'
+import type { Document } from '../../../scripts/generate/openapi-document.ts'
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const object = { type: 'object' }

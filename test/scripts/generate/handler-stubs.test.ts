@@ -1,6 +1,6 @@
 import t from 'tap'
-import { newHandlers } from '../../../scripts/generate/handler-stubs.ts'
-import type { Document } from '../../../src/openapi/document.ts'
+import { handlerStubs } from '../../../scripts/generate/handler-stubs.ts'
+import type { Document } from '../../../scripts/generate/openapi-document.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const json = (schema: object, example?: unknown) => ({ content: { 'application/json': { schema, example } } })
@@ -22,7 +22,7 @@ t.test('a new operation gets a handler that answers with its example, exactly', 
   ]
   const get = { parameters, requestBody: json({}), responses: { 200: json(reply, example) } }
   const document = documentOf({ get, old: { responses: { 204: {} } }, remove: { responses: { 204: {} } } })
-  t.same(newHandlers(document, documentOf({ old: {} })), [
+  t.same(handlerStubs(document, documentOf({ old: {} })), [
     [
       '  async get() {',
       "    // It takes body, path.id, query['plant-id'].",
@@ -31,11 +31,11 @@ t.test('a new operation gets a handler that answers with its example, exactly', 
     ].join('\n'),
     '  async remove() {\n    return { status: 204, body: undefined }\n  },',
   ])
-  t.equal(newHandlers(document, undefined).length, 3)
-  t.same(newHandlers(document, document), [])
+  t.equal(handlerStubs(document, undefined).length, 3)
+  t.same(handlerStubs(document, document), [])
 })
 
 t.test('an example that breaks its schema is given as it is', async (t) => {
   const document = documentOf({ a: { responses: { 200: json(int64, 'seven') } } })
-  t.match(newHandlers(document, undefined), [/body: 'seven' \}/])
+  t.match(handlerStubs(document, undefined), [/body: 'seven' \}/])
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { basePaths } from '../../../src/openapi/servers.ts'
+import { basePaths } from '../../../scripts/generate/servers.ts'
 
 t.test('operations stand below the paths of their servers', async (t) => {
   const cases: [url: string, path: string][] = [

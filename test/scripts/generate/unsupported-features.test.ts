@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Document, Parameter } from '../../../src/openapi/document.ts'
-import { unservable } from '../../../src/openapi/unsupported-features.ts'
+import type { Document, Parameter } from '../../../scripts/generate/openapi-document.ts'
+import { unsupportedFeatures } from '../../../scripts/generate/unsupported-features.ts'
 
 const json = { 'application/json': { schema: {} } }
 const text = { 'text/plain': { schema: {} } }
@@ -12,7 +12,7 @@ function problems(operation: object, { path = '/a', method = 'get' } = {}): stri
     paths: { [path]: { [method]: { operationId: 'a', responses: {}, ...operation } } },
     components: { schemas: { Ids: { type: 'array' }, Refined: { $ref: '#/components/schemas/Ids' } } },
   } as Document
-  return unservable(document)
+  return unsupportedFeatures(document)
 }
 
 const parameter = (more: Partial<Parameter> & object) =>
@@ -68,14 +68,14 @@ const document = (more: object) =>
   ({ openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...more }) as Document
 
 t.test('a version that is not known', async (t) => {
-  t.same(unservable(document({ openapi: '3.2.0' })), ['#/openapi: 3.2.0 is not read; use 3.0 or 3.1'])
+  t.same(unsupportedFeatures(document({ openapi: '3.2.0' })), ['#/openapi: 3.2.0 is not read; use 3.0 or 3.1'])
 })
 
 t.test('one name or one place of two operations', async (t) => {
-  t.same(unservable(document({ paths: { '/a': get('a'), '/b': get('a') } })), [
+  t.same(unsupportedFeatures(document({ paths: { '/a': get('a'), '/b': get('a') } })), [
     '#/paths/~1b/get: operation a is there twice',
   ])
-  t.same(unservable(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })), [
+  t.same(unsupportedFeatures(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })), [
     '#/paths/~1%7Bb%7D/get: GET /{b} is served by another operation',
   ])
 })
@@ -86,12 +86,12 @@ t.test('schemas that would not be checked', async (t) => {
     Far: { $ref: 'https://example.com/a', enum: [{ $id: 'a' }], 'x-more': { $id: 'a' } },
     Patterns: { pattern: '(', patternProperties: { '[': true, '^a': true } },
   }
-  t.same(unservable(document({ components: { schemas }, jsonSchemaDialect: 'https://example.com/b' })), [
+  t.same(unsupportedFeatures(document({ components: { schemas }, jsonSchemaDialect: 'https://example.com/b' })), [
     '#/jsonSchemaDialect: https://example.com/b is not read; leave it out',
     '#/components/schemas/Id/%24id: is not read; refer to a schema by its place, with $ref',
     '#/components/schemas/Far/%24ref: https://example.com/a is not a place in the document; use one that begins with #/',
     '#/components/schemas/Patterns/pattern: ( is no regular expression of ECMA-262 with the flag u',
     '#/components/schemas/Patterns/pattern: [ is no regular expression of ECMA-262 with the flag u',
   ])
-  t.same(unservable(document({ jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' })), [])
+  t.same(unsupportedFeatures(document({ jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' })), [])
 })

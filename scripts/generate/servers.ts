@@ -4,7 +4,7 @@ export type Server = { url: string; variables?: Record<string, { default: string
 const origin = /^(?:[^/]*:)?\/\/[^/]*/
 
 /**
- * Takes the servers of an operation; gives the paths below which it stands, without a slash at their end. A variable is
+ * Returns the paths below which the servers of an operation stand, without a slash at their end. A variable is
  * each value of its enum, else its default (OpenAPI 3.1 section 4.8.6). No servers are one at the root.
  */
 export const basePaths = (servers: Server[]): string[] =>

@@ -1,14 +1,19 @@
-import { isJson } from '../http/json-body.ts'
-import { type Document, type Endpoint, endpoints, join, type Located, type Parameter, typesOf } from './document.ts'
-import { unservableSchemas } from './unsupported-schemas.ts'
+import { join } from './json-pointer.ts'
+import { type Document, type Endpoint, endpoints, type Located, type Parameter } from './openapi-document.ts'
+import { typesOf } from './schema-types.ts'
+import { unsupportedSchemas } from './unsupported-schemas.ts'
+
+/** JSON by its own name or by the suffix of another (RFC 6839 section 3.1). */
+const json = /^application\/(?:[\w.-]+\+)?json$/
 
 /**
- * Takes a bundled document, and its operations where they are at hand; gives one line for each place that could not be
- * served as it says, with what to do: better no service than one that reads a request or writes an answer in another way.
+ * Returns one line for each place of a bundled document that could not be served as it says, with what to do: no service
+ * is better than one that reads a request or writes an answer in another way.
  */
-export function unservable(document: Document, all = endpoints(document)): string[] {
+export function unsupportedFeatures(document: Document): string[] {
   const version = document.openapi
   if (!/^3\.[01]\./.test(version)) return [`#/openapi: ${version} is not read; use 3.0 or 3.1`]
+  const all = endpoints(document)
   return [
     ...all.flatMap((endpoint) => [
       ...pathProblems(endpoint),
@@ -17,7 +22,7 @@ export function unservable(document: Document, all = endpoints(document)): strin
       ...contentProblems(endpoint),
     ]),
     ...doubles(all),
-    ...unservableSchemas(document),
+    ...unsupportedSchemas(document),
   ]
 }
 
@@ -69,7 +74,7 @@ const styles = {
 
 function parameterProblems(document: Document, { in: kind, name, schema, style, pointer }: Located<Parameter>) {
   const problems = []
-  const types = typesOf(document, schema)
+  const { types } = typesOf(document, schema)
   const allowed = styles[kind]
   if (schema === undefined) problems.push('a parameter is described by a schema, not by content')
   if (style !== undefined && !allowed.includes(style)) problems.push(`style ${style} is not read; use ${allowed[0]}`)
@@ -81,12 +86,12 @@ function parameterProblems(document: Document, { in: kind, name, schema, style, 
 function contentProblems({ requestBody, responses }: Endpoint): string[] {
   const problems = []
   for (const mediaType of Object.keys(requestBody?.content ?? {})) {
-    if (!isJson(mediaType)) problems.push(`${requestBody?.pointer}/content: ${mediaType} is not read, only JSON is`)
+    if (!json.test(mediaType)) problems.push(`${requestBody?.pointer}/content: ${mediaType} is not read, only JSON is`)
   }
   for (const { content, pointer } of Object.values(responses)) {
     const [mediaType, ...more] = Object.keys(content ?? {})
     if (more.length > 0) problems.push(`${pointer}/content: one media type can be written, not ${more.length + 1}`)
-    else if (mediaType !== undefined && !isJson(mediaType)) {
+    else if (mediaType !== undefined && !json.test(mediaType)) {
       problems.push(`${pointer}/content: ${mediaType} is not written, only JSON is`)
     }
   }

@@ -1,0 +1,66 @@
+import type { Document } from './openapi-document.ts'
+import { type Node, walk } from './walk-document.ts'
+
+/** One error of the table that a document holds in x-error-numbers, by the name that the code has for it. */
+type ErrorNumber = { error: number; meaning: string }
+
+const tableOf = (document: Document): Record<string, ErrorNumber> | undefined =>
+  (document as { 'x-error-numbers'?: Record<string, ErrorNumber> })['x-error-numbers']
+
+/** Stands in info.description where people are to read the table. */
+const placeholder = '{{x-error-numbers}}'
+
+/** Returns one line for each place where the table of errors is not what the service needs. */
+export function errorNumberProblems(document: Document): string[] {
+  const table = tableOf(document)
+  if (table === undefined) return []
+  const seen = new Set<number>()
+  const problems = Object.entries(table).flatMap(([name, { error, meaning }]) => {
+    const place = `#/x-error-numbers/${name}`
+    const problems = []
+    if (!/^[a-z][A-Za-z]*$/.test(name)) problems.push(`${place}: the name must be an identifier in camelCase`)
+    if (!Number.isInteger(error) || error < 40_000 || error > 59_999) {
+      problems.push(`${place}/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100`)
+    }
+    if (seen.size === seen.add(error).size) problems.push(`${place}/error: ${error} is there twice`)
+    if (typeof meaning !== 'string') problems.push(`${place}/meaning: must be a text for people`)
+    return problems
+  })
+  return [...problems, ...unknownNumbers(document, seen)]
+}
+
+/** Returns one line for each number that a response tells, in its description or an example, beside the table. */
+function unknownNumbers(document: Document, known: Set<number>): string[] {
+  const problems: string[] = []
+  walk(document as Node, 'document', '#', (node, kind, pointer) => {
+    if (kind !== 'response') return
+    const { description, content = {} } = node as { description?: string; content?: Record<string, Node> }
+    const examples = Object.values(content).map(({ example, examples }) => [example, examples])
+    for (const number of JSON.stringify([description, examples]).match(/\b[45]\d{4}\b/g) ?? []) {
+      if (!known.has(Number(number))) problems.push(`${pointer}: ${number} is not in x-error-numbers`)
+    }
+  })
+  return problems
+}
+
+/** Returns the document as it is published: with the table of errors in its description, where the placeholder is. */
+export function withErrorTable(document: Document): Document {
+  const { description } = document.info
+  const table = tableOf(document)
+  if (table === undefined || !description?.includes(placeholder)) return document
+  const rows = Object.values(table).map(
+    ({ error, meaning }) => `| ${error} | ${Math.trunc(error / 100)} | ${meaning} |`,
+  )
+  const text = ['| error | status | meaning |', '|---|---|---|', ...rows].join('\n')
+  return { ...document, info: { ...document.info, description: description.replace(placeholder, () => text) } }
+}
+
+/** Returns the module of the error numbers, undefined for a document without a table. */
+export function errorNumberModule(document: Document): string | undefined {
+  const table = tableOf(document)
+  if (table === undefined) return undefined
+  const lines = Object.entries(table).map(
+    ([name, { error, meaning }]) => `  /** ${meaning}. */\n  ${name}: ${error},\n`,
+  )
+  return `/** The contract's table of errors: the HTTP status times 100, plus a number of its own. */\nexport const errorNumbers = {\n${lines.join('')}} as const\n`
+}

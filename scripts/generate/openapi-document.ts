@@ -1,0 +1,112 @@
+import type { Schema } from '../../src/openapi/schema-keywords.ts'
+import { join, resolve } from './json-pointer.ts'
+import { methods } from './openapi-grammar.ts'
+import { basePaths, type Server } from './servers.ts'
+
+/** The parts of a bundled OpenAPI 3.1 document that are generated from. */
+export type MediaTypes = Record<string, { schema?: Schema }>
+export type Parameter = {
+  name: string
+  in: 'path' | 'query' | 'header' | 'cookie'
+  required?: boolean
+  schema?: Schema
+  style?: string
+  explode?: boolean
+}
+export type SecurityRequirement = Record<string, string[]>
+export type RequestBody = { required?: boolean; content: MediaTypes }
+export type Header = { required?: boolean; schema?: Schema }
+export type Response = { content?: MediaTypes; headers?: Record<string, Header> }
+
+export type Document = {
+  openapi: string
+  info: { title: string; version: string; description?: string }
+  paths?: Record<string, object>
+  servers?: Server[]
+  security?: SecurityRequirement[]
+  components?: object
+}
+
+/** A part of a document with the pointer to where it stands, behind any $ref. */
+export type Located<T> = T & { pointer: string }
+
+/** One operation of a document, with what it inherits from its path and from the document. */
+export type Endpoint = {
+  pointer: string
+  path: string
+  /** Its path behind those of its servers: where it is served. */
+  routes: string[]
+  method: string
+  operationId: string | undefined
+  parameters: Located<Parameter>[]
+  requestBody: Located<RequestBody> | undefined
+  /** By status, as the document has it: a number, a range or default. */
+  responses: Record<string, Located<Response>>
+  security: SecurityRequirement[]
+}
+
+type Item = { parameters?: object[]; servers?: Server[] }
+type Operation = Item & {
+  operationId?: string
+  requestBody?: object
+  responses?: Record<string, object>
+  security?: SecurityRequirement[]
+}
+
+/** Returns the operations of a document in its order (OpenAPI 3.1 sections 4.8.8 to 4.8.10). */
+export function endpoints(document: Document): Endpoint[] {
+  return Object.keys(document.paths ?? {}).flatMap((path) => {
+    if (!path.startsWith('/')) return []
+    const item = locate<Item>(document, join('#', 'paths', path))
+    return methods
+      .filter((method) => Object.hasOwn(item, method))
+      .map((method) => endpointOf(document, path, item, method))
+  })
+}
+
+function endpointOf(document: Document, path: string, item: Located<Item>, method: string): Endpoint {
+  const operation = {
+    ...(item as unknown as Record<string, Operation>)[method],
+    pointer: join(item.pointer, method),
+  }
+  const { operationId, requestBody, responses = {}, security = document.security ?? [] } = operation
+  const servers = operation.servers ?? item.servers ?? document.servers ?? []
+  const at = (...keys: string[]) => join(operation.pointer, ...keys)
+  return {
+    pointer: operation.pointer,
+    path,
+    routes: basePaths(servers).map((base) => base + path),
+    method: method.toUpperCase(),
+    operationId,
+    parameters: parameters(document, item, operation),
+    requestBody: requestBody && locate<RequestBody>(document, at('requestBody')),
+    responses: Object.fromEntries(
+      Object.keys(responses)
+        .filter((status) => !status.startsWith('x-'))
+        .map((status) => [status, locate<Response>(document, at('responses', status))]),
+    ),
+    security,
+  }
+}
+
+/** Headers that are described elsewhere in a document: parameters of these names are ignored (section 4.8.12.2). */
+const notParameters = ['accept', 'content-type', 'authorization']
+
+/** Tells whether OpenAPI ignores a parameter. */
+export const isIgnored = ({ name, in: kind }: Parameter): boolean =>
+  kind === 'header' && notParameters.includes(name.toLowerCase())
+
+/** Returns the parameters of an operation; its own take the place of those of its path. */
+function parameters(document: Document, ...holders: Located<Item>[]): Located<Parameter>[] {
+  const all = holders.flatMap(({ parameters = [], pointer }) =>
+    parameters.map((_, index) => locate<Parameter>(document, join(pointer, 'parameters', String(index)))),
+  )
+  const counting = all.filter((parameter) => !isIgnored(parameter))
+  return [...new Map(counting.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
+}
+
+/** Returns what a document holds at a pointer, or where the $ref there leads. */
+export function locate<T>(document: Document, pointer: string): Located<T> {
+  const found = resolve(document, pointer) as T & { $ref?: string }
+  return found.$ref === undefined ? { ...found, pointer } : locate(document, found.$ref)
+}

@@ -1,0 +1,69 @@
+import { type SchemaShape, schemaKeywords } from '../../src/openapi/schema-keywords.ts'
+
+/** The objects of OpenAPI 3.1 (section 4.8) that hold schemas, at any depth. */
+export type Kind =
+  | 'document'
+  | 'components'
+  | 'pathItem'
+  | 'operation'
+  | 'parameter'
+  | 'header'
+  | 'requestBody'
+  | 'response'
+  | 'mediaType'
+  | 'encoding'
+  | 'callback'
+  | 'schema'
+
+/** How a member holds objects: as a schema's keyword does, or by a pattern beside which extensions (x-…) may stand. */
+type Shape = SchemaShape | 'patterned'
+
+export type Member = { shape: Shape; kind: Kind }
+
+const one = (kind: Kind): Member => ({ shape: 'one', kind })
+const list = (kind: Kind): Member => ({ shape: 'list', kind })
+const map = (kind: Kind): Member => ({ shape: 'map', kind })
+const patterned = (kind: Kind): Member => ({ shape: 'patterned', kind })
+
+/** The methods of a path item, in the order in which a path's operations are generated. */
+export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
+
+const ofMethods = Object.fromEntries(methods.map((method) => [method, one('operation')]))
+const ofSchema = Object.entries(schemaKeywords).map(([keyword, shape]) => [keyword, { shape, kind: 'schema' }])
+const ofHeader = { schema: one('schema'), content: map('mediaType') }
+
+/** The members of each kind that hold further objects; every other member is plain data. */
+const members: Record<Kind, Record<string, Member>> = {
+  document: { paths: patterned('pathItem'), webhooks: map('pathItem'), components: one('components') },
+  components: {
+    schemas: map('schema'),
+    responses: map('response'),
+    parameters: map('parameter'),
+    requestBodies: map('requestBody'),
+    headers: map('header'),
+    callbacks: map('callback'),
+    pathItems: map('pathItem'),
+  },
+  pathItem: { ...ofMethods, parameters: list('parameter') },
+  operation: {
+    parameters: list('parameter'),
+    requestBody: one('requestBody'),
+    responses: patterned('response'),
+    callbacks: map('callback'),
+  },
+  parameter: ofHeader,
+  header: ofHeader,
+  requestBody: { content: map('mediaType') },
+  response: { headers: map('header'), content: map('mediaType') },
+  mediaType: { schema: one('schema'), encoding: map('encoding') },
+  encoding: { headers: map('header') },
+  callback: {},
+  schema: Object.fromEntries(ofSchema),
+}
+
+/** Returns what a member of an object holds, undefined when that is plain data. */
+export function memberOf(kind: Kind, name: string): Member | undefined {
+  // Each member of a callback is an expression, whose value is a path item (section 4.8.18).
+  if (kind === 'callback') return name.startsWith('x-') ? undefined : one('pathItem')
+  return Object.hasOwn(members[kind], name) ? members[kind][name] : undefined
+}

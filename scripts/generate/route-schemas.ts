@@ -1,0 +1,127 @@
+import type { Operation, ParameterText, RouteSchema, Routes } from '../../src/openapi/routes.ts'
+import type { Schema } from '../../src/openapi/schema-keywords.ts'
+import { isExactInteger } from './inexact-integers.ts'
+import { type Document, type Endpoint, endpoints, type Located, locate, type Parameter } from './openapi-document.ts'
+import { typesOf } from './schema-types.ts'
+import { sharedName } from './shared-schemas.ts'
+import { mapTree, type Node } from './walk-document.ts'
+
+/**
+ * Returns what the service serves of a document with shared schemas: its operations, in Fastify's terms where it has
+ * some, and the schemas that they share.
+ */
+export function routesOf(document: Document): Routes {
+  const shared = new Map<string, Schema>()
+  /** Returns a schema as the service reads it; those that it refers to become shared ones. */
+  const read = (schema: Schema): Schema =>
+    mapTree(asObject(schema), 'schema', {
+      schema: (node) => {
+        const { $ref, ...rest } = readable(node)
+        if (typeof $ref !== 'string') return rest
+        const name = sharedName($ref)
+        share(name)
+        return { $ref: `${name}#`, ...rest }
+      },
+    }) as Schema
+  const share = (name: string) => {
+    if (shared.has(name)) return
+    shared.set(name, {})
+    shared.set(name, read(schemasOf(document)[name] as Schema))
+  }
+  const operations = endpoints(document).map((endpoint) => operationOf(document, endpoint, read))
+  const byName = [...shared].sort(([one], [other]) => (one < other ? -1 : 1))
+  const { title, version } = document.info
+  return { info: { title, version }, operations, schemas: Object.fromEntries(byName) }
+}
+
+const schemasOf = ({ components = {} }: Document) =>
+  (components as { schemas?: Record<string, Schema> }).schemas as Record<string, Schema>
+
+type Read = (schema: Schema) => Schema
+
+function operationOf(document: Document, endpoint: Endpoint, read: Read): Operation {
+  const { operationId = '', method, path, routes, security, parameters, requestBody, responses } = endpoint
+  const kinds = Object.entries(parts).flatMap(([kind, part]) => {
+    const described = parameters.filter((parameter) => parameter.in === kind)
+    return described.length === 0 ? [] : [[part, objectOf(described, read)]]
+  })
+  const replies = Object.entries(responses).map(([status, { content, headers = {} }]) => {
+    const described = Object.entries(headers).map(([name, header]) => [name, headerSchema(document, header, read)])
+    return [
+      status,
+      {
+        ...(described.length > 0 && { headers: Object.fromEntries(described) }),
+        ...(content && Object.keys(content).length > 0 && { content: contentOf(content, read) }),
+      },
+    ]
+  })
+  const schema: RouteSchema = {
+    ...Object.fromEntries(kinds),
+    ...(requestBody && { body: { content: contentOf(requestBody.content, read) } }),
+    response: Object.fromEntries(replies),
+  }
+  return {
+    operationId,
+    method: method as Operation['method'],
+    path,
+    servedPaths: routes,
+    security,
+    ...(requestBody && { bodyRequired: requestBody.required === true }),
+    parameters: parameters.map((parameter) => parameterText(document, parameter)),
+    schema,
+  }
+}
+
+/** The names that Fastify gives the kinds of parameters. */
+const parts = { path: 'params', query: 'querystring', header: 'headers', cookie: 'cookies' } as const
+
+const objectOf = (parameters: Located<Parameter>[], read: Read): Schema =>
+  read({
+    type: 'object',
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema ?? true])),
+  })
+
+const contentOf = (content: Record<string, { schema?: Schema }>, read: Read) =>
+  Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: read(schema) }]))
+
+function headerSchema(document: Document, header: { schema?: Schema; $ref?: string }, read: Read): Schema {
+  const { schema = true } = header.$ref === undefined ? header : locate<{ schema?: Schema }>(document, header.$ref)
+  return read(schema)
+}
+
+/** The default styles of the places of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
+const styles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const
+
+function parameterText(document: Document, parameter: Located<Parameter>): ParameterText {
+  const { in: kind, name, schema, style = styles[kind], explode = style === 'form' } = parameter
+  const { types, items } = typesOf(document, schema)
+  const isArray = types.includes('array')
+  return { in: kind, name, style, explode, isArray, types: isArray ? items : types } as ParameterText
+}
+
+/** What people read of a schema, and what tools do with it: a validator has no use for it. */
+const annotations = /^(title|description|examples?|externalDocs|xml|discriminator|\$comment|\$defs|definitions|x-.*)$/
+
+/** Fastify expects an object for a schema. */
+const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
+
+function readable(node: Node): Node {
+  const kept = Object.fromEntries(Object.entries(node).filter(([keyword]) => !annotations.test(keyword)))
+  const { format, ...rest } = kept
+  const schema = /^int(32|64)$/.test(String(format)) && !isExactInteger(kept) ? rest : kept
+  return withoutPrototype(schema)
+}
+
+/** Ajv ignores a property of this name. */
+function withoutPrototype(schema: Node): Node {
+  const { properties, patternProperties } = schema as { properties?: Node; patternProperties?: Node }
+  if (properties === undefined || !Object.hasOwn(properties, '__proto__')) return schema
+  const others = Object.entries(properties).filter(([name]) => name !== '__proto__')
+  const own = Object.getOwnPropertyDescriptor(properties, '__proto__')?.value
+  return {
+    ...schema,
+    properties: Object.fromEntries(others),
+    patternProperties: { ...patternProperties, '^__proto__$': own },
+  }
+}

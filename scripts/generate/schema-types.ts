@@ -1,0 +1,54 @@
+import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
+import { resolve } from './json-pointer.ts'
+import type { Node } from './walk-document.ts'
+
+/** The types of JSON Schema; an integer is told from other numbers. */
+export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object'
+
+/** Keywords whose schemas say which types a value may have. */
+const branches = ['allOf', 'anyOf', 'oneOf']
+
+/**
+ * Returns the schemas that describe one value together: these, what they refer to, and those that `keywords` hold, each
+ * once though a schema may hold itself.
+ */
+export function describing(
+  document: object,
+  schemas: unknown[],
+  keywords: string[],
+  found: Set<Node> = new Set(),
+): Node[] {
+  for (const schema of schemas) {
+    if (typeof schema !== 'object' || schema === null || found.has(schema as Node)) continue
+    const node = schema as Node
+    found.add(node)
+    if (typeof node.$ref === 'string') describing(document, [resolve(document, node.$ref)], keywords, found)
+    for (const keyword of keywords) describing(document, schemasIn(node, keyword), keywords, found)
+  }
+  return [...found]
+}
+
+/** Returns the types that values of a schema may have, as far as it says, and those of the items of an array. */
+export function typesOf(document: object, schema: Schema | undefined): { types: JsonType[]; items: JsonType[] } {
+  const schemas = describing(document, [schema], branches)
+  const items = schemas.flatMap((each) => [...schemasIn(each, 'items'), ...schemasIn(each, 'prefixItems')])
+  return {
+    types: unique(schemas.flatMap(ownTypes)),
+    items: unique(describing(document, items, branches).flatMap(ownTypes)),
+  }
+}
+
+const unique = <T>(values: T[]): T[] => [...new Set(values)]
+
+function ownTypes({ type, properties, enum: values, const: value }: Node): JsonType[] {
+  if (type !== undefined) return [type].flat() as JsonType[]
+  if (properties !== undefined) return ['object']
+  const listed = value === undefined ? values : [value]
+  return Array.isArray(listed) ? listed.map(typeOfValue) : []
+}
+
+function typeOfValue(value: unknown): JsonType {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value as JsonType
+}

@@ -1,0 +1,51 @@
+import { join, keysOf, resolve } from './json-pointer.ts'
+import type { Document } from './openapi-document.ts'
+import { mapDocument, type Node, walkSchemas } from './walk-document.ts'
+
+const prefix = '#/components/schemas/'
+
+/**
+ * Returns a bundled document in which each $ref of a schema leads to a schema of its components by name: a schema that
+ * is referred to where it stands, deep in another schema or in a response, becomes one of these, too.
+ */
+export function withSharedSchemas(document: Document): Document {
+  const names = new Map<string, string>()
+  const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
+  const taken = new Set(Object.keys(schemas))
+  walkSchemas(document, ({ $ref }) => {
+    if (typeof $ref !== 'string') return
+    const keys = keysOf($ref)
+    const place = join('#', ...keys)
+    if (names.has(place)) return
+    const isNamed = keys.length === 3 && place.startsWith(prefix)
+    names.set(place, isNamed ? (keys[2] as string) : unused(taken, keys))
+  })
+  const renamed = mapDocument(document, {
+    schema: (schema) =>
+      typeof schema.$ref === 'string'
+        ? { ...schema, $ref: prefix + names.get(join('#', ...keysOf(schema.$ref))) }
+        : schema,
+  })
+  const moved = Array.from(names, ([place, name]) => [name, resolve(renamed, place)])
+  if (moved.length === 0) return document
+  const components = renamed.components as { schemas?: object } | undefined
+  return {
+    ...renamed,
+    components: { ...components, schemas: { ...components?.schemas, ...Object.fromEntries(moved) } },
+  }
+}
+
+/** Returns a name for the schema at these keys that no other schema has. */
+function unused(taken: Set<string>, keys: string[]): string {
+  const base = keys
+    .filter((key, index) => !(index === 0 && key === 'components') && !(index === 1 && key === 'schemas'))
+    .join('.')
+    .replace(/[^\w.-]/g, '_')
+  let name = base
+  for (let count = 2; taken.has(name); count++) name = `${base}-${count}`
+  taken.add(name)
+  return name
+}
+
+/** Returns the name of the shared schema that a $ref leads to. */
+export const sharedName = ($ref: string): string => $ref.slice(prefix.length)

@@ -1,0 +1,56 @@
+import { join, keysOf, resolve } from './json-pointer.ts'
+import type { Document } from './openapi-document.ts'
+import { type Node, walkSchemas } from './walk-document.ts'
+
+/** Keywords by which a schema gets a name that is not its place (JSON Schema 2020-12, core, section 8.2). */
+const names = ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef', '$schema']
+
+/** Returns one line for each schema of a bundled document that could not be checked as it says. */
+export function unsupportedSchemas(document: Document): string[] {
+  const dialect = (document as Document & { jsonSchemaDialect?: unknown }).jsonSchemaDialect
+  const problems: string[] = []
+  if (dialect !== undefined && !/oas\/3\.1\/dialect\/|json-schema\.org\/draft\/2020-12/.test(String(dialect))) {
+    problems.push(`#/jsonSchemaDialect: ${dialect} is not read; leave it out`)
+  }
+  const places = new Set<string>()
+  walkSchemas(document, (_schema, pointer) => places.add(pointer))
+  walkSchemas(document, (schema, pointer) => {
+    problems.push(...schemaProblems(schema).map(([key, problem]) => `${join(pointer, key)}: ${problem}`))
+    const problem = typeof schema.$ref === 'string' && referenceProblem(document, places, schema.$ref)
+    if (problem) problems.push(`${join(pointer, '$ref')}: ${schema.$ref} ${problem}`)
+  })
+  return problems
+}
+
+function referenceProblem(document: Document, places: Set<string>, target: string): string | undefined {
+  if (!target.startsWith('#/')) return 'is not a place in the document; use one that begins with #/'
+  const isSchema = places.has(join('#', ...keysOf(target))) || typeof resolve(document, target) === 'boolean'
+  return isSchema ? undefined : 'is not the place of a schema; put the schema into #/components/schemas'
+}
+
+function schemaProblems(schema: Node): [key: string, problem: string][] {
+  const problems: [string, string][] = []
+  for (const key of names) {
+    if (typeof schema[key] === 'string') problems.push([key, 'is not read; refer to a schema by its place, with $ref'])
+  }
+  const { pattern, patternProperties } = schema
+  const patterns = typeof pattern === 'string' ? [pattern] : []
+  for (const one of [...patterns, ...Object.keys(patternProperties ?? {})]) {
+    if (!isPattern(one)) problems.push(['pattern', `${one} is no regular expression of ECMA-262 with the flag u`])
+  }
+  for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
+    // Ajv ignores this name here.
+    if (Object.hasOwn(schema[keyword] ?? {}, '__proto__')) {
+      problems.push([keyword, '__proto__ is not read; use if and then instead'])
+    }
+  }
+  return problems
+}
+
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, 'u').unicode
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,35 @@
+import { mapDocument, type Node, type Transforms } from './walk-document.ts'
+
+/**
+ * Returns an OpenAPI document whose schemas are those of JSON Schema 2020-12, as in OpenAPI 3.1. In 3.0 a schema says
+ * nullable beside its type, exclusiveMinimum and exclusiveMaximum are true or false, and nothing counts that stands
+ * beside a $ref (OpenAPI 3.0.4, section 4.7.24 and section 4.7.23).
+ */
+export const asOpenApi31 = <Document extends { openapi: string }>(document: Document): Document =>
+  document.openapi.startsWith('3.0.') ? mapDocument(document, transforms) : document
+
+const lone = (node: Node): Node => (typeof node.$ref === 'string' ? { $ref: node.$ref } : node)
+
+const transforms: Transforms = {
+  schema: (node) => upgraded(lone(node)),
+  response: lone,
+  parameter: lone,
+  requestBody: lone,
+  header: lone,
+  callback: lone,
+}
+
+const limits = [
+  ['minimum', 'exclusiveMinimum'],
+  ['maximum', 'exclusiveMaximum'],
+] as const
+
+function upgraded({ nullable, ...schema }: Node): Node {
+  if (nullable === true && typeof schema.type === 'string') schema.type = [schema.type, 'null']
+  for (const [limit, exclusive] of limits) {
+    if (typeof schema[exclusive] !== 'boolean') continue
+    const { [limit]: value, [exclusive]: isExclusive, ...rest } = schema
+    schema = value === undefined ? rest : { ...rest, [isExclusive ? exclusive : limit]: value }
+  }
+  return schema
+}

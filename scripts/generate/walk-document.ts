@@ -1,0 +1,71 @@
+import { join } from './json-pointer.ts'
+import { type Kind, type Member, memberOf } from './openapi-grammar.ts'
+
+export type Node = Record<string, unknown>
+
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Returns the objects that a member holds, each with the keys that lead to it; boolean schemas are none. */
+function held(value: unknown, { shape }: Member): [keys: string[], node: Node][] {
+  if (shape === 'one') return isNode(value) ? [[[], value]] : []
+  const entries = shape === 'list' ? Array.isArray(value) : isNode(value)
+  if (!entries) return []
+  return Object.entries(value as Node).flatMap(([key, node]) =>
+    isNode(node) && !(shape === 'patterned' && key.startsWith('x-')) ? [[[key], node]] : [],
+  )
+}
+
+/**
+ * Calls `visit` for an object of an OpenAPI document and for each object below it, parents first, with its kind and its
+ * pointer. What stands in a document as plain data, such as an example, is not visited.
+ */
+export function walk(
+  node: Node,
+  kind: Kind,
+  pointer: string,
+  visit: (node: Node, kind: Kind, pointer: string) => void,
+): void {
+  visit(node, kind, pointer)
+  for (const [name, value] of Object.entries(node)) {
+    const member = memberOf(kind, name)
+    if (member === undefined) continue
+    for (const [keys, below] of held(value, member)) walk(below, member.kind, join(pointer, name, ...keys), visit)
+  }
+}
+
+/** Calls `visit` for each schema of a document that is an object, wherever it stands. */
+export function walkSchemas(document: object, visit: (schema: Node, pointer: string) => void): void {
+  walk(document as Node, 'document', '#', (node, kind, pointer) => {
+    if (kind === 'schema') visit(node, pointer)
+  })
+}
+
+/** What becomes of the objects of some kinds; the parts of an object are mapped before it. */
+export type Transforms = Partial<Record<Kind, (node: Node) => unknown>>
+
+/** Returns a copy of an object of an OpenAPI document in which each object of a kind with a transform is its result. */
+export function mapTree(node: unknown, kind: Kind, transforms: Transforms): unknown {
+  if (!isNode(node)) return node
+  const copy = mapEntries(node, (value, name) => {
+    const member = memberOf(kind, name)
+    return member === undefined ? value : mapMember(value, member, transforms)
+  })
+  return transforms[kind] === undefined ? copy : transforms[kind](copy)
+}
+
+function mapMember(value: unknown, { shape, kind }: Member, transforms: Transforms): unknown {
+  if (shape === 'one') return mapTree(value, kind, transforms)
+  if (shape === 'list') return Array.isArray(value) ? value.map((item) => mapTree(item, kind, transforms)) : value
+  if (!isNode(value)) return value
+  return mapEntries(value, (item, name) =>
+    shape === 'patterned' && name.startsWith('x-') ? item : mapTree(item, kind, transforms),
+  )
+}
+
+/** Object.fromEntries defines `__proto__` as any other name, where an assignment would set the prototype. */
+const mapEntries = (node: Node, map: (value: unknown, name: string) => unknown): Node =>
+  Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(value, name)]))
+
+/** Returns a copy of a whole document in which some kinds of objects are transformed. */
+export const mapDocument = <Document extends object>(document: Document, transforms: Transforms): Document =>
+  mapTree(document, 'document', transforms) as Document

@@ -1,0 +1,43 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { errorNumbers } from '../../generated/error-numbers.ts'
+import { type ContractError, toContractError } from './errors.ts'
+import { isAllRead } from './read-body.ts'
+import { contextOf, recordRefusal } from './request-context.ts'
+import { contentLength } from './request-head.ts'
+
+/** RFC 8259 knows no charset; Fastify names it on every reply, and so does every error. */
+export const jsonMediaType = 'application/json; charset=utf-8'
+
+/** Sends the Error body for anything that was thrown: Fastify's error handler, and the only way out for errors. */
+export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = toContractError(thrown)
+  recordRefusal(contextOf(request.raw), error)
+  if (error !== thrown) logCause(request, error, thrown)
+  // A large unread body is not worth its bytes.
+  if (closing.has(error.error) || unreadBytes(request) > readAndDropped) {
+    reply.raw.shouldKeepAlive = false
+  } else if (isAllRead(request.raw) && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
+    // Fastify closes after every error of a body parser, also when the body was read whole.
+    reply.removeHeader('connection')
+  }
+  // As text: an error leaves as it is, whatever the schemas of the operation say.
+  reply.serializer(String).code(error.statusCode).headers(error.headers)
+  reply.type(jsonMediaType).send(JSON.stringify(error.body))
+}
+
+/** After these errors the message framing is unknown, so the connection is closed. */
+const closing = new Set<number>([errorNumbers.malformedRequest, errorNumbers.expectationFailed])
+
+function logCause({ log, raw }: FastifyRequest, { statusCode }: ContractError, err: unknown): void {
+  const line = { request_id: contextOf(raw).id, err }
+  if (statusCode === 500) log.error(line, 'request failed')
+  else if (statusCode === 503) log.warn(line, 'request refused')
+}
+
+/** Bytes of a refused body that Node reads before the next request on the connection; for more it is closed. */
+const readAndDropped = 65_536
+
+function unreadBytes({ raw: { complete, headers } }: FastifyRequest): number {
+  if (complete) return 0
+  return headers['transfer-encoding'] === undefined ? contentLength(headers) : Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,42 @@
+import { ContractError } from './errors.ts'
+import type { Step } from './request-guards.ts'
+import { contentLength } from './request-head.ts'
+
+/** The bodies that an operation takes. */
+export type ExpectedBody = { mediaTypes: string[]; isRequired: boolean }
+
+/** RFC 9110 sections 5.6.6 and 8.3.1: names in any case, a value as a token or a quoted string, empty parameters. */
+const mediaType = /^([^\s;]+)(?:(?:[ \t]*;)+[ \t]*charset=(?:utf-8|"utf-8"))?(?:[ \t]*;)*[ \t]*$/i
+
+/**
+ * Refuses a Content-Type that is not listed, or a Content-Encoding: 415. Fastify would let a body through unvalidated
+ * that it has no schema for.
+ */
+export const checkMediaType =
+  ({ mediaTypes, isRequired }: ExpectedBody): Step =>
+  ({ headers }, _reply, done) => {
+    const given = headers['content-type']
+    const isAbsent = given === undefined && contentLength(headers) === 0 && headers['transfer-encoding'] === undefined
+    if (isAbsent && !isRequired) return done()
+    if (!isListed(given, mediaTypes)) {
+      const message = `the media type must be ${mediaTypes.join(' or ')}, with no charset but utf-8`
+      return done(new ContractError('unsupportedMediaType', message, { accept: mediaTypes.join(', ') }))
+    }
+    if (headers['content-encoding'] === undefined) return done()
+    const message = 'the body must have no content encoding'
+    done(new ContractError('unsupportedEncoding', message, { 'accept-encoding': 'identity' }))
+  }
+
+function isListed(given: string | undefined, mediaTypes: string[]): boolean {
+  if (given === undefined) return false
+  if (mediaTypes.includes(given)) return true
+  const type = mediaType.exec(given)?.[1]?.toLowerCase()
+  return type !== undefined && mediaTypes.includes(type)
+}
+
+/** Asks a client that waits for 100 Continue for its body, unless that is too large (RFC 9110 section 10.1.1). */
+export const sendContinue: Step = ({ headers, raw, server }, reply, done) => {
+  const waits = headers.expect !== undefined && raw.httpVersion === '1.1'
+  if (waits && contentLength(headers) <= (server.initialConfig.bodyLimit as number)) reply.raw.writeContinue()
+  done()
+}

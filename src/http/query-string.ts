@@ -1,0 +1,29 @@
+/** Returns what the query of a request target has for each name; values stay percent-encoded. */
+export const parseQuery = (text: string): Record<string, string[]> => parsePairs(text, '&')
+
+/** Returns what a Cookie header (RFC 6265 section 4.2.1) has for each name; values stay percent-encoded. */
+export const parseCookies = (text = ''): Record<string, string[]> => parsePairs(text, ';')
+
+function parsePairs(text: string, separator: string): Record<string, string[]> {
+  const pairs: Record<string, string[]> = {}
+  for (const pair of text === '' ? [] : text.split(separator)) {
+    const [encoded = '', value = ''] = pair.trim().split(/=(.*)/s)
+    const name = /%|\+/.test(encoded) ? decodeName(encoded) : encoded
+    if (Object.hasOwn(pairs, name)) pairs[name]?.push(value)
+    // An assignment to __proto__ would set the prototype.
+    else Object.defineProperty(pairs, name, { value: [value], enumerable: true })
+  }
+  return pairs
+}
+
+/** Decodes a text of a form (`+` is a space). Throws a URIError for what is not percent-encoded UTF-8. */
+export const decodeText = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
+
+/** A name that cannot be decoded is none that a document has. */
+function decodeName(encoded: string): string {
+  try {
+    return decodeText(encoded)
+  } catch {
+    return encoded
+  }
+}

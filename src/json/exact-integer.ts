@@ -1,0 +1,18 @@
+const decimal = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+
+/**
+ * Returns the value of a number in the grammar of RFC 8259 section 6 when that is an integer of at most 19 digits, else
+ * undefined. The exponent is compared, never expanded.
+ */
+export function exactInteger(text: string): bigint | undefined {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = decimal.exec(text) ?? []
+  if (sign === undefined) return undefined
+  const digits = whole + fraction
+  let [start, end] = [0, digits.length]
+  while (start < end && digits[start] === '0') start++
+  while (end > start && digits[end - 1] === '0') end--
+  if (start === end) return 0n
+  const zeros = Number(exponent) - fraction.length + (digits.length - end)
+  if (zeros < 0 || end - start + zeros > 19) return undefined
+  return BigInt(sign + digits.slice(start, end) + '0'.repeat(zeros))
+}

@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify'
+import { parseCookies } from '../http/query-string.ts'
+import { contextOf } from '../http/request-context.ts'
+import { parametersValidator } from './part-validator.ts'
+import type { Operation } from './routes.ts'
+import type { Validator } from './validator.ts'
+
+const none = Object.freeze({})
+
+/**
+ * Returns what collects the input of an operation's handler from a request that Fastify has validated. Cookies are
+ * validated here, since Fastify knows none: it throws their ContractError.
+ */
+export function handlerInput(operation: Operation, validator: Validator) {
+  const { schema, parameters } = operation
+  const headerNames = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
+  const cookies =
+    schema.cookies === undefined ? undefined : parametersValidator(operation, 'cookie', schema.cookies, validator)
+  const cookiesOf = ({ headers }: FastifyRequest): unknown => {
+    const result = cookies?.(parseCookies(headers.cookie)) ?? { value: none }
+    if ('error' in result) throw result.error
+    return result.value
+  }
+  return (request: FastifyRequest) => ({
+    body: request.body,
+    path: schema.params === undefined ? none : request.params,
+    query: schema.querystring === undefined ? none : request.query,
+    header: headerNames.length === 0 ? none : pick(request.headers, headerNames),
+    cookie: cookiesOf(request),
+    client: contextOf(request.raw).client,
+  })
+}
+
+const pick = (headers: Record<string, unknown>, names: string[]): Record<string, unknown> =>
+  Object.fromEntries(names.flatMap((name) => (Object.hasOwn(headers, name) ? [[name, headers[name]]] : [])))

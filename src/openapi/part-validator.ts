@@ -1,0 +1,50 @@
+import type { FastifySchemaCompiler } from 'fastify'
+import { parameterReader, type Texts } from './parameters.ts'
+import { routerNames } from './router-paths.ts'
+import type { Operation, ParameterText } from './routes.ts'
+import type { Schema } from './schema-keywords.ts'
+import type { Validator } from './validator.ts'
+
+/** The places of parameters by the names that Fastify has for them. */
+const places: Record<string, ParameterText['in']> = { params: 'path', querystring: 'query', headers: 'header' }
+
+/**
+ * Returns Fastify's validator compiler for one operation: what it compiles takes a JsonDocument, or the texts of the
+ * parameters of one place, and gives the value for handlers or the ContractError.
+ */
+export function partValidatorCompiler(operation: Operation, validator: Validator): FastifySchemaCompiler<unknown> {
+  return ({ schema, httpPart = 'body' }) => {
+    const place = places[httpPart]
+    if (place === undefined) return validator.request(schema as Schema, 'body') as never
+    return parametersValidator(operation, place, schema as Schema, validator) as never
+  }
+}
+
+/** Returns what reads and validates the parameters of one place. */
+export function parametersValidator(
+  { path, parameters }: Operation,
+  place: ParameterText['in'],
+  schema: Schema,
+  validator: Validator,
+) {
+  const inRouter = routerNames(path)
+  const keyOf = ({ name }: ParameterText): string => {
+    if (place === 'path') return inRouter.get(name) as string
+    return place === 'header' ? name.toLowerCase() : name
+  }
+  const read = parameterReader(
+    parameters.filter((parameter) => parameter.in === place),
+    keyOf,
+  )
+  const validate = validator.request(schema, place)
+  return (texts: Texts): { value: unknown } | { error: Error } => {
+    let value: unknown
+    try {
+      value = read(texts)
+    } catch (error) {
+      // Fastify takes what a validator throws for a failure of the service.
+      return { error: error as Error }
+    }
+    return validate({ value })
+  }
+}

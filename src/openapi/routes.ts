@@ -1,0 +1,54 @@
+import type { HTTPMethods } from 'fastify'
+import type { Schema } from './schema-keywords.ts'
+
+/** The security schemes that a request must satisfy together, each with the scopes that it must grant. */
+export type SecurityRequirement = Record<string, string[]>
+
+/** The schemas of a body by media type. */
+export type Content = Record<string, { schema: Schema }>
+
+/** The schemas of one operation in the form of Fastify's route option `schema`; Fastify itself knows no `cookies`. */
+export type RouteSchema = {
+  params?: Schema
+  querystring?: Schema
+  headers?: Schema
+  cookies?: Schema
+  body?: { content: Content }
+  /** By status, range (4XX) or default; a response without content has no body. */
+  response: Record<string, { headers?: Record<string, Schema>; content?: Content }>
+}
+
+/** How the text of a parameter becomes a value (OpenAPI 3.1 section 4.8.12). */
+export type ParameterText = {
+  in: 'path' | 'query' | 'header' | 'cookie'
+  name: string
+  style: 'simple' | 'form' | 'spaceDelimited' | 'pipeDelimited'
+  explode: boolean
+  isArray: boolean
+  /** The types that the value may have, or the items of an array, as far as the schema says. */
+  types: string[]
+}
+
+/** One operation of the document, with what it inherits from its path and from the document. */
+export type Operation = {
+  operationId: string
+  method: HTTPMethods
+  /** As the document has it. */
+  path: string
+  /** The path below those of its servers: where it is served. */
+  servedPaths: string[]
+  /** One of them must be met; none is needed where the list is empty. */
+  security: SecurityRequirement[]
+  /** Present for an operation with a body. */
+  bodyRequired?: boolean
+  parameters: ParameterText[]
+  schema: RouteSchema
+}
+
+/** What `generated/routes.json` holds. */
+export type Routes = {
+  info: { title: string; version: string }
+  operations: Operation[]
+  /** The schemas that others refer to, by `NAME#`. */
+  schemas: Record<string, Schema>
+}

@@ -1,0 +1,45 @@
+/** A schema of JSON Schema 2020-12, as generated/routes.json holds it: a $ref is the name of a shared schema and `#`. */
+export type Schema = boolean | { readonly [keyword: string]: unknown }
+
+/** How a keyword holds schemas: one schema, a list of schemas, or schemas by name. */
+export type SchemaShape = 'one' | 'list' | 'map'
+
+/**
+ * The keywords that hold schemas (JSON Schema 2020-12, core, sections 8.2.4, 10 and 11; validation, section 8.5); the
+ * value of any other keyword is plain data, whatever it looks like.
+ */
+export const schemaKeywords: Readonly<Record<string, SchemaShape>> = {
+  $defs: 'map',
+  definitions: 'map',
+  allOf: 'list',
+  anyOf: 'list',
+  oneOf: 'list',
+  not: 'one',
+  if: 'one',
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: 'one',
+  else: 'one',
+  dependentSchemas: 'map',
+  dependencies: 'map',
+  prefixItems: 'list',
+  items: 'one',
+  contains: 'one',
+  properties: 'map',
+  patternProperties: 'map',
+  additionalProperties: 'one',
+  propertyNames: 'one',
+  unevaluatedItems: 'one',
+  unevaluatedProperties: 'one',
+  contentSchema: 'one',
+}
+
+/** The keywords whose schemas describe the value itself, not a part of it (core, section 10.2). */
+export const inPlaceKeywords = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas']
+
+/** Returns the schemas that a keyword of a schema holds, none where it is absent. */
+export function schemasIn(schema: Exclude<Schema, boolean>, keyword: string): Schema[] {
+  const value = schema[keyword]
+  if (value === undefined || value === null) return []
+  if (schemaKeywords[keyword] === 'one') return [value as Schema]
+  return Object.values(value as Schema[] | Record<string, Schema>)
+}

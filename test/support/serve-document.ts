@@ -1,0 +1,25 @@
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { normalizedDocument } from '../../scripts/generate/contract-files.ts'
+import type { Document } from '../../scripts/generate/openapi-document.ts'
+import { routesOf } from '../../scripts/generate/route-schemas.ts'
+import { unsupportedFeatures } from '../../scripts/generate/unsupported-features.ts'
+import { asOpenApi31 } from '../../scripts/generate/upgrade-3-0.ts'
+import { serverOptions } from '../../src/http/server-options.ts'
+import { type Binding, registerOperations } from '../../src/openapi/register-operations.ts'
+
+/** Returns the routes of a document, without the linter. Throws what the document has that cannot be served. */
+export function compileRoutes(document: Document) {
+  const problems = unsupportedFeatures(asOpenApi31(document))
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  return routesOf(normalizedDocument(document))
+}
+
+export type Served = Partial<Omit<Binding, 'routes'>> & { logger?: FastifyServerOptions['logger'] }
+
+/** Serves a document, generated in memory, on a Fastify instance that does not listen yet. */
+export async function serveDocument(document: Document, options: Served = {}): Promise<FastifyInstance> {
+  const { logger = false, handlers = {}, verifiers = {}, ...binding } = options
+  const app = Fastify({ ...serverOptions, logger }) as unknown as FastifyInstance
+  await registerOperations(app, { routes: compileRoutes(document), handlers, verifiers, ...binding })
+  return app
+}

@@ -12,10 +12,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { testDatabase } from '../test/support/database.ts'
-import { startPostgres } from '../test/support/postgres.ts'
-import { measureGrowth } from './benchmark/growth.ts'
-import { measureRates } from './benchmark/rates.ts'
+import { measureGrowth } from './benchmark/store-growth.ts'
+import { measureRates } from './benchmark/store-rates.ts'
+import { startPostgres } from './postgres/temporary-postgres.ts'
+import { testDatabase } from './postgres/test-database.ts'
 
 const { values } = parseArgs({
   options: {

@@ -1,7 +1,7 @@
 import { cpus, totalmem } from 'node:os'
-import type { Figures } from './measure.ts'
+import type { Figures } from './measure-contender.ts'
 import { cores } from './pinning.ts'
-import { median, medianRatio } from './table.ts'
+import { median, medianRatio } from './statistics.ts'
 
 /** Ratios are of the CPU for each request, those of the baseline by the contender's: more is better. */
 export type Summary = Figures & {

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startService } from '../faults/service.ts'
-import { openFiles, residentBytes } from '../support/process-figures.ts'
-import { newClient } from './client.ts'
+import { openFiles, residentBytes } from '../../scripts/system/process-usage.ts'
+import { startService } from '../scenarios/built-service.ts'
+import { newTally } from './answer-tally.ts'
+import { newClient } from './keep-alive-client.ts'
 import type { Scenario } from './scenario.ts'
-import { newTally } from './tally.ts'
 import { tokenCommand } from './token-command.ts'
 
 const limit = 64

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { median } from '../../scripts/benchmark/table.ts'
-import type { Report } from '../faults/report.ts'
-import { type Service, startService, token } from '../faults/service.ts'
-import { startClosedLoad, startOpenLoad } from './load.ts'
-import { type Measure, measure } from './measure.ts'
+import { median } from '../../scripts/benchmark/statistics.ts'
+import { type Service, startService, token } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import { startClosedLoad, startOpenLoad } from './closed-loop.ts'
 import type { Scenario } from './scenario.ts'
+import { type Measure, measure } from './steady-state.ts'
 
 /** How many give the peak; the default limit of what is in flight is 512. */
 const clients = 400

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startService } from '../faults/service.ts'
-import { type Load, startClosedLoad } from './load.ts'
+import { startService } from '../scenarios/built-service.ts'
+import { type Load, startClosedLoad } from './closed-loop.ts'
 import type { Scenario } from './scenario.ts'
 import { tokenCommand } from './token-command.ts'
 

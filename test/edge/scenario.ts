@@ -1,4 +1,4 @@
-import type { Report } from '../faults/report.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
 
 export type Scenario = {
   /** What it does, in one line. */

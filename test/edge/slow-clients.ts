@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { token } from '../faults/service.ts'
+import { token } from '../scenarios/built-service.ts'
 
 /** Milliseconds between two pieces of a client that trickles. */
 const pace = 250

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { countOutcomes, isWrong, newJournal, startLoad } from './load.ts'
-import { idsOf } from './plants.ts'
-import type { Report } from './report.ts'
-import type { Scenario, ScenarioOptions } from './scenario.ts'
-import { startService } from './service.ts'
+import { startService } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Scenario, ScenarioOptions } from '../scenarios/scenario-runner.ts'
+import { until } from '../support/wait-until.ts'
+import { idsOf } from './generated-plants.ts'
+import { countOutcomes, isWrong, newJournal, startLoad } from './journaled-load.ts'
 import { reportFile } from './sqlite-file.ts'
-import { until } from './until.ts'
 
 /** The journal keeps what is committed, but grows for ever: it must not go unnoticed. */
 export const checkpoint: Scenario = {

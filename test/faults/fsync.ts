@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { countOutcomes, isWrong, newJournal, type Outcome, startLoad } from './load.ts'
-import { idsOf } from './plants.ts'
-import type { Report } from './report.ts'
-import type { Scenario, ScenarioOptions } from './scenario.ts'
-import { startService } from './service.ts'
+import { startService } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Scenario, ScenarioOptions } from '../scenarios/scenario-runner.ts'
+import { until } from '../support/wait-until.ts'
+import { idsOf } from './generated-plants.ts'
+import { countOutcomes, isWrong, newJournal, type Outcome, startLoad } from './journaled-load.ts'
 import { reportFile } from './sqlite-file.ts'
-import { until } from './until.ts'
 
 /** A sync that failed may have lost what it was to keep: the service says 200 to nothing more, and ends. */
 export const fsync: Scenario = { title: 'every sync fails from some moment on', needs: ['strace'], run }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startPostgres } from '../support/postgres.ts'
-import { isWrong, newJournal, type Outcome, startLoad } from './load.ts'
-import { idsOf } from './plants.ts'
-import { crash, inspectRows, pairUrl } from './postgres-server.ts'
-import type { Random } from './random.ts'
-import type { Report } from './report.ts'
-import type { Scenario, ScenarioOptions } from './scenario.ts'
-import { startService } from './service.ts'
-import { until } from './until.ts'
+import { startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
+import { startService } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Scenario, ScenarioOptions } from '../scenarios/scenario-runner.ts'
+import { until } from '../support/wait-until.ts'
+import { idsOf } from './generated-plants.ts'
+import { isWrong, newJournal, type Outcome, startLoad } from './journaled-load.ts'
+import { crash, inspectRows, pairUrl } from './postgres-rows.ts'
+import type { Random } from './seeded-random.ts'
 
 /** What was acknowledged is on the synchronous standby, and the service finds it once it takes writes. */
 export const postgresFailover: Scenario = {

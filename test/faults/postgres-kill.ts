@@ -1,7 +1,7 @@
-import { startPostgres } from '../support/postgres.ts'
-import { killRounds } from './kill.ts'
-import { inspectRows } from './postgres-server.ts'
-import type { Scenario } from './scenario.ts'
+import { startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
+import type { Scenario } from '../scenarios/scenario-runner.ts'
+import { inspectRows } from './postgres-rows.ts'
+import { killRounds } from './service-kill.ts'
 
 /** As `kill`, on PostgreSQL, whose rows are looked at in the end. */
 export const postgresKill: Scenario = {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Postgres, startPostgres } from '../support/postgres.ts'
-import { countOutcomes, isWrong, newJournal, startLoad } from './load.ts'
-import { idsOf } from './plants.ts'
-import { crash, inspectRows } from './postgres-server.ts'
-import type { Report } from './report.ts'
-import type { Scenario, ScenarioOptions } from './scenario.ts'
-import { startService } from './service.ts'
-import { until } from './until.ts'
+import { type Postgres, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
+import { startService } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Scenario, ScenarioOptions } from '../scenarios/scenario-runner.ts'
+import { until } from '../support/wait-until.ts'
+import { idsOf } from './generated-plants.ts'
+import { countOutcomes, isWrong, newJournal, startLoad } from './journaled-load.ts'
+import { crash, inspectRows } from './postgres-rows.ts'
 
 /** Milliseconds in which the service must take creates again. */
 const longestRecovery = 5_000

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import type { Postgres } from '../support/postgres.ts'
-import { isWrong, type Outcome } from './load.ts'
-import { type Interrupt, loseStandby } from './postgres-away.ts'
-import type { Random } from './random.ts'
-import type { Report } from './report.ts'
-import type { Scenario } from './scenario.ts'
+import type { Postgres } from '../../scripts/postgres/temporary-postgres.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Scenario } from '../scenarios/scenario-runner.ts'
+import { isWrong, type Outcome } from './journaled-load.ts'
+import type { Random } from './seeded-random.ts'
+import { type Interrupt, loseStandby } from './standby-loss.ts'
 import { copyWeaker } from './weaker-build.ts'
 
 const signalWaiting = (name: 'pg_cancel_backend' | 'pg_terminate_backend') => (primary: Postgres) =>

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { Journal } from './load.ts'
-import { isPlant } from './plants.ts'
-import type { Report } from './report.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import { isPlant } from './generated-plants.ts'
+import type { Journal } from './journaled-load.ts'
 
 type Row = Parameters<typeof isPlant>[0]
 

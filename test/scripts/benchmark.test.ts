@@ -7,10 +7,10 @@ import { assertWorks, replyBody } from '../../scripts/benchmark/acceptance.ts'
 import { chart } from '../../scripts/benchmark/chart.ts'
 import { contendersWith, only } from '../../scripts/benchmark/contenders.ts'
 import { openLoad } from '../../scripts/benchmark/http-load.ts'
-import { cyclingIds, growingIds } from '../../scripts/benchmark/ids.ts'
-import type { Figures } from '../../scripts/benchmark/measure.ts'
+import type { Figures } from '../../scripts/benchmark/measure-contender.ts'
+import { cyclingIds, growingIds } from '../../scripts/benchmark/plant-ids.ts'
 import { summarize } from '../../scripts/benchmark/results.ts'
-import { slope } from '../../scripts/benchmark/slope.ts'
+import { slope } from '../../scripts/benchmark/statistics.ts'
 import { createService, token } from '../support/service.ts'
 
 const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))

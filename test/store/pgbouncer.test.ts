@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { makeDirectory, own, unprivileged } from '../../scripts/postgres/postgres-programs.ts'
+import { query, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
+import { freePort } from '../../scripts/system/free-port.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
-import { query, startPostgres } from '../support/postgres.ts'
-import { freePort } from '../support/postgres-process.ts'
-import { makeDirectory, own, unprivileged } from '../support/postgres-programs.ts'
 
 const installed = spawnSync('pgbouncer', ['--version']).status === 0
 

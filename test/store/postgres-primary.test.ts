@@ -1,9 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import {
+  certificate,
+  type Postgres,
+  type PostgresOptions,
+  startPostgres,
+} from '../../scripts/postgres/temporary-postgres.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, NewPlant, PlantStore } from '../../src/store/plant-store.ts'
-import { certificate, type Postgres, type PostgresOptions, startPostgres } from '../support/postgres.ts'
 import { createProxy } from '../support/proxy.ts'
 
 const unavailable = { name: 'Unavailable', retryAfter: 1 }

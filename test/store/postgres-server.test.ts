@@ -1,10 +1,10 @@
 import dns from 'node:dns'
 import { isIP } from 'node:net'
 import t, { type Test } from 'tap'
+import { type PostgresOptions, query, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
 import { openStore } from '../../src/store/open.ts'
 import { unfit } from '../../src/store/postgres-server.ts'
 import { makeTable } from '../../src/store/postgres-table.ts'
-import { type PostgresOptions, query, startPostgres } from '../support/postgres.ts'
 
 async function start(t: Test, options: PostgresOptions) {
   const server = await startPostgres(options)

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { query } from '../../scripts/postgres/temporary-postgres.ts'
+import { testDatabase } from '../../scripts/postgres/test-database.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, PlantStore } from '../../src/store/plant-store.ts'
-import { testDatabase } from '../support/database.ts'
-import { query } from '../support/postgres.ts'
 
 for (const [name, run] of Object.entries(conformance)) {
   t.test(name, async (t) => {

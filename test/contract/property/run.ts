@@ -7,7 +7,7 @@
  */
 import { parseArgs } from 'node:util'
 import { bundle } from '../../../scripts/build/bundle.ts'
-import { startService, token } from '../../faults/service.ts'
+import { startService, token } from '../../scenarios/built-service.ts'
 import { document } from '../../support/contract.ts'
 import { casesOf } from './cases.ts'
 import { check } from './check.ts'

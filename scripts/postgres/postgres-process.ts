@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { type Directory, program, unprivileged } from './postgres-programs.ts'
+
+const signals = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const
+
+/** How a server ends: with all written, as after a crash, or told nothing at all. */
+export type StopMode = keyof typeof signals
+
+/** Gives `stop`, which resolves when every process of the server has ended. */
+export type ServerProcess = { stop(mode: StopMode): Promise<void> }
+
+/**
+ * Runs the server whose data is in `directory`; resolves when it takes connections, rejects with its log when it ends
+ * before. It does not keep this process alive.
+ */
+export async function runServer(
+  directory: Directory,
+  settings: Record<string, string>,
+  onLog: (text: string) => void,
+): Promise<ServerProcess> {
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const child = spawn(program('postgres'), ['-D', directory.data, ...args], {
+    ...unprivileged,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  directory.guard(child.pid)
+  // All its processes share the pipe of the log, which closes with the last.
+  const ended = once(child, 'close').then(() => directory.guard(undefined))
+  let log = ''
+  const ready = new Promise<void>((resolve) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      onLog(text)
+      log += text
+      if (/ready to accept (read-only )?connections/.test(log)) resolve()
+    })
+  })
+  const failed = ended.then(() => {
+    throw new Error(`PostgreSQL ended: ${log}`)
+  })
+  await Promise.race([ready, failed])
+  const pipe = child.stderr as Socket
+  child.unref()
+  pipe.unref()
+  return {
+    async stop(mode) {
+      child.ref()
+      pipe.ref()
+      child.kill(signals[mode])
+      await ended
+    },
+  }
+}

@@ -1,18 +1,25 @@
 import { createHistogram } from 'node:perf_hooks'
 import type { Answer } from './keep-alive-client.ts'
 
-/** Adds up answers. */
+/** A running load. */
+export type Load = {
+  tally: Tally
+  /** Sends no more requests; resolves when every request has its answer. */
+  stop(): Promise<void>
+}
+
+/** Counts answers. */
 export type Tally = {
   add(answer: Answer): void
-  /** How many answers there were of each status, and of each error of a connection. */
+  /** Number of answers by status, and of failed connections by error code. */
   readonly counts: Record<string, number>
   /** Answers that were not 200. */
   readonly failed: number
-  /** Refusals, 429 or 503, that do not say when to come again. */
+  /** Refusals (429 or 503) without Retry-After. */
   readonly withoutRetryAfter: number
-  /** When the latest 200 came, in milliseconds of `performance.now()`; 0 for never. */
+  /** When the latest 200 arrived, in milliseconds of `performance.now()`; 0 if there was none. */
   readonly lastGoodAt: number
-  /** Milliseconds in which as many percent of the 200s came. */
+  /** Returns a percentile of the latency of the 200s, in milliseconds. */
   percentile(percent: number): number
 }
 

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net'
 
-/** What became of one create. */
+/** The result of one request. */
 export type Answer = {
-  /** Of the answer, or the code of the connection's error; `CLOSED` when the service hung up without an answer. */
+  /** The HTTP status, or the error code of the connection; `CLOSED` when the service closed it without an answer. */
   status: number | string
-  /** Seconds, where the answer says when to come again. */
+  /** Seconds of Retry-After. */
   retryAfter: number | undefined
   /** Milliseconds of `performance.now()`. */
   sentAt: number
@@ -12,17 +12,17 @@ export type Answer = {
 }
 
 export type Client = {
-  /** Sends a create of a plant that nobody has sent before; resolves when its answer is whole. One at a time. */
+  /** Creates a plant with a new id; resolves with the complete answer. Takes one call at a time. */
   create(): Promise<Answer>
   close(): void
 }
 
-/** All ids have as many digits: so every request of a client has the same head. */
+/** All ids have the same number of digits, so that every request of a client has the same head. */
 let lastId = 10 ** 12
 
 /**
- * A keep-alive connection to a service on the loopback address, as lean as can be: it must not be what is measured. It
- * connects with the first request, and anew when the service has closed it.
+ * Creates a client with one keep-alive connection to a loopback port. It connects with the first request, and again after
+ * the service closed the connection. It uses a raw socket, because node:http would cost more than the service under test.
  */
 export function newClient(port: number, token: string): Client {
   const bodyOf = (id: number) => `{"id":${id},"name":"Monstera ${id}"}`

@@ -1,38 +1,41 @@
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newTally, type Tally } from './answer-tally.ts'
+import { settlesWithin, waitUntil } from '../support/wait-until.ts'
+import { type Load, newTally } from './answer-tally.ts'
 import { type Client, newClient } from './keep-alive-client.ts'
 
-/** Milliseconds between two looks at an instance. */
-const interval = 100
+/** Milliseconds between two health checks of an instance. */
+const checkInterval = 100
 
 export type Instance = { port: number; managementPort: number }
 
-export type Balancer = {
-  tally: Tally
-  /** How many requests found no instance that was ready; they are failures of `tally`, too. */
-  nowhere(): number
-  /** Resolves when the balancer has seen that this instance is ready, or has not for 30 seconds. */
-  seen(instance: Instance): Promise<void>
-  /** Sends nothing more; resolves when every request has its answer. */
-  stop(): Promise<void>
+export type Balancer = Load & {
+  /** Returns how many requests found no ready instance; they failed, too. */
+  unroutable(): number
+  /** Resolves when a health check that began after this call finds the instance ready. */
+  seesReady(instance: Instance): Promise<void>
 }
 
-type Target = Instance & { ready: boolean; idle: Client[] }
+/** `checkedAt` is when the latest complete health check began, in milliseconds of `performance.now()`. */
+type Target = Instance & { ready: boolean; checkedAt: number; idle: Client[] }
 
 /**
- * Sends requests as a load balancer does: in turns to the instances whose /readyz says so, over connections that are
- * kept, and each of them once.
+ * Starts a load balancer with clients of its own: it sends requests in turns to the instances whose /readyz answers 200,
+ * over keep-alive connections, and never sends a request twice.
+ *
+ * @param pause Milliseconds between an answer and the next request of a client.
  */
 export function startBalancer(instances: Instance[], token: string, clients: number, pause: number): Balancer {
-  const targets: Target[] = instances.map((instance) => ({ ...instance, ready: false, idle: [] }))
+  const targets: Target[] = instances.map((instance) => ({ ...instance, ready: false, checkedAt: 0, idle: [] }))
   const tally = newTally()
-  let [stopped, turn, nowhere] = [false, 0, 0]
+  let [stopped, turn, unroutable] = [false, 0, 0]
 
-  const look = async (target: Target) => {
+  const check = async (target: Target) => {
     while (!stopped) {
+      const began = performance.now()
       target.ready = await isReady(target.managementPort)
-      await sleep(interval)
+      target.checkedAt = began
+      await sleep(checkInterval)
     }
   }
   const next = (): Target | undefined => {
@@ -47,27 +50,26 @@ export function startBalancer(instances: Instance[], token: string, clients: num
   const run = async () => {
     while (!stopped) {
       const target = next()
-      if (target === undefined) nowhere++
+      if (target === undefined) unroutable++
       else await send(target)
       await sleep(pause)
     }
   }
-
-  const looking = targets.map(look)
-  const running = Promise.all(targets.map((target) => seen(target))).then(() =>
-    Promise.all(Array.from({ length: clients }, run)),
-  )
-  async function seen({ port }: Instance): Promise<void> {
+  const seesReady = async ({ port }: Instance) => {
+    const called = performance.now()
     const target = targets.find((one) => one.port === port) as Target
-    for (const end = Date.now() + 30_000; !target.ready && Date.now() < end; ) await sleep(10)
+    await waitUntil(`a ready instance on port ${port}`, () => target.ready && target.checkedAt >= called)
   }
+
+  const checking = targets.map(check)
+  const running = Promise.all(targets.map(seesReady)).then(() => Promise.all(Array.from({ length: clients }, run)))
   return {
     tally,
-    nowhere: () => nowhere,
-    seen,
+    unroutable: () => unroutable,
+    seesReady,
     async stop() {
       stopped = true
-      await Promise.all([running, ...looking])
+      await settlesWithin('the last answers', Promise.all([running, ...checking]))
       for (const client of targets.flatMap(({ idle }) => idle)) client.close()
     },
   }

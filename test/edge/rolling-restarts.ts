@@ -1,20 +1,19 @@
-import { createServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../scripts/system/free-port.ts'
 import { startService, token } from '../scenarios/built-service.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
+import type { Scenario } from '../scenarios/scenario-runner.ts'
 import { type Instance, startBalancer } from './load-balancer.ts'
-import type { Scenario } from './scenario.ts'
 
 const restarts = 20
-/** Milliseconds: five looks of the balancer. */
+/** Milliseconds: five health checks of the balancer. */
 const drainTime = 500
 
-/** A deploy loses no request. */
+/** A rolling restart loses no request. */
 export const rolling: Scenario = {
   title: `${restarts} rolling restarts of two instances behind a load balancer`,
   async run(report) {
     await restartAll(report, '', drainTime, (name, failures) => report.zero(name, failures))
-    // The control: without the time to drain, a balancer cannot know.
+    // The control: without a drain time the balancer cannot know.
     await restartAll(report, 'without DRAIN_TIME: ', 0, (name, failures) => report.figure(name, failures))
   },
 }
@@ -25,17 +24,15 @@ async function restartAll(
   drain: number,
   judge: (name: string, failures: number) => void,
 ): Promise<void> {
-  const ports = await freePorts(4)
-  const instances = [0, 2].map(
-    (at): Instance => ({ port: ports[at] as number, managementPort: ports[at + 1] as number }),
-  )
+  const newInstance = async (): Promise<Instance> => ({ port: await freePort(), managementPort: await freePort() })
+  const instances = [await newInstance(), await newInstance()]
   const start = ({ port, managementPort }: Instance) =>
     startService('memory:', {
       environment: { PORT: String(port), MANAGEMENT_PORT: String(managementPort), DRAIN_TIME: String(drain) },
     })
   const services = await Promise.all(instances.map(start))
   const balancer = startBalancer(instances, token, 16, 5)
-  await Promise.all(instances.map(balancer.seen))
+  await Promise.all(instances.map(balancer.seesReady))
   let unclean = 0
   for (let restart = 0; restart < restarts; restart++) {
     const which = restart % 2
@@ -43,9 +40,7 @@ async function restartAll(
     const { code } = (await services[which]?.stop()) ?? {}
     if (code !== 0) unclean++
     services[which] = await start(instance)
-    // A look that was under way when the old one ended has been taken for the new one's.
-    await sleep(200)
-    await balancer.seen(instance)
+    await balancer.seesReady(instance)
   }
   await balancer.stop()
   for (const service of services) await service.stop()
@@ -58,20 +53,6 @@ async function restartAll(
   }
   report.figure(`${prefix}p99 of 200s (ms)`, balancer.tally.percentile(99))
   judge(`${prefix}requests that failed`, failed)
-  judge(`${prefix}requests for which no instance was ready`, balancer.nowhere())
+  judge(`${prefix}requests for which no instance was ready`, balancer.unroutable())
   report.zero(`${prefix}exit codes other than 0`, unclean)
-}
-
-/** Ports that nobody listens on now: an instance comes back where it was. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer()
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-      return server
-    }),
-  )
-  const ports = servers.map((server) => (server.address() as { port: number }).port)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
 }

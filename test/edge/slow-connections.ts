@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startService, token } from '../scenarios/built-service.ts'
+import type { Scenario } from '../scenarios/scenario-runner.ts'
 import { startClosedLoad } from './closed-loop.ts'
-import type { Scenario } from './scenario.ts'
 import { idle, notReading, type SlowClient, silent, slowBody, slowHeaders } from './slow-clients.ts'
 
-/** Milliseconds; short, so that all of them pass within one run. */
+/** Milliseconds; short, so that a run reaches all of them. */
 const limits = { HEADERS_TIMEOUT: 3_000, REQUEST_TIMEOUT: 5_000, KEEP_ALIVE_TIMEOUT: 4_000, HANDLER_TIMEOUT: 1_000 }
 
-/** By what they do: how many there are, and which limit ends them. */
+/** The number of clients of each kind, and the limit that ends them. */
 const kinds: Record<string, { count: number; client: SlowClient; limit: number }> = {
   silent: { count: 250, client: silent, limit: limits.HEADERS_TIMEOUT },
   'slow headers': { count: 250, client: slowHeaders, limit: limits.HEADERS_TIMEOUT },
@@ -16,10 +16,13 @@ const kinds: Record<string, { count: number; client: SlowClient; limit: number }
   'not reading': { count: 20, client: notReading, limit: limits.REQUEST_TIMEOUT + limits.HANDLER_TIMEOUT },
 }
 
-/** Milliseconds after its limit in which a slow client must have been cut off. */
+/** Milliseconds after the limit within which a connection must have ended. */
 const grace = 2_000
 
-/** Clients that take their time, by the thousand, cost a healthy one nothing, and are cut off. */
+/** Milliseconds of healthy load without slow clients, for comparison. */
+const baseline = 2_000
+
+/** A thousand slow clients are cut off in time and do not slow down a healthy client. */
 export const slow: Scenario = {
   title: '1,000 slow connections beside a healthy client',
   async run(report) {
@@ -27,7 +30,7 @@ export const slow: Scenario = {
     const service = await startService('memory:', { environment })
     const healthy = { port: service.port, token, clients: 4, refused: 'again', pause: 20 } as const
     const before = startClosedLoad(healthy)
-    await sleep(2_000)
+    await sleep(baseline)
     await before.stop()
 
     const beside = startClosedLoad(healthy)

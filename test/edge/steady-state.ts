@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processorSeconds } from '../../scripts/system/process-usage.ts'
 import type { Service } from '../scenarios/built-service.ts'
-import type { Load } from './closed-loop.ts'
+import type { Load } from './answer-tally.ts'
 
-/** Milliseconds of a load before it is measured, and in which it is. */
+/** Milliseconds of warm-up, and of measurement. */
 const [settling, window] = [1_500, 2_500]
 
 export type Measure = {
-  /** 200s in a second. */
+  /** Answers with 200 per second. */
   rate: number
-  /** 200s in a second of the service's processor time: what else the machine does hardly changes it. */
+  /** Answers with 200 per second of the service's CPU time, which other load on the machine hardly changes. */
   ratePerProcessor: number
-  /** Processors that this process used: when it needs a whole one, the load was what was measured. */
+  /** CPUs that this process used: at 1.0 the load generator, not the service, was the limit. */
   loadProcessors: number
   tally: Load['tally']
 }
 
-/** Runs a load on a service until it has settled, measures it for some seconds, and ends it. */
+/** Runs a load on a service and measures it after a warm-up. */
 export async function measure({ pid }: Service, start: () => Load): Promise<Measure> {
   const load = start()
   const now = () => ({

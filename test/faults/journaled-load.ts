@@ -3,44 +3,30 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewPlant } from '../../src/store/plant-store.ts'
 import { token } from '../scenarios/built-service.ts'
 import { plantOf } from './generated-plants.ts'
-
-/** What became of one request. Times are milliseconds since the epoch. */
-export type Outcome = {
-  id: bigint
-  sentAt: number
-  /** When the whole answer was there, or when the connection failed. */
-  endedAt: number
-  /** Of the answer, or the code of the connection's error. */
-  status: number | string
-  /** What the contract forbids in this answer. */
-  flaw: string | undefined
-}
-
-/** The ids that were sent and those that were answered with 200, over all loads that share it. */
-export type Journal = { sent: Set<bigint>; acknowledged: Set<bigint> }
-
-export const newJournal = (): Journal => ({ sent: new Set(), acknowledged: new Set() })
+import { type Journal, newJournal, type Outcome } from './outcomes.ts'
 
 export type Load = {
-  /** In the order in which they ended; it grows while the load runs. */
+  /** In the order in which the requests ended; grows while the load runs. */
   outcomes: Outcome[]
+  journal: Journal
   /** Resolves when every request has its outcome: after `stop`, or when there are no more ids. */
   finished: Promise<void>
-  /** Sends nothing more; resolves as `finished` does. */
+  /** Sends no more requests; resolves with `finished`. */
   stop(): Promise<void>
 }
 
 export type LoadOptions = {
-  /** What is created: the plant of each id. A load of a few ids ends with them. */
+  /** The ids of the plants to create. The load ends with the last one. */
   ids: Iterable<bigint>
+  /** Default: a new one. */
   journal?: Journal
-  /** How many keep-alive connections, each with one request at a time. */
+  /** Number of keep-alive connections, each with one request in flight. */
   connections?: number
-  /** Milliseconds that a client waits for an answer; then its outcome is ETIMEDOUT. */
+  /** Milliseconds until a client gives up waiting for an answer; the outcome is then ETIMEDOUT. */
   patience?: number
 }
 
-/** Creates plants at a service on the loopback address, as fast as it answers. */
+/** Creates plants as fast as the service answers, and keeps a journal of those that it acknowledged. */
 export function startLoad(port: number, options: LoadOptions): Load {
   const { journal = newJournal(), connections = 64, patience = 30_000 } = options
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
@@ -56,7 +42,7 @@ export function startLoad(port: number, options: LoadOptions): Load {
       const { status, flaw } = await create(plantOf(id), { port, agent, timeout: patience })
       outcomes.push({ id, sentAt, endedAt: Date.now(), status, flaw })
       if (status === 200) journal.acknowledged.add(id)
-      // A service that refuses is not to be kept busy with refusing.
+      // Back off, so that a service that refuses is not kept busy with refusing.
       else await sleep(5)
     }
   }
@@ -65,20 +51,7 @@ export function startLoad(port: number, options: LoadOptions): Load {
     stopped = true
     return finished
   }
-  return { outcomes, finished, stop }
-}
-
-/** Whether an answer is one that no fault excuses: not a 200, not a 503, or not as the contract has it. */
-export const isWrong = ({ status, flaw }: Outcome): boolean =>
-  flaw !== undefined || (typeof status === 'number' && status !== 200 && status !== 503)
-
-/** How many outcomes there are of each status, and of each flaw. */
-export function countOutcomes(outcomes: Outcome[]): Record<string, number> {
-  const counts: Record<string, number> = {}
-  for (const { status, flaw } of outcomes) {
-    for (const key of flaw === undefined ? [status] : [status, flaw]) counts[key] = (counts[key] ?? 0) + 1
-  }
-  return counts
+  return { outcomes, journal, finished, stop }
 }
 
 type Answer = Pick<Outcome, 'status' | 'flaw'>
@@ -103,7 +76,7 @@ function create(plant: NewPlant, options: { port: number; agent: Agent; timeout:
   })
 }
 
-/** The id is written by hand: JSON.stringify has no integers of 64 bits. */
+/** Writes the id by hand, because JSON.stringify refuses a bigint. */
 const bodyOf = ({ id, ...rest }: NewPlant): string => `{"id":${id},${JSON.stringify(rest).slice(1)}`
 
 function flawOf({ statusCode, headers }: IncomingMessage, body: string, plant: NewPlant): string | undefined {

@@ -1,6 +1,6 @@
 import type { Postgres } from '../../scripts/postgres/temporary-postgres.ts'
 import { isPlant } from './generated-plants.ts'
-import type { Journal } from './journaled-load.ts'
+import type { Journal } from './outcomes.ts'
 import type { FileFindings } from './sqlite-file.ts'
 
 /** Kills a server with all its processes at once, as kill -9; resolves when they have ended. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { Postgres } from '../../scripts/postgres/temporary-postgres.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
-import type { Scenario } from '../scenarios/scenario-runner.ts'
-import { isWrong, type Outcome } from './journaled-load.ts'
+import type { Fault } from './fault-options.ts'
+import { count, isDisconnected, isRefused, isTaken, isWrong, longestWait } from './outcomes.ts'
 import type { Random } from './seeded-random.ts'
 import { type Interrupt, loseStandby } from './standby-loss.ts'
 import { copyWeaker } from './weaker-build.ts'
@@ -27,7 +27,7 @@ const controls = {
 }
 
 /** What the primary has kept alone is not acknowledged, however often it is asked for: the standby may take over. */
-export const postgresStandby: Scenario = {
+export const postgresStandby: Fault = {
   title: 'the synchronous standby is away, commits are interrupted, then it takes over',
   needs: [],
   async run(report, { directory, random }) {
@@ -38,7 +38,7 @@ export const postgresStandby: Scenario = {
       await copyWeaker(project, changes)
       for (const name of ways) {
         const { away, lost } = await loseStandby(random, { interrupt: interruptions[name], project })
-        report.notZero(`${control}, ${name}: 200 while away`, countOf(200, away))
+        report.notZero(`${control}, ${name}: 200 while away`, count(away, isTaken))
         report.notZero(`${control}, ${name}: lost`, lost)
       }
     }
@@ -49,23 +49,19 @@ async function look(report: Report, random: Random, name: string): Promise<void>
   const interrupt = interruptions[name]
   const found = await loseStandby(random, { interrupt })
   const { before, away } = found
-  report.zero(`${name}: not 200 before`, before.length - countOf(200, before))
+  report.zero(`${name}: not 200 before`, before.length - count(before, isTaken))
   if (interrupt) {
     report.notZero(`${name}: waits interrupted`, found.waits)
     report.notZero(`${name}: plants on the primary alone`, found.kept)
   }
-  report.notZero(`${name}: 503 while away`, countOf(503, away))
-  report.zero(`${name}: 200 while away`, countOf(200, away))
-  report.zero(`${name}: wrong answers`, away.filter(isWrong).length)
-  report.zero(`${name}: failed connections`, away.filter(({ status }) => typeof status === 'string').length)
-  const times = away.map(({ sentAt, endedAt }) => endedAt - sentAt)
-  report.figure(`${name}: longest wait for an answer (ms)`, Math.max(...times))
+  report.notZero(`${name}: 503 while away`, count(away, isRefused))
+  report.zero(`${name}: 200 while away`, count(away, isTaken))
+  report.zero(`${name}: wrong answers`, count(away, isWrong))
+  report.zero(`${name}: failed connections`, count(away, isDisconnected))
+  report.figure(`${name}: longest wait for an answer (ms)`, longestWait(away))
   report.figure(`${name}: backends that still wait`, found.left)
   report.zero(`${name}: lost on the standby`, found.lost)
   report.zero(`${name}: phantom on the standby`, found.phantoms)
   report.zero(`${name}: refused by the standby`, found.refused)
   report.zero(`${name}: exit code`, found.code ?? -1)
 }
-
-const countOf = (wanted: number, outcomes: Outcome[]): number =>
-  outcomes.filter(({ status }) => status === wanted).length

@@ -2,16 +2,17 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Service, spawnService, startService } from '../scenarios/built-service.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
-import type { Scenario, ScenarioOptions } from '../scenarios/scenario-runner.ts'
+import type { Fault, FaultOptions } from './fault-options.ts'
 import { idsOf } from './generated-plants.ts'
-import { isWrong, type Journal, newJournal, startLoad } from './journaled-load.ts'
+import { startLoad } from './journaled-load.ts'
+import { count, isTaken, isWrong, type Journal, newJournal } from './outcomes.ts'
 import { inspect } from './sqlite-file.ts'
 
-/** Milliseconds of load before a kill, and of a start before a kill, at most. */
+/** Upper bounds in milliseconds: of the load before a kill, and of a start before a kill. Each moment is random. */
 const [longestLoad, longestStart] = [1_000, 500]
 
-/** Every plant that was answered with 200 must be there after a kill -9, and nothing that was not sent. */
-export const kill: Scenario = {
+/** After a kill -9 the store has every acknowledged plant, and nothing that was not sent. */
+export const kill: Fault = {
   title: 'kill -9 during load, on the same store each time',
   needs: [],
   async run(report, options) {
@@ -19,12 +20,9 @@ export const kill: Scenario = {
   },
 }
 
-/** Gives what was sent and acknowledged, for a look at the store itself. */
-export async function killRounds(
-  report: Report,
-  { directory, storeUrl, rounds, random }: ScenarioOptions,
-): Promise<Journal> {
-  const url = storeUrl ?? `sqlite:${join(directory, 'plants.db')}`
+/** Kills the service again and again during load; returns the journal, so that a caller can check the store itself. */
+export async function killRounds(report: Report, { directory, store, rounds, random }: FaultOptions): Promise<Journal> {
+  const url = store ?? `sqlite:${join(directory, 'plants.db')}`
   const path = /^sqlite:(.+)$/.exec(url)?.[1]
   const journal = newJournal()
   const ids = idsOf(random)
@@ -46,7 +44,7 @@ export async function killRounds(
   let acknowledged = new Set<bigint>()
   for (let round = 0; round < rounds; round++) {
     if (random.below(4) === 0) {
-      // What the last kill left must survive the next one, too.
+      // What the last kill left must survive a kill during recovery, too.
       const starting = spawnService(url)
       await sleep(random.below(longestStart))
       await starting.kill()
@@ -58,8 +56,8 @@ export async function killRounds(
     const load = startLoad(service.port, { ids, journal })
     await sleep(random.below(longestLoad))
     await Promise.all([service.kill(), load.stop()])
-    acknowledged = new Set(load.outcomes.filter(({ status }) => status === 200).map(({ id }) => id))
-    failures.answers += load.outcomes.filter(isWrong).length
+    acknowledged = new Set(load.outcomes.filter(isTaken).map(({ id }) => id))
+    failures.answers += count(load.outcomes, isWrong)
     if (path !== undefined) lookInto(path, acknowledged)
   }
   const service = await start()
@@ -73,16 +71,16 @@ export async function killRounds(
   report.zero('starts failed', failures.starts)
   report.zero('wrong answers', failures.answers)
   report.zero('lost', failures.lost)
-  // Only a file can be looked into; other stores are asked through the service.
+  // Only a file can be inspected; other stores are asked through the service.
   if (path === undefined) return journal
   report.zero('phantom', failures.phantoms)
   report.zero('integrity checks failed', failures.broken)
   return journal
 }
 
-/** A plant that is kept is acknowledged again; anything else is a loss. */
+/** Counts the plants that the service does not acknowledge again, which are lost. */
 async function countLost({ port }: Service, acknowledged: Set<bigint>): Promise<number> {
   const load = startLoad(port, { ids: acknowledged })
   await load.finished
-  return load.outcomes.filter(({ status }) => status !== 200).length
+  return acknowledged.size - count(load.outcomes, isTaken)
 }

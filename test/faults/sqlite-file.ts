@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { Report } from '../scenarios/scenario-report.ts'
 import { isPlant } from './generated-plants.ts'
-import type { Journal } from './journaled-load.ts'
+import type { Journal } from './outcomes.ts'
 
 type Row = Parameters<typeof isPlant>[0]
 

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Postgres, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
 import { startService } from '../scenarios/built-service.ts'
 import { idsOf } from './generated-plants.ts'
-import { newJournal, type Outcome, startLoad } from './journaled-load.ts'
+import { startLoad } from './journaled-load.ts'
+import { isTaken, newJournal, type Outcome } from './outcomes.ts'
 import { crash, inspectRows, pairUrl } from './postgres-rows.ts'
 import type { Random } from './seeded-random.ts'
 
@@ -78,7 +79,7 @@ async function countWaiting(primary: Postgres): Promise<number> {
 async function askUntilTaken(ask: (ids: bigint[]) => Promise<Outcome[]>, ids: bigint[]): Promise<number> {
   let refused = ids
   for (const end = Date.now() + 10_000; refused.length > 0 && Date.now() < end; ) {
-    refused = (await ask(refused)).filter(({ status }) => status !== 200).map(({ id }) => id)
+    refused = (await ask(refused)).filter((outcome) => !isTaken(outcome)).map(({ id }) => id)
   }
   return refused.length
 }

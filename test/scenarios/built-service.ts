@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { newToken } from '../../src/auth/tokens.ts'
+import { settlesWithin, waitUntil } from '../support/wait-until.ts'
 
-/** The access token of every service that is started here. */
+/** The access token of every service that this process starts. */
 export const token = newToken()
 
 export type End = { code: number | null; signal: NodeJS.Signals | null }
 
-/** On free ports of the loopback address, without a log, and ending as soon as it is told to. */
+/** Free loopback ports, no access log, no drain time, and no load shedding by a busy machine. */
 const quiet = {
   HOST: '',
   PORT: '0',
@@ -20,43 +21,43 @@ const quiet = {
 /** A service in a process of its own. */
 export type Service = {
   port: number
-  /** Of the service, or of what runs it. */
+  /** Process id of the service, or of the command that runs it. */
   pid: number
-  /** What it has written to stderr so far, but for the line of its start. */
+  /** Returns what the process wrote to stderr so far, without the banner. */
   stderr(): string
-  /** Resolves when the process has ended, whoever ended it. */
+  /** Resolves when the process has ended. */
   ended: Promise<End>
-  /** Stops it as an operator does; resolves when it has ended. */
+  /** Sends SIGTERM; resolves when the process has ended. */
   stop(): Promise<End>
-  /** Ends it at once, as kill -9; resolves when it has ended. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<End>
 }
 
 export type ServiceOptions = {
-  /** What runs it, with the arguments: strace, for one. */
+  /** A command, with arguments, that runs the service; for example strace. */
   command?: string[]
   environment?: Record<string, string>
-  /** The project whose build runs; default: this one. */
+  /** The project directory whose build runs; default: this one. */
   project?: string
 }
 
-/** A service that need not listen yet. */
+/** A service that may not listen yet. */
 export type Starting = Omit<Service, 'port'> & {
-  /** Resolves with the port; rejects with what was written to stderr when the process ends before it listens. */
+  /** Resolves with the port. Rejects with what the process wrote to stderr when it ends before it listens. */
   listening(): Promise<number>
 }
 
-/** Takes a STORE_URL; starts the built service (see `bundle`) on a free port, and gives it once it listens. */
+/** Starts the built service on a free port; resolves when it listens. */
 export async function startService(storeUrl: string, options: ServiceOptions = {}): Promise<Service> {
   const { listening, ...service } = spawnService(storeUrl, options)
   return { port: await listening(), ...service }
 }
 
-/** As `startService`, without waiting. */
+/** Spawns the built service without waiting until it listens. */
 export function spawnService(storeUrl: string, options: ServiceOptions = {}): Starting {
   const { command = [], environment = {}, project = '.' } = options
   const [file = '', ...args] = [...command, process.execPath, 'dist/server.js']
-  // A group of its own: a signal must reach the service, whatever runs it.
+  // A process group of its own, so that a signal reaches the service behind the command that runs it.
   const child = spawn(file, args, {
     cwd: project,
     detached: true,
@@ -74,21 +75,21 @@ export function spawnService(storeUrl: string, options: ServiceOptions = {}): St
   }
   const killAtExit = () => signal('SIGKILL')
   process.once('exit', killAtExit)
+  let hasEnded = false
   const ended = once(child, 'close').then(([code, signal]): End => {
+    hasEnded = true
     process.off('exit', killAtExit)
     return { code, signal }
   })
   const end = (name: NodeJS.Signals) => async () => {
     signal(name)
-    return await ended
+    return await settlesWithin(`the service to end after ${name}`, ended)
   }
   const listening = async () => {
-    for (;;) {
-      const port = / on http:\/\/\S+:(\d+),/.exec(output.stderr)?.[1]
-      if (port !== undefined) return Number(port)
-      const hasEnded = await Promise.race([once(child.stderr, 'data').then(() => false), ended.then(() => true)])
-      if (hasEnded) throw new Error(`the service ended before it listened: ${output.stderr}`)
-    }
+    const port = () => / on http:\/\/\S+:(\d+),/.exec(output.stderr)?.[1]
+    await waitUntil('the service to listen', () => port() !== undefined || hasEnded)
+    if (port() === undefined) throw new Error(`the service ended before it listened: ${output.stderr}`)
+    return Number(port())
   }
   return {
     listening,

@@ -1,20 +1,20 @@
-/** Where a scenario puts its figures: each is printed on a line of its own. */
+/** Collects the figures of a scenario and prints each on a line of its own. */
 export type Report = {
-  /** What nothing depends on, with its unit in the name. */
+  /** Prints a figure that has no limit; the name includes the unit. */
   figure(name: string, value: number | string): void
-  /** A figure that must be zero. */
+  /** Requires zero. */
   zero(name: string, value: number): void
-  /** A figure that shows that something was tried, or of a control: zero means that the others prove nothing. */
+  /** Requires more than zero: for a control, and for what shows that the other figures were put to the test. */
   notZero(name: string, value: number): void
   atMost(name: string, value: number, limit: number): void
   atLeast(name: string, value: number, limit: number): void
-  /** The scenario could not run here, for want of this. */
+  /** Records that this machine lacks what the scenario needs. */
   notRun(want: string): void
   failed: boolean
   ran: boolean
 }
 
-/** Takes the name of a scenario; gives its report, which prints as it is filled. */
+/** Creates the report of a scenario, which prints while it is filled. */
 export function newReport(scenario: string): Report {
   const print = (name: string, value: number | string, remark = '') =>
     process.stdout.write(

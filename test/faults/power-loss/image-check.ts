@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { ScenarioOptions } from '../../scenarios/scenario-runner.ts'
+import type { FaultOptions } from '../fault-options.ts'
 import { idsOf, plantOf } from '../generated-plants.ts'
 import { randomOf } from '../seeded-random.ts'
 import { inspect } from '../sqlite-file.ts'
@@ -31,7 +31,7 @@ export type Findings = {
 }
 
 /** Loses the power at random moments of a recording, and looks at an image of the disk for each. */
-export async function lookAtImages(recorded: Recorded, options: ScenarioOptions): Promise<Findings> {
+export async function lookAtImages(recorded: Recorded, options: FaultOptions): Promise<Findings> {
   const { directory, random, images } = options
   const { recording, calls, after = calls[0]?.start as number } = recorded
   const changes = changesOf(calls, recording.directory)

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Report } from '../../scenarios/scenario-report.ts'
-import type { Scenario, ScenarioOptions } from '../../scenarios/scenario-runner.ts'
+import type { Fault, FaultOptions } from '../fault-options.ts'
 import { copyWeaker } from '../weaker-build.ts'
 import { type Findings, lookAtImages, type Recorded } from './image-check.ts'
 import { type Recording, record } from './record-writes.ts'
@@ -14,7 +14,7 @@ const load = { skip: 0, count: 6_000, clients: 64, killAtSync: 0 }
 const weaker = { 'synchronous = FULL': 'synchronous = NORMAL', 'synchronous !== 2': 'synchronous !== 1' }
 
 /** What was acknowledged before the power is lost must be there after it, whatever of the rest the disk has kept. */
-export const powerLoss: Scenario = {
+export const powerLoss: Fault = {
   title: 'images of the disk as a power loss leaves it, from a recording of all writes',
   needs: ['strace'],
   async run(report, options) {
@@ -30,13 +30,13 @@ export const powerLoss: Scenario = {
 }
 
 /** A recording in a directory of its own. */
-async function newRecording({ directory, random }: ScenarioOptions, name: string): Promise<Recording> {
+async function newRecording({ directory, random }: FaultOptions, name: string): Promise<Recording> {
   await mkdir(join(directory, name))
   return { directory: join(directory, name), build: resolve('dist'), seed: random.below(2 ** 32), ...load }
 }
 
 /** What a killed process wrote and did not sync is read by the next one, which must not say yet that it is kept. */
-async function recordRestart(options: ScenarioOptions): Promise<Recorded> {
+async function recordRestart(options: FaultOptions): Promise<Recorded> {
   const recording = await newRecording(options, 'restart')
   const killed = await record({ ...recording, killAtSync: 30 + options.random.below(30) })
   const skip = killed.filter(({ name }) => name === 'acknowledge').length
@@ -44,7 +44,7 @@ async function recordRestart(options: ScenarioOptions): Promise<Recorded> {
   return { recording, calls, after: killed.at(-1)?.end }
 }
 
-async function look(report: Report, options: ScenarioOptions, recorded: Recorded): Promise<Findings> {
+async function look(report: Report, options: FaultOptions, recorded: Recorded): Promise<Findings> {
   const name = basename(recorded.recording.directory)
   const named = (what: string) => recorded.calls.filter((call) => call.name === what)
   report.notZero(`${name}: acknowledgements`, named('acknowledge').length)

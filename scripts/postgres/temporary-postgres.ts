@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { freePort } from '../system/free-port.ts'
+import { waitUntil } from '../system/wait-until.ts'
 import { copyData, type DataOptions, initialize } from './data-directory.ts'
 import { runServer, type ServerProcess, type StopMode } from './postgres-process.ts'
 import { type Directory, makeDirectory } from './postgres-programs.ts'
@@ -105,7 +105,8 @@ export class Postgres {
   async #followed(name: string, state: 'sync' | 'async'): Promise<void> {
     const sql =
       "SELECT FROM pg_stat_replication WHERE application_name = $1 AND state = 'streaming' AND sync_state = $2"
-    while ((await this.query(sql, [name, state])).length === 0) await sleep(20)
+    const isFollowed = async () => (await this.query(sql, [name, state])).length > 0
+    await waitUntil(`the ${state} standby ${name} to stream`, isFollowed)
   }
 
   /** Makes a standby take writes; resolves when it does. */

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { settlesWithin } from '../support/wait-until.ts'
+import { settlesWithin } from '../../scripts/system/wait-until.ts'
 import { type Load, newTally } from './answer-tally.ts'
 import { newClient } from './keep-alive-client.ts'
 

@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { settlesWithin, waitUntil } from '../support/wait-until.ts'
+import { settlesWithin, waitUntil } from '../../scripts/system/wait-until.ts'
 import { type Load, newTally } from './answer-tally.ts'
 import { type Client, newClient } from './keep-alive-client.ts'
 

@@ -1,4 +1,4 @@
-import { waitUntil } from '../support/wait-until.ts'
+import { waitUntil } from '../../scripts/system/wait-until.ts'
 import { type Load, newTally } from './answer-tally.ts'
 import { type Client, newClient } from './keep-alive-client.ts'
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { settlesWithin } from '../../scripts/system/wait-until.ts'
 import { token } from '../scenarios/built-service.ts'
-import { settlesWithin } from '../support/wait-until.ts'
 
 /** Milliseconds between two pieces of a request. These pauses are the slowness under test. */
 const pace = 250

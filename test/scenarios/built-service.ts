@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { settlesWithin, waitUntil } from '../../scripts/system/wait-until.ts'
 import { newToken } from '../../src/auth/tokens.ts'
-import { settlesWithin, waitUntil } from '../support/wait-until.ts'
 
 /** The access token of every service that this process starts. */
 export const token = newToken()

@@ -118,7 +118,7 @@ t.test('--serve serves the page and nothing else', async (t) => {
   const { find } = run(t, 'scripts/docs.ts', {}, ['--serve', '--out', join(out, 'served')])
   const [address = ''] = await find('stdout', /http:\/\/127\.0\.0\.1:\d+\//)
   const answer = await fetch(address)
-  t.match(answer.headers.get('content-type'), 'text/html; charset=utf-8')
+  t.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
   t.ok((await answer.text()) === readFileSync(page, 'utf8'))
   t.equal((await fetch(new URL('package.json', address))).status, 404)
   t.equal((await fetch(address, { method: 'POST' })).status, 404)

@@ -181,6 +181,7 @@ t.test('each batch is told of at its end, whatever became of it', async (t) => {
   const outcomes = [1, 2, 3, 4].map((item) => submit(item).catch(String))
   await turn()
   t.same(told, [], 'not before its outcome')
+  // Time passes, so that the duration has something to measure.
   await setTimeout(20)
   await end()
   await end()

@@ -33,7 +33,7 @@ t.test('several servers, with parameters', async (t) => {
     ),
   )
   t.match(servers[1], {
-    application_name: 'a',
+    application_name: /^a$/,
     connectionTimeoutMillis: 1_000,
     statement_timeout: 0,
   })

@@ -57,6 +57,7 @@ export async function startServer(contender: Contender, { pinned }: { pinned: bo
   const first = async () => await post(port, token, '{"id":-1,"name":"first"}')
   let answer = await first()
   while (answer === undefined) {
+    if (performance.now() - start > 60_000) throw new Error(`${contender.name}: no answer within 60 s`)
     if (child.exitCode !== null) throw new Error(`${contender.name}: ended with ${child.exitCode} before it answered`)
     await sleep(1)
     answer = await first()

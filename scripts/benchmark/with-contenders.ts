@@ -1,15 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { bundle } from '../build/bundle.ts'
-import { startPostgres } from '../postgres/temporary-postgres.ts'
-import { testDatabase } from '../postgres/test-database.ts'
 import { type Contender, contendersWith } from './contenders.ts'
 import { fileSystem } from './disk-syncs.ts'
 import { preparePeers } from './peers.ts'
+import { withTemporaryStores } from './temporary-stores.ts'
 
 /**
- * Builds the service and installs its peers, hands over all contenders, whose stores are in `parent`, and removes at the
- * end what they have left. PostgreSQL is started when it is first asked for. Rejects when `parent` is in memory.
+ * Builds the service, installs its peers and runs a function with all contenders, whose stores are below the directory
+ * `parent`. Rejects when that is in memory, where a sync costs nothing.
  */
 export async function withContenders(
   parent: string,
@@ -17,16 +14,7 @@ export async function withContenders(
 ): Promise<void> {
   fileSystem(parent)
   await Promise.all([bundle(), preparePeers()])
-  const directory = await mkdtemp(join(parent, 'plant-store-'))
-  const cleanUps = [() => rm(directory, { recursive: true })]
-  const postgres = async () => {
-    process.env.TEST_DATABASE_URL ??= (await startPostgres({ parent })).url()
-    return await testDatabase({ teardown: (cleanUp) => cleanUps.push(cleanUp) })
-  }
-  try {
+  await withTemporaryStores(parent, async ({ directory, postgres }) => {
     await run(contendersWith({ sqlite: directory, postgres }))
-  } finally {
-    // What failed before is what matters.
-    await Promise.allSettled(cleanUps.map((cleanUp) => cleanUp()))
-  }
+  })
 }

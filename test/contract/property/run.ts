@@ -6,7 +6,7 @@
  * when an answer is wrong.
  */
 import { parseArgs } from 'node:util'
-import { bundle } from '../../../scripts/build/bundle.ts'
+import { build } from '../../scenarios/build.ts'
 import { startService, token } from '../../scenarios/built-service.ts'
 import { document } from '../../support/contract.ts'
 import { casesOf } from './cases.ts'
@@ -24,7 +24,7 @@ if (!Number.isSafeInteger(runs) || runs < 1) throw new Error(`--runs is ${values
 if (!Number.isSafeInteger(seed)) throw new Error(`--seed is ${values.seed}, allowed: an integer`)
 
 process.once('SIGINT', () => process.exit(130))
-await bundle()
+await build()
 const service = await startService('memory:')
 const client = connect(service.port, `Bearer ${token}`)
 const cases = casesOf(document)

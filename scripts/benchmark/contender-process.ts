@@ -17,20 +17,19 @@ export type ContenderProcess = {
   managementPort: number
   /** Milliseconds from spawn to the first answer. */
   startTime: number
-  /** Seconds of CPU that all its threads, and those of its workers, have used so far. */
+  /** Returns the CPU seconds that all threads of the process and its workers have used so far. */
   cpu(): number
-  /** Seconds that its main thread, or those of its workers, could have run so far, had others not had the core. */
+  /** Returns the seconds that the main threads of the process and its workers were runnable but had no core. */
   waited(): number
-  /** Bytes of resident memory, what processes share counted for each. */
+  /** Returns the resident memory in bytes, with shared pages counted for each process. */
   memory(): number
-  /** Resolves when it has ended. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a contender in a new process, on the server's core where `pinned`, and resolves with its first answer. What it
- * writes to stdout, such as an access log, goes to /dev/null. Rejects when that is no 200, or
- * when it ends before.
+ * Starts a contender in a new process, on the server's core when `pinned`; resolves with its first answer. Its output,
+ * such as an access log, goes to /dev/null. Rejects when that answer is not a 200, or when the process ends before it.
  */
 export async function startServer(contender: Contender, { pinned }: { pinned: boolean }): Promise<ContenderProcess> {
   const [port, managementPort] = [await freePort(), await freePort()]
@@ -80,7 +79,7 @@ export async function startServer(contender: Contender, { pinned }: { pinned: bo
   }
 }
 
-/** The second figure of /proc/PID/schedstat, in nanoseconds. */
+/** Returns the time on the run queue: the second number of /proc/PID/schedstat, which is in nanoseconds. */
 function secondsWaited(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e9
 }

@@ -12,7 +12,7 @@ const fileSystems = new Map([
   [0x794c7630, 'overlayfs'],
 ])
 
-/** Gives the name of the file system that holds a directory. Throws when that is in memory, where nothing is synced. */
+/** Returns the name of a directory's file system. Throws when that is in memory, where a sync costs nothing. */
 export function fileSystem(directory: string): string {
   const { type } = statfsSync(directory)
   if (type === 0x01021994) throw new Error(`${directory} is in memory: --directory must name one on a disk`)
@@ -21,7 +21,7 @@ export function fileSystem(directory: string): string {
 
 const page = Buffer.alloc(4_096, 1)
 
-/** How often in a second one thread appends 4 KiB to a file and syncs them, one after the other. */
+/** Returns how often per second one thread appends 4 KiB to a file and syncs the file. */
 export function syncedAppends(directory: string, seconds: number): number {
   const path = join(directory, 'appends')
   const file = openSync(path, 'w')
@@ -37,14 +37,14 @@ export function syncedAppends(directory: string, seconds: number): number {
   return (1_000 * count) / elapsed
 }
 
-/** What watches how long a disk takes to sync. */
+/** Measures sync times of a disk in the background. */
 export type DiskWatch = {
-  /** Milliseconds that the slowest sync since the last call took. */
+  /** Returns the milliseconds of the slowest sync since the last call. */
   slowest(): number
   close(): Promise<void>
 }
 
-/** Writes 4 KiB to a file of its own in `directory` and syncs them, ten times a second: what a store there has to bear. */
+/** Writes 4 KiB to a file of its own in `directory` and syncs it, ten times a second, as a store there would. */
 export async function watchDisk(directory: string): Promise<DiskWatch> {
   const path = join(directory, `disk-watch-${process.pid}`)
   const file = await open(path, 'w')

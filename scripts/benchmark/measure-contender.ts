@@ -6,30 +6,31 @@ import { cores } from './pinning.ts'
 import { cyclingIds, growingIds } from './plant-ids.ts'
 
 export type Figures = {
-  /** Right answers in a second. */
+  /** Correct answers per second. */
   rate: number
-  /** Microseconds of CPU that the server's processes used for each of them, all their threads together. */
+  /** Microseconds of CPU per answer, of all threads of the server's processes. */
   cpu: number
   /** Milliseconds. */
   p50: number
   p99: number
-  /** Wrong answers, and connections that ended. */
+  /** Wrong answers and closed connections. */
   errors: number
-  /** Cores that the server's processes used on average. */
+  /** Average number of cores that the server's processes used. */
   busy: number
-  /** The share of the time in which its main thread waited for the core. */
+  /** Share of the time in which the main thread waited for its core. */
   waited: number
 }
 
-/** Enough for every Map that keeps them to be of its final size when the measuring begins. */
+/** Few enough that every Map of plants has its final size after the warm-up. */
 const plants = 10_000
 
-/** The ids that a contender is sent: new ones where a plant must reach the disk. */
+/** Returns the ids for a contender: new ones where a plant must reach the disk. */
 export const idsFor = ({ durable }: Contender): (() => number) => (durable ? growingIds() : cyclingIds(plants))
 
 /**
- * Measures a contender in a new process, on a core of its own where `pinned`, after half as long a warm-up. Rejects when
- * it does not do the work.
+ * Measures a contender in a new process, after a warm-up of half the time. Rejects when it fails the acceptance check.
+ *
+ * @param pinned Whether the server has a core of its own.
  */
 export async function measure(
   contender: Contender,

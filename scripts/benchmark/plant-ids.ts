@@ -1,4 +1,4 @@
-/** The same few plants again and again: the server's Map stays as it is, and each answer is a 200. */
+/** Cycles through a few ids, so that the server's Map does not grow and each answer is a 200. */
 export function cyclingIds(count: number): () => number {
   let last = 0
   return () => {
@@ -7,7 +7,7 @@ export function cyclingIds(count: number): () => number {
   }
 }
 
-/** Each plant is a new one. */
+/** Counts up from 1, so that each plant is new. */
 export function growingIds(): () => number {
   let last = 0
   return () => ++last

@@ -10,8 +10,8 @@ export type Minute = { memory: number; heap: number; errors: number }
 const samples = 12
 
 /**
- * Watches a service under load for some minutes and prints a line of each: resident memory at its end, the least heap
- * that was seen, which is what is left after a collection, answers, errors, latency, and the slowest sync of the disk.
+ * Watches a service under load and prints a line a minute: resident memory, the smallest heap seen (what is left after
+ * a garbage collection), answers, errors, latency and the slowest sync of the disk.
  */
 export async function watch(
   server: ContenderProcess,

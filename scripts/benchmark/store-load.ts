@@ -2,19 +2,19 @@ import { createHistogram, monitorEventLoopDelay, performance } from 'node:perf_h
 import type { PlantStore } from '../../src/store/plant-store.ts'
 
 export type StoreFigures = {
-  /** Creates in a second. */
+  /** Creates per second. */
   rate: number
   /** From the call to the outcome, in milliseconds. */
   p50: number
   p99: number
-  /** By how much more than its 1 ms a repeated timer is late, in milliseconds; not a number when it never fired. */
+  /** Event loop delay in milliseconds: the lateness of a 1 ms timer; NaN when the timer never fired. */
   delayP50: number
   delayP99: number
 }
 
 export type Ids = () => bigint
 
-/** Creates plants for some seconds, as many in flight at any time. Rejects when one is not new. */
+/** Creates plants for some seconds with a fixed number in flight. Rejects when a plant is not new. */
 export async function load(store: PlantStore, ids: Ids, inFlight: number, seconds: number): Promise<StoreFigures> {
   const latency = createHistogram()
   const resolution = 1
@@ -44,7 +44,7 @@ export async function load(store: PlantStore, ids: Ids, inFlight: number, second
   }
 }
 
-/** Creates a number of plants, many at a time. Rejects when one is not new. */
+/** Creates a number of plants with many in flight. Rejects when a plant is not new. */
 export async function fill(store: PlantStore, ids: Ids, count: number): Promise<void> {
   let left = count
   const lane = async () => {
@@ -58,13 +58,13 @@ async function create(store: PlantStore, id: bigint): Promise<void> {
   if (outcome !== 'created') throw new Error(`plant ${id}: ${outcome}`)
 }
 
-/** Gives 1, 2, 3 and so on. */
+/** Returns a sequence from 1. */
 export function sequentialIds(): Ids {
   let last = 0n
   return () => ++last
 }
 
-/** Gives ids from the whole range of 64 bits; that two are equal is next to impossible. */
+/** Returns random ids of 64 bits, which practically never repeat. */
 export function randomIds(): Ids {
   const pool = new BigInt64Array(8_192)
   let next = pool.length

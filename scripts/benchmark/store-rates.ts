@@ -6,7 +6,7 @@ import { row } from './text-table.ts'
 
 const inFlight = [1, 64, 256]
 
-/** Prints what each of the stores, by name and URL, does beside the disk of `directory`, all measured in turns. */
+/** Prints the rates of stores, by name and URL, and of synced appends in `directory`, all measured in turns. */
 export async function measureRates(
   urls: Record<string, string>,
   directory: string,
@@ -21,7 +21,7 @@ export async function measureRates(
     console.error(`round ${round} of ${rounds}`)
     for (const { url, count, figures } of measured) {
       const appends = syncedAppends(directory, seconds / 4)
-      // A new one each time: the memory store could not hold what it takes in all the rounds.
+      // A new store each time, because the memory store cannot hold the plants of all rounds.
       const store = await openStore(url)
       await load(store, ids, count, seconds / 10)
       figures.push({ ...(await load(store, ids, count, seconds)), appends })
@@ -41,5 +41,5 @@ export async function measureRates(
   }
 }
 
-/** The memory store never lets the event loop turn, so that no timer fires. */
+/** Formats a time; NaN stands for the memory store, which never lets the event loop turn. */
 const inTime = (ms: number) => (Number.isNaN(ms) ? '-' : ms.toFixed(2))

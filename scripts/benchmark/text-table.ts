@@ -1,8 +1,8 @@
-/** A line of a table. */
+/** Formats a row with columns of a fixed width, so that rows can be printed one at a time. */
 export const row = (cells: string[]) =>
   cells.map((cell, index) => (index === 0 ? cell.padEnd(11) : cell.padStart(11))).join('')
 
-/** Takes lines of cells; gives a table whose columns are as wide as they need to be. */
+/** Formats a table with columns as wide as their longest cell. */
 export function table(lines: string[][]): string {
   const widths = lines[0]?.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0))) ?? []
   const line = (cells: string[]) =>

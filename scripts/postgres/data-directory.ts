@@ -4,26 +4,26 @@ import pg from 'pg'
 import { execute, own, program } from './postgres-programs.ts'
 
 export type DataOptions = {
-  /** Asked of every connection; default: none is. */
+  /** The password of the superuser; default: connections need none. */
   password?: string | undefined
-  /** Takes TLS too, with a certificate for localhost and 127.0.0.1 that signs itself. */
+  /** Enables TLS, with a self-signed certificate for localhost and 127.0.0.1. */
   tls?: boolean
 }
 
-/** Makes the data of a new server, whose superuser is `postgres`. */
+/** Initializes a data directory with the superuser `postgres`. */
 export async function initialize(data: string, { password, tls = false }: DataOptions): Promise<void> {
   const file = `${data}.password`
   await writeFile(file, `${password}\n`)
   own(file)
   const auth = password === undefined ? ['--auth=trust'] : ['--auth=scram-sha-256', `--pwfile=${file}`]
-  // This sync is only of the new files: the server itself still syncs what it commits.
+  // --no-sync concerns only the new files: the server itself syncs what it commits.
   const args = ['--no-sync', '--encoding=UTF8', '--locale=C', '--username=postgres', ...auth]
   await execute(program('initdb'), [`--pgdata=${data}`, ...args])
   await rm(file)
   if (tls) await certify(data)
 }
 
-/** The files have the names that the server looks for; it takes a key that nobody else can read. */
+/** Installs the certificate under the server's default names; the server refuses a key that others can read. */
 async function certify(data: string): Promise<void> {
   for (const name of ['server.key', 'server.crt']) {
     const file = join(data, name)
@@ -33,16 +33,16 @@ async function certify(data: string): Promise<void> {
   }
 }
 
-const ofTheServerAlone = /\/(postmaster\.\w+|(pg_wal|pg_replslot|pg_dynshmem)\/.*)$/
+const notInBackup = /\/(postmaster\.\w+|(pg_wal|pg_replslot|pg_dynshmem)\/.*)$/
 
-/** Copies the data of a running server for a standby that is to follow it, and is called `name` there. */
+/** Takes a base backup of a running server and configures it as the standby `name`. */
 export async function copyData(from: { data: string; url: string }, data: string, name: string): Promise<void> {
   const client = new pg.Client(from.url)
   await client.connect()
   try {
-    // The backup lasts as long as this session.
+    // The backup mode ends with this session.
     await client.query('SELECT pg_backup_start($1, true)', [name])
-    await cp(from.data, data, { recursive: true, filter: (path) => !ofTheServerAlone.test(path) })
+    await cp(from.data, data, { recursive: true, filter: (path) => !notInBackup.test(path) })
     const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)')
     await writeFile(join(data, 'backup_label'), rows[0].labelfile)
   } finally {

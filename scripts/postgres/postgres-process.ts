@@ -6,15 +6,15 @@ import { type Directory, program, unprivileged } from './postgres-programs.ts'
 
 const signals = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const
 
-/** How a server ends: with all written, as after a crash, or told nothing at all. */
+/** The shutdown modes of PostgreSQL, and `kill`, which sends SIGKILL to the main process. */
 export type StopMode = keyof typeof signals
 
-/** Gives `stop`, which resolves when every process of the server has ended. */
+/** A running server; `stop` resolves when every process of it has ended. */
 export type ServerProcess = { stop(mode: StopMode): Promise<void> }
 
 /**
- * Runs the server whose data is in `directory`; resolves when it takes connections, rejects with its log when it ends
- * before. It does not keep this process alive.
+ * Runs the server of a data directory; resolves when it accepts connections. Rejects with its log when it ends before.
+ * The server does not keep this process alive.
  */
 export async function runServer(
   directory: Directory,
@@ -27,7 +27,7 @@ export async function runServer(
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   directory.guard(child.pid)
-  // All its processes share the pipe of the log, which closes with the last.
+  // All server processes share the log's pipe, which closes when the last one ends.
   const ended = once(child, 'close').then(() => directory.guard(undefined))
   let log = ''
   const ready = new Promise<void>((resolve) => {

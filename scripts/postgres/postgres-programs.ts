@@ -5,31 +5,31 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** PostgreSQL refuses to run as root: then it runs with the ids of nobody, and no user is added to the machine. */
+/** PostgreSQL refuses to run as root, so root runs it with the ids of `nobody`. */
 const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
 
-// Its messages, which tell when it is ready, are English in no locale but this.
+// The server's messages tell when it is ready; this locale keeps them in English.
 const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
 
-/** How programs of PostgreSQL are spawned: a Ctrl-C is for the process of the tests alone. */
+/** Spawn options for PostgreSQL programs. They are detached, so that Ctrl-C reaches only the process of the tests. */
 export const unprivileged = { ...owner, env, cwd: '/', detached: true }
 
 export type Directory = {
-  /** Where a server has its data. */
+  /** The path of the server's data directory. */
   data: string
-  /** Names the server that must end with this process; undefined once it has ended. */
+  /** Sets the server process to end with this process; undefined once it has ended. */
   guard(pid: number | undefined): void
-  /** Resolves when the directory is gone. */
+  /** Resolves when the directory is deleted. */
   remove(): Promise<void>
 }
 
-// The pipe ends when this process does, in whatever way; an immediate stop leaves no shared memory behind.
+// The pipe closes when this process ends, even by SIGKILL; an immediate shutdown leaves no shared memory behind.
 const guard = `
   while read -r line; do pid=$line; done
   [ -z "$pid" ] || kill -QUIT "$pid"
   for attempt in 1 2 3 4 5; do rm -rf "$1" && exit; sleep 1; done`
 
-/** Makes a directory in `parent` for PostgreSQL alone, removed at the latest when this process ends, even if killed. */
+/** Creates a directory for PostgreSQL in `parent`; it is deleted when this process ends, even by SIGKILL. */
 export function makeDirectory(parent = tmpdir()): Directory {
   const path = mkdtempSync(join(parent, 'plant-store-postgres-'))
   own(path)
@@ -46,7 +46,7 @@ export function makeDirectory(parent = tmpdir()): Directory {
   }
 }
 
-/** Gives a file or a directory with all that is in it to the one who runs PostgreSQL. */
+/** Changes the owner of a file, or of a directory and its contents, to the user that runs PostgreSQL. */
 export function own(path: string): void {
   const { uid, gid } = owner
   if (uid === undefined) return
@@ -57,8 +57,8 @@ export function own(path: string): void {
 let found: string | undefined
 
 /**
- * Gives the path of `initdb` or `postgres` of the package for this platform. They are copied when their owner cannot
- * reach them, as below a home directory of root. Throws when the package is missing or does not run here.
+ * Returns the path of `initdb` or `postgres` of the package for this platform. Copies the package when the user that
+ * runs it cannot reach it, for example below /root. Throws when the package is missing or does not run here.
  */
 export function program(name: 'initdb' | 'postgres'): string {
   found ??= reachable(installed())
@@ -77,12 +77,12 @@ function reachable(native: string): string {
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
   const { status, error, stderr } = runs(copy)
   if (status !== 0) {
-    throw new Error(`PostgreSQL does not run here, TEST_DATABASE_URL may name another: ${error?.message ?? stderr}`)
+    throw new Error(`PostgreSQL does not run here; set TEST_DATABASE_URL to a server: ${error?.message ?? stderr}`)
   }
   return copy
 }
 
-/** Runs a program of the machine or of PostgreSQL to its end, as its owner. Rejects with what it wrote when it fails. */
+/** Runs a program to its end as the user that runs PostgreSQL. Rejects with its output when it fails. */
 export async function execute(file: string, args: string[]): Promise<void> {
   const child = spawn(file, args, { ...unprivileged, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''

@@ -6,26 +6,26 @@ import { copyData, type DataOptions, initialize } from './data-directory.ts'
 import { runServer, type ServerProcess, type StopMode } from './postgres-process.ts'
 import { type Directory, makeDirectory } from './postgres-programs.ts'
 
-/** The file of the certificate that a server with `tls` shows. */
+/** The path of the certificate of a server with `tls`. */
 export const certificate = fileURLToPath(new URL('certificate/server.crt', import.meta.url))
 
 export type PostgresOptions = DataOptions & {
-  /** Configuration of the server; fsync is on unless it is given here. */
+  /** Server configuration; fsync is on by default. */
   settings?: Record<string, string>
-  /** Where the directory of its data is made; default: the system's directory for temporary files. */
+  /** The parent of its data directory; default: the system's directory for temporary files. */
   parent?: string
 }
 
 export type StandbyOptions = {
-  /** What it is called in `synchronous_standby_names`. */
+  /** The name for `synchronous_standby_names`. */
   name?: string
-  /** Whether commits of the primary wait for it from then on. */
+  /** Whether commits of the primary wait for the standby. */
   synchronous?: boolean
 }
 
 /**
- * Starts a new server on a free port of 127.0.0.1. It ends with this process at the latest, even when that is killed.
- * Rejects with what the server logged.
+ * Starts a new server on a free port of 127.0.0.1. It ends with this process, even when that gets SIGKILL. Rejects with
+ * the log of the server.
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const directory = makeDirectory(options.parent)
@@ -40,10 +40,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   return server
 }
 
-/** A server of PostgreSQL with its data, which it keeps from a stop to the next start. */
+/** A PostgreSQL server, whose data persists from a stop to the next start. */
 export class Postgres {
   readonly port: number
-  /** What the server has written so far. */
+  /** The log of the server so far. */
   log = ''
   readonly #directory: Directory
   readonly #options: PostgresOptions
@@ -60,7 +60,7 @@ export class Postgres {
     return `postgres://postgres${password === undefined ? '' : `:${password}`}@127.0.0.1:${this.port}/${database}`
   }
 
-  /** Resolves when it takes connections, recovered where a stop left that to do. */
+  /** Starts the server; resolves when it accepts connections, after a crash recovery where one is due. */
   async start(): Promise<void> {
     const { settings, tls = false } = this.#options
     const defaults = {
@@ -68,7 +68,7 @@ export class Postgres {
       port: String(this.port),
       unix_socket_directories: '',
       ssl: tls ? 'on' : 'off',
-      // A standby begins with what was written since its copy was begun.
+      // A new standby needs the log written since its copy began.
       wal_keep_size: '1GB',
     }
     this.#process = await runServer(this.#directory, { ...defaults, ...settings }, (text) => {
@@ -76,13 +76,13 @@ export class Postgres {
     })
   }
 
-  /** Resolves when every process of it has ended. */
+  /** Stops the server; resolves when every process of it has ended. */
   async stop(mode: StopMode): Promise<void> {
     await this.#process?.stop(mode)
     this.#process = undefined
   }
 
-  /** Starts a server with a copy of the data that follows this one; resolves when it does. */
+  /** Starts a standby from a copy of the data; resolves when it streams from this server. */
   async standby({ name = 'standby', synchronous = false }: StandbyOptions = {}): Promise<Postgres> {
     const directory = makeDirectory(this.#options.parent)
     const settings = { ...this.#options.settings, synchronous_standby_names: '' }
@@ -109,24 +109,24 @@ export class Postgres {
     await waitUntil(`the ${state} standby ${name} to stream`, isFollowed)
   }
 
-  /** Makes a standby take writes; resolves when it does. */
+  /** Promotes this standby; resolves when it takes writes. */
   async promote(): Promise<void> {
     await this.query('SELECT pg_promote()')
   }
 
-  /** Gives the rows of one statement. */
+  /** Executes a statement; returns its rows. */
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]> {
     return query(this.url(), sql, values)
   }
 
-  /** Stops it and removes its data. */
+  /** Stops the server and deletes its data. */
   async close(): Promise<void> {
     await this.stop('fast')
     await this.#directory.remove()
   }
 }
 
-/** Gives the rows of one statement, on a connection of its own. */
+/** Executes a statement on a new connection; returns its rows. */
 export async function query(url: string, sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(url)
   await client.connect()

@@ -21,8 +21,9 @@ export type Client = {
 let lastId = 10 ** 12
 
 /**
- * Creates a client with one keep-alive connection to a loopback port. It connects with the first request, and again after
- * the service closed the connection. It uses a raw socket, because node:http would cost more than the service under test.
+ * Creates a client with one keep-alive connection to a loopback port. It connects with the first request, and again
+ * after the service closed the connection. It uses a raw socket, because node:http would cost more than the service
+ * under test.
  */
 export function newClient(port: number, token: string): Client {
   const bodyOf = (id: number) => `{"id":${id},"name":"Monstera ${id}"}`

@@ -20,8 +20,8 @@ export type Balancer = Load & {
 type Target = Instance & { ready: boolean; checkedAt: number; idle: Client[] }
 
 /**
- * Starts a load balancer with clients of its own: it sends requests in turns to the instances whose /readyz answers 200,
- * over keep-alive connections, and never sends a request twice.
+ * Starts a load balancer with clients of its own: it sends requests in turns to the instances whose /readyz answers
+ * 200, over keep-alive connections, and never sends a request twice.
  *
  * @param pause Milliseconds between an answer and the next request of a client.
  */

@@ -7,8 +7,8 @@ import { token } from '../scenarios/built-service.ts'
 const pace = 250
 
 /**
- * Connects to a port; returns the milliseconds until the service ended the connection, or Infinity when it had not after
- * `patience` milliseconds.
+ * Connects to a port; returns the milliseconds until the service ended the connection, or Infinity when it had not
+ * after `patience` milliseconds.
  */
 export type SlowClient = (port: number, patience: number) => Promise<number>
 
@@ -41,8 +41,8 @@ export const idle: SlowClient = async (port, patience) => {
 }
 
 /**
- * Requests more than the socket buffers hold, and reads nothing. Only reading at the end shows whether the service ended
- * the connection: a part of the answers is then missing.
+ * Requests more than the socket buffers hold, and reads nothing. Only reading at the end shows whether the service
+ * ended the connection: a part of the answers is then missing.
  */
 export const notReading: SlowClient = async (port, patience) => {
   const [requests, nameLength] = [25, 200_000]

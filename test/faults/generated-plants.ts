@@ -2,8 +2,8 @@ import type { NewPlant } from '../../src/store/plant-store.ts'
 import type { Random } from './seeded-random.ts'
 
 /**
- * Gives the only plant that is ever sent with this id. Its name and tag follow from the id, so that any row of a store
- * can be checked without keeping what was sent. Some are longer than a page of the store.
+ * Returns the only plant that is ever sent with this id. Its name and tag are derived from the id, so that any row can
+ * be checked without a copy of what was sent. Some plants are longer than a page of the store.
  */
 export function plantOf(id: bigint): NewPlant {
   const mixed = Number(BigInt.asUintN(64, id * 0x9e37_79b9_7f4a_7c15n) >> 40n)
@@ -14,15 +14,16 @@ export function plantOf(id: bigint): NewPlant {
   return tag === undefined ? { id, name } : { id, name, tag }
 }
 
-/** Whether a row is the plant that is sent with its id. */
+/** Returns whether a row equals the plant that is sent with its id. */
 export function isPlant({ id, name, tag }: { id: bigint; name: string; tag: string | null }): boolean {
   const plant = plantOf(id)
   return name === plant.name && tag === (plant.tag ?? null)
 }
 
 /**
- * Gives ids without end: of 64 random bits, and counted up and down from 0 and up from 2^53, so that a store is written
- * at its end and everywhere. One in `retries` is an id of late again, acknowledged or not; 0 stands for none.
+ * Generates ids without end: random ones of 64 bits, and sequences that count up and down from 0 and up from 2^53. So
+ * both the end and the middle of an index are written. One id in `retries` repeats a recent one, acknowledged or not;
+ * 0 means that none does.
  */
 export function* idsOf(random: Random, retries = 16): Generator<bigint> {
   const recent: bigint[] = []

@@ -3,7 +3,7 @@ import { isPlant } from './generated-plants.ts'
 import type { Journal } from './outcomes.ts'
 import type { FileFindings } from './sqlite-file.ts'
 
-/** Kills a server with all its processes at once, as kill -9; resolves when they have ended. */
+/** Sends SIGKILL to every process of a server; resolves when they have ended. */
 export async function crash(server: Postgres): Promise<void> {
   const processes = (await server.query('SELECT pid FROM pg_stat_activity')) as { pid: number }[]
   const ended = server.stop('kill')
@@ -11,13 +11,13 @@ export async function crash(server: Postgres): Promise<void> {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // The one that was asked has ended by itself.
+      // The backend of the query has ended already.
     }
   }
   await ended
 }
 
-/** Compares the rows of a running server with what was sent and acknowledged. */
+/** Compares the rows of a running server with a journal. */
 export async function inspectRows(
   server: Postgres,
   { sent, acknowledged }: Journal,
@@ -33,6 +33,6 @@ export async function inspectRows(
   return { lost: acknowledged.size - found, phantoms }
 }
 
-/** The STORE_URL of two servers, of which one takes writes at a time. */
+/** Returns the STORE_URL of a primary and its standby. */
 export const pairUrl = (one: Postgres, other: Postgres): string =>
   `postgres://postgres@127.0.0.1:${one.port},127.0.0.1:${other.port}/postgres`

@@ -10,7 +10,7 @@ import { copyWeaker } from './weaker-build.ts'
 const signalWaiting = (name: 'pg_cancel_backend' | 'pg_terminate_backend') => (primary: Postgres) =>
   primary.query(`SELECT ${name}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
 
-/** How the wait of a commit for its standby can end early: each leaves the plants on the primary, and there alone. */
+/** Ways to end a commit's wait for its standby early. Each leaves the plants on the primary alone. */
 const interruptions: Record<string, Interrupt> = {
   cancel: signalWaiting('pg_cancel_backend'),
   terminate: signalWaiting('pg_terminate_backend'),
@@ -20,13 +20,13 @@ const interruptions: Record<string, Interrupt> = {
   },
 }
 
-/** Builds that promise less, by what is replaced in them, and the interruptions by which that must show. */
+/** Weakened builds: the texts to replace in the code, and the interruptions that must then lose a plant. */
 const controls = {
   'warnings ignored': { changes: { 'startsWith("01")': 'startsWith("none")' }, ways: ['cancel'] },
   'no lock': { changes: { ' FOR SHARE': '' }, ways: Object.keys(interruptions) },
 }
 
-/** What the primary has kept alone is not acknowledged, however often it is asked for: the standby may take over. */
+/** A plant that only the primary has is never acknowledged, because the standby may take over. */
 export const postgresStandby: Fault = {
   title: 'the synchronous standby is away, commits are interrupted, then it takes over',
   needs: [],

@@ -1,14 +1,14 @@
 import { createCipheriv, createHash } from 'node:crypto'
 
-/** A source of random numbers. */
+/** A random number generator. */
 export type Random = {
-  /** An integer from 0 to below `limit`, which is at most 2^32. */
+  /** Returns an integer from 0 to `limit` - 1; `limit` is at most 2^32. */
   below(limit: number): number
-  /** Any integer of 64 bits, signed. */
+  /** Returns a signed integer of 64 bits. */
   int64(): bigint
 }
 
-/** Takes a seed; the same seed gives the same numbers again. */
+/** Creates a generator that repeats its sequence for the same seed. */
 export function randomOf(seed: number): Random {
   const key = createHash('sha256').update(String(seed)).digest()
   const stream = createCipheriv('aes-256-ctr', key, Buffer.alloc(16))

@@ -7,25 +7,25 @@ import { isTaken, newJournal, type Outcome } from './outcomes.ts'
 import { crash, inspectRows, pairUrl } from './postgres-rows.ts'
 import type { Random } from './seeded-random.ts'
 
-/** Ends the waits for the standby that there are. */
+/** Ends the current waits for the standby. */
 export type Interrupt = (primary: Postgres) => Promise<unknown>
 
 export type Away = {
-  /** None: each wait lasts until the service gives it up. */
+  /** Default: none, so that each wait lasts until the service gives up. */
   interrupt?: Interrupt | undefined
-  /** The project whose build runs; default: this one. */
+  /** The project directory whose build runs; default: this one. */
   project?: string
 }
 
-/** How many plants are created before, and while the standby is away: so few that each meets an interruption. */
+/** Plants created before the standby goes away, and while it is away: few enough for each to be interrupted. */
 const [plantsBefore, plantsAway] = [500, 40]
 
-/** Milliseconds of load with interruptions, and between two of them. */
+/** Milliseconds of load with interruptions, and between two interruptions. */
 const [interrupted, pause] = [5_000, 300]
 
 /**
- * Creates plants while the only synchronous standby is away and waits are interrupted, asks for them once more with
- * no interruption, then kills the primary and has the standby take over. Gives all answers, and what the standby has.
+ * Creates plants while the only synchronous standby is away and waits are interrupted, creates them once more without
+ * interruptions, then kills the primary and promotes the standby. Returns all answers and the state of the standby.
  */
 export async function loseStandby(random: Random, { interrupt, project = '.' }: Away) {
   const primary = await startPostgres()
@@ -70,12 +70,12 @@ function* again(ids: bigint[]): Generator<bigint> {
   for (;;) yield* ids
 }
 
-/** How many backends wait for the standby, those of connections that were given up among them. */
+/** Counts the backends that wait for the standby, including those whose client has disconnected. */
 async function countWaiting(primary: Postgres): Promise<number> {
   return (await primary.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).length
 }
 
-/** Asks again for what is refused, for ten seconds; gives how many plants still are. */
+/** Retries refused plants for ten seconds; returns how many are still refused. */
 async function askUntilTaken(ask: (ids: bigint[]) => Promise<Outcome[]>, ids: bigint[]): Promise<number> {
   let refused = ids
   for (const end = Date.now() + 10_000; refused.length > 0 && Date.now() < end; ) {

@@ -22,8 +22,8 @@ export type Scenario<Given = object> = {
 }
 
 /**
- * Builds the service, runs the scenarios that the arguments name, and prints their figures. Sets the exit code to 1 when
- * a figure is not what it must be, else to 2 when a scenario could not be run.
+ * Builds the service, runs the scenarios that the arguments name, and prints their figures. Sets the exit code to 1
+ * when a figure is not what it must be, else to 2 when a scenario could not be run.
  *
  * @param defaults The options of the command line, with their defaults.
  */

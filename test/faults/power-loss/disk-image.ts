@@ -3,27 +3,27 @@ import { dirname, join, relative } from 'node:path'
 import type { Random } from '../seeded-random.ts'
 import type { Call } from './strace-log.ts'
 
-/** Bytes that a disk writes whole or not at all. */
+/** Bytes that a disk writes atomically. */
 const sector = 512
 
 type File = { isDirectory: boolean }
 
-/** A call that changed a file, or a directory's list of names. */
+/** A call that changed a file or the entries of a directory. */
 type Change = {
   call: Exclude<Call, { name: 'sync' | 'acknowledge' }>
   file: File
-  /** The line of the trace from which it is safe: a sync that began after it has returned. */
+  /** The line of the trace from which the change is durable: where a sync that began after the change returned. */
   safeFrom: number
 }
 
-/** Takes the calls below `directory`, which was there and empty before; gives what they changed, in order. */
+/** Returns the changes of the calls below `directory`, which was empty before, in order. */
 export function changesOf(calls: Call[], directory: string): Change[] {
   const files = new Map<string, File>([[directory, { isDirectory: true }]])
   const unsafe = new Map<File, Change[]>()
   const changes: Change[] = []
   const find = (path: string): File => {
     const file = files.get(path)
-    if (file === undefined) throw new Error(`the trace does not say where ${path} comes from`)
+    if (file === undefined) throw new Error(`the trace has no call that creates ${path}`)
     return file
   }
   for (const call of calls) {
@@ -40,7 +40,7 @@ export function changesOf(calls: Call[], directory: string): Change[] {
     const change = { call, file: find(call.path), safeFrom: Number.POSITIVE_INFINITY }
     changes.push(change)
     if (call.name === 'unlink') files.delete(call.path)
-    // A name is kept by its directory.
+    // A sync of the directory, not of the file, makes a name durable.
     const keeper = call.name === 'write' || call.name === 'truncate' ? change.file : find(dirname(call.path))
     if (!unsafe.has(keeper)) unsafe.set(keeper, [])
     unsafe.get(keeper)?.push(change)
@@ -53,12 +53,12 @@ export type Image = {
   /** The line of the trace at which the power is lost. */
   cut: number
   random: Random
-  /** The directory that was traced, and the empty one that gets what a disk may have kept of it. */
+  /** The directory that was traced, and the empty directory for the image. */
   from: string
   to: string
 }
 
-/** What was safe is kept. Each other change is dropped, kept, or torn at sectors, without regard to their order. */
+/** Writes an image with every durable change. Each other change is dropped, kept or torn at sectors, in any order. */
 export function writeImage({ changes, cut, random, from, to }: Image): void {
   const names = new Map<string, File>()
   const contents = new Map<File, Content>()
@@ -82,7 +82,7 @@ export function writeImage({ changes, cut, random, from, to }: Image): void {
   }
 }
 
-/** Beyond `length` there are zeros. */
+/** The bytes of a file, with zeros beyond `length`. */
 type Content = { bytes: Buffer; length: number }
 
 function write(content: Content, data: Buffer, offset: number): void {
@@ -101,7 +101,7 @@ function truncate(content: Content, length: number): void {
   content.length = length
 }
 
-/** The parts of a write that lie in different sectors of the file. */
+/** Splits a write at the sectors of the file. */
 function* sectors({ data, offset }: { data: Buffer; offset: number }) {
   for (let at = offset; at < offset + data.length; at += sector - (at % sector)) {
     const next = at + sector - (at % sector)

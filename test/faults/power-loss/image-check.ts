@@ -9,28 +9,28 @@ import { changesOf, writeImage } from './disk-image.ts'
 import { type Recording, storeFile } from './record-writes.ts'
 import type { Call } from './strace-log.ts'
 
-/** Every how manieth image is opened by the store itself, too. */
+/** The store itself opens one image in so many. */
 const sample = 10
 
 export type Recorded = {
   recording: Recording
   calls: Call[]
-  /** The line of the trace after which the power is lost; default: the first. */
+  /** The earliest line of the trace at which the power is lost; default: the first line. */
   after?: number | undefined
 }
 
 export type Findings = {
-  /** Images that lost an acknowledged plant, and those of them that lost the file of the store. */
+  /** Images that lost an acknowledged plant, and those of them without the file of the store. */
   losing: number
   missing: number
-  /** Images that SQLite's own check finds fault with. */
+  /** Images that fail SQLite's integrity check. */
   broken: number
-  /** Acknowledged plants lost, and rows that were never sent, over all images. */
+  /** Acknowledged plants lost and rows never sent, summed over all images. */
   lost: number
   phantoms: number
 }
 
-/** Loses the power at random moments of a recording, and looks at an image of the disk for each. */
+/** Checks an image of the disk for each of many random moments at which the power is lost. */
 export async function lookAtImages(recorded: Recorded, options: FaultOptions): Promise<Findings> {
   const { directory, random, images } = options
   const { recording, calls, after = calls[0]?.start as number } = recorded
@@ -62,7 +62,7 @@ export async function lookAtImages(recorded: Recorded, options: FaultOptions): P
 const acknowledgedBefore = (calls: Call[], cut: number): Set<bigint> =>
   new Set(calls.flatMap((call) => (call.name === 'acknowledge' && call.start < cut ? [call.id] : [])))
 
-/** How many plants the store itself does not have any more; all of them when it does not open. */
+/** Counts the plants that the store itself has lost; all of them when it does not open. */
 async function countLost(path: string, acknowledged: Set<bigint>): Promise<number> {
   const { openStore } = (await import(resolve('dist/store.js'))) as typeof import('../../../src/store/open.ts')
   try {

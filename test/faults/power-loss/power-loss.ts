@@ -7,13 +7,13 @@ import { type Findings, lookAtImages, type Recorded } from './image-check.ts'
 import { type Recording, record } from './record-writes.ts'
 import type { Call } from './strace-log.ts'
 
-/** What is recorded: enough for several checkpoints of 1000 pages. */
+/** The recorded load, long enough for several checkpoints of 1000 pages. */
 const load = { skip: 0, count: 6_000, clients: 64, killAtSync: 0 }
 
-/** What makes the store sync less than it promises. */
+/** Replacements that make the store sync less than it promises. */
 const weaker = { 'synchronous = FULL': 'synchronous = NORMAL', 'synchronous !== 2': 'synchronous !== 1' }
 
-/** What was acknowledged before the power is lost must be there after it, whatever of the rest the disk has kept. */
+/** After a power loss every acknowledged plant is there, whichever of the other writes the disk has kept. */
 export const powerLoss: Fault = {
   title: 'images of the disk as a power loss leaves it, from a recording of all writes',
   needs: ['strace'],
@@ -29,13 +29,15 @@ export const powerLoss: Fault = {
   },
 }
 
-/** A recording in a directory of its own. */
+/** Creates a recording in a directory of its own. */
 async function newRecording({ directory, random }: FaultOptions, name: string): Promise<Recording> {
   await mkdir(join(directory, name))
   return { directory: join(directory, name), build: resolve('dist'), seed: random.below(2 ** 32), ...load }
 }
 
-/** What a killed process wrote and did not sync is read by the next one, which must not say yet that it is kept. */
+/**
+ * Records a restart: the next process reads what a killed one wrote without a sync, and must not acknowledge it yet.
+ */
 async function recordRestart(options: FaultOptions): Promise<Recorded> {
   const recording = await newRecording(options, 'restart')
   const killed = await record({ ...recording, killAtSync: 30 + options.random.below(30) })

@@ -1,8 +1,8 @@
 /**
  * store-writer.ts MODULE STORE_URL SEED SKIP COUNT CLIENTS
  *
- * Creates plants at the store that MODULE opens, as many at a time as there are clients: COUNT of those of SEED, after
- * the first SKIP. Writes the id of each to stdout the moment it is created: what a client would have been told.
+ * Creates COUNT plants of SEED, after the first SKIP, in the store that MODULE opens, with CLIENTS concurrent clients.
+ * Writes each id to stdout as soon as the plant is created, when a client would get its answer.
  */
 import { writeSync } from 'node:fs'
 import { idsOf, plantOf } from '../generated-plants.ts'

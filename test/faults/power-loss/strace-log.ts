@@ -3,15 +3,15 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
 /**
- * What strace records: every call that changes a file or a directory, and those that sync them. Not every machine has
- * those with a question mark.
+ * The calls that strace records: all that change or sync a file or a directory. A question mark stands before those
+ * that not every architecture has.
  */
 export const traced = [
   ...['?open', '?creat', 'openat', '?mkdir', 'mkdirat', '?unlink', 'unlinkat', '?rename', '?renameat', 'renameat2'],
   ...['write', 'writev', 'pwrite64', 'pwritev', 'truncate', 'ftruncate', 'fallocate', 'fsync', 'fdatasync'],
 ].join(',')
 
-/** A call that succeeded. `start` and `end` are the lines of the trace at which it began and had returned. */
+/** A successful call. `start` and `end` are the lines of the trace at which it began and returned. */
 export type Call = { start: number; end: number } & (
   | { name: 'create'; path: string }
   | { name: 'mkdir'; path: string }
@@ -23,9 +23,9 @@ export type Call = { start: number; end: number } & (
 )
 
 /**
- * Reads a trace of strace with -f -y -xx, all threads in one file, of a process whose working directory is `directory`.
- * Gives the calls below it, and as `acknowledge` each id that was written to stdout, in the order in which they began.
- * Throws on a call that it does not understand: an image without it would prove nothing.
+ * Parses a trace of strace -f -y -xx, with all threads in one file, of a process whose working directory is
+ * `directory`. Returns the calls below it, and an `acknowledge` for each id written to stdout, in the order in which
+ * they began. Throws on an unknown call, because an image without it would prove nothing.
  */
 export async function readTrace(file: string, directory: string): Promise<Call[]> {
   const calls: Call[] = []
@@ -63,11 +63,11 @@ function readCall(text: string, directory: string) {
   if (kind === 'mkdir' || kind === 'unlink') return { name: kind, path }
   if (kind === 'fsync' || kind === 'fdatasync') return { name: 'sync', path }
   if (kind === 'ftruncate') return { name: 'truncate', path, length: Number(values[1]) }
-  if (kind !== 'pwrite64') throw new Error(`the trace has a call that is not understood: ${text.slice(0, 200)}`)
+  if (kind !== 'pwrite64') throw new Error(`unknown call in the trace: ${text.slice(0, 200)}`)
   return { name: 'write', path, offset: Number(values[3]), data: bytesOf(values[1]).subarray(0, Number(result)) }
 }
 
-/** Of an argument that is a path, relative or not, or a descriptor with its path. */
+/** Returns the path of an argument, which is a path or a descriptor with its path. */
 function pathOf(argument: string, directory: string): string {
   const [, before, path] = /^([^"<]*)["<]([^">]*)/.exec(argument) ?? []
   const text = bytesOf(path).toString()

@@ -49,7 +49,7 @@ const path = `
         default: *error
 `
 
-t.test('the loop of a change: the document, the complaint of the compiler, the handler, the answer', async (t) => {
+t.test('an edit of the document leads through a compile error and a new handler to a restarted service', async (t) => {
   const directory = copyProject(t)
   const port = await freePort()
   const token = 'a-token-of-the-tests-0123456789-abcdef'

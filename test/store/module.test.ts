@@ -6,7 +6,7 @@ import { copyProject } from '../support/copy.ts'
 import { run } from '../support/process.ts'
 import { token } from '../support/service.ts'
 
-t.test('the store of the README passes the conformance suite, and serves', async (t) => {
+t.test('the store of the README passes the conformance suite and runs in the service', async (t) => {
   const directory = copyProject(t)
   const blocks = readFileSync('README.md', 'utf8').matchAll(/^```js\n\/\/ (my-store\S*\.js)[^\n]*\n(.*?)^```$/gms)
   const files = Array.from(blocks, ([, name = '', code = '']) => {
@@ -39,7 +39,7 @@ t.test('the store of the README passes the conformance suite, and serves', async
   t.match(await server.ended, { code: 0 })
 })
 
-t.test('a module that is none, or gives no store, is told', async (t) => {
+t.test('a module without a valid store is refused with the reason', async (t) => {
   const directory = t.testdir({
     'nothing.mjs': '',
     'half.mjs': 'export const open = () => ({ create() {}, ready() {} })',

@@ -24,9 +24,10 @@ async function startBouncer(t: Test, upstream: number): Promise<number> {
   writeFileSync(file, settings.join('\n'))
   own(file)
   const bouncer = spawn('pgbouncer', [file], { ...unprivileged, stdio: 'ignore' })
+  const exited = once(bouncer, 'exit')
   t.teardown(async () => {
     bouncer.kill('SIGKILL')
-    await once(bouncer, 'exit')
+    await exited
     await directory.remove()
   })
   await waitUntil('PgBouncer to accept connections', async () => {
@@ -40,7 +41,7 @@ async function startBouncer(t: Test, upstream: number): Promise<number> {
 }
 
 t.test(
-  'behind PgBouncer in transaction mode',
+  'the store passes the conformance suite behind PgBouncer in transaction mode',
   { skip: !installed && 'NOT RUN: pgbouncer is not installed' },
   async (t) => {
     const server = await startPostgres()

@@ -13,14 +13,14 @@ for (const [name, run] of Object.entries(conformance)) {
   })
 }
 
-/** Several instances of the service on one database. */
+/** Opens several stores on one database, as instances of the service do. */
 async function instances(t: Test, url: string, count: number): Promise<PlantStore[]> {
   const stores = await Promise.all(Array.from({ length: count }, () => openStore(url)))
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
   return stores
 }
 
-/** Every instance creates plants of the same ids at once, each with names of its own, in an order of its own. */
+/** Creates the same ids in all stores at once, with different names and in different orders. */
 async function race(stores: PlantStore[], ids: number): Promise<Map<string, CreateOutcome[]>> {
   const outcomes = new Map<string, CreateOutcome[]>()
   const creates = stores.flatMap((store, instance) =>
@@ -34,7 +34,7 @@ async function race(stores: PlantStore[], ids: number): Promise<Map<string, Crea
   return outcomes
 }
 
-t.test('many instances make the table at once, once', async (t) => {
+t.test('concurrent instances create the table once', async (t) => {
   for (let round = 0; round < 5; round++) {
     const url = await testDatabase(t)
     const stores = await instances(t, url, 8)
@@ -71,7 +71,7 @@ async function deadlocks(url: string): Promise<unknown> {
   return row?.deadlocks
 }
 
-t.test('what the server refuses fails alone', async (t) => {
+t.test('a plant that the server rejects fails alone', async (t) => {
   const url = await testDatabase(t)
   const [store] = (await instances(t, url, 1)) as [PlantStore]
   const names = ['a', 'with \u0000', 'c']
@@ -83,7 +83,7 @@ t.test('what the server refuses fails alone', async (t) => {
   t.match(settled[1], { reason: { code: /^22021$/ } })
 })
 
-t.test('a row that never shows is not called a conflict', async (t) => {
+t.test('a row that never becomes visible is not reported as a conflict', async (t) => {
   const url = await testDatabase(t)
   const [store] = (await instances(t, url, 1)) as [PlantStore]
   await query(url, 'CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$')
@@ -91,7 +91,7 @@ t.test('a row that never shows is not called a conflict', async (t) => {
   await t.rejects(store.create({ id: 1n, name: 'a' }), { name: 'Unavailable', retryAfter: 1 })
 })
 
-t.test('a table of others is told', async (t) => {
+t.test('a table with other columns is reported', async (t) => {
   const url = await testDatabase(t)
   await query(url, 'CREATE TABLE plants (id text)')
   await t.rejects(openStore(url), /column "name" of relation "plants" does not exist/)

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from './build.ts'
+import { build } from './run-build.ts'
 import { type Options, parseArguments } from './scenario-arguments.ts'
 import { newReport, type Report } from './scenario-report.ts'
 

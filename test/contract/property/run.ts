@@ -6,8 +6,8 @@
  * when an answer is wrong.
  */
 import { parseArgs } from 'node:util'
-import { build } from '../../scenarios/build.ts'
 import { startService, token } from '../../scenarios/built-service.ts'
+import { build } from '../../scenarios/run-build.ts'
 import { document } from '../../support/contract.ts'
 import { casesOf } from './cases.ts'
 import { check } from './check.ts'

@@ -14,7 +14,8 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { documentOf, ours, peers } from './benchmark/operations.ts'
 import { directory as installed, preparePeers } from './benchmark/peers.ts'
-import { median, medianRatio, shuffled, table } from './benchmark/table.ts'
+import { median, medianRatio, shuffled } from './benchmark/statistics.ts'
+import { table } from './benchmark/text-table.ts'
 
 const rounds = Number(process.argv[2] ?? 7)
 await preparePeers()

@@ -11,17 +11,16 @@
  */
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
-import { withContenders } from './benchmark/arrange.ts'
+import { startServer, token } from './benchmark/contender-process.ts'
 import { only } from './benchmark/contenders.ts'
-import { watchDisk } from './benchmark/disk.ts'
+import { watchDisk } from './benchmark/disk-syncs.ts'
 import { openLoad } from './benchmark/http-load.ts'
-import { idsFor, measure } from './benchmark/measure.ts'
+import { idsFor, measure } from './benchmark/measure-contender.ts'
 import { moveToLoadCore } from './benchmark/pinning.ts'
 import { machine } from './benchmark/results.ts'
-import { startServer, token } from './benchmark/server-process.ts'
-import { slope } from './benchmark/slope.ts'
 import { type Minute, watch } from './benchmark/soak.ts'
-import { median } from './benchmark/table.ts'
+import { median, slope } from './benchmark/statistics.ts'
+import { withContenders } from './benchmark/with-contenders.ts'
 
 const { values } = parseArgs({
   options: {

@@ -8,11 +8,12 @@
 import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { withContenders } from './benchmark/arrange.ts'
+import { startServer } from './benchmark/contender-process.ts'
 import { type Contender, only } from './benchmark/contenders.ts'
 import { machine } from './benchmark/results.ts'
-import { startServer } from './benchmark/server-process.ts'
-import { median, medianRatio, shuffled, table } from './benchmark/table.ts'
+import { median, medianRatio, shuffled } from './benchmark/statistics.ts'
+import { table } from './benchmark/text-table.ts'
+import { withContenders } from './benchmark/with-contenders.ts'
 
 const { values } = parseArgs({
   options: {

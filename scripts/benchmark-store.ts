@@ -8,14 +8,12 @@
  *
  * With --growth: how the rate falls when the store has a million and ten million plants.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { testDatabase } from '../test/support/database.ts'
-import { startPostgres } from '../test/support/postgres.ts'
-import { measureGrowth } from './benchmark/growth.ts'
-import { measureRates } from './benchmark/rates.ts'
+import { measureGrowth } from './benchmark/store-growth.ts'
+import { measureRates } from './benchmark/store-rates.ts'
+import { withTemporaryStores } from './benchmark/temporary-stores.ts'
 
 const { values } = parseArgs({
   options: {
@@ -28,23 +26,17 @@ const { values } = parseArgs({
 
 const rounds = Number(values.rounds)
 const seconds = Number(values.seconds)
-const directory = await mkdtemp(join(values.directory, 'plant-store-'))
-const cleanUps = [() => rm(directory, { recursive: true })]
-process.env.TEST_DATABASE_URL ??= (await startPostgres({ parent: values.directory })).url()
 
-let files = 0
-const stores = {
-  SQLite: async () => `sqlite:${join(directory, `${++files}.db`)}`,
-  PostgreSQL: () => testDatabase({ teardown: (cleanUp) => cleanUps.push(cleanUp) }),
-}
-try {
+await withTemporaryStores(values.directory, async ({ directory, postgres }) => {
+  let files = 0
+  const stores = {
+    SQLite: async () => `sqlite:${join(directory, `${++files}.db`)}`,
+    PostgreSQL: postgres,
+  }
   console.log(`Node ${process.versions.node}, medians of ${rounds} rounds of ${seconds} s, in ${values.directory}`)
   if (values.growth) await measureGrowth(stores, rounds, seconds)
   else {
     const urls = { memory: 'memory:', SQLite: await stores.SQLite(), PostgreSQL: await stores.PostgreSQL() }
     await measureRates(urls, directory, rounds, seconds)
   }
-} finally {
-  // What failed before is what matters.
-  await Promise.allSettled(cleanUps.map((cleanUp) => cleanUp()))
-}
+})

@@ -12,10 +12,11 @@
  */
 import { cpus, tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
-import { withContenders } from './benchmark/arrange.ts'
-import { type Figures, measure } from './benchmark/measure.ts'
+import { type Figures, measure } from './benchmark/measure-contender.ts'
 import { machine } from './benchmark/results.ts'
-import { median, medianRatio, shuffled, table } from './benchmark/table.ts'
+import { median, medianRatio, shuffled } from './benchmark/statistics.ts'
+import { table } from './benchmark/text-table.ts'
+import { withContenders } from './benchmark/with-contenders.ts'
 
 const { values } = parseArgs({
   options: {

@@ -26,13 +26,14 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { withContenders } from './benchmark/arrange.ts'
 import { chart } from './benchmark/chart.ts'
 import { only } from './benchmark/contenders.ts'
-import { type Figures, measure } from './benchmark/measure.ts'
+import { type Figures, measure } from './benchmark/measure-contender.ts'
 import { moveToLoadCore } from './benchmark/pinning.ts'
 import { type Results, summarize } from './benchmark/results.ts'
-import { shuffled, table } from './benchmark/table.ts'
+import { shuffled } from './benchmark/statistics.ts'
+import { table } from './benchmark/text-table.ts'
+import { withContenders } from './benchmark/with-contenders.ts'
 
 const { values } = parseArgs({
   options: {

@@ -1,8 +1,8 @@
 /**
  * npm run dev
  *
- * Runs the service and follows every change: the document is generated from again, src is compiled, the service starts
- * anew. While the document or the code has an error the complaint is shown and the last good service goes on.
+ * Runs the service and watches the document and src. After a change it generates, compiles and restarts the service.
+ * After an error it prints the error and keeps the last good service running.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { printHandlerStubs } from './generate/handler-stubs.ts'
 
 const documentPath = 'openapi/plant-store.yaml'
 
-// One token for all starts: a new one each time would have to be copied each time.
+// One token for all starts, so that it need not be copied after each restart.
 process.env.ACCESS_TOKENS ??= newToken()
 console.log(`dev: the token is ${process.env.ACCESS_TOKENS}`)
 
@@ -38,14 +38,14 @@ async function generate(): Promise<void> {
     const written = await writeStale(files, 'generated')
     if (written.length === 0) return
     console.log(`dev: wrote ${written.join(', ')}`)
-    // Where the types are new the compiler has its say first.
+    // New types reach the compiler first, which restarts the service after a successful compilation.
     if (!written.some((path) => path.endsWith('.d.ts'))) restartSoon()
   } catch (error) {
     console.error((error as Error).message)
   }
 }
 
-/** The compiler watches the files that src/server.ts leads to, generated/api.d.ts among them. */
+/** Compiles src/server.ts and every file that it imports, generated/api.d.ts included, after each change. */
 function compile(): void {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, '.')
@@ -82,7 +82,7 @@ async function restart(): Promise<void> {
   service = spawn(process.execPath, ['dist/server.js'], { stdio: 'inherit' })
 }
 
-/** Editors write a file in several steps. */
+/** Delays a run until the changes stop, because editors write a file in several steps. */
 function debounce(run: () => Promise<void>): () => void {
   let timer: NodeJS.Timeout | undefined
   let running = Promise.resolve()

@@ -1,9 +1,9 @@
 /**
  * npm run docs [-- --serve] [--out DIRECTORY]
  *
- * Lints the document and writes its documentation, dist/docs/index.html: one file that loads nothing, so it can be read
- * from a disk or inside a closed network, and tells nobody who reads it. With --serve it is served on 127.0.0.1, port
- * PORT or 8080. Exits with 1 and the linter's findings when the document has errors.
+ * Lints the document and writes its documentation, dist/docs/index.html. The page loads nothing else, so that it works
+ * from a disk or in a closed network and reports its readers to nobody. With --serve it is served on 127.0.0.1, port
+ * PORT or 8080. Exits with 1 and the findings of the linter when the document has errors.
  */
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -30,7 +30,7 @@ try {
   process.exitCode = 1
 }
 
-/** Serves the page, as it is on the disk at each request, and nothing else. */
+/** Serves the current file of the page, and nothing else. */
 async function serve(page: string): Promise<void> {
   const server = createServer(async ({ method, url }, response) => {
     const found = (method === 'GET' || method === 'HEAD') && /^\/(index\.html)?(\?|$)/.test(url ?? '')

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { startPostgres } from './support/postgres.ts'
+import { startPostgres } from '../scripts/postgres/temporary-postgres.ts'
 import { run } from './support/process.ts'
 
 /** What must never be seen: it is in every token, body, path and password here. */

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 
 export type Answer = { status: number; text: string }
 
-/** Sends a body on a connection of its own; gives the answer, or undefined when nobody listens. */
+/** Sends a body on a new connection; returns the answer, or undefined when the connection is refused. */
 export function post(port: number, token: string | undefined, body: string): Promise<Answer | undefined> {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const headers = { ...authorization, 'content-type': 'application/json' }
@@ -21,15 +21,15 @@ export function post(port: number, token: string | undefined, body: string): Pro
   })
 }
 
-/** The JSON of a plant with this id: what the load sends. */
+/** Returns the request body of the load for this id. */
 export const plantBody = (id: number): string => `{"id":${id},"name":"Monstera deliciosa","tag":"indoor"}`
 
-/** What it must be answered with. */
+/** The correct answer to every `plantBody`. */
 export const replyBody = '{"name":"Monstera deliciosa","tag":"indoor"}'
 
 /**
- * Checks that a server does all of the work: keeps a plant, and refuses one whose id is taken, bad bodies and bad tokens.
- * Throws with what it answered otherwise.
+ * Requires that a server does all of the work: it stores a plant and refuses a taken id, invalid bodies and invalid
+ * tokens. Rejects with the first wrong answer.
  */
 export async function assertWorks(name: string, port: number, token: string): Promise<void> {
   const check = async (what: string, allowed: (answer: Answer) => boolean, body: string, sent?: string) => {

@@ -2,7 +2,7 @@ import type { Results } from './results.ts'
 
 const [width, labels, figures, line, top] = [780, 270, 150, 30, 78]
 
-/** Of both colour schemes; the page's own may be another than the reader's, so that the chart brings its background. */
+/** Styles for both colour schemes. The page may not follow the reader's scheme, so the chart has its own background. */
 const style = `
     text { font: 13px system-ui, sans-serif; fill: #1f2328 }
     .title { font-size: 16px; font-weight: 600 }
@@ -18,7 +18,7 @@ const style = `
       .service { fill: #3fb950 }
     }`
 
-/** Takes results; gives the text of an SVG: how many requests each contender answers with a second of CPU. */
+/** Draws an SVG chart of the requests that each contender answers per second of CPU. */
 export function chart({ node, machine, date, rounds, seconds, connections, contenders }: Results): string {
   const most = Math.max(...contenders.map(({ cpu }) => 1e6 / cpu))
   const bars = contenders.map(({ key, name, cpu, toNodeHttp }, index) => {

@@ -4,27 +4,24 @@ import { directory as peers } from './peers.ts'
 
 export type Contender = {
   name: string
-  /** Of Node. */
+  /** Command line arguments of Node. */
   args: string[]
-  /** Where the service keeps its plants, a new place at each start; undefined for a peer. */
+  /** Returns a new STORE_URL for each start of the service; undefined for a peer. */
   store?: () => Promise<string>
-  /** Whether the service writes a line for each request. */
+  /** Whether the service writes an access log. */
   accessLog?: boolean
-  /** Processes that serve, when it is not one. */
+  /** Number of worker processes; default: 1. */
   workers?: number
-  /** Whether a plant outlives the process: then each request creates another one. */
+  /** Whether the store is on a disk, so that each request must create a new plant. */
   durable?: boolean
-  /** Whether the database is a process on the load's core. */
+  /** Whether the database runs on the load's core. */
   onLoadCore?: boolean
 }
 
-/** A place for plants that each start of the service takes anew. */
+/** A directory for SQLite files, and a function that creates an empty PostgreSQL database and returns its URL. */
 export type Stores = { sqlite: string; postgres: () => Promise<string> }
 
-/**
- * Takes a directory for files of SQLite and what makes an empty PostgreSQL database; gives all that is compared, by what
- * `--only` calls it.
- */
+/** Returns all contenders, by their names for `--only`. */
 export function contendersWith({ sqlite, postgres }: Stores): Record<string, Contender> {
   const peer = (name: string, file: string): Contender => ({ name, args: [join(peers, file)] })
   const stores = {
@@ -51,7 +48,7 @@ export function contendersWith({ sqlite, postgres }: Stores): Record<string, Con
   }
 }
 
-/** Takes all of them and names, comma separated; gives those that are named, or all. Throws when there is no such one. */
+/** Selects contenders by comma separated names; without names, all. Throws on an unknown name. */
 export function only(contenders: Record<string, Contender>, names: string | undefined): Record<string, Contender> {
   if (names === undefined) return contenders
   const chosen = names.split(',').map((name) => {

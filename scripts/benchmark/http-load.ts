@@ -3,9 +3,9 @@ import { createHistogram, performance } from 'node:perf_hooks'
 import { plantBody, replyBody } from './acceptance.ts'
 
 export type HttpFigures = {
-  /** Right answers. */
+  /** Correct answers. */
   answers: number
-  /** Wrong answers, and connections that ended. */
+  /** Wrong answers and closed connections. */
   errors: number
   seconds: number
   /** Milliseconds. */
@@ -16,31 +16,31 @@ export type HttpFigures = {
 export type LoadOptions = {
   port: number
   token: string
-  /** Kept alive, with one request in flight on each. */
+  /** Number of keep-alive connections, each with one request in flight. */
   connections: number
-  /** The id of each plant. */
+  /** Returns the id of the next plant. */
   ids: () => number
   /**
-   * Requests a second, due at even times: one is then timed from when it was due, so that a server that stalls does not
-   * hide it. Without it each connection sends its next request as soon as it has the answer.
+   * Requests per second, due at even intervals. Latency then counts from when a request was due, so that a stall of the
+   * server shows in every request that it delayed. Default: each connection sends its next request after the answer.
    */
   rate?: number
-  /** Whether the load never sleeps: to wake it is work for the server that answers. */
+  /** Whether the load polls instead of sleeping: waking it would cost the server CPU. */
   polls?: boolean
 }
 
 export type HttpLoad = {
-  /** Gives the figures of the next seconds. */
+  /** Measures the next seconds. */
   measure(seconds: number): Promise<HttpFigures>
   close(): void
 }
 
-/** From when a request was sent or due, and what has come of its answer so far. */
+/** A connection: when its request was sent or due, and the received part of the answer. */
 type Lane = { since: number; text: string; send(body: string): void }
 
 const maxLatency = 3_600e9
 
-/** Begins to send plants to a server of this machine, and checks each answer to the last byte. */
+/** Starts to create plants on a loopback port, and checks every byte of each answer. */
 export function openLoad({ port, token, connections, ids, rate, polls = false }: LoadOptions): HttpLoad {
   const head = [
     'POST /plants HTTP/1.1',
@@ -83,7 +83,7 @@ export function openLoad({ port, token, connections, ids, rate, polls = false }:
     lane.send(`${head}${body.length}\r\n\r\n${body}`)
   }
 
-  /** Opens a connection, and another one when it ends. */
+  /** Opens a connection, and reopens it when it closes. */
   function openLane(): void {
     const buffer = Buffer.alloc(16_384)
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer, callback } })
@@ -126,7 +126,7 @@ export function openLoad({ port, token, connections, ids, rate, polls = false }:
   }
 }
 
-/** Nothing follows it: the connection has no other request. */
+/** Requires the answer to be the last bytes, because the connection has no other request. */
 const isRight = (text: string) => text.startsWith('HTTP/1.1 200 ') && text.endsWith(`\r\n\r\n${replyBody}`)
 
 function isWhole(text: string): boolean {

@@ -6,7 +6,7 @@ import ts from 'typescript'
 
 export const directory = join('scripts', 'benchmark', 'peers')
 
-/** Installs what the peers are made of, unless that was done for their lock file, and compiles the one that needs it. */
+/** Installs the packages of the peers, unless they match the lock file already, and compiles the NestJS peer. */
 export async function preparePeers(): Promise<void> {
   if (!(await isInstalled())) {
     console.error(`installing ${directory}`)
@@ -27,7 +27,7 @@ async function isInstalled(): Promise<boolean> {
   return installed !== undefined && lock !== undefined && installed >= lock
 }
 
-/** esbuild would leave out the types of parameters, by which Nest knows what to validate. */
+/** Compiles with TypeScript, because esbuild drops the parameter types by which NestJS validates. */
 async function compile(source: string, target: string): Promise<void> {
   const compilerOptions = {
     module: ts.ModuleKind.ESNext,

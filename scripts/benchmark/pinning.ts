@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
 
-/** Cores of their own for server and load, where `taskset` of util-linux and two cores are at hand. */
+/** Separate cores for server and load; undefined without two cores and `taskset` of util-linux. */
 export const cores = runs('taskset', '-c', '0,1', 'true') ? { server: '0', load: '1' } : undefined
 
-/** Takes a command; gives the one that runs it on the server's core. */
+/** Wraps a command so that it runs on the server's core. */
 export const onServerCore = (command: string[]): string[] =>
   cores === undefined ? command : ['taskset', '-c', cores.server, ...command]
 
-/** Moves all threads of this process, and whatever it starts from now on, to the core of the load. */
+/** Moves all threads of this process, and every process that it starts from now on, to the core of the load. */
 export function moveToLoadCore(): void {
   if (cores !== undefined) runs('taskset', '-a', '-c', '-p', cores.load, String(process.pid))
 }

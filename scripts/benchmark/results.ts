@@ -1,13 +1,13 @@
 import { cpus, totalmem } from 'node:os'
-import type { Figures } from './measure.ts'
+import type { Figures } from './measure-contender.ts'
 import { cores } from './pinning.ts'
-import { median, medianRatio } from './table.ts'
+import { median, medianRatio } from './statistics.ts'
 
-/** Ratios are of the CPU for each request, those of the baseline by the contender's: more is better. */
+/** The ratios divide the baseline's CPU per request by the contender's: more is better. */
 export type Summary = Figures & {
   key: string
   name: string
-  /** The least and the greatest of the rounds. */
+  /** The minimum and the maximum of the rounds. */
   cpuRange: [number, number]
   /** Undefined when the baseline was not measured. */
   toNodeHttp: number | undefined
@@ -18,7 +18,7 @@ export type Summary = Figures & {
 export type Results = {
   node: string
   machine: string
-  /** By day. */
+  /** YYYY-MM-DD. */
   date: string
   pinned: boolean
   rounds: number
@@ -29,7 +29,7 @@ export type Results = {
 
 type Settings = { seconds: number; connections: number }
 
-/** Takes the figures of each round by the contenders' keys, and their names; gives medians, ratios and the machine. */
+/** Summarizes the figures of all rounds, by the keys of the contenders. */
 export function summarize(
   figures: Map<string, Figures[]>,
   nameOf: (key: string) => string,
@@ -76,7 +76,7 @@ export function summarize(
   }
 }
 
-/** What the figures belong to, in a few words. */
+/** Returns a short description of this machine. */
 export function machine(): string {
   const [first, ...others] = cpus()
   return `${first?.model.trim()}, ${others.length + 1} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform}`

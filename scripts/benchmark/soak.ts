@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DiskWatch } from './disk.ts'
+import type { ContenderProcess } from './contender-process.ts'
+import type { DiskWatch } from './disk-syncs.ts'
 import type { HttpLoad } from './http-load.ts'
-import type { ServerProcess } from './server-process.ts'
-import { row } from './table.ts'
+import { row } from './text-table.ts'
 
 /** In bytes. */
 export type Minute = { memory: number; heap: number; errors: number }
@@ -10,11 +10,11 @@ export type Minute = { memory: number; heap: number; errors: number }
 const samples = 12
 
 /**
- * Watches a service under load for some minutes and prints a line of each: resident memory at its end, the least heap
- * that was seen, which is what is left after a collection, answers, errors, latency, and the slowest sync of the disk.
+ * Watches a service under load and prints a line a minute: resident memory, the smallest heap seen (what is left after
+ * a garbage collection), answers, errors, latency and the slowest sync of the disk.
  */
 export async function watch(
-  server: ServerProcess,
+  server: ContenderProcess,
   load: HttpLoad,
   disk: DiskWatch,
   minutes: number,
@@ -38,7 +38,7 @@ export async function watch(
   return watched
 }
 
-async function heapUsed({ managementPort }: ServerProcess): Promise<number> {
+async function heapUsed({ managementPort }: ContenderProcess): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${managementPort}/metrics`)
   return Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(await answer.text())?.[1])
 }

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { startPostgres } from '../support/postgres.ts'
+import { startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
 import { run } from '../support/process.ts'
 import { token } from '../support/service.ts'
 import { runTool } from './tools.ts'

@@ -1,20 +1,22 @@
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startService } from '../faults/service.ts'
-import { openFiles, residentBytes } from '../support/process-figures.ts'
-import { newClient } from './client.ts'
-import type { Scenario } from './scenario.ts'
-import { newTally } from './tally.ts'
+import { openFiles, residentBytes } from '../../scripts/system/process-usage.ts'
+import { holdsWithin } from '../../scripts/system/wait-until.ts'
+import { startService } from '../scenarios/built-service.ts'
+import type { Scenario } from '../scenarios/scenario-runner.ts'
+import { newTally } from './answer-tally.ts'
+import { newClient } from './keep-alive-client.ts'
 import { tokenCommand } from './token-command.ts'
 
 const limit = 64
-const [rounds, looks] = [3, 10]
+/** Samples of each round, and milliseconds between them: the service is out of descriptors all the while. */
+const [rounds, samples, sampleInterval] = [3, 10, 100]
 
-/** Out of file descriptors the service goes on with those that it has, and is as before when there are some again. */
+/** Out of file descriptors the service keeps serving its connections, and recovers when descriptors are free again. */
 export const descriptors: Scenario = {
   title: `${limit} open files allowed, and more connections than that`,
-  async run(report, directory) {
+  async run(report, { directory }) {
     const path = join(directory, 'tokens.json')
     const token = await tokenCommand(path, 'create', '--name', 'kept')
     const service = await startService(`sqlite:${join(directory, 'plants.db')}`, {
@@ -31,8 +33,8 @@ export const descriptors: Scenario = {
     let most = 0
     for (let round = 0; round < rounds; round++) {
       const sockets = Array.from({ length: 4 * limit }, () => open(port))
-      for (let look = 0; look < looks; look++) {
-        await sleep(100)
+      for (let sample = 0; sample < samples; sample++) {
+        await sleep(sampleInterval)
         most = Math.max(most, openFiles(pid))
         during.add(await kept.create())
       }
@@ -41,7 +43,8 @@ export const descriptors: Scenario = {
     }
     const added = await tokenCommand(path, 'create', '--name', 'added')
     const follows = await recovery(port, added)
-    await sleep(500)
+    // The service closes the connections that it accepted last a moment after their clients left.
+    await holdsWithin(10_000, () => openFiles(pid) <= before.files)
     const left = { files: openFiles(pid), memory: Math.round(residentBytes(pid) / 2 ** 20) }
     kept.close()
     const { code } = await service.stop()
@@ -60,10 +63,10 @@ export const descriptors: Scenario = {
   },
 }
 
-/** One that may be refused, or closed again. */
+/** Opens a connection that the service may refuse or close. */
 const open = (port: number): Socket => connect({ port, host: '127.0.0.1' }).on('error', () => {})
 
-/** Milliseconds until a new connection with this token is served. */
+/** Returns the milliseconds until a new connection with this token is served. */
 async function recovery(port: number, token: string): Promise<number> {
   for (const start = performance.now(); ; ) {
     const client = newClient(port, token)

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Creates under way at once, and how many milliseconds each takes: 1,000 creates in a second. */
-const [atOnce, takes] = [20, 20]
+/** Concurrent creates, and milliseconds that each takes: a capacity of 1,000 creates per second. */
+const [concurrency, latency] = [20, 20]
 
-/** A store that can do no more than that, as a database that is somewhere else; what comes meanwhile waits in a row. */
+/** Opens a store with the capacity of a remote database; further creates wait in a queue. */
 export async function open() {
   const waiting = []
   let running = 0
@@ -13,9 +13,9 @@ export async function open() {
   }
   return {
     async create() {
-      if (running >= atOnce) await new Promise((resolve) => waiting.push(resolve))
+      if (running >= concurrency) await new Promise((resolve) => waiting.push(resolve))
       running++
-      await sleep(takes)
+      await sleep(latency)
       next()
       return 'created'
     },

@@ -1,20 +1,21 @@
 import { join } from 'node:path'
-import { median } from '../../scripts/benchmark/table.ts'
-import type { Report } from '../faults/report.ts'
-import { type Service, startService, token } from '../faults/service.ts'
-import { startClosedLoad, startOpenLoad } from './load.ts'
-import { type Measure, measure } from './measure.ts'
-import type { Scenario } from './scenario.ts'
+import { median } from '../../scripts/benchmark/statistics.ts'
+import { type Service, startService, token } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Scenario } from '../scenarios/scenario-runner.ts'
+import { startClosedLoad } from './closed-loop.ts'
+import { startOpenLoad } from './open-loop.ts'
+import { type Measure, measure } from './steady-state.ts'
 
-/** How many give the peak; the default limit of what is in flight is 512. */
+/** Clients that reach the peak rate; fewer than 512, the default limit of requests in flight. */
 const clients = 400
 const factor = 4
 const rounds = 3
 
-/** Four times the load that it can take must not make it do less. */
+/** Four times the clients of the peak must not lower the throughput. */
 export const overload: Scenario = {
   title: `${factor} times as many clients as give the peak, on three stores`,
-  async run(report, directory) {
+  async run(report, { directory }) {
     const stores = {
       memory: 'memory:',
       SQLite: `sqlite:${join(directory, 'plants.db')}`,
@@ -30,7 +31,7 @@ export const overload: Scenario = {
 
 type Kind = 'peak' | 'patient' | 'stubborn' | 'open'
 
-/** The loads take turns, so that whatever else the machine does meets all of them. */
+/** Measures the loads in turns, so that other work of the machine affects all of them alike. */
 async function measureAll(service: Service): Promise<Record<Kind, Measure[]>> {
   const { port } = service
   const closed = (count: number, refused: 'wait' | 'again') =>
@@ -68,7 +69,7 @@ function reportMeasures(report: Report, store: string, measures: Record<Kind, Me
     if (kind === 'peak') continue
     const percent = Math.round((100 * rate) / peak)
     const label = `${name} 200s a second, % of the peak`
-    // To refuse costs half as much as to serve: a processor that is busy at the peak has none left for three refusals.
+    // A refusal costs half as much as a 200: a CPU that is saturated at the peak has no time for three refusals each.
     if (kind === 'open' && store !== 'slow store') report.figure(label, percent)
     else report.atLeast(label, percent, 90)
   }

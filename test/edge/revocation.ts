@@ -1,20 +1,22 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startService } from '../faults/service.ts'
-import { type Load, startClosedLoad } from './load.ts'
-import type { Scenario } from './scenario.ts'
+import { waitUntil } from '../../scripts/system/wait-until.ts'
+import { startService } from '../scenarios/built-service.ts'
+import type { Scenario } from '../scenarios/scenario-runner.ts'
+import type { Load } from './answer-tally.ts'
+import { startClosedLoad } from './closed-loop.ts'
 import { tokenCommand } from './token-command.ts'
 
-/** Of each client: connections, and milliseconds between an answer and the next request. */
+/** The load of each token. */
 const load = { clients: 8, pause: 2, refused: 'wait' } as const
-/** Milliseconds. */
+/** Milliseconds within which a revocation must take effect. */
 const limit = 2_000
 
-/** A client is revoked while it and others are at work; no other notices. */
+/** Revoking a token under load affects no other token, and neither does a broken tokens file. */
 export const revocation: Scenario = {
   title: 'a token revoked under load, then a broken tokens file',
-  async run(report, directory) {
+  async run(report, { directory }) {
     const path = join(directory, 'tokens.json')
     const tokens = {
       revoked: await tokenCommand(path, 'create', '--name', 'revoked'),
@@ -26,11 +28,12 @@ export const revocation: Scenario = {
     const revoked = startClosedLoad({ port, token: tokens.revoked, ...load })
     const kept = startClosedLoad({ port, token: tokens.kept, ...load })
     const other = startClosedLoad({ port, token: tokens.other, ...load })
-    await sleep(1_000)
+    await waitUntil('100 answers to each token', () => [revoked, kept, other].every((one) => good(one) >= 100))
     const failedBefore = revoked.tally.failed
 
     await tokenCommand(path, 'revoke', '--name', 'revoked')
     const writtenAt = performance.now()
+    // These sleeps are the time limit under test, and a second in which nothing may be accepted any more.
     await sleep(limit)
     const goodByThen = good(revoked)
     await sleep(1_000)
@@ -38,6 +41,7 @@ export const revocation: Scenario = {
 
     await writeFile(path, '{ "tokens": [')
     const goodBefore = { kept: good(kept), other: good(other) }
+    // Long enough for the service to have read the broken file.
     await sleep(2 * limit)
     await Promise.all([revoked.stop(), kept.stop(), other.stop()])
     const { code } = await service.stop()

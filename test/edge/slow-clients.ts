@@ -1,13 +1,14 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { token } from '../faults/service.ts'
+import { settlesWithin } from '../../scripts/system/wait-until.ts'
+import { token } from '../scenarios/built-service.ts'
 
-/** Milliseconds between two pieces of a client that trickles. */
+/** Milliseconds between two pieces of a request. These pauses are the slowness under test. */
 const pace = 250
 
 /**
- * Takes a port and the milliseconds after which it must have been cut off; gives the milliseconds after which it was,
- * Infinity when it was not.
+ * Connects to a port; returns the milliseconds until the service ended the connection, or Infinity when it had not
+ * after `patience` milliseconds.
  */
 export type SlowClient = (port: number, patience: number) => Promise<number>
 
@@ -20,27 +21,28 @@ const create = (id: number, nameLength: number) => {
   return head(body.length) + body
 }
 
-/** Says nothing. */
+/** Connects and sends nothing. */
 export const silent: SlowClient = async (port, patience) => measure(await connected(port), patience)
 
-/** Sends a header line now and then. */
+/** Sends one header line after another. */
 export const slowHeaders: SlowClient = (port, patience) =>
   trickle(port, patience, 'POST /plants HTTP/1.1\r\n', 'X: a\r\n')
 
-/** Is authenticated, and sends a byte of its body now and then. */
+/** Sends valid headers, then one byte of the body after another. */
 export const slowBody: SlowClient = (port, patience) => trickle(port, patience, head(1_000), ' ')
 
-/** Sends one request, reads its answer, and is quiet from then on. */
+/** Sends one request, reads its answer and then keeps the connection idle. */
 export const idle: SlowClient = async (port, patience) => {
   const socket = await connected(port)
   socket.write(create(1, 10))
-  await new Promise((resolve) => socket.once('data', resolve).once('close', resolve))
+  const answered = new Promise((resolve) => socket.once('data', resolve).once('close', resolve))
+  await settlesWithin('the first answer', answered)
   return await measure(socket, patience)
 }
 
 /**
- * Asks, bit by bit, for more than the buffers on the way hold, and reads nothing. Only by reading it sees that it was
- * cut off: then a part of the answers is lost.
+ * Requests more than the socket buffers hold, and reads nothing. Only reading at the end shows whether the service
+ * ended the connection: a part of the answers is then missing.
  */
 export const notReading: SlowClient = async (port, patience) => {
   const [requests, nameLength] = [25, 200_000]
@@ -69,11 +71,12 @@ async function trickle(port: number, patience: number, beginning: string, piece:
 
 async function connected(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-  await new Promise((resolve) => socket.once('connect', resolve).once('error', resolve))
+  const settled = new Promise((resolve) => socket.once('connect', resolve).once('error', resolve))
+  await settlesWithin('a connection', settled)
   return socket
 }
 
-/** The milliseconds until the service ends a connection, with or without an answer. */
+/** Returns the milliseconds until the service ends a connection, with or without an answer. */
 async function measure(socket: Socket, patience: number): Promise<number> {
   const start = performance.now()
   const ended = new Promise<number>((resolve) => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** Runs `plant-store token` on a tokens file, as an operator does; gives what it prints, the token of a new client. */
+/** Runs `plant-store token` on a tokens file; returns its output, which is the token of a new client. */
 export async function tokenCommand(path: string, ...args: string[]): Promise<string> {
   const env = { ...process.env, TOKENS_FILE: path }
   const { stdout } = await promisify(execFile)(process.execPath, ['dist/plant-store.js', 'token', ...args], { env })

@@ -1,40 +1,35 @@
 import { join } from 'node:path'
-import { countOutcomes, isWrong, newJournal, startLoad } from './load.ts'
-import { idsOf } from './plants.ts'
-import type { Report } from './report.ts'
-import type { Scenario, ScenarioOptions } from './scenario.ts'
-import { startService } from './service.ts'
+import { startService } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import { endsByItself } from './ended-service.ts'
+import type { Fault, FaultOptions } from './fault-options.ts'
+import { idsOf } from './generated-plants.ts'
+import { startLoad } from './journaled-load.ts'
+import { reportAnswers } from './outcomes.ts'
 import { reportFile } from './sqlite-file.ts'
-import { until } from './until.ts'
 
-/** The journal keeps what is committed, but grows for ever: it must not go unnoticed. */
-export const checkpoint: Scenario = {
+/** A failing checkpoint loses nothing, but the journal grows without end: the service must not go on unnoticed. */
+export const checkpoint: Fault = {
   title: 'every sync of the file, not of its journal, fails',
   needs: ['strace'],
   run,
 }
 
-async function run(report: Report, { directory, random }: ScenarioOptions): Promise<void> {
+async function run(report: Report, { directory, random }: FaultOptions): Promise<void> {
   const path = join(directory, 'plants.db')
   await (await startService(`sqlite:${path}`)).stop()
   const options = ['-f', '-qq', '-o', join(directory, 'trace'), '-P', path, '-e', 'trace=fsync,fdatasync']
   const command = ['strace', ...options, '-e', 'inject=fsync,fdatasync:error=EIO:when=3+']
 
   const service = await startService(`sqlite:${path}`, { command })
-  const journal = newJournal()
-  const load = startLoad(service.port, { ids: idsOf(random), journal })
-  let ended = false
-  void service.ended.then(() => {
-    ended = true
-  })
-  const byItself = await until(() => ended)
+  const load = startLoad(service.port, { ids: idsOf(random) })
+  const byItself = await endsByItself(service)
   const [{ code }] = await Promise.all([service.kill(), load.stop()])
-  for (const [status, count] of Object.entries(countOutcomes(load.outcomes))) report.figure(`answers: ${status}`, count)
-  report.zero('wrong answers', load.outcomes.filter(isWrong).length)
+  reportAnswers(report, load.outcomes)
   report.zero('service that does not end', byItself ? 0 : 1)
   report.notZero('exit code', code ?? 0)
   report.figure('stderr', JSON.stringify(service.stderr().trimEnd()))
 
   await (await startService(`sqlite:${path}`)).stop()
-  reportFile(report, path, journal)
+  reportFile(report, path, load.journal)
 }

@@ -3,19 +3,26 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { countOutcomes, isWrong, newJournal, type Outcome, startLoad } from './load.ts'
-import { idsOf } from './plants.ts'
-import type { Report } from './report.ts'
-import type { Scenario, ScenarioOptions } from './scenario.ts'
-import { startService } from './service.ts'
+import { holdsWithin } from '../../scripts/system/wait-until.ts'
+import { startService } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Fault, FaultOptions } from './fault-options.ts'
+import { idsOf } from './generated-plants.ts'
+import { startLoad } from './journaled-load.ts'
+import { count, isDisconnected, isRefused, isTaken, type Outcome, reportAnswers } from './outcomes.ts'
 import { reportFile } from './sqlite-file.ts'
-import { until } from './until.ts'
 
-/** MiB of the disk, and of what lies on it besides the store until there is to be space again. */
+/** Sizes in MiB: of the disk, and of the file beside the store that is deleted to make space again. */
 const [size, ballastSize] = [16, 4]
 
-/** A full disk is a 503, loses nothing, and is over when there is space. */
-export const diskFull: Scenario = {
+/** Milliseconds of load while the disk is full. */
+const fullTime = 2_000
+
+/** Plants that show that the service goes on once there is space. */
+const plantsAfter = 100
+
+/** A full disk gives 503 and loses nothing; once there is space the service goes on without a restart. */
+export const diskFull: Fault = {
   title: 'load until the disk of the store is full, then space',
   needs: ['root on Linux'],
   async run(report, options) {
@@ -34,31 +41,28 @@ export const diskFull: Scenario = {
   },
 }
 
-async function fill(report: Report, { random }: ScenarioOptions, disk: string): Promise<void> {
+async function fill(report: Report, { random }: FaultOptions, disk: string): Promise<void> {
   const path = join(disk, 'plants.db')
   const ballast = join(disk, 'ballast')
   writeFileSync(ballast, Buffer.alloc(ballastSize * 2 ** 20))
   const service = await startService(`sqlite:${path}`)
-  const journal = newJournal()
-  const load = startLoad(service.port, { ids: idsOf(random), journal })
+  const load = startLoad(service.port, { ids: idsOf(random) })
 
-  await until(() => load.outcomes.some(({ status }) => status !== 200))
-  await sleep(2_000)
+  await holdsWithin(60_000, () => !load.outcomes.every(isTaken))
+  await sleep(fullTime)
   const whileFull = load.outcomes.length
   rmSync(ballast)
   const space = Date.now()
-  const isAfter = ({ sentAt, status }: Outcome) => sentAt >= space && status === 200
-  await until(() => load.outcomes.some(isAfter))
-  await sleep(500)
+  const isAfter = (outcome: Outcome) => outcome.sentAt >= space && isTaken(outcome)
+  await holdsWithin(60_000, () => count(load.outcomes, isAfter) >= plantsAfter)
   await load.stop()
   const { code } = await service.stop()
 
-  for (const [status, count] of Object.entries(countOutcomes(load.outcomes))) report.figure(`answers: ${status}`, count)
-  report.notZero('503 while full', load.outcomes.slice(0, whileFull).filter(({ status }) => status === 503).length)
-  report.zero('wrong answers', load.outcomes.filter(isWrong).length)
-  report.zero('failed connections', load.outcomes.filter(({ status }) => typeof status === 'string').length)
-  report.notZero('200 with space again, without a restart', load.outcomes.filter(isAfter).length)
+  reportAnswers(report, load.outcomes)
+  report.notZero('503 while full', count(load.outcomes.slice(0, whileFull), isRefused))
+  report.zero('failed connections', count(load.outcomes, isDisconnected))
+  report.notZero('200 with space again, without a restart', count(load.outcomes, isAfter))
   report.figure('from space to the first 200 (ms)', (load.outcomes.find(isAfter)?.endedAt ?? Number.NaN) - space)
   report.zero('exit code', code ?? -1)
-  reportFile(report, path, journal)
+  reportFile(report, path, load.journal)
 }

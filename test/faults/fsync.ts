@@ -1,17 +1,18 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { countOutcomes, isWrong, newJournal, type Outcome, startLoad } from './load.ts'
-import { idsOf } from './plants.ts'
-import type { Report } from './report.ts'
-import type { Scenario, ScenarioOptions } from './scenario.ts'
-import { startService } from './service.ts'
+import { startService } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import { endsByItself } from './ended-service.ts'
+import type { Fault, FaultOptions } from './fault-options.ts'
+import { idsOf } from './generated-plants.ts'
+import { startLoad } from './journaled-load.ts'
+import { count, isTaken, type Outcome, reportAnswers } from './outcomes.ts'
 import { reportFile } from './sqlite-file.ts'
-import { until } from './until.ts'
 
-/** A sync that failed may have lost what it was to keep: the service says 200 to nothing more, and ends. */
-export const fsync: Scenario = { title: 'every sync fails from some moment on', needs: ['strace'], run }
+/** A failed sync may have lost data, so the service acknowledges nothing more and exits. */
+export const fsync: Fault = { title: 'every sync fails from some moment on', needs: ['strace'], run }
 
-async function run(report: Report, { directory, random }: ScenarioOptions): Promise<void> {
+async function run(report: Report, { directory, random }: FaultOptions): Promise<void> {
   const path = join(directory, 'plants.db')
   const traces = join(directory, 'traces')
   await mkdir(traces)
@@ -21,29 +22,24 @@ async function run(report: Report, { directory, random }: ScenarioOptions): Prom
   const command = ['strace', ...options, '-e', 'trace=fsync,fdatasync', '-e', inject]
 
   const service = await startService(`sqlite:${path}`, { command })
-  const journal = newJournal()
-  // No retries: a plant that is kept already is rightly acknowledged without a sync.
-  const load = startLoad(service.port, { ids: idsOf(random, 0), journal })
-  let endedAt = Number.NaN
-  void service.ended.then(() => {
-    endedAt = Date.now()
-  })
-  const byItself = await until(() => !Number.isNaN(endedAt))
+  // No repeated ids: a plant that is stored already is acknowledged without a sync.
+  const load = startLoad(service.port, { ids: idsOf(random, 0) })
+  const byItself = await endsByItself(service)
+  const endedAt = byItself ? Date.now() : Number.NaN
   const [{ code }] = await Promise.all([service.kill(), load.stop()])
   const syncs = await readSyncs(traces)
   const failure = syncs.find(({ failed }) => failed)?.start ?? Number.NaN
 
-  for (const [status, count] of Object.entries(countOutcomes(load.outcomes))) report.figure(`answers: ${status}`, count)
+  reportAnswers(report, load.outcomes)
   report.figure('syncs before the first that failed', syncs.filter(({ failed }) => !failed).length)
   report.notZero('syncs failed', syncs.filter(({ failed }) => failed).length)
-  report.zero('wrong answers', load.outcomes.filter(isWrong).length)
   report.zero(
     '200 to what was sent after the failure',
-    load.outcomes.filter((outcome) => isTaken(outcome) && outcome.sentAt > failure).length,
+    count(load.outcomes, (outcome) => isTaken(outcome) && outcome.sentAt > failure),
   )
   report.zero(
     '200 without a sync of the journal',
-    load.outcomes.filter((outcome) => isTaken(outcome) && !isSynced(outcome, syncs)).length,
+    count(load.outcomes, (outcome) => isTaken(outcome) && !isSynced(outcome, syncs)),
   )
   report.zero('service that does not end', byItself ? 0 : 1)
   report.figure('from the failure to the end (ms)', Math.round(endedAt - failure))
@@ -53,7 +49,7 @@ async function run(report: Report, { directory, random }: ScenarioOptions): Prom
   report.zero('lines on stderr besides one with the reason', reason[0] === '' ? 1 : reason.length - 1)
 
   await (await startService(`sqlite:${path}`)).stop()
-  reportFile(report, path, journal)
+  reportFile(report, path, load.journal)
 }
 
 /** Milliseconds since the epoch. */
@@ -70,8 +66,6 @@ async function readSyncs(traces: string): Promise<Sync[]> {
   }
   return syncs.sort((a, b) => a.start - b.start)
 }
-
-const isTaken = ({ status }: Outcome): boolean => status === 200
 
 /** Whether the journal was synced between the request and its answer, whose times are whole milliseconds. */
 const isSynced = ({ sentAt, endedAt }: Outcome, syncs: Sync[]): boolean =>

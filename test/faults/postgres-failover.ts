@@ -1,29 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startPostgres } from '../support/postgres.ts'
-import { isWrong, newJournal, type Outcome, startLoad } from './load.ts'
-import { idsOf } from './plants.ts'
-import { crash, inspectRows, pairUrl } from './postgres-server.ts'
-import type { Random } from './random.ts'
-import type { Report } from './report.ts'
-import type { Scenario, ScenarioOptions } from './scenario.ts'
-import { startService } from './service.ts'
-import { until } from './until.ts'
+import { median } from '../../scripts/benchmark/statistics.ts'
+import { startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
+import { holdsWithin } from '../../scripts/system/wait-until.ts'
+import { startService } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Fault, FaultOptions } from './fault-options.ts'
+import { idsOf } from './generated-plants.ts'
+import { startLoad } from './journaled-load.ts'
+import { count, isDisconnected, isRefused, isTaken, isWrong, longestWait, type Outcome } from './outcomes.ts'
+import { crash, inspectRows, pairUrl } from './postgres-rows.ts'
+import type { Random } from './seeded-random.ts'
 
-/** What was acknowledged is on the synchronous standby, and the service finds it once it takes writes. */
-export const postgresFailover: Scenario = {
+/** Plants that the standby must take before the load ends. */
+const plantsAfter = 100
+
+/** The synchronous standby has every acknowledged plant, and the service finds it once it takes writes. */
+export const postgresFailover: Fault = {
   title: 'kill -9 of the primary during load, and its synchronous standby is promoted',
   needs: [],
   run,
 }
 
-async function run(report: Report, { outages, random }: ScenarioOptions): Promise<void> {
+async function run(report: Report, { outages, random }: FaultOptions): Promise<void> {
   const rounds: Round[] = []
   for (let round = 0; round < outages; round++) rounds.push(await failOver(random))
 
   const total = (figure: keyof Round) => rounds.reduce((sum, round) => sum + round[figure], 0)
   const times = (figure: keyof Round) => {
-    const sorted = rounds.map((round) => round[figure]).sort((one, other) => one - other)
-    return `${sorted[sorted.length >> 1]}, ${sorted.at(-1)}`
+    const values = rounds.map((round) => round[figure])
+    return `${median(values)}, ${Math.max(...values)}`
   }
   report.figure('failovers', outages)
   report.figure('from kill to first 503 (median, max ms)', times('refused'))
@@ -47,8 +52,8 @@ async function failOver(random: Random) {
   const primary = await startPostgres()
   const standby = await primary.standby({ synchronous: true })
   const service = await startService(pairUrl(primary, standby))
-  const journal = newJournal()
-  const load = startLoad(service.port, { ids: idsOf(random), journal })
+  const load = startLoad(service.port, { ids: idsOf(random) })
+  // The kill comes at a random moment of the load.
   await sleep(500 + random.below(1_000))
 
   const killed = Date.now()
@@ -56,27 +61,27 @@ async function failOver(random: Random) {
   const down = Date.now()
   await standby.promote()
   const promoted = Date.now() - killed
-  const taken = () => load.outcomes.find(({ status, sentAt }) => status === 200 && sentAt > down)
-  await until(() => taken() !== undefined)
-  await sleep(500)
+  const isAfter = (outcome: Outcome) => isTaken(outcome) && outcome.sentAt > down
+  await holdsWithin(60_000, () => count(load.outcomes, isAfter) >= plantsAfter)
   await load.stop()
   const { code } = await service.stop()
-  const { lost, phantoms } = await inspectRows(standby, journal)
+  const { lost, phantoms } = await inspectRows(standby, load.journal)
   await Promise.all([primary.close(), standby.close()])
 
-  const refused = load.outcomes.find(({ status, endedAt }) => status === 503 && endedAt > killed)
+  const refused = load.outcomes.find((outcome) => isRefused(outcome) && outcome.endedAt > killed)
+  const taken = load.outcomes.find(isAfter)
   const since = (outcome: Outcome | undefined) => (outcome?.endedAt ?? Number.POSITIVE_INFINITY) - killed
   return {
-    acknowledged: journal.acknowledged.size,
+    acknowledged: load.journal.acknowledged.size,
     promoted,
     refused: since(refused),
-    taken: since(taken()),
+    taken: since(taken),
     // The server takes writes a little before the call that promotes it returns.
-    takenAfter: Math.max(0, since(taken()) - promoted),
-    slowest: load.outcomes.reduce((most, { sentAt, endedAt }) => Math.max(most, endedAt - sentAt), 0),
-    wrong: load.outcomes.filter(isWrong).length,
-    failed: load.outcomes.filter(({ status }) => typeof status === 'string').length,
-    stuck: taken() === undefined ? 1 : 0,
+    takenAfter: Math.max(0, since(taken) - promoted),
+    slowest: longestWait(load.outcomes),
+    wrong: count(load.outcomes, isWrong),
+    failed: count(load.outcomes, isDisconnected),
+    stuck: taken === undefined ? 1 : 0,
     ended: code === 0 ? 0 : 1,
     lost,
     phantoms,

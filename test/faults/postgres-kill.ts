@@ -1,15 +1,15 @@
-import { startPostgres } from '../support/postgres.ts'
-import { killRounds } from './kill.ts'
-import { inspectRows } from './postgres-server.ts'
-import type { Scenario } from './scenario.ts'
+import { startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
+import type { Fault } from './fault-options.ts'
+import { inspectRows } from './postgres-rows.ts'
+import { killRounds } from './service-kill.ts'
 
-/** As `kill`, on PostgreSQL, whose rows are looked at in the end. */
-export const postgresKill: Scenario = {
+/** Repeats `kill` on PostgreSQL, and compares its rows with the journal at the end. */
+export const postgresKill: Fault = {
   title: 'kill -9 of the service during load, on the same PostgreSQL each time',
   needs: [],
   async run(report, options) {
     const server = await startPostgres()
-    const journal = await killRounds(report, { ...options, storeUrl: server.url() })
+    const journal = await killRounds(report, { ...options, store: server.url() })
     const { lost, phantoms } = await inspectRows(server, journal)
     report.zero('lost, by the rows', lost)
     report.zero('phantom, by the rows', phantoms)

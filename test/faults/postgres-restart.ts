@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Postgres, startPostgres } from '../support/postgres.ts'
-import { countOutcomes, isWrong, newJournal, startLoad } from './load.ts'
-import { idsOf } from './plants.ts'
-import { crash, inspectRows } from './postgres-server.ts'
-import type { Report } from './report.ts'
-import type { Scenario, ScenarioOptions } from './scenario.ts'
-import { startService } from './service.ts'
-import { until } from './until.ts'
+import { type Postgres, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
+import { holdsWithin } from '../../scripts/system/wait-until.ts'
+import { startService } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Fault, FaultOptions } from './fault-options.ts'
+import { idsOf } from './generated-plants.ts'
+import { startLoad } from './journaled-load.ts'
+import { count, isDisconnected, isRefused, isTaken, longestWait, reportAnswers } from './outcomes.ts'
+import { crash, inspectRows } from './postgres-rows.ts'
 
-/** Milliseconds in which the service must take creates again. */
+/** Milliseconds within which the service must take creates again. */
 const longestRecovery = 5_000
+
+/** Milliseconds of load while the server is up, and at least while it is away. */
+const [upTime, awayTime] = [1_000, 1_000]
 
 const ways: [string, (server: Postgres) => Promise<void>][] = [
   ['fast', (server) => server.stop('fast')],
@@ -17,60 +21,53 @@ const ways: [string, (server: Postgres) => Promise<void>][] = [
   ['kill -9', crash],
 ]
 
-/** While its server is away the service says so at once; it loses nothing, and needs no restart. */
-export const postgresRestart: Scenario = {
+/** While its server is away the service answers 503 at once; it loses nothing and needs no restart. */
+export const postgresRestart: Fault = {
   title: 'PostgreSQL stops during load and starts again, in each way in turn',
   needs: [],
   run,
 }
 
-async function run(report: Report, { outages, random }: ScenarioOptions): Promise<void> {
+async function run(report: Report, { outages, random }: FaultOptions): Promise<void> {
   const server = await startPostgres()
   const service = await startService(server.url())
-  const journal = newJournal()
-  const load = startLoad(service.port, { ids: idsOf(random), journal })
+  const load = startLoad(service.port, { ids: idsOf(random) })
   const recoveries = new Map<string, number[]>(ways.map(([name]) => [name, []]))
   let takenWhileAway = 0
   let refusedWhileAway = 0
 
   for (let outage = 0; outage < outages; outage++) {
     const [name, stop] = ways[outage % ways.length] as (typeof ways)[number]
-    await sleep(1_000)
+    await sleep(upTime)
     await stop(server)
     const [down, before] = [Date.now(), load.outcomes.length]
-    await sleep(1_000 + random.below(3_000))
+    await sleep(awayTime + random.below(3_000))
     const away = load.outcomes.slice(before).filter(({ sentAt }) => sentAt > down)
-    takenWhileAway += away.filter(({ status }) => status === 200).length
-    refusedWhileAway += away.filter(({ status }) => status === 503).length
+    takenWhileAway += count(away, isTaken)
+    refusedWhileAway += count(away, isRefused)
     await server.start()
     const [up, after] = [Date.now(), load.outcomes.length]
-    const first = () => load.outcomes.slice(after).find(({ status }) => status === 200)
-    await until(() => first() !== undefined)
+    const first = () => load.outcomes.slice(after).find(isTaken)
+    await holdsWithin(60_000, () => first() !== undefined)
     recoveries.get(name)?.push((first()?.endedAt ?? Number.POSITIVE_INFINITY) - up)
   }
-  await sleep(1_000)
+  await sleep(upTime)
   await load.stop()
   const { code } = await service.stop()
-  const { lost, phantoms } = await inspectRows(server, journal)
+  const { lost, phantoms } = await inspectRows(server, load.journal)
   await server.close()
 
   report.figure('outages', outages)
-  for (const [status, count] of Object.entries(countOutcomes(load.outcomes))) report.figure(`answers: ${status}`, count)
+  reportAnswers(report, load.outcomes)
   report.notZero('503 while it was away', refusedWhileAway)
   report.zero('200 while it was away', takenWhileAway)
-  report.zero('wrong answers', load.outcomes.filter(isWrong).length)
-  report.zero('failed connections', load.outcomes.filter(({ status }) => typeof status === 'string').length)
-  report.figure(
-    'longest wait for an answer (ms)',
-    longest(load.outcomes.map(({ sentAt, endedAt }) => endedAt - sentAt)),
-  )
-  for (const [name, times] of recoveries) report.figure(`longest from up to a 200, ${name} (ms)`, longest(times))
+  report.zero('failed connections', count(load.outcomes, isDisconnected))
+  report.figure('longest wait for an answer (ms)', longestWait(load.outcomes))
+  for (const [name, times] of recoveries) report.figure(`longest from up to a 200, ${name} (ms)`, Math.max(0, ...times))
   const slow = [...recoveries.values()].flat().filter((time) => time > longestRecovery)
   report.zero(`longer than ${longestRecovery} ms`, slow.length)
   report.zero('exit code', code ?? -1)
-  report.notZero('acknowledged', journal.acknowledged.size)
+  report.notZero('acknowledged', load.journal.acknowledged.size)
   report.zero('lost', lost)
   report.zero('phantom', phantoms)
 }
-
-const longest = (times: number[]): number => times.reduce((most, time) => Math.max(most, time), 0)

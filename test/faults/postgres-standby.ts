@@ -1,16 +1,16 @@
 import { join } from 'node:path'
-import type { Postgres } from '../support/postgres.ts'
-import { isWrong, type Outcome } from './load.ts'
-import { type Interrupt, loseStandby } from './postgres-away.ts'
-import type { Random } from './random.ts'
-import type { Report } from './report.ts'
-import type { Scenario } from './scenario.ts'
+import type { Postgres } from '../../scripts/postgres/temporary-postgres.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Fault } from './fault-options.ts'
+import { count, isDisconnected, isRefused, isTaken, isWrong, longestWait } from './outcomes.ts'
+import type { Random } from './seeded-random.ts'
+import { type Interrupt, loseStandby } from './standby-loss.ts'
 import { copyWeaker } from './weaker-build.ts'
 
 const signalWaiting = (name: 'pg_cancel_backend' | 'pg_terminate_backend') => (primary: Postgres) =>
   primary.query(`SELECT ${name}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
 
-/** How the wait of a commit for its standby can end early: each leaves the plants on the primary, and there alone. */
+/** Ways to end a commit's wait for its standby early. Each leaves the plants on the primary alone. */
 const interruptions: Record<string, Interrupt> = {
   cancel: signalWaiting('pg_cancel_backend'),
   terminate: signalWaiting('pg_terminate_backend'),
@@ -20,14 +20,14 @@ const interruptions: Record<string, Interrupt> = {
   },
 }
 
-/** Builds that promise less, by what is replaced in them, and the interruptions by which that must show. */
+/** Weakened builds: the texts to replace in the code, and the interruptions that must then lose a plant. */
 const controls = {
   'warnings ignored': { changes: { 'startsWith("01")': 'startsWith("none")' }, ways: ['cancel'] },
   'no lock': { changes: { ' FOR SHARE': '' }, ways: Object.keys(interruptions) },
 }
 
-/** What the primary has kept alone is not acknowledged, however often it is asked for: the standby may take over. */
-export const postgresStandby: Scenario = {
+/** A plant that only the primary has is never acknowledged, because the standby may take over. */
+export const postgresStandby: Fault = {
   title: 'the synchronous standby is away, commits are interrupted, then it takes over',
   needs: [],
   async run(report, { directory, random }) {
@@ -38,7 +38,7 @@ export const postgresStandby: Scenario = {
       await copyWeaker(project, changes)
       for (const name of ways) {
         const { away, lost } = await loseStandby(random, { interrupt: interruptions[name], project })
-        report.notZero(`${control}, ${name}: 200 while away`, countOf(200, away))
+        report.notZero(`${control}, ${name}: 200 while away`, count(away, isTaken))
         report.notZero(`${control}, ${name}: lost`, lost)
       }
     }
@@ -49,23 +49,19 @@ async function look(report: Report, random: Random, name: string): Promise<void>
   const interrupt = interruptions[name]
   const found = await loseStandby(random, { interrupt })
   const { before, away } = found
-  report.zero(`${name}: not 200 before`, before.length - countOf(200, before))
+  report.zero(`${name}: not 200 before`, before.length - count(before, isTaken))
   if (interrupt) {
     report.notZero(`${name}: waits interrupted`, found.waits)
     report.notZero(`${name}: plants on the primary alone`, found.kept)
   }
-  report.notZero(`${name}: 503 while away`, countOf(503, away))
-  report.zero(`${name}: 200 while away`, countOf(200, away))
-  report.zero(`${name}: wrong answers`, away.filter(isWrong).length)
-  report.zero(`${name}: failed connections`, away.filter(({ status }) => typeof status === 'string').length)
-  const times = away.map(({ sentAt, endedAt }) => endedAt - sentAt)
-  report.figure(`${name}: longest wait for an answer (ms)`, Math.max(...times))
+  report.notZero(`${name}: 503 while away`, count(away, isRefused))
+  report.zero(`${name}: 200 while away`, count(away, isTaken))
+  report.zero(`${name}: wrong answers`, count(away, isWrong))
+  report.zero(`${name}: failed connections`, count(away, isDisconnected))
+  report.figure(`${name}: longest wait for an answer (ms)`, longestWait(away))
   report.figure(`${name}: backends that still wait`, found.left)
   report.zero(`${name}: lost on the standby`, found.lost)
   report.zero(`${name}: phantom on the standby`, found.phantoms)
   report.zero(`${name}: refused by the standby`, found.refused)
   report.zero(`${name}: exit code`, found.code ?? -1)
 }
-
-const countOf = (wanted: number, outcomes: Outcome[]): number =>
-  outcomes.filter(({ status }) => status === wanted).length

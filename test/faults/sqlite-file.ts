@@ -1,24 +1,24 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { Journal } from './load.ts'
-import { isPlant } from './plants.ts'
-import type { Report } from './report.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import { isPlant } from './generated-plants.ts'
+import type { Journal } from './outcomes.ts'
 
 type Row = Parameters<typeof isPlant>[0]
 
-/** What is wrong in a file: all must be zero, and `intact`. */
+/** The defects of a file. */
 export type FileFindings = {
-  /** How many acknowledged plants are missing, or are not what was sent. */
+  /** Acknowledged plants that are missing or differ from what was sent. */
   lost: number
-  /** How many rows were never sent, or are not what was sent. */
+  /** Rows that were never sent or differ from what was sent. */
   phantoms: number
-  /** SQLite's own check finds nothing. */
+  /** Whether SQLite's integrity check passes. */
   intact: boolean
 }
 
 /**
- * Looks into a SQLite file that no process has open. Opened only to be read, it keeps what a crash left for the next
- * start, its journal too.
+ * Compares a SQLite file that no process has open with a journal. Opened read-only, the file keeps what a crash left
+ * for the next start, including its write-ahead log.
  */
 export function inspect(path: string, { sent, acknowledged }: Journal, { readonly = true } = {}): FileFindings {
   if (!existsSync(path)) return { lost: acknowledged.size, phantoms: 0, intact: true }
@@ -43,7 +43,7 @@ export function inspect(path: string, { sent, acknowledged }: Journal, { readonl
   return { lost: acknowledged.size - found, phantoms, intact }
 }
 
-/** Reports on a SQLite file that no process has open: it must have what was acknowledged, and nothing but what was sent. */
+/** Requires that a closed SQLite file has every acknowledged plant and nothing that was not sent. */
 export function reportFile(report: Report, path: string, journal: Journal): void {
   const { lost, phantoms, intact } = inspect(path, journal)
   report.notZero('acknowledged', journal.acknowledged.size)
@@ -53,7 +53,7 @@ export function reportFile(report: Report, path: string, journal: Journal): void
 }
 
 function plantsIn(database: Database.Database): Iterable<Row> {
-  // A file from before the first commit has no tables.
+  // Before the first commit the file has no tables.
   const isEmpty = database.prepare('SELECT name FROM sqlite_schema').get() === undefined
   return isEmpty ? [] : database.prepare<[], Row>('SELECT id, name, tag FROM plants').iterate()
 }

@@ -2,8 +2,9 @@ import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promis
 import { join, resolve } from 'node:path'
 
 /**
- * Copies the build to `directory`, as a project of its own, with each text of `changes` replaced by its value: a
- * control that promises less. Gives the path of the copy. Throws when the build does not have one of the texts.
+ * Copies the build to `directory`, as a project of its own, and replaces each key of `changes` by its value. The
+ * result is a control: a service with weaker guarantees, whose failures the scenario must detect. Returns the path of
+ * the copied build. Throws when the build lacks one of the texts.
  */
 export async function copyWeaker(directory: string, changes: Record<string, string>): Promise<string> {
   const build = join(directory, 'dist')
@@ -21,6 +22,7 @@ export async function copyWeaker(directory: string, changes: Record<string, stri
     }
     await writeFile(join(build, name), text)
   }
-  for (const from of missing) throw new Error(`the build does not have ${from} to replace`)
+  for (const from of missing)
+    throw new Error(`the build has no text "${from}" to replace; adapt the control to the code`)
   return build
 }

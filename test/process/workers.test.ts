@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { testDatabase } from '../support/database.ts'
+import { testDatabase } from '../../scripts/postgres/test-database.ts'
 import { startWorkers, storeWith } from '../support/workers.ts'
 
 const figure = (text: string, name: string) =>

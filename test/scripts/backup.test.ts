@@ -5,7 +5,7 @@ import t from 'tap'
 import { openStore } from '../../src/store/open.ts'
 import { run } from '../support/process.ts'
 
-t.test('a backup is taken of a store in use', async (t) => {
+t.test('a backup of a store in use is a consistent snapshot', async (t) => {
   const directory = t.testdir({})
   const STORE_URL = `sqlite:${join(directory, 'plants.db')}`
   const target = join(directory, 'copy.db')

@@ -7,16 +7,16 @@ import { assertWorks, replyBody } from '../../scripts/benchmark/acceptance.ts'
 import { chart } from '../../scripts/benchmark/chart.ts'
 import { contendersWith, only } from '../../scripts/benchmark/contenders.ts'
 import { openLoad } from '../../scripts/benchmark/http-load.ts'
-import { cyclingIds, growingIds } from '../../scripts/benchmark/ids.ts'
-import type { Figures } from '../../scripts/benchmark/measure.ts'
+import type { Figures } from '../../scripts/benchmark/measure-contender.ts'
+import { cyclingIds, growingIds } from '../../scripts/benchmark/plant-ids.ts'
 import { summarize } from '../../scripts/benchmark/results.ts'
-import { slope } from '../../scripts/benchmark/slope.ts'
+import { slope } from '../../scripts/benchmark/statistics.ts'
 import { createService, token } from '../support/service.ts'
 
 const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 const figures: Figures = { rate: 9, cpu: 20, p50: 1, p99: 2, errors: 0, busy: 1, waited: 0 }
 
-t.test('the peers are of exact versions, those of the service where it has them', async (t) => {
+t.test('the peers have exact versions, which equal those of the service', async (t) => {
   const { dependencies } = read('scripts/benchmark/peers/package.json')
   const own = read('package.json').dependencies
   for (const [name, version] of Object.entries(dependencies)) {
@@ -28,7 +28,7 @@ t.test('the peers are of exact versions, those of the service where it has them'
   t.notMatch(readFileSync('scripts/benchmark/peers/package-lock.json', 'utf8'), /"resolved"/)
 })
 
-t.test('the load counts right answers, and only those', async (t) => {
+t.test('the load counts correct answers only', async (t) => {
   const port = await serve(t, (request, response) => {
     request.resume().on('end', () => {
       response.write(replyBody.slice(0, 9))
@@ -57,7 +57,7 @@ t.test('the load counts right answers, and only those', async (t) => {
   t.ok(gone.errors > 1)
 })
 
-t.test('a rate is kept, and a stall is not hidden by it', async (t) => {
+t.test('a fixed rate is kept, and a stall shows in the latency', async (t) => {
   let stalled = false
   const port = await serve(t, (request, response) => {
     request.resume().on('end', () => {
@@ -74,19 +74,19 @@ t.test('a rate is kept, and a stall is not hidden by it', async (t) => {
   t.ok(p99 > 100, 'what was due meanwhile waited')
 })
 
-t.test('ids', async (t) => {
+t.test('ids cycle or grow', async (t) => {
   const [cycling, growing] = [cyclingIds(2), growingIds()]
   t.same([cycling(), cycling(), cycling()], [1, 0, 1])
   t.same([growing(), growing(), growing()], [1, 2, 3])
 })
 
-t.test('a server that does not do all of the work is not measured', async (t) => {
+t.test('a server that skips part of the work fails the acceptance check', async (t) => {
   await t.resolves(assertWorks('plant-store', await (await createService(t)).listen(), token))
   const port = await serve(t, (_request, response) => response.end(replyBody))
   await t.rejects(assertWorks('lazy', port, token), { message: /^lazy answers another plant of that id with 200/ })
 })
 
-t.test('ratios are those of each round', async (t) => {
+t.test('a ratio is the median of the ratios of each round', async (t) => {
   const rounds = (...costs: number[]) => costs.map((cpu) => ({ ...figures, cpu }))
   const measured = new Map([
     ['fastify', rounds(20, 40, 20)],
@@ -96,7 +96,7 @@ t.test('ratios are those of each round', async (t) => {
   t.match(contenders[1], { cpu: 20, cpuRange: [10, 80], toFastify: 1, toNodeHttp: undefined })
 })
 
-t.test('the chart shows each of them', async (t) => {
+t.test('the chart shows every contender', async (t) => {
   const measured = new Map([
     ['fastify', [figures]],
     ['memory', [{ ...figures, cpu: 10 }]],
@@ -109,7 +109,7 @@ t.test('the chart shows each of them', async (t) => {
   t.match(svg, /prefers-color-scheme: dark/)
 })
 
-t.test('slope', async (t) => {
+t.test('the slope is that of the least squares line', async (t) => {
   t.equal(
     slope([
       [0, 5],
@@ -120,7 +120,7 @@ t.test('slope', async (t) => {
   )
 })
 
-t.test('contenders are chosen by name', async (t) => {
+t.test('--only selects contenders by name', async (t) => {
   const all = contendersWith({ sqlite: '', postgres: async () => '' })
   t.same(Object.keys(only(all, 'memory,fastify')), ['memory', 'fastify'])
   t.equal(only(all, undefined), all)

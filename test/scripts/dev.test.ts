@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { freePort } from '../../scripts/system/free-port.ts'
+import { holdsWithin } from '../../scripts/system/wait-until.ts'
 import { copyProject } from '../support/copy.ts'
 
 const operations = `
@@ -48,12 +49,9 @@ const path = `
         default: *error
 `
 
-t.test('the loop of a change: the document, the complaint of the compiler, the handler, the answer', async (t) => {
+t.test('an edit of the document leads through a compile error and a new handler to a restarted service', async (t) => {
   const directory = copyProject(t)
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const port = (probe.address() as AddressInfo).port
-  probe.close()
+  const port = await freePort()
   const token = 'a-token-of-the-tests-0123456789-abcdef'
   const env = { ...process.env, ACCESS_TOKENS: token, PORT: String(port), STORE_URL: 'memory:' }
   const dev = spawn(process.execPath, ['--import=tsx', 'scripts/dev.ts'], { cwd: directory, env })
@@ -69,13 +67,11 @@ t.test('the loop of a change: the document, the complaint of the compiler, the h
   dev.stderr.on('data', (text) => {
     output += text
   })
-  /** Waits until the output since the last call has what is looked for. */
+  /** Waits for a pattern in the output since the last call; returns that output. */
   const sees = async (pattern: RegExp) => {
     const start = performance.now()
-    while (!pattern.test(output)) {
-      if (performance.now() - start > 30_000) throw new Error(`no ${pattern} in: ${output}`)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    const seesIt = await holdsWithin(30_000, () => pattern.test(output))
+    if (!seesIt) throw new Error(`timed out after 30 s waiting for ${pattern} in: ${output}`)
     const seen = output
     output = ''
     t.comment(`${pattern} after ${Math.round(performance.now() - start)} ms`)

@@ -23,7 +23,7 @@ const schemas = Object.keys(document.components.schemas)
 const out = t.testdir({ first: {}, second: {} })
 const page = join(out, 'first', 'index.html')
 
-t.test('two builds are the same page, to the byte, and it names nothing to load', async (t) => {
+t.test('two builds give identical pages that reference no other resource', async (t) => {
   await Promise.all(
     ['first', 'second'].map((name) =>
       promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/docs.ts', '--out', join(out, name)]),
@@ -34,7 +34,7 @@ t.test('two builds are the same page, to the byte, and it names nothing to load'
   const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1]
   t.match(policy, /^default-src 'none'; /)
   t.notMatch(policy, /http|ws|\*|'self'|connect-src/)
-  // What the bundle holds in its strings is the browser's part of this test.
+  // URLs within the scripts are tested in a browser, by the requests that it sends.
   const markup = html.replaceAll(/<script[^>]*>.*?<\/script>/gs, (script) => script.slice(0, script.indexOf('>') + 1))
   const load = /<(script|img|iframe|source)[^>]* src=|<link[^>]* href="(?!data:)|@import|url\(['"]?(https?:)?\/\//
   t.equal(load.exec(markup)?.[0], undefined)
@@ -44,7 +44,7 @@ t.test('two builds are the same page, to the byte, and it names nothing to load'
   for (const text of [...operations.map(({ summary }) => summary), ...schemas]) t.ok(html.includes(text), text)
 })
 
-t.test('a page is made again only when it is not whole, or of another document', async (t) => {
+t.test('a page is rebuilt only when it is incomplete or of another document', async (t) => {
   const whole = readFileSync(page)
   const directory = t.testdir({ 'index.html': whole })
   const path = join(directory, 'index.html')
@@ -78,7 +78,7 @@ for (const [place, width] of [
   ['on the disk', 400],
   ['served', 1280],
 ] as const) {
-  t.test(`in a browser ${width} pixels wide the page ${place} shows everything and asks for nothing`, async (t) => {
+  t.test(`in a browser ${width} pixels wide the page ${place} shows everything and requests nothing`, async (t) => {
     const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium'
     if (!existsSync(chromium)) return t.comment(`there is no browser at ${chromium}: CHROMIUM names another`)
     const { requests, refused, faults, evaluate } = await open(t, chromium, places[place], width)
@@ -90,7 +90,7 @@ for (const [place, width] of [
         ...Object.values(responses).map(({ description }) => plain(description)),
       ]),
     ]
-    // On a busy machine the browser may still draw when it is looked at.
+    // On a busy machine the browser may not have rendered a section yet, so read the page up to five times.
     let text = ''
     for (let looks = 0; looks < 5 && !expected.every((part) => text.includes(part)); looks++) {
       text += await evaluate(readEverything)
@@ -105,7 +105,7 @@ for (const [place, width] of [
   })
 }
 
-t.test('what the linter refuses is not documented', async (t) => {
+t.test('a document with lint errors gives no page', async (t) => {
   const cwd = copyProject(t)
   const path = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(path, readFileSync(path, 'utf8').replace('summary: Create a plant', 'summary: Create A Plant'))
@@ -118,18 +118,18 @@ t.test('--serve serves the page and nothing else', async (t) => {
   const { find } = run(t, 'scripts/docs.ts', {}, ['--serve', '--out', join(out, 'served')])
   const [address = ''] = await find('stdout', /http:\/\/127\.0\.0\.1:\d+\//)
   const answer = await fetch(address)
-  t.match(answer.headers.get('content-type'), 'text/html; charset=utf-8')
+  t.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
   t.ok((await answer.text()) === readFileSync(page, 'utf8'))
   t.equal((await fetch(new URL('package.json', address))).status, 404)
   t.equal((await fetch(address, { method: 'POST' })).status, 404)
 })
 
-/** Markdown as it is read: one line, without backticks. */
+/** Returns Markdown as the page shows it: one line, without backticks. */
 function plain(markdown: string): string {
   return markdown.replaceAll('`', '').replaceAll(/\s+/g, ' ').trim()
 }
 
-/** Goes through the menu, since one section is open at a time, and through all tabs; gives all text that was seen. */
+/** Opens every menu entry, because the page shows one section at a time, and every tab; returns all visible text. */
 const readEverything = `(async () => {
   const seen = []
   const look = async () => {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { copyProject } from '../support/copy.ts'
 
-/** Each way to break a rule of the house: the text to replace, its replacement, the rule that must notice. */
+/** Breaches: the text to replace, its replacement, and the rule that must report it. */
 const breaches: [from: string, to: string, rule: string][] = [
   ['              format: int64\n', '', 'house/integer-has-a-format'],
   ['\n          format: int32\n', '\n', 'house/integer-has-a-format'],
@@ -26,7 +26,7 @@ const breaches: [from: string, to: string, rule: string][] = [
   ['security:\n  - bearer: []\n', '', 'security-defined'],
 ]
 
-t.test('every rule of the house notices its breach', async (t) => {
+t.test('every lint rule reports its breach', async (t) => {
   const cwd = copyProject(t)
   const text = readFileSync('openapi/plant-store.yaml', 'utf8')
   const lint = async () => {

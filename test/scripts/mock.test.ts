@@ -5,7 +5,7 @@ import { type Document, type Endpoint, endpoints } from '../../scripts/generate/
 import { assertAnswer } from '../support/contract.ts'
 import { run } from '../support/process.ts'
 
-t.test('the mock answers with examples, and refuses as the service does', async (t) => {
+t.test('the mock answers with examples and rejects what the service rejects', async (t) => {
   const mock = run(t, 'scripts/mock.ts')
   const [, url] = await mock.find('stdout', /^mock of .* on (\S+), any token will do\n/)
   const post = async (body: string, headers: Record<string, string> = { authorization: 'Bearer any' }) => {
@@ -31,7 +31,7 @@ t.test('the mock answers with examples, and refuses as the service does', async 
   mock.child.kill()
 })
 
-t.test('a port that is taken is told', async (t) => {
+t.test('a port in use is reported', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   t.teardown(() => taken.close())
   await new Promise((resolve) => taken.once('listening', resolve))
@@ -39,7 +39,7 @@ t.test('a port that is taken is told', async (t) => {
   t.match(await run(t, 'scripts/mock.ts', { PORT }).ended, { code: 1, stderr: /^mock: listen EADDRINUSE/ })
 })
 
-t.test('examples are those of the document, or made of their parts', async (t) => {
+t.test('an example comes from the document or is made of the examples of its parts', async (t) => {
   const schemas = {
     Name: { type: 'string', examples: ['Monstera'] },
     Plant: { type: 'object', properties: { name: { $ref: '#/components/schemas/Name' }, tag: { type: 'string' } } },
@@ -60,7 +60,7 @@ t.test('examples are those of the document, or made of their parts', async (t) =
   for (const [schema, example] of cases) t.same(exampleOf(document, schema as never), example)
 })
 
-t.test('the reply is the first that succeeds', async (t) => {
+t.test('the reply is the first successful response', async (t) => {
   const content = (example: object) => ({ content: { 'application/json': example } })
   const reply = (responses: object) => {
     const document = {

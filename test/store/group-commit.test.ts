@@ -1,30 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout, setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { type BatchMessage, groupCommit } from '../../src/store/group-commit.ts'
+import type { BatchMessage } from '../../src/store/group-commit.ts'
 import { Unavailable } from '../../src/store/unavailable.ts'
+import { controlled } from './controlled-commit.ts'
 
-/** A commit that ends when it is told to, and the batches that it was given. */
-function controlled(options: { batchBytes?: number; queueBytes?: number; outstanding?: number } = {}) {
-  const batches: { items: number[]; end(error?: Error): void }[] = []
-  const creates = groupCommit<number, string>(
-    (items) =>
-      new Promise((resolve, reject) => {
-        const outcomes = items.map((item) => `${item} is kept`)
-        batches.push({ items, end: (error) => (error === undefined ? resolve(outcomes) : reject(error)) })
-      }),
-    { sizeOf: (item) => item, ...options },
-  )
-  const given = () => batches.map(({ items }) => items)
-  const end = async (error?: Error) => {
-    batches.shift()?.end(error)
-    await turn()
-    await turn()
-  }
-  return { ...creates, given, end }
-}
-
-t.test('a lone item goes in the turn in which it came', async (t) => {
+t.test('a lone item is committed in the same turn of the event loop', async (t) => {
   const { submit, given, end } = controlled()
   const outcome = submit(1)
   await turn()
@@ -33,7 +14,7 @@ t.test('a lone item goes in the turn in which it came', async (t) => {
   t.equal(await outcome, '1 is kept')
 })
 
-t.test('a crowd does not wait for the turn to end', async (t) => {
+t.test('64 waiting items are committed before the turn ends', async (t) => {
   const { submit, given, end } = controlled()
   const outcomes = Array.from({ length: 65 }, (_, item) => submit(item))
   t.same(
@@ -46,7 +27,7 @@ t.test('a crowd does not wait for the turn to end', async (t) => {
   t.equal((await Promise.all(outcomes)).length, 65)
 })
 
-t.test('what comes while batches are under way goes together, in order, each with its own outcome', async (t) => {
+t.test('items that arrive during two commits form one batch, in order, each with its own outcome', async (t) => {
   const { submit, given, end } = controlled()
   const outcomes = [submit(1)]
   await turn()
@@ -62,7 +43,7 @@ t.test('what comes while batches are under way goes together, in order, each wit
   t.same(await Promise.all(outcomes), ['1 is kept', '2 is kept', '3 is kept', '4 is kept', '5 is kept'])
 })
 
-t.test('an outcome comes after the commit, not before', async (t) => {
+t.test('an outcome waits for the commit', async (t) => {
   const { submit, end } = controlled()
   let settled = false
   const outcome = submit(1).finally(() => {
@@ -74,7 +55,7 @@ t.test('an outcome comes after the commit, not before', async (t) => {
   await outcome
 })
 
-t.test('a batch is bounded', async (t) => {
+t.test('a batch has a size limit', async (t) => {
   const { submit, given, end } = controlled({ batchBytes: 10, outstanding: 1 })
   const outcomes = [4, 5, 6, 100, 1, 2].map(submit)
   for (const batch of [[4, 5, 6], [100], [1, 2]]) {
@@ -85,7 +66,7 @@ t.test('a batch is bounded', async (t) => {
   t.equal((await Promise.all(outcomes)).length, 6)
 })
 
-t.test('the queue is bounded, and takes again what fits', async (t) => {
+t.test('the queue has a size limit, and accepts items again once they fit', async (t) => {
   const { submit, end } = controlled({ queueBytes: 10 })
   const alone = submit(1000)
   const refused = await submit(1).catch((error) => error)
@@ -104,59 +85,7 @@ t.test('the queue is bounded, and takes again what fits', async (t) => {
   t.equal(await again, '10 is kept')
 })
 
-t.test('only the item to blame fails', async (t) => {
-  const tried: number[][] = []
-  const { submit } = groupCommit<number, string>(
-    async (batch) => {
-      tried.push(batch)
-      if (batch.includes(3)) throw new Error('no threes')
-      return batch.map(String)
-    },
-    { sizeOf: () => 1 },
-  )
-  const settled = await Promise.allSettled([1, 2, 3, 4].map(submit))
-  t.same(
-    settled.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.message)),
-    ['1', '2', 'no threes', '4'],
-  )
-  t.same(tried, [[1, 2, 3, 4], [1], [2], [3], [4]])
-})
-
-t.test('a store that goes away while items are tried alone is asked no more', async (t) => {
-  let tried = 0
-  const unavailable = new Unavailable('gone')
-  const { submit, close } = groupCommit<number, string>(
-    async (batch) => {
-      tried++
-      if (batch.length > 1) throw new Error('one of them')
-      if (batch[0] === 2) throw unavailable
-      return ['kept']
-    },
-    { sizeOf: () => 1 },
-  )
-  const outcomes = [1, 2, 3, 4].map(submit)
-  await close()
-  t.equal(await outcomes[0], 'kept')
-  for (const outcome of outcomes.slice(1)) await t.rejects(outcome, unavailable)
-  t.equal(tried, 3)
-})
-
-t.test('when the store cannot answer, all that wait learn it at once', async (t) => {
-  const { submit, given, end } = controlled({ outstanding: 1 })
-  const under = submit(1)
-  await turn()
-  const waiting = [submit(2), submit(3)]
-  await turn()
-  const unavailable = new Unavailable('the disk is full')
-  await Promise.all([end(unavailable), ...[under, ...waiting].map((outcome) => t.rejects(outcome, unavailable))])
-  t.same(given(), [])
-  const later = submit(4)
-  await turn()
-  await end()
-  t.equal(await later, '4 is kept', 'and it goes on')
-})
-
-t.test('a close waits for what was taken', async (t) => {
+t.test('close waits for accepted items and refuses new ones', async (t) => {
   const { submit, close, end } = controlled({ outstanding: 1 })
   const outcomes = [submit(1)]
   await turn()
@@ -172,7 +101,7 @@ t.test('a close waits for what was taken', async (t) => {
   await close()
 })
 
-t.test('each batch is told of at its end, whatever became of it', async (t) => {
+t.test('every batch is published at its end, even when it failed', async (t) => {
   const told: BatchMessage[] = []
   const keep = (message: unknown) => told.push(message as BatchMessage)
   subscribe('plant-store:batch', keep)
@@ -181,6 +110,7 @@ t.test('each batch is told of at its end, whatever became of it', async (t) => {
   const outcomes = [1, 2, 3, 4].map((item) => submit(item).catch(String))
   await turn()
   t.same(told, [], 'not before its outcome')
+  // Time passes, so that the duration has something to measure.
   await setTimeout(20)
   await end()
   await end()

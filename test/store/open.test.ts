@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isStoreUrl, openStore, withoutPassword } from '../../src/store/open.ts'
 
-t.test('the URLs of stores', async (t) => {
+t.test('valid and invalid store URLs are told apart', async (t) => {
   const valid = [
     'memory:',
     'sqlite:plants.db',
@@ -37,12 +37,12 @@ t.test('the URLs of stores', async (t) => {
   for (const url of invalid) t.notOk(isStoreUrl(url), url)
 })
 
-t.test('no store for another URL', async (t) => {
+t.test('an unsupported URL is refused with the supported ones', async (t) => {
   for (const url of ['mysql://x', 'plants.db', 'toString:'])
     await t.rejects(openStore(url), /allowed: memory:, sqlite:PATH, postgres:/)
 })
 
-t.test('a URL is shown without its password', async (t) => {
+t.test('a URL is displayed without its password', async (t) => {
   const cases: [string, string][] = [
     ['memory:', 'memory:'],
     ['postgres://localhost:5432/plants', 'postgres://localhost:5432/plants'],

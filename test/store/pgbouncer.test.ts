@@ -1,17 +1,17 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { makeDirectory, own, unprivileged } from '../../scripts/postgres/postgres-programs.ts'
+import { query, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
+import { freePort } from '../../scripts/system/free-port.ts'
+import { waitUntil } from '../../scripts/system/wait-until.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
-import { query, startPostgres } from '../support/postgres.ts'
-import { freePort } from '../support/postgres-process.ts'
-import { makeDirectory, own, unprivileged } from '../support/postgres-programs.ts'
 
 const installed = spawnSync('pgbouncer', ['--version']).status === 0
 
-/** PgBouncer with connections that are another client's after each transaction; it does not run as root. */
+/** Starts PgBouncer in transaction mode, as an unprivileged user because it refuses to run as root; returns its port. */
 async function startBouncer(t: Test, upstream: number): Promise<number> {
   const port = await freePort()
   const directory = makeDirectory()
@@ -24,24 +24,24 @@ async function startBouncer(t: Test, upstream: number): Promise<number> {
   writeFileSync(file, settings.join('\n'))
   own(file)
   const bouncer = spawn('pgbouncer', [file], { ...unprivileged, stdio: 'ignore' })
+  const exited = once(bouncer, 'exit')
   t.teardown(async () => {
     bouncer.kill('SIGKILL')
-    await once(bouncer, 'exit')
+    await exited
     await directory.remove()
   })
-  for (;;) {
-    try {
-      await query(`postgres://postgres@127.0.0.1:${port}/postgres`, 'SELECT 1')
-      return port
-    } catch (error) {
-      if (bouncer.exitCode !== null) throw error
-      await sleep(50)
-    }
-  }
+  await waitUntil('PgBouncer to accept connections', async () => {
+    if (bouncer.exitCode !== null) throw new Error(`PgBouncer exited with ${bouncer.exitCode}`)
+    return await query(`postgres://postgres@127.0.0.1:${port}/postgres`, 'SELECT 1').then(
+      () => true,
+      () => false,
+    )
+  })
+  return port
 }
 
 t.test(
-  'behind PgBouncer in transaction mode',
+  'the store passes the conformance suite behind PgBouncer in transaction mode',
   { skip: !installed && 'NOT RUN: pgbouncer is not installed' },
   async (t) => {
     const server = await startPostgres()

@@ -1,19 +1,14 @@
 import dns from 'node:dns'
 import { isIP } from 'node:net'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import { query } from '../../scripts/postgres/temporary-postgres.ts'
 import { openStore } from '../../src/store/open.ts'
 import { unfit } from '../../src/store/postgres-server.ts'
 import { makeTable } from '../../src/store/postgres-table.ts'
-import { type PostgresOptions, query, startPostgres } from '../support/postgres.ts'
+import { startServer } from './postgres-stores.ts'
 
-async function start(t: Test, options: PostgresOptions) {
-  const server = await startPostgres(options)
-  t.teardown(() => server.close())
-  return server
-}
-
-t.test('a server that can lose what it acknowledged is refused, unless that is accepted', async (t) => {
-  const server = await start(t, { settings: { fsync: 'off' } })
+t.test('a server that can lose acknowledged plants is refused, unless accept_data_loss is set', async (t) => {
+  const server = await startServer(t, { settings: { fsync: 'off' } })
   const refusal =
     /^no server can be used: its fsync is off, so it can lose what it acknowledged; allowed with accept_data_loss=true$/
   await t.rejects(openStore(server.url()), { message: refusal })
@@ -22,15 +17,15 @@ t.test('a server that can lose what it acknowledged is refused, unless that is a
   await store.close()
 })
 
-t.test('so is a user for whom commits do not wait', async (t) => {
-  const server = await start(t, {})
+t.test('a user with asynchronous commits is refused', async (t) => {
+  const server = await startServer(t)
   await server.query("ALTER ROLE postgres SET synchronous_commit = 'off'")
   await t.rejects(openStore(server.url()), { message: /: its synchronous_commit is off, / })
   await server.query("ALTER ROLE postgres SET synchronous_commit = 'local'")
   await (await openStore(server.url())).close()
 })
 
-t.test('what makes a server unfit', async (t) => {
+t.test('settings that make a server unfit are named', async (t) => {
   const fit = { transaction_read_only: 'off', server_encoding: 'UTF8', fsync: 'on', synchronous_commit: 'on' }
   const standby = { synchronous_standby_names: 'standby' }
   const cases: [object, RegExp | undefined][] = [
@@ -49,17 +44,17 @@ t.test('what makes a server unfit', async (t) => {
     else t.match(unfit(settings, false), reason)
   }
   t.equal(unfit({ ...fit, fsync: 'off', synchronous_commit: 'off' }, true), undefined)
-  t.match(unfit({ ...fit, transaction_read_only: 'on' }, true), /takes no writes/)
+  t.match(unfit({ ...fit, transaction_read_only: 'on' }, true), /^it takes no writes$/)
 })
 
-t.test('a database that cannot hold every text is refused', async (t) => {
-  const server = await start(t, {})
+t.test('a database with an encoding other than UTF8 is refused', async (t) => {
+  const server = await startServer(t)
   await server.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
   await t.rejects(openStore(server.url('latin')), /its encoding is LATIN1, allowed: UTF8/)
 })
 
-t.test('rights are looked at before the first create', async (t) => {
-  const server = await start(t, {})
+t.test('missing privileges are reported when the store opens', async (t) => {
+  const server = await startServer(t)
   await server.query('CREATE ROLE guest LOGIN')
   const url = server.url().replace('//postgres@', '//guest@')
   await t.rejects(openStore(url), /permission denied for schema public/)
@@ -72,8 +67,8 @@ t.test('rights are looked at before the first create', async (t) => {
   t.same(await query(server.url(), 'SELECT name FROM plants'), [{ name: 'a' }])
 })
 
-t.test('a server that cannot be reached, and a wrong password, are told', async (t) => {
-  const server = await start(t, { password: 'right' })
+t.test('an unreachable server and a wrong password are reported', async (t) => {
+  const server = await startServer(t, { password: 'right' })
   t.intercept(dns, 'lookup', {
     value: (_host: string, _options: object, give: (error: null, addresses: dns.LookupAddress[]) => void) =>
       give(
@@ -87,7 +82,7 @@ t.test('a server that cannot be reached, and a wrong password, are told', async 
   await t.rejects(openStore(wrong), /no server can be used: password authentication failed for user "postgres"/)
 })
 
-t.test('a table that is made and still missing is told', async (t) => {
+t.test('a table that is missing after its creation is reported', async (t) => {
   const missing = Object.assign(new Error('no table'), { code: '42P01' })
   const use = () => Promise.reject(missing)
   await t.rejects(

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readPostgresUrl } from '../../src/store/postgres-url.ts'
 
-t.test('one server, with limits of time', async (t) => {
+t.test('a URL of one server has default timeouts', async (t) => {
   t.same(readPostgresUrl('postgres://me:p%40ss@db.example:5433/plants'), {
     servers: [
       {
@@ -19,7 +19,7 @@ t.test('one server, with limits of time', async (t) => {
   })
 })
 
-t.test('several servers, with parameters', async (t) => {
+t.test('a URL of several servers applies its parameters to each', async (t) => {
   const parameters =
     'sslmode=verify-full&sslrootcert=%2Fa+b.pem&connect_timeout=1&statement_timeout=0&query_timeout=100' +
     '&application_name=a&target_session_attrs=primary&accept_data_loss=true'
@@ -33,13 +33,13 @@ t.test('several servers, with parameters', async (t) => {
     ),
   )
   t.match(servers[1], {
-    application_name: 'a',
+    application_name: /^a$/,
     connectionTimeoutMillis: 1_000,
     statement_timeout: 0,
   })
 })
 
-t.test('parameters that are unknown or wrong are told, with what is allowed', async (t) => {
+t.test('an unknown or invalid parameter is refused with what is allowed', async (t) => {
   const cases: [string, RegExp][] = [
     ['sslmod=require', /^it has no parameter sslmod, allowed: sslmode, sslrootcert, /],
     ['toString=1', /^it has no parameter toString, /],

@@ -6,8 +6,8 @@
  * when an answer is wrong.
  */
 import { parseArgs } from 'node:util'
-import { bundle } from '../../../scripts/build/bundle.ts'
-import { startService, token } from '../../faults/service.ts'
+import { startService, token } from '../../scenarios/built-service.ts'
+import { build } from '../../scenarios/run-build.ts'
 import { document } from '../../support/contract.ts'
 import { casesOf } from './cases.ts'
 import { check } from './check.ts'
@@ -24,7 +24,7 @@ if (!Number.isSafeInteger(runs) || runs < 1) throw new Error(`--runs is ${values
 if (!Number.isSafeInteger(seed)) throw new Error(`--seed is ${values.seed}, allowed: an integer`)
 
 process.once('SIGINT', () => process.exit(130))
-await bundle()
+await build()
 const service = await startService('memory:')
 const client = connect(service.port, `Bearer ${token}`)
 const cases = casesOf(document)

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { newToken } from '../../src/auth/tokens.ts'
+import { freePort } from '../system/free-port.ts'
+import { processorSeconds, residentBytes, withChildren } from '../system/process-usage.ts'
+import { post } from './acceptance.ts'
+import type { Contender } from './contenders.ts'
+import { onServerCore } from './pinning.ts'
+
+export const token = newToken()
+
+export type ContenderProcess = {
+  port: number
+  managementPort: number
+  /** Milliseconds from spawn to the first answer. */
+  startTime: number
+  /** Returns the CPU seconds that all threads of the process and its workers have used so far. */
+  cpu(): number
+  /** Returns the seconds that the main threads of the process and its workers were runnable but had no core. */
+  waited(): number
+  /** Returns the resident memory in bytes, with shared pages counted for each process. */
+  memory(): number
+  /** Sends SIGKILL; resolves when the process has ended. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a contender in a new process, on the server's core when `pinned`; resolves with its first answer. Its output,
+ * such as an access log, goes to /dev/null. Rejects when that answer is not a 200, or when the process ends before it.
+ */
+export async function startServer(contender: Contender, { pinned }: { pinned: boolean }): Promise<ContenderProcess> {
+  const [port, managementPort] = [await freePort(), await freePort()]
+  const environment = {
+    ...process.env,
+    NODE_ENV: 'production',
+    PORT: String(port),
+    ACCESS_TOKENS: token,
+    DOCUMENT: 'generated/openapi.json',
+    ...(contender.store !== undefined && {
+      MANAGEMENT_PORT: String(managementPort),
+      STORE_URL: await contender.store(),
+      ACCESS_LOG: contender.accessLog ? 'on' : 'off',
+      WORKERS: String(contender.workers ?? 1),
+    }),
+  }
+  const command = [process.execPath, ...contender.args]
+  const [file = '', ...args] = pinned ? onServerCore(command) : command
+  const start = performance.now()
+  const child = spawn(file, args, { env: environment, stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  const kill = () => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  const first = async () => await post(port, token, '{"id":-1,"name":"first"}')
+  let answer = await first()
+  while (answer === undefined) {
+    if (performance.now() - start > 60_000) throw new Error(`${contender.name}: no answer within 60 s`)
+    if (child.exitCode !== null) throw new Error(`${contender.name}: ended with ${child.exitCode} before it answered`)
+    await sleep(1)
+    answer = await first()
+  }
+  if (answer.status !== 200) throw new Error(`${contender.name}: its first answer is ${answer.status}: ${answer.text}`)
+  const sumOf = (figure: (pid: number) => number) =>
+    withChildren(child.pid as number).reduce((sum, pid) => sum + figure(pid), 0)
+  return {
+    port,
+    managementPort,
+    startTime: performance.now() - start,
+    cpu: () => sumOf(processorSeconds),
+    waited: () => sumOf(secondsWaited),
+    memory: () => sumOf(residentBytes),
+    async stop() {
+      process.off('exit', kill)
+      kill()
+      await ended
+    },
+  }
+}
+
+/** Returns the time on the run queue: the second number of /proc/PID/schedstat, which is in nanoseconds. */
+function secondsWaited(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e9
+}

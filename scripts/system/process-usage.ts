@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Returns the CPU seconds of all threads of a process; Linux counts hundredths of a second (proc(5)). */
+export function processorSeconds(pid: number | 'self'): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+/** Returns a process id and those of its child processes, which only Linux lists (proc(5)). */
+export const withChildren = (pid: number): number[] => [
+  pid,
+  ...(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? []).map(Number),
+]
+
+/** Returns the resident memory of a process in bytes. */
+export function residentBytes(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) * 1_024
+}
+
+/** Counts the open file descriptors of a process, including sockets. */
+export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length

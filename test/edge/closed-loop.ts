@@ -1,0 +1,45 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { settlesWithin } from '../../scripts/system/wait-until.ts'
+import { type Load, newTally } from './answer-tally.ts'
+import { newClient } from './keep-alive-client.ts'
+
+export type ClosedLoad = {
+  port: number
+  token: string
+  /** Number of clients, each with one request in flight. */
+  clients: number
+  /** What a client does after a refusal: wait for the time of Retry-After, or send again at once. */
+  refused: 'wait' | 'again'
+  /** Milliseconds of think time between an answer and the next request; default 0. */
+  pause?: number
+}
+
+/** Starts clients that each wait for an answer before they send the next request. */
+export function startClosedLoad({ port, token, clients, refused, pause = 0 }: ClosedLoad): Load {
+  const tally = newTally()
+  const stopping = new AbortController()
+  setMaxListeners(clients, stopping.signal)
+  const wait = (milliseconds: number) =>
+    sleep(milliseconds, undefined, { signal: stopping.signal }).catch(() => undefined)
+  const run = async () => {
+    const client = newClient(port, token)
+    while (!stopping.signal.aborted) {
+      const answer = await client.create()
+      tally.add(answer)
+      if (answer.retryAfter !== undefined && refused === 'wait') await wait(1_000 * answer.retryAfter)
+      // Pace reconnects, so that the load does not spin while nothing listens.
+      else if (typeof answer.status === 'string') await wait(10)
+      else if (pause > 0) await wait(pause)
+    }
+    client.close()
+  }
+  const finished = Promise.all(Array.from({ length: clients }, run))
+  return {
+    tally,
+    async stop() {
+      stopping.abort()
+      await settlesWithin('the last answers', finished)
+    },
+  }
+}

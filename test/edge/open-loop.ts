@@ -1,0 +1,41 @@
+import { waitUntil } from '../../scripts/system/wait-until.ts'
+import { type Load, newTally } from './answer-tally.ts'
+import { type Client, newClient } from './keep-alive-client.ts'
+
+export type OpenLoad = {
+  port: number
+  token: string
+  /** Requests per second, whatever their results. */
+  rate: number
+  /** Maximum number of connections. A request that finds none free is dropped. */
+  connections: number
+}
+
+/** Starts requests that arrive at a fixed rate, as from an unlimited number of clients. */
+export function startOpenLoad({ port, token, rate, connections }: OpenLoad): Load {
+  const tally = newTally()
+  const free: Client[] = Array.from({ length: connections }, () => newClient(port, token))
+  const all = [...free]
+  const start = performance.now()
+  let [due, underWay] = [0, 0]
+  const send = async (client: Client) => {
+    underWay++
+    tally.add(await client.create())
+    underWay--
+    free.push(client)
+  }
+  const timer = setInterval(() => {
+    for (const until = ((performance.now() - start) * rate) / 1_000; due < until; due++) {
+      const client = free.pop()
+      if (client !== undefined) void send(client)
+    }
+  }, 1)
+  return {
+    tally,
+    async stop() {
+      clearInterval(timer)
+      await waitUntil('the last answers', () => underWay === 0)
+      for (const client of all) client.close()
+    },
+  }
+}

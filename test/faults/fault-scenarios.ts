@@ -1,0 +1,50 @@
+/**
+ * npm run faults [-- NAME...] [--rounds=200] [--outages=10] [--images=1000] [--seed=N] [--store=URL]
+ *
+ * Breaks the built service, or what is below it, and checks that it kept its promises. Prints each figure on a line.
+ * Exits with 1 when a figure is not what it must be, else with 2 when a scenario could not be run.
+ */
+import { runScenarios, type Scenario } from '../scenarios/scenario-runner.ts'
+import { checkpoint } from './checkpoint.ts'
+import { diskFull } from './disk-full.ts'
+import type { Fault } from './fault-options.ts'
+import { fsync } from './fsync.ts'
+import { postgresFailover } from './postgres-failover.ts'
+import { postgresKill } from './postgres-kill.ts'
+import { postgresRestart } from './postgres-restart.ts'
+import { postgresStandby } from './postgres-standby.ts'
+import { powerLoss } from './power-loss/power-loss.ts'
+import { randomOf } from './seeded-random.ts'
+import { kill } from './service-kill.ts'
+
+const defaults = {
+  rounds: 200,
+  outages: 10,
+  images: 1_000,
+  seed: 1 + (Date.now() % 1_000_000),
+  store: undefined as string | undefined,
+}
+
+/** Every scenario draws from a sequence of its own, so that its seed repeats it whatever runs beside it. */
+const seeded = ({ run, ...fault }: Fault): Scenario<typeof defaults> => ({
+  ...fault,
+  async run(report, { seed, ...options }) {
+    report.figure('seed', seed)
+    await run(report, { ...options, random: randomOf(seed) })
+  },
+})
+
+await runScenarios(
+  {
+    kill: seeded(kill),
+    'power-loss': seeded(powerLoss),
+    'disk-full': seeded(diskFull),
+    fsync: seeded(fsync),
+    checkpoint: seeded(checkpoint),
+    'postgres-kill': seeded(postgresKill),
+    'postgres-restart': seeded(postgresRestart),
+    'postgres-failover': seeded(postgresFailover),
+    'postgres-standby': seeded(postgresStandby),
+  },
+  defaults,
+)

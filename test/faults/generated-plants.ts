@@ -1,0 +1,44 @@
+import type { NewPlant } from '../../src/store/plant-store.ts'
+import type { Random } from './seeded-random.ts'
+
+/**
+ * Returns the only plant that is ever sent with this id. Its name and tag are derived from the id, so that any row can
+ * be checked without a copy of what was sent. Some plants are longer than a page of the store.
+ */
+export function plantOf(id: bigint): NewPlant {
+  const mixed = Number(BigInt.asUintN(64, id * 0x9e37_79b9_7f4a_7c15n) >> 40n)
+  const length = mixed % 64 === 0 ? mixed % 9_000 : mixed % 200
+  const name = `plant ${id} ${'ä'.repeat(length)}`
+  const tags = [undefined, '', `tag ${mixed}`]
+  const tag = tags[mixed % tags.length]
+  return tag === undefined ? { id, name } : { id, name, tag }
+}
+
+/** Returns whether a row equals the plant that is sent with its id. */
+export function isPlant({ id, name, tag }: { id: bigint; name: string; tag: string | null }): boolean {
+  const plant = plantOf(id)
+  return name === plant.name && tag === (plant.tag ?? null)
+}
+
+/**
+ * Generates ids without end: random ones of 64 bits, and sequences that count up and down from 0 and up from 2^53. So
+ * both the end and the middle of an index are written. One id in `retries` repeats a recent one, acknowledged or not;
+ * 0 means that none does.
+ */
+export function* idsOf(random: Random, retries = 16): Generator<bigint> {
+  const recent: bigint[] = []
+  const next = [0n, -1n, 2n ** 53n] as [bigint, bigint, bigint]
+  const fresh = () => {
+    const kind = random.below(4)
+    const id = next[kind]
+    if (id === undefined) return random.int64()
+    next[kind] = id + (id < 0n ? -1n : 1n)
+    return id
+  }
+  for (let count = 0; ; count++) {
+    const again = retries > 0 && count > 0 && random.below(retries) === 0
+    const id = again ? (recent[random.below(recent.length)] as bigint) : fresh()
+    recent[count % 256] = id
+    yield id
+  }
+}

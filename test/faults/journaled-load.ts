@@ -1,0 +1,89 @@
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { NewPlant } from '../../src/store/plant-store.ts'
+import { token } from '../scenarios/built-service.ts'
+import { plantOf } from './generated-plants.ts'
+import { type Journal, newJournal, type Outcome } from './outcomes.ts'
+
+export type Load = {
+  /** In the order in which the requests ended; grows while the load runs. */
+  outcomes: Outcome[]
+  journal: Journal
+  /** Resolves when every request has its outcome: after `stop`, or when there are no more ids. */
+  finished: Promise<void>
+  /** Sends no more requests; resolves with `finished`. */
+  stop(): Promise<void>
+}
+
+export type LoadOptions = {
+  /** The ids of the plants to create. The load ends with the last one. */
+  ids: Iterable<bigint>
+  /** Default: a new one. */
+  journal?: Journal
+  /** Number of keep-alive connections, each with one request in flight. */
+  connections?: number
+  /** Milliseconds until a client gives up waiting for an answer; the outcome is then ETIMEDOUT. */
+  patience?: number
+}
+
+/** Creates plants as fast as the service answers, and keeps a journal of those that it acknowledged. */
+export function startLoad(port: number, options: LoadOptions): Load {
+  const { journal = newJournal(), connections = 64, patience = 30_000 } = options
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const ids = options.ids[Symbol.iterator]()
+  const outcomes: Outcome[] = []
+  let stopped = false
+
+  const client = async () => {
+    for (let next = ids.next(); !stopped && !next.done; next = ids.next()) {
+      const id = next.value
+      journal.sent.add(id)
+      const sentAt = Date.now()
+      const { status, flaw } = await create(plantOf(id), { port, agent, timeout: patience })
+      outcomes.push({ id, sentAt, endedAt: Date.now(), status, flaw })
+      if (status === 200) journal.acknowledged.add(id)
+      // Back off, so that a service that refuses is not kept busy with refusing.
+      else await sleep(5)
+    }
+  }
+  const finished = Promise.all(Array.from({ length: connections }, client)).then(() => agent.destroy())
+  const stop = () => {
+    stopped = true
+    return finished
+  }
+  return { outcomes, journal, finished, stop }
+}
+
+type Answer = Pick<Outcome, 'status' | 'flaw'>
+
+function create(plant: NewPlant, options: { port: number; agent: Agent; timeout: number }): Promise<Answer> {
+  return new Promise((resolve) => {
+    const failed = (error: Error & { code?: string }) =>
+      resolve({ status: error.code ?? error.message, flaw: undefined })
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const sent = request({ ...options, host: '127.0.0.1', path: '/plants', method: 'POST', headers }, (answer) => {
+      const chunks: Buffer[] = []
+      answer
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('error', failed)
+        .on('end', () => {
+          const body = Buffer.concat(chunks).toString()
+          resolve({ status: answer.statusCode as number, flaw: flawOf(answer, body, plant) })
+        })
+    })
+    sent.on('timeout', () => sent.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
+    sent.on('error', failed).end(bodyOf(plant))
+  })
+}
+
+/** Writes the id by hand, because JSON.stringify refuses a bigint. */
+const bodyOf = ({ id, ...rest }: NewPlant): string => `{"id":${id},${JSON.stringify(rest).slice(1)}`
+
+function flawOf({ statusCode, headers }: IncomingMessage, body: string, plant: NewPlant): string | undefined {
+  if (statusCode === 200) {
+    const { id: _, ...rest } = plant
+    return body === JSON.stringify(rest) ? undefined : '200 with another plant'
+  }
+  if (statusCode === 503 && !/^\d+$/.test(headers['retry-after'] ?? '')) return '503 without Retry-After'
+  return /^\{"error":\d{5},"message":".*"\}$/s.test(body) ? undefined : `${statusCode} without an Error body`
+}

@@ -1,0 +1,38 @@
+import type { Postgres } from '../../scripts/postgres/temporary-postgres.ts'
+import { isPlant } from './generated-plants.ts'
+import type { Journal } from './outcomes.ts'
+import type { FileFindings } from './sqlite-file.ts'
+
+/** Sends SIGKILL to every process of a server; resolves when they have ended. */
+export async function crash(server: Postgres): Promise<void> {
+  const processes = (await server.query('SELECT pid FROM pg_stat_activity')) as { pid: number }[]
+  const ended = server.stop('kill')
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // The backend of the query has ended already.
+    }
+  }
+  await ended
+}
+
+/** Compares the rows of a running server with a journal. */
+export async function inspectRows(
+  server: Postgres,
+  { sent, acknowledged }: Journal,
+): Promise<Pick<FileFindings, 'lost' | 'phantoms'>> {
+  const rows = (await server.query('SELECT id, name, tag FROM plants')) as Record<'id' | 'name' | 'tag', string>[]
+  let found = 0
+  let phantoms = 0
+  for (const { name, tag, ...row } of rows) {
+    const id = BigInt(row.id)
+    if (!sent.has(id) || !isPlant({ id, name, tag })) phantoms++
+    else if (acknowledged.has(id)) found++
+  }
+  return { lost: acknowledged.size - found, phantoms }
+}
+
+/** Returns the STORE_URL of a primary and its standby. */
+export const pairUrl = (one: Postgres, other: Postgres): string =>
+  `postgres://postgres@127.0.0.1:${one.port},127.0.0.1:${other.port}/postgres`

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { settlesWithin } from '../../../scripts/system/wait-until.ts'
+import { type Call, readTrace, traced } from './strace-log.ts'
+
+export type Recording = {
+  /** Empty before the first recording; the store creates a directory below it. */
+  directory: string
+  /** The directory of the build that is recorded. */
+  build: string
+  /** The load: `count` plants of `seed`, after the first `skip`, by `clients` concurrent clients. */
+  seed: number
+  skip: number
+  count: number
+  clients: number
+  /** The sync at which the process is killed, counted from 1; 0 means none. */
+  killAtSync: number
+}
+
+/** The path of the store's file, relative to the directory of a recording or an image. */
+export const storeFile = 'data/plants.db'
+
+/**
+ * Creates plants in a SQLite store under strace. Returns every call on the directory, including those of earlier
+ * recordings.
+ */
+export async function record(recording: Recording): Promise<Call[]> {
+  const { directory, build, seed, skip, count, clients, killAtSync } = recording
+  const trace = `${directory}.trace`
+  // A string limit above the longest write, so that strace records all data.
+  const options = ['-A', '-f', '-y', '-xx', '-s', '16777216', '-e', `trace=${traced}`, '-o', trace]
+  const kill = killAtSync > 0 ? ['-e', `inject=fsync,fdatasync:signal=KILL:when=${killAtSync}`] : []
+  const writer = ['--import', import.meta.resolve('tsx'), fileURLToPath(new URL('store-writer.ts', import.meta.url))]
+  const args = [join(build, 'store.js'), `sqlite:${storeFile}`, ...[seed, skip, count, clients].map(String)]
+  const child = spawn('strace', [...options, ...kill, process.execPath, ...writer, ...args], {
+    cwd: directory,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const [code, signal] = await settlesWithin('the recording', once(child, 'exit'), 600_000)
+  const isAsAsked = killAtSync > 0 ? signal === 'SIGKILL' : code === 0
+  if (!isAsAsked) throw new Error(`the recording ended with ${code ?? signal}`)
+  return await readTrace(trace, directory)
+}

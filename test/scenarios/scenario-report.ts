@@ -1,0 +1,42 @@
+/** Collects the figures of a scenario and prints each on a line of its own. */
+export type Report = {
+  /** Prints a figure that has no limit; the name includes the unit. */
+  figure(name: string, value: number | string): void
+  /** Requires zero. */
+  zero(name: string, value: number): void
+  /** Requires more than zero: for a control, and for what shows that the other figures were put to the test. */
+  notZero(name: string, value: number): void
+  atMost(name: string, value: number, limit: number): void
+  atLeast(name: string, value: number, limit: number): void
+  /** Records that this machine lacks what the scenario needs. */
+  notRun(want: string): void
+  failed: boolean
+  ran: boolean
+}
+
+/** Creates the report of a scenario, which prints while it is filled. */
+export function newReport(scenario: string): Report {
+  const print = (name: string, value: number | string, remark = '') =>
+    process.stdout.write(
+      `${scenario.padEnd(17)} ${name.padEnd(46)} ${String(value).padStart(9)} ${remark}`.trimEnd().concat('\n'),
+    )
+  const judge = (name: string, value: number, isRight: boolean, rule: string) => {
+    if (!isRight) report.failed = true
+    print(name, value, isRight ? rule : `${rule}: FAILED`)
+  }
+  const report: Report = {
+    figure: (name, value) => print(name, value),
+    zero: (name, value) => judge(name, value, value === 0, 'must be 0'),
+    notZero: (name, value) => judge(name, value, value > 0, 'must not be 0'),
+    atMost: (name, value, limit) => judge(name, value, value <= limit, `must be at most ${limit}`),
+    atLeast: (name, value, limit) => judge(name, value, value >= limit, `must be at least ${limit}`),
+    notRun(want) {
+      report.ran = false
+      print(`not run: needs ${want}`, '')
+      process.stderr.write(`${scenario} was not run: it needs ${want}\n`)
+    },
+    failed: false,
+    ran: true,
+  }
+  return report
+}

@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from './run-build.ts'
+import { type Options, parseArguments } from './scenario-arguments.ts'
+import { newReport, type Report } from './scenario-report.ts'
+
+/** What a scenario can need of the machine, and the check for it. */
+const requirements = {
+  strace: () => spawnSync('strace', ['-V']).status === 0,
+  'root on Linux': () => process.platform === 'linux' && process.getuid?.() === 0,
+}
+
+export type Scenario<Given = object> = {
+  /** What happens, in one line. */
+  title: string
+  needs?: (keyof typeof requirements)[]
+  /** Gets a directory of its own, which is removed unless a figure is wrong. */
+  run(report: Report, options: Given & { directory: string }): Promise<void>
+}
+
+/**
+ * Builds the service, runs the scenarios that the arguments name, and prints their figures. Sets the exit code to 1
+ * when a figure is not what it must be, else to 2 when a scenario could not be run.
+ *
+ * @param defaults The options of the command line, with their defaults.
+ */
+export async function runScenarios<Given extends Options>(
+  scenarios: Record<string, Scenario<Given>>,
+  defaults: Given,
+  args = process.argv.slice(2),
+): Promise<void> {
+  let chosen: ReturnType<typeof parseArguments<Given>>
+  try {
+    chosen = parseArguments(args, Object.keys(scenarios), defaults)
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exitCode = 1
+    return
+  }
+  await build()
+  const reports: Report[] = []
+  for (const name of chosen.names) reports.push(await run(name, scenarios[name] as Scenario<Given>, chosen.options))
+  process.exitCode = reports.some(({ failed }) => failed) ? 1 : reports.every(({ ran }) => ran) ? 0 : 2
+}
+
+async function run<Given>(name: string, scenario: Scenario<Given>, options: Given): Promise<Report> {
+  const { title, needs } = scenario
+  const needed = needs === undefined ? '' : `; needs ${needs.join(' and ') || 'nothing'}`
+  process.stdout.write(`${name}: ${title}${needed}\n`)
+  const report = newReport(name)
+  const missing = needs?.filter((need) => !requirements[need]()) ?? []
+  if (missing.length > 0) {
+    report.notRun(missing.join(' and '))
+    return report
+  }
+  const directory = await mkdtemp(join(tmpdir(), `plant-store-${name}-`))
+  const letGo = removeAtSignal(directory)
+  await scenario.run(report, { ...options, directory })
+  letGo()
+  if (report.failed) process.stderr.write(`${name} failed: ${directory} is kept\n`)
+  else await rm(directory, { recursive: true })
+  return report
+}
+
+/** Ends this process at SIGINT or SIGTERM and then removes the directory; returns what takes that back. */
+function removeAtSignal(directory: string): () => void {
+  const end = (signal: 'SIGINT' | 'SIGTERM') => {
+    // Exit listeners run in order: those that kill the services and unmount disks were registered before this one.
+    process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }))
+    process.exit(128 + constants.signals[signal])
+  }
+  process.once('SIGINT', end).once('SIGTERM', end)
+  return () => void process.off('SIGINT', end).off('SIGTERM', end)
+}

@@ -1,0 +1,22 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { groupCommit } from '../../src/store/group-commit.ts'
+
+/** Creates a group commit whose batches end when the test says so. */
+export function controlled(options: { batchBytes?: number; queueBytes?: number; outstanding?: number } = {}) {
+  const batches: { items: number[]; end(error?: Error): void }[] = []
+  const creates = groupCommit<number, string>(
+    (items) =>
+      new Promise((resolve, reject) => {
+        const outcomes = items.map((item) => `${item} is kept`)
+        batches.push({ items, end: (error) => (error === undefined ? resolve(outcomes) : reject(error)) })
+      }),
+    { sizeOf: (item) => item, ...options },
+  )
+  const given = () => batches.map(({ items }) => items)
+  const end = async (error?: Error) => {
+    batches.shift()?.end(error)
+    await turn()
+    await turn()
+  }
+  return { ...creates, given, end }
+}

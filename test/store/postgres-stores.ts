@@ -1,0 +1,32 @@
+import type { Test } from 'tap'
+import { type Postgres, type PostgresOptions, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
+import { waitUntil } from '../../scripts/system/wait-until.ts'
+import { openStore } from '../../src/store/open.ts'
+import type { CreateOutcome, NewPlant, PlantStore } from '../../src/store/plant-store.ts'
+
+/** The error of a create that a client may retry. */
+export const unavailable = { name: 'Unavailable', retryAfter: 1 }
+
+/** Starts a server that the teardown closes. */
+export async function startServer(t: Test, options: PostgresOptions = {}): Promise<Postgres> {
+  const server = await startPostgres(options)
+  t.teardown(() => server.close())
+  return server
+}
+
+/** Opens a store that the teardown closes. */
+export async function open(t: Test, url: string): Promise<PlantStore> {
+  const store = await openStore(url)
+  t.teardown(() => store.close())
+  return store
+}
+
+/** Creates a plant as a client does that retries after a 503; returns the first outcome. */
+export async function persist(store: PlantStore, plant: NewPlant): Promise<CreateOutcome> {
+  let outcome: CreateOutcome | undefined
+  await waitUntil(`plant ${plant.id} to be created`, async () => {
+    outcome = await store.create(plant).catch(() => undefined)
+    return outcome !== undefined
+  })
+  return outcome as CreateOutcome
+}

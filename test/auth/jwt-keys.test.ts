@@ -1,7 +1,7 @@
 import { request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { KeysUnavailable, type KeyTimes } from '../../src/auth/jwks-cache.ts'
+import { KeysUnavailable, type KeyTimes } from '../../src/auth/jwks-fetch.ts'
 import { jwtVerifier } from '../../src/auth/jwt.ts'
 import type { VerifyToken } from '../../src/auth/tokens.ts'
 import { audience, createKey, startIssuer } from '../support/issuer.ts'

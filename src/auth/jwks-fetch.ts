@@ -1,21 +1,112 @@
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { isKeySource } from './issuer.ts'
 
 export type KeySource = {
   issuer: string
-  /** Where the issuer's keys are; without it the issuer's metadata tells. */
+  /** The URL of the key set; without it the issuer's metadata names the URL. */
   jwksUrl: string | undefined
 }
 
-/** Gives the JSON of an issuer's key set (RFC 7517 section 5), unchecked. Rejects when it cannot be had. */
-export async function fetchKeySet({ issuer, jwksUrl }: KeySource, signal: AbortSignal): Promise<unknown> {
-  return await fetchJson(jwksUrl ?? (await discover(issuer, signal)), signal)
+export type KeyTimes = {
+  /** Milliseconds that one fetch may take, discovery included. */
+  timeout?: number
+  /** Returns monotonic milliseconds. */
+  now?(): number
 }
 
-async function discover(issuer: string, signal: AbortSignal): Promise<string> {
-  const reasons: unknown[] = []
-  for (const url of metadataUrls(issuer)) {
+/** Reports that no key can be looked up, so a token can be neither accepted nor refused. `retryAfter` is in seconds. */
+export class KeysUnavailable extends Error {
+  override readonly name = 'KeysUnavailable'
+
+  constructor(
+    readonly retryAfter: number,
+    cause: unknown,
+  ) {
+    super('the keys of the issuer cannot be had', { cause })
+  }
+}
+
+/** Milliseconds after which the key set is fetched again before it is used. */
+const maxAge = 300_000
+
+/** Milliseconds after which the key set is not used, even while the issuer does not answer. */
+const maxStale = 3_600_000
+
+/** Milliseconds without another fetch, after a failed fetch for any key and after a good one for an unknown key. */
+const cooldown = 10_000
+
+/** Bytes; a key set has a few thousand. */
+const sizeLimit = 2 ** 18
+
+/**
+ * Returns a function that finds the issuer's key that a token's header names; keys and URLs in the header are ignored.
+ * The function rejects with `KeysUnavailable` while it needs a newer key set and cannot fetch one.
+ */
+export function issuerKeys(
+  source: KeySource,
+  { timeout = 5_000, now = () => performance.now() }: KeyTimes = {},
+): JWTVerifyGetKey {
+  let fetchedAt = Number.NEGATIVE_INFINITY
+  let failure: { cause: unknown; at: number } | undefined
+
+  async function fetchKeys(signal: AbortSignal): Promise<Response> {
+    const start = now()
+    const wait = (failure?.at ?? fetchedAt) + cooldown - start
+    if (wait > 0 && failure) throw new KeysUnavailable(wait / 1_000, failure.cause)
+    // Not `KeysUnavailable`: a key that is missing from a set this new does not exist, so its token is refused.
+    if (wait > 0) throw new Error('the key set was fetched a moment ago')
     try {
-      return keySetUrl(issuer, url, await fetchJson(url, signal))
+      const keySet = await fetchJson(source.jwksUrl ?? (await discover(source.issuer, signal)), signal)
+      // The remote set would reject a malformed answer too, but only after the fetch has counted as a good one.
+      createLocalJWKSet(keySet as JSONWebKeySet)
+      const response = Response.json(keySet)
+      fetchedAt = start
+      failure = undefined
+      return response
+    } catch (cause) {
+      failure = { cause, at: now() }
+      throw new KeysUnavailable(cooldown / 1_000, cause)
+    }
+  }
+
+  const keys = createRemoteJWKSet(new URL(source.jwksUrl ?? source.issuer), {
+    timeoutDuration: timeout,
+    // jose measures both with the wall clock, and does not use an expired set while the issuer is unreachable.
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    cooldownDuration: Number.POSITIVE_INFINITY,
+    [customFetch]: (_, { signal }) => fetchKeys(signal),
+  })
+
+  return async (header, token) => {
+    const age = now() - fetchedAt
+    if (age >= maxStale) await keys.reload()
+    else if (age >= maxAge) {
+      const reloaded = keys.reload().catch(() => {})
+      // After a failure the issuer may hang, so lookups use the current keys while the fetch is in flight.
+      if (failure === undefined) await reloaded
+    }
+    return await keys(header, token).catch(async () => {
+      // The key may be new. jose's own retry would depend on the wall clock.
+      await keys.reload()
+      return await keys(header, token)
+    })
+  }
+}
+
+/** Returns the URL of the key set from RFC 8414 metadata, or else from OpenID Connect Discovery 1.0 metadata. */
+async function discover(issuer: string, signal: AbortSignal): Promise<string> {
+  const { origin, pathname } = new URL(issuer)
+  const path = pathname.replace(/\/$/, '')
+  const oauth = `${origin}/.well-known/oauth-authorization-server${path}`
+  const openid = `${origin}${path}/.well-known/openid-configuration`
+  const reasons: unknown[] = []
+  for (const url of [oauth, openid]) {
+    try {
+      const { issuer: named, jwks_uri: keys } = Object(await fetchJson(url, signal))
+      // RFC 8414 section 3.3 forbids the use of metadata that names another issuer.
+      if (named !== issuer) throw new Error(`${url} is not the metadata of ${issuer}`)
+      if (typeof keys === 'string' && isKeySource(keys)) return keys
+      throw new Error(`the jwks_uri of ${url} is no https URL`)
     } catch (reason) {
       reasons.push(reason)
     }
@@ -23,40 +114,18 @@ async function discover(issuer: string, signal: AbortSignal): Promise<string> {
   throw new AggregateError(reasons, 'no metadata of the issuer can be used')
 }
 
-/** RFC 8414 section 3.1, and OpenID Connect Discovery 1.0 section 4.1. */
-function metadataUrls(issuer: string): string[] {
-  const { origin, pathname } = new URL(issuer)
-  const path = pathname.replace(/\/$/, '')
-  return [
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-    `${origin}${path}/.well-known/openid-configuration`,
-  ]
-}
-
-/** RFC 8414 section 3.3: metadata that names another issuer must not be used. */
-function keySetUrl(issuer: string, url: string, metadata: unknown): string {
-  const { issuer: named, jwks_uri: keys } = (metadata ?? {}) as Record<string, unknown>
-  if (named !== issuer) throw new Error(`${url} is not the metadata of ${issuer}`)
-  if (typeof keys !== 'string' || !isKeySource(keys)) throw new Error(`the jwks_uri of ${url} is no https URL`)
-  return keys
-}
-
-/** Bytes; a key set has a few thousand. */
-const sizeLimit = 2 ** 18
-
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   const headers = { accept: 'application/json, application/jwk-set+json' }
   const response = await fetch(url, { headers, redirect: 'error', signal })
+  // The query may hold a secret, and the message is logged.
+  const name = url.replace(/[?#].*$/s, '')
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body as ReadableStream<Uint8Array>) {
     size += chunk.length
-    if (size > sizeLimit) throw new Error(`${withoutQuery(url)} answers with more than ${sizeLimit} bytes`)
+    if (size > sizeLimit) throw new Error(`${name} answers with more than ${sizeLimit} bytes`)
     chunks.push(chunk)
   }
-  if (response.status !== 200) throw new Error(`${withoutQuery(url)} answers ${response.status}`)
+  if (response.status !== 200) throw new Error(`${name} answers ${response.status}`)
   return JSON.parse(Buffer.concat(chunks).toString())
 }
-
-/** A query may hold what is nobody else's business. */
-const withoutQuery = (url: string) => url.replace(/[?#].*$/s, '')

@@ -1,6 +1,5 @@
-import { type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose'
-import { type IssuerKeys, issuerKeys, KeysUnavailable, type KeyTimes } from './jwks-cache.ts'
-import { fetchKeySet, type KeySource } from './jwks-fetch.ts'
+import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
+import { issuerKeys, type KeySource, KeysUnavailable, type KeyTimes } from './jwks-fetch.ts'
 import { verifiedTokens } from './jwt-cache.ts'
 import type { VerifyToken } from './tokens.ts'
 
@@ -22,7 +21,7 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
  * the first token.
  */
 export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): VerifyToken {
-  const key = keyFinder(issuerKeys((signal) => fetchKeySet({ issuer, jwksUrl }, signal), times))
+  const key = issuerKeys({ issuer, jwksUrl }, times)
   const verified = verifiedTokens()
   const options: JWTVerifyOptions = {
     algorithms,
@@ -61,14 +60,6 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
     return verified.get(token) ?? (mayCost() ? verifyInTurn(token) : undefined)
   }
 }
-
-/** The header names a key of the issuer's; a key, or a place of keys, that the token brings along is not looked at. */
-const keyFinder =
-  (keys: IssuerKeys): JWTVerifyGetKey =>
-  async (header, token) => {
-    const current = await keys.current()
-    return await current(header, token).catch(async () => (await keys.newer())(header, token))
-  }
 
 /** RFC 6749 appendix A.1 has printable ASCII, fit for a log; the length is ours. */
 const clientId = /^[\x20-\x7e]{1,200}$/

@@ -1,7 +1,7 @@
 import { request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { KeysUnavailable, type KeyTimes } from '../../src/auth/jwks-cache.ts'
+import { KeysUnavailable, type KeyTimes } from '../../src/auth/jwks-fetch.ts'
 import { jwtVerifier } from '../../src/auth/jwt.ts'
 import type { VerifyToken } from '../../src/auth/tokens.ts'
 import { audience, createKey, startIssuer } from '../support/issuer.ts'
@@ -64,6 +64,21 @@ t.test('tokens that name no key cause few fetches', async (t) => {
   t.equal(issuer.asked.length, 2)
 })
 
+t.test('a token without a key name that fits two keys is accepted once a fetch leaves one of them', async (t) => {
+  const { issuer, key, verify, publish, unavailable, clock } = await watched(t)
+  const second = createKey(issuer.url, { kid: 'two' })
+  const nameless = second.token({ header: { kid: undefined } })
+  publish(key, second)
+  t.equal(await verify(nameless), undefined)
+  issuer.goDown(true)
+  clock.now += 10_000
+  await unavailable(nameless, 10)
+  issuer.goDown(false)
+  publish(second)
+  clock.now += 10_000
+  t.equal(await verify(nameless), client)
+})
+
 t.test('an issuer that was never reached', async (t) => {
   const { issuer, key, verify, unavailable, clock } = await watched(t)
   issuer.goDown(true)
@@ -96,6 +111,9 @@ t.test('an issuer that is lost', async (t) => {
   clock.now += 10_000
   t.equal(await verify(second.token()), client)
   t.equal(await verify(key.token()), undefined)
+  publish(key)
+  clock.now += 300_000
+  t.equal(await verify(second.token()), undefined, 'after a recovery an old set is fetched again before it is used')
 })
 
 t.test('an issuer that hangs is not waited for long', async (t) => {

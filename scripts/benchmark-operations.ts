@@ -11,11 +11,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
-import { build } from 'esbuild'
+import { type BuildOptions, build } from 'esbuild'
 import { documentOf, ours, peers } from './benchmark/operations.ts'
 import { directory as installed, preparePeers } from './benchmark/peers.ts'
 import { median, medianRatio, shuffled } from './benchmark/statistics.ts'
 import { table } from './benchmark/text-table.ts'
+import { serverBundle } from './build/bundle.ts'
+import { normalizedDocument } from './generate/contract-files.ts'
+import { routesOf } from './generate/route-schemas.ts'
 
 const rounds = Number(process.argv[2] ?? 7)
 await preparePeers()
@@ -24,11 +27,15 @@ const directories = await Promise.all([
   mkdtemp(join('node_modules', '.benchmark-')),
 ])
 const [ofPeers, own] = directories
+const installedPackages = { bundle: true, packages: 'external', platform: 'node', format: 'esm' } as const
 
 type Figures = { time: number; memory: number }
 
 try {
-  const files = new Map([...(await buildAll(peers, ofPeers)), ...(await buildAll(ours, own))])
+  const files = new Map([
+    ...(await buildAll(peers, ofPeers, installedPackages)),
+    ...(await buildAll(ours, own, serverBundle)),
+  ])
   console.log(`Node ${process.versions.node}, medians of ${rounds} rounds`)
   const lines: string[][] = []
   for (const count of [1, 100, 500]) lines.push(...(await measure(files, count)))
@@ -38,11 +45,15 @@ try {
 }
 
 /** Takes sources by name; gives the files that are made of them. */
-async function buildAll(sources: Record<string, string>, directory: string): Promise<[string, string][]> {
+async function buildAll(
+  sources: Record<string, string>,
+  directory: string,
+  options: BuildOptions,
+): Promise<[string, string][]> {
   const built = Object.entries(sources).map(async ([name, contents]): Promise<[string, string]> => {
     const stdin = { contents, resolveDir: directory, loader: 'ts' } as const
     const outfile = join(directory, `${name}.mjs`)
-    await build({ stdin, outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm' })
+    await build({ ...options, stdin, outfile })
     return [name, outfile]
   })
   return await Promise.all(built)
@@ -51,6 +62,7 @@ async function buildAll(sources: Record<string, string>, directory: string): Pro
 async function measure(files: Map<string, string>, count: number): Promise<string[][]> {
   const document = join(own, `${count}.json`)
   await writeFile(document, JSON.stringify(documentOf(count)))
+  await writeFile(join(own, `${count}.routes.json`), JSON.stringify(routesOf(normalizedDocument(documentOf(count)))))
   const figures = new Map(Array.from(files, ([name]) => [name, [] as Figures[]]))
   for (let round = 0; round < rounds; round++) {
     for (const [name, file] of shuffled([...files])) {

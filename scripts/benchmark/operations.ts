@@ -1,3 +1,5 @@
+import type { Document } from '../generate/openapi-document.ts'
+
 /** The sources of servers for a document whose path is their argument; each prints its memory with its first answer. */
 
 const head = `
@@ -61,19 +63,21 @@ export const peers = {
     const server = app.listen(0, host, () => ask(server.address()))`,
 }
 
-/** It runs in a directory beside `src`. */
+/** It runs in a directory beside `src`, bundled as the service is, with what was generated from the document. */
 export const ours = {
-  'bound here': `${head}
+  'registered here': `${head}
     import Fastify from 'fastify'
-    import { bind } from '../../src/openapi/register-operations.ts'
-    import { exitOptions } from '../../src/http/request-guards.ts'
-    const app = Fastify(exitOptions)
-    await bind(app, { document, handlers: handlers(async () => ({ status: 200, body: plant })), verifiers: {} })
+    import { serverOptions } from '../../src/http/server-options.ts'
+    import { registerOperations } from '../../src/openapi/register-operations.ts'
+    const app = Fastify(serverOptions)
+    const routes = JSON.parse(readFileSync(process.argv[2].replace('.json', '.routes.json'), 'utf8'))
+    const handle = async () => ({ status: 200, body: plant })
+    await registerOperations(app, { routes, handlers: handlers(handle), verifiers: {} })
     ${listening}`,
 }
 
-/** Gives a document of some operations; each has schemas of its own, as those of a large service do. */
-export function documentOf(count: number): object {
+/** Returns a document of some operations; each has schemas of its own, as those of a large service do. */
+export function documentOf(count: number): Document {
   const numbers = Array.from({ length: count }, (_, n) => n)
   const text = { type: 'string', maxLength: 100 }
   const plant = { type: 'object', required: ['name'], properties: { name: text, tag: text } }

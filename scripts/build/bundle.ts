@@ -1,15 +1,29 @@
 import { rm } from 'node:fs/promises'
-import { build } from 'esbuild'
+import { type BuildOptions, build } from 'esbuild'
 
 /** Bundles into dist/ what runs: the command, the server with its stores, and the client. */
 export async function bundle(): Promise<void> {
   await Promise.all([bundleServer(), bundleClient()])
 }
 
-/** Few files start in less time than several hundred. What is native stays a package. */
+/** How the service is bundled: few files start in less time than several hundred. A native package stays a package. */
+export const serverBundle = {
+  bundle: true,
+  minifySyntax: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  alias: { '@seriousme/openapi-schema-validator': './scripts/build/glue-validator.ts' },
+  external: ['better-sqlite3', 'pg-native', 'pg-cloudflare'],
+  // The CommonJS packages in the bundle ask for their built-in modules with require.
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  logLevel: 'warning',
+} satisfies BuildOptions
+
 async function bundleServer(): Promise<void> {
   await rm('dist/chunks', { recursive: true, force: true })
   await build({
+    ...serverBundle,
     entryPoints: {
       'plant-store': 'src/cli/plant-store.ts',
       server: 'src/server.ts',
@@ -22,17 +36,7 @@ async function bundleServer(): Promise<void> {
     },
     outdir: 'dist',
     chunkNames: 'chunks/[name]-[hash]',
-    bundle: true,
     splitting: true,
-    minifySyntax: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    alias: { '@seriousme/openapi-schema-validator': './scripts/build/glue-validator.ts' },
-    external: ['better-sqlite3', 'pg-native', 'pg-cloudflare'],
-    // The CommonJS packages in the bundle ask for their built-in modules with require.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    logLevel: 'warning',
   })
 }
 

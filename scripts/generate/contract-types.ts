@@ -14,7 +14,6 @@ export async function contractTypes(document: Document): Promise<string> {
   const { factory, SyntaxKind } = ts
   const nodes = await openapiTS(typed(document), {
     defaultNonNullable: false,
-    emptyObjectsUnknown: true,
     transform({ type, format }) {
       const types = [type].flat()
       if (format !== 'int64' || !types.includes('integer')) return undefined
@@ -45,7 +44,7 @@ function typed(document: Document): OpenAPI3 {
   return mapDocument(whole, {
     pathItem: withParameters,
     operation: withParameters,
-    schema: (schema) => besideReference(withoutBooleans(exactly(plain(schema)))),
+    schema: (schema) => besideReference(withoutBooleans(open(exactly(plain(schema))))),
     components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapped(schemas as Node, asObject) }),
   }) as unknown as OpenAPI3
 }
@@ -95,6 +94,23 @@ function exactly(node: Node): Node {
     ],
   }
 }
+
+const described = [
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'enum',
+  'const',
+]
+
+/** openapi-typescript takes an object without described members for one that has none. */
+const open = (schema: Node): Node =>
+  [schema.type].flat().includes('object') && !described.some((keyword) => Object.hasOwn(schema, keyword))
+    ? { ...schema, additionalProperties: true }
+    : schema
 
 /** openapi-typescript expects an object in an allOf, and as a schema of the components. */
 const asObject = (schema: unknown): unknown => (typeof schema === 'boolean' ? { anyOf: [schema] } : schema)

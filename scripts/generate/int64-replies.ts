@@ -42,11 +42,14 @@ export function int64Replies(document: Document): { table: Int64Replies; problem
     const names = new Set(schemas.flatMap((schema) => Object.keys(named(schema))))
     const members = Array.from(names, (member) => {
       const below = schemas.flatMap((schema) =>
-        Object.hasOwn(named(schema), member) ? named(schema)[member] : unnamed(schema),
+        Object.hasOwn(named(schema), member) ? named(schema)[member] : unnamed(schema, member),
       )
       return [member, placeOf(below, `${name}/${member}`)] as const
     })
-    const others = placeOf(schemas.flatMap(unnamed), `${name}/*`)
+    const others = placeOf(
+      schemas.flatMap((schema) => unnamed(schema)),
+      `${name}/*`,
+    )
     // Where the others hold none, a member without one need not be told from them.
     const told = members.filter(([, below]) => below !== null || others !== null)
     if (told.length > 0) place.members = Object.fromEntries(told)
@@ -72,10 +75,14 @@ const named = ({ properties, prefixItems }: Node): Record<string, Schema> => ({
 /** Not `if`: a condition only tests a value. */
 const branches = inPlaceKeywords.filter((keyword) => keyword !== 'if')
 
-const others = ['patternProperties', 'additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']
+const others = ['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']
 
-/** What it says of all the others. */
-const unnamed = (schema: Node): Schema[] => others.flatMap((keyword) => schemasIn(schema, keyword))
+/** What it says of all the others, or of the one of this name. */
+function unnamed(schema: Node, name?: string): Schema[] {
+  const patterns = Object.entries((schema.patternProperties ?? {}) as Record<string, Schema>)
+  const matching = patterns.filter(([pattern]) => name === undefined || new RegExp(pattern, 'u').test(name))
+  return [...matching.map(([, below]) => below), ...others.flatMap((keyword) => schemasIn(schema, keyword))]
+}
 
 const isOtherNumber = (schema: Node): boolean =>
   !isInt64(schema) && [schema.type].flat().some((type) => type === 'integer' || type === 'number')

@@ -45,13 +45,13 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
     const described = parameters.filter((parameter) => parameter.in === kind)
     return described.length === 0 ? [] : [[part, objectOf(described, read)]]
   })
-  const replies = Object.entries(responses).map(([status, { content, headers = {} }]) => {
+  const replies = Object.entries(responses).map(([status, { content = {}, headers = {} }]) => {
     const described = Object.entries(headers).map(([name, header]) => [name, headerSchema(document, header, read)])
     return [
       status,
       {
         ...(described.length > 0 && { headers: Object.fromEntries(described) }),
-        ...(content && Object.keys(content).length > 0 && { content: contentOf(content, read) }),
+        ...(Object.keys(content).length > 0 ? { content: contentOf(content, read) } : { type: 'null' }),
       },
     ]
   })

@@ -14,8 +14,8 @@ export type RouteSchema = {
   headers?: Schema
   cookies?: Schema
   body?: { content: Content }
-  /** By status, range (4XX) or default; a response without content has no body. */
-  response: Record<string, { headers?: Record<string, Schema>; content?: Content }>
+  /** By status, range (4XX) or default; a response without a body has the type null. */
+  response: Record<string, { headers?: Record<string, Schema>; content?: Content; type?: 'null' }>
 }
 
 /** How the text of a parameter becomes a value (OpenAPI 3.1 section 4.8.12). */

@@ -80,6 +80,20 @@ t.test('one name or one place of two operations', async (t) => {
   ])
 })
 
+t.test('a bad pattern is noticed below a property of any name, and not in plain data', async (t) => {
+  const bad = { pattern: '(' }
+  const names = ['default', 'example', 'enum', 'examples', 'const', 'x-more', 'properties']
+  const properties = Object.fromEntries(names.map((name) => [name, bad]))
+  const schemas = { Words: { properties, default: bad, example: bad, enum: [bad], const: bad, 'x-more': bad } }
+  t.same(
+    unsupportedFeatures(document({ components: { schemas } })),
+    names.map(
+      (name) =>
+        `#/components/schemas/Words/properties/${name}/pattern: ( is no regular expression of ECMA-262 with the flag u`,
+    ),
+  )
+})
+
 t.test('schemas that would not be checked', async (t) => {
   const schemas = {
     Id: { $id: 'https://example.com/a', properties: { $id: { type: 'string' }, pattern: { pattern: '^a' } } },

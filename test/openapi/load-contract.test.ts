@@ -1,0 +1,30 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import { loadContract } from '../../src/openapi/load-contract.ts'
+
+/** A copy of generated/ that a test may damage. */
+function copy(directory: string) {
+  cpSync('generated', directory, { recursive: true })
+  return pathToFileURL(`${directory}/`)
+}
+
+t.test('the generated files are loaded when they belong together', async (t) => {
+  const { documentText, routes } = await loadContract(copy(t.testdir({})))
+  t.equal(documentText, readFileSync('generated/openapi.json', 'utf8'))
+  t.same(routes, JSON.parse(readFileSync('generated/routes.json', 'utf8')))
+})
+
+t.test('a damaged or missing file is refused in one line with what to do', async (t) => {
+  for (const name of ['openapi.json', 'routes.json']) {
+    const directory = t.testdir({})
+    const url = copy(directory)
+    const path = join(directory, name)
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/"(\d{3})": \{/, '"299": {'))
+    const remedy = 'run npm run generate, then npm run build'
+    await t.rejects(loadContract(url), { message: `generated/${name} does not belong to this build; ${remedy}` })
+    rmSync(path)
+    await t.rejects(loadContract(url), { message: `generated/${name} cannot be read (ENOENT); ${remedy}` })
+  }
+})

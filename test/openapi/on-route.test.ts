@@ -1,0 +1,105 @@
+import fastifySwagger from '@fastify/swagger'
+import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
+import t from 'tap'
+import { type Document, type Endpoint, endpoints } from '../../scripts/generate/openapi-document.ts'
+import { serverOptions } from '../../src/http/server-options.ts'
+import { registerOperations } from '../../src/openapi/register-operations.ts'
+import { contract, document } from '../support/contract.ts'
+import { compileRoutes, type Served } from '../support/serve-document.ts'
+
+const int64 = { type: 'integer', format: 'int64' }
+const json = (name: string) => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } })
+
+/** An operation with everything that the plant store's has not. */
+const garden = {
+  openapi: '3.1.0',
+  info: { title: 'Garden', version: '1.0.0' },
+  paths: {
+    '/beds/{bed}': {
+      parameters: [{ name: 'bed', in: 'path', required: true, schema: int64 }],
+      put: {
+        operationId: 'putBed',
+        security: [{ key: [], oauth: ['beds:write'] }],
+        parameters: [
+          { name: 'size', in: 'query', schema: { type: 'integer', format: 'int32' } },
+          { name: 'X-Trace', in: 'header', required: true, schema: { type: 'string' } },
+        ],
+        requestBody: { content: json('Bed') },
+        responses: { 200: { description: 'ok', content: json('Bed') }, 204: { description: 'none' } },
+      },
+    },
+  },
+  components: {
+    schemas: { Bed: { type: 'object', properties: { id: int64, beside: { $ref: '#/components/schemas/Bed' } } } },
+    securitySchemes: {
+      key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+      oauth: {
+        type: 'oauth2',
+        flows: { clientCredentials: { tokenUrl: '/token', scopes: { 'beds:write': 'Write.' } } },
+      },
+    },
+  },
+} as unknown as Document
+
+/** What both documents must say alike of each operation. */
+function outline(document: Document) {
+  const contentOf = (content: object = {}) => Object.entries(content).map(([type, { schema }]) => [type, schema])
+  const operation = ({ operationId, method, path, security, parameters, requestBody, responses }: Endpoint) => ({
+    operationId,
+    method,
+    path,
+    security,
+    parameters: parameters
+      .map(({ name, in: place, required = false, schema }) => ({ name, place, required, schema }))
+      .sort((one, other) => (one.name < other.name ? -1 : 1)),
+    body: contentOf(requestBody?.content),
+    responses: Object.entries(responses).map(([status, { content, headers = {} }]) => [
+      status,
+      contentOf(content),
+      Object.keys(headers),
+    ]),
+  })
+  return endpoints(document).map(operation)
+}
+
+const verify = (_request: unknown, done: (refusal: undefined) => void) => done(undefined)
+const handle = async () => ({ status: 204, body: undefined })
+
+/** Registers a contract beside @fastify/swagger; returns the document that this plugin makes of the routes it sees. */
+async function documentSeen({ components }: Document, options: Served & { routes: ReturnType<typeof compileRoutes> }) {
+  const { securitySchemes } = components as { securitySchemes: Record<string, never> }
+  const app = Fastify(serverOptions) as unknown as FastifyInstance
+  const seen: RouteOptions[] = []
+  app.addHook('onRoute', (route) => void seen.push(route))
+  await app.register(fastifySwagger, {
+    openapi: { openapi: '3.1.0', components: { securitySchemes } },
+    refResolver: { buildLocalReference: ({ $id }) => String($id) },
+  })
+  await registerOperations(app, { handlers: {}, verifiers: {}, ...options })
+  await app.ready()
+  return { seen, swagger: app.swagger() as unknown as Document }
+}
+
+t.test('@fastify/swagger gives back the operations of the plant store from the routes it sees', async (t) => {
+  const { routes } = contract
+  const { seen, swagger } = await documentSeen(document, {
+    routes,
+    handlers: { createPlant: handle },
+    verifiers: { bearer: verify },
+  })
+  t.same(outline(swagger), outline(document))
+  const [{ schema = {} } = {}] = seen
+  t.same(schema.body, routes.operations[0]?.schema.body)
+  t.same(schema.response, routes.operations[0]?.schema.response)
+  const { schemas } = swagger.components as { schemas: Record<string, object> }
+  t.same(Object.keys(schemas).sort(), ['Error', 'NewPlant', 'Plant'])
+})
+
+t.test('an onRoute hook sees parameters, scopes and responses without a body', async (t) => {
+  const { swagger } = await documentSeen(garden, {
+    routes: compileRoutes(garden),
+    handlers: { putBed: handle },
+    verifiers: { key: verify, oauth: verify },
+  })
+  t.same(outline(swagger), outline(garden))
+})

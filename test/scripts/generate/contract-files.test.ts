@@ -1,0 +1,102 @@
+import t from 'tap'
+import { filesOf } from '../../../scripts/generate/contract-files.ts'
+import type { Document } from '../../../scripts/generate/openapi-document.ts'
+import { serveDocument } from '../../support/serve-document.ts'
+
+const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })
+
+/** A document with one operation that echoes its body. */
+const documentOf = (schema: unknown, more: object = {}) =>
+  ({
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    paths: {
+      '/a': {
+        post: { operationId: 'a', requestBody: { required: true, ...json(schema) }, responses: { 200: json(schema) } },
+      },
+    },
+    ...more,
+  }) as unknown as Document
+
+const echo = async ({ body }: { body: unknown }) => ({ status: 200, body })
+
+async function post(document: Document, payload: string) {
+  const app = await serveDocument(document, { handlers: { a: echo as never } })
+  const headers = { 'content-type': 'application/json' }
+  const answer = await app.inject({ method: 'POST', url: '/a', headers, payload })
+  return answer.statusCode === 200 ? answer.body : answer.json().message
+}
+
+t.test('boolean schemas in an allOf, behind a $ref and as a property are typed and served', async (t) => {
+  const schemas = { Anything: true, Nothing: false }
+  const any = { $ref: '#/components/schemas/Anything' }
+  const never = { $ref: '#/components/schemas/Nothing' }
+  const document = documentOf(
+    { allOf: [true, { type: 'object', properties: { any, all: true, never, none: false } }] },
+    { components: { schemas } },
+  )
+  const { 'api.d.ts': types = '' } = await filesOf(document, 'a.yaml')
+  t.match(types, /^ {8}Anything: unknown;$/m)
+  t.match(types, /^ {8}Nothing: never;$/m)
+  t.match(types, /all\?: unknown;\s+never\?: components\["schemas"\]\["Nothing"\];\s+none\?: never;/)
+  t.equal(await post(document, '{"any":1,"all":{"b":[null]}}'), '{"any":1,"all":{"b":[null]}}')
+  t.equal(await post(document, '{"none":1}'), 'body/none boolean schema is false')
+  t.equal(await post(document, '{"never":1}'), 'body/never must NOT be valid')
+})
+
+t.test('a $ref that leads to no schema is refused with its place', async (t) => {
+  const problem = 'is not the place of a schema; put the schema into #/components/schemas'
+  for (const $ref of ['#/components/schemas/None', '#/paths/~1a/post/responses', '#/components/examples/A/value']) {
+    const components = { examples: { A: { value: { type: 'string' } } } }
+    await t.rejects(filesOf(documentOf({ $ref }, { components }), 'a.yaml'), {
+      message: new RegExp(`/schema/%24ref: ${$ref.replaceAll('/', '\\/')} ${problem}`),
+    })
+  }
+})
+
+t.test('a document with the name of a deep schema as a name of its own keeps both', async (t) => {
+  const schemas = {
+    A: { type: 'object', properties: { b: { type: 'string' } } },
+    'A.properties.b': { type: 'number' },
+  }
+  const schema = {
+    type: 'object',
+    properties: {
+      deep: { $ref: '#/components/schemas/A/properties/b' },
+      named: { $ref: '#/components/schemas/A.properties.b' },
+    },
+  }
+  const document = documentOf(schema, { components: { schemas } })
+  t.equal(await post(document, '{"deep":"c","named":1}'), '{"deep":"c","named":1}')
+  t.equal(await post(document, '{"deep":1,"named":"c"}'), 'body/deep must be string; body/named must be number')
+})
+
+t.test('an object without described members has any members, one that allows none has none', async (t) => {
+  const typesOf = async (schema: object) => (await filesOf(documentOf(schema), 'a.yaml'))['api.d.ts'] ?? ''
+  t.match(await typesOf({ type: 'object' }), /"application\/json": \{\s+\[key: string\]: unknown;\s+\};/)
+  t.match(await typesOf({ type: 'object', additionalProperties: false }), /"application\/json": Record<string, never>;/)
+})
+
+t.test('the table of errors is refused where it is not one', async (t) => {
+  const numbers = {
+    good: { error: 40000, meaning: 'It is good' },
+    'not-a-name': { error: 40001, meaning: 'It is not' },
+    low: { error: 399, meaning: 'Too low' },
+    again: { error: 40000, meaning: 'There already' },
+    silent: { error: 50000 },
+  }
+  const document = documentOf({}, { 'x-error-numbers': numbers })
+  Object.assign((document.paths as { '/a': { post: { responses: object } } })['/a'].post.responses, {
+    400: { description: 'Refused (40000, 40002).' },
+  })
+  await t.rejects(filesOf(document, 'a.yaml'), {
+    message: [
+      'a.yaml cannot be served as it says:',
+      '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase',
+      '#/x-error-numbers/low/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100',
+      '#/x-error-numbers/again/error: 40000 is there twice',
+      '#/x-error-numbers/silent/meaning: must be a text for people',
+      '#/paths/~1a/post/responses/400: 40002 is not in x-error-numbers',
+    ].join('\n  '),
+  })
+})

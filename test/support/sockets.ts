@@ -53,3 +53,14 @@ export async function openSocket(t: Test, port: number, bytes: string | Buffer =
     },
   }
 }
+
+/** Resolves once nothing listens at a port of the loopback address. */
+export async function untilRefused(port: number): Promise<void> {
+  const isRefused = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1')
+      socket.on('connect', () => resolve(false)).on('error', () => resolve(true))
+      socket.on('connect', () => socket.destroy())
+    })
+  await until(isRefused, `port ${port} refuses connections`)
+}

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { copyData, type DataOptions, initialize } from './postgres-data.ts'
 import { freePort, runServer, type ServerProcess, type StopMode } from './postgres-process.ts'
 import { type Directory, makeDirectory } from './postgres-programs.ts'
+import { until } from './until.ts'
 
 /** The file of the certificate that a server with `tls` shows. */
 export const certificate = fileURLToPath(new URL('certificate/server.crt', import.meta.url))
@@ -104,7 +104,8 @@ export class Postgres {
   async #followed(name: string, state: 'sync' | 'async'): Promise<void> {
     const sql =
       "SELECT FROM pg_stat_replication WHERE application_name = $1 AND state = 'streaming' AND sync_state = $2"
-    while ((await this.query(sql, [name, state])).length === 0) await sleep(20)
+    const isFollowed = async () => (await this.query(sql, [name, state])).length > 0
+    await until(isFollowed, `standby ${name} follows its primary, ${state}`, 60_000)
   }
 
   /** Makes a standby take writes; resolves when it does. */

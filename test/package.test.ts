@@ -11,8 +11,9 @@ import t from 'tap'
 import ts from 'typescript'
 import type { createClient } from '../src/client/client.ts'
 import { copyProject } from './support/copy.ts'
-import { run } from './support/process.ts'
+import { nodeCommand } from './support/process.ts'
 import { token } from './support/service.ts'
+import { startService } from './support/service-process.ts'
 
 const [, readme = ''] = /^```ts\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8')) ?? []
 
@@ -117,8 +118,8 @@ for (const [name, resolution] of Object.entries(resolutions)) {
 t.test('a consumer runs against the server of the package, in Node and in what a browser has', async (t) => {
   const installed = join(directory, 'node_modules', 'plant-store', 'dist')
   const STORE_URL = `sqlite:${join(directory, 'plants.db')}`
-  const server = run(t, join(installed, 'server.js'), { ACCESS_TOKENS: token, STORE_URL })
-  const [, baseUrl = ''] = await server.find('stderr', / on (\S+), store sqlite:/)
+  const command = nodeCommand(join(installed, 'server.js'))
+  const { url: baseUrl } = await startService(t, { STORE_URL }, { command })
 
   write(join(directory, 'readme.js'), readme.replace('http://127.0.0.1:3000', baseUrl).replace('<ACCESS_TOKEN>', token))
   const { stdout } = await promisify(execFile)(process.execPath, ['readme.js'], { cwd: directory })

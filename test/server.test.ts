@@ -1,94 +1,92 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { connect, createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import t, { type Test } from 'tap'
-import { run } from './support/process.ts'
+import t from 'tap'
+import { until } from '../scripts/system/until.ts'
 import { token } from './support/service.ts'
+import { spawnService, startService } from './support/service-process.ts'
+import { openSocket } from './support/sockets.ts'
 import { tokensFile } from './support/tokens.ts'
 
-const ACCESS_TOKENS = token
-
-async function start(t: Test, environment: Record<string, string> = {}) {
-  const server = run(t, 'src/server.ts', { ACCESS_TOKENS, ...environment })
-  const [line, url = '', management] = await server.find('stderr', /^plant-store \S+ on (\S+), .* on (\S+)\n/)
-  const create = async (body: string) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const answer = await fetch(`${url}/plants`, { method: 'POST', headers, body })
-    return [answer.status, await answer.text()]
-  }
-  return { ...server, url, management, line, create }
-}
+const served = (name: string) => ({ status: 200, body: JSON.stringify({ name }) })
 
 t.test('a plant outlives the process', async (t) => {
   const STORE_URL = `sqlite:${join(t.testdir({}), 'data', 'plants.db')}`
   const plant = '{"id":9223372036854775807,"name":"Monstera deliciosa"}'
-  const first = await start(t, { STORE_URL })
-  t.equal(first.line, `plant-store 1.0.0 on ${first.url}, store ${STORE_URL}, management on ${first.management}\n`)
-  t.same(await first.create(plant), [200, '{"name":"Monstera deliciosa"}'])
+  const first = await startService(t, { STORE_URL })
+  const { banner, url, managementUrl } = first
+  t.equal(banner, `plant-store 1.0.0 on ${url}, store ${STORE_URL}, management on ${managementUrl}\n`)
+  t.hasStrict(await first.create(plant), served('Monstera deliciosa'))
 
-  const second = await run(t, 'src/server.ts', { ACCESS_TOKENS, STORE_URL }).ended
-  t.match(second, { code: 1, stderr: `plant-store: STORE_URL is "${STORE_URL}": it is in use by another process\n` })
+  const second = await spawnService({ STORE_URL }).untilEnded()
+  t.hasStrict(second, {
+    code: 1,
+    stdout: '',
+    stderr: `plant-store: STORE_URL is "${STORE_URL}": it is in use by another process\n`,
+  })
 
-  first.child.kill('SIGTERM')
-  t.match(await first.ended, { code: 0, signal: null, stderr: first.line })
+  t.hasStrict(await first.stop(), { code: 0, signal: null, stderr: banner })
 
-  const again = await start(t, { STORE_URL })
-  t.same(await again.create(plant), [200, '{"name":"Monstera deliciosa"}'])
-  const other = await again.create('{"id":9223372036854775807,"name":"Another"}')
-  t.same(other, [409, '{"error":40900,"message":"id 9223372036854775807 belongs to another plant"}'])
-  again.child.kill('SIGINT')
-  t.match(await again.ended, { code: 0, signal: null })
+  const again = await startService(t, { STORE_URL })
+  t.hasStrict(await again.create(plant), served('Monstera deliciosa'))
+  t.hasStrict(await again.create('{"id":9223372036854775807,"name":"Another"}'), {
+    status: 409,
+    body: '{"error":40900,"message":"id 9223372036854775807 belongs to another plant"}',
+  })
+  t.hasStrict(await again.stop('SIGINT'), { code: 0, signal: null, stderr: again.banner })
 })
 
 t.test('without tokens one is made, with a command that works', async (t) => {
-  const server = run(t, 'src/server.ts')
-  const [, command = ''] = await server.find('stderr', /^(curl .*)\n/m)
-  const { stdout } = await promisify(execFile)('bash', ['-c', command])
+  const { find, stop } = await startService(t, { ACCESS_TOKENS: '' })
+  const [, command = '', made = ''] = await find(
+    'stderr',
+    /^(curl .* 'Authorization: Bearer (plants_[\w-]{49})' .*)\n/m,
+  )
+  const { stdout } = await promisify(execFile)('bash', ['-c', command], { timeout: 30_000 })
   t.equal(stdout, '{"name":"Monstera deliciosa","tag":"indoor"}')
-  server.child.kill('SIGTERM')
-  const { code, stdout: log } = await server.ended
+  const { code, stdout: log } = await stop()
   t.equal(code, 0)
-  t.notMatch(log, /Bearer/)
+  t.match(log, /"msg":"request"/)
+  t.notOk(log.includes(made), 'the log has no token')
 })
 
 t.test('what is in flight is finished, a second signal ends at once', async (t) => {
-  const { child, url, ended } = await start(t)
-  const { port } = new URL(url)
   const body = '{"id":1,"name":"a"}'
   const unfinished =
     `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n` +
     `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`
-  const socket = connect(Number(port), '127.0.0.1')
-  socket.write(unfinished)
-  const silent = connect(Number(port), '127.0.0.1')
-  t.teardown(() => silent.destroy())
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  child.kill('SIGTERM')
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  socket.write(body.slice(5))
-  const answer = String(await new Promise((resolve) => socket.once('data', resolve)))
-  t.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
-  t.match(answer, /connection: close/i)
-  t.match(await ended, { code: 0, signal: null })
+  /** Starts a service and has it receive half a request, beside a connection that sends nothing; then sends SIGTERM. */
+  const drainWithRequest = async () => {
+    const service = await startService(t)
+    // Connections are accepted in order: the silent one is there when the request is.
+    const silent = await openSocket(t, service.port)
+    const busy = await openSocket(t, service.port, unfinished)
+    const isActive = async () => /^http_server_active_requests 1$/m.test((await service.page('/metrics')).body)
+    await until(isActive, 'the request is in flight')
+    service.signal('SIGTERM')
+    await until(async () => (await service.page('/readyz')).body === 'draining\n', 'the service drains')
+    return { ...service, silent, busy }
+  }
 
-  const stubborn = await start(t)
-  const open = connect(Number(new URL(stubborn.url).port), '127.0.0.1')
-  open.on('error', () => {}).write(unfinished)
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  stubborn.child.kill('SIGTERM')
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  stubborn.child.kill('SIGTERM')
-  t.match(await stubborn.ended, { code: 1, signal: null })
+  const { busy, silent, untilEnded } = await drainWithRequest()
+  busy.socket.write(body.slice(5))
+  const answer = await busy.closed()
+  t.match(answer, /^HTTP\/1\.1 200 OK\r\n([^\r\n]+\r\n)*connection: close\r\n/i)
+  t.match(answer, /\r\n\r\n\{"name":"a"\}$/)
+  t.equal(await silent.closed(), '')
+  t.hasStrict(await untilEnded(), { code: 0, signal: null })
+
+  const stubborn = await drainWithRequest()
+  t.hasStrict(await stubborn.stop(), { code: 1, signal: null })
 })
 
 t.test('a start that cannot be is refused with one line', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   t.teardown(() => taken.close())
-  await new Promise((resolve) => taken.once('listening', resolve))
+  await once(taken, 'listening')
   const PORT = String((taken.address() as AddressInfo).port)
   const cases: [Record<string, string>, RegExp][] = [
     [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+, allowed: a free port\n$/],
@@ -99,7 +97,7 @@ t.test('a start that cannot be is refused with one line', async (t) => {
     [{ HOST: '0.0.0.0', ACCESS_TOKENS: '' }, /^plant-store: ACCESS_TOKENS is not set, .*\n$/],
   ]
   for (const [environment, line] of cases) {
-    const { code, stdout, stderr } = await run(t, 'src/server.ts', { ACCESS_TOKENS, ...environment }).ended
+    const { code, stdout, stderr } = await spawnService(environment).untilEnded()
     t.same([code, stdout], [1, ''])
     t.match(stderr, line)
   }
@@ -114,10 +112,10 @@ t.test('when the store fails for good, the process ends and a supervisor can sta
       failure: new Promise((resolve) => process.once('SIGUSR2', () => resolve(new Error('the disk is on fire')))),
     })`,
   })
-  const { child, create, ended } = await start(t, { STORE_URL: `module:${directory}/store.mjs` })
-  t.match(await create('{"id":1,"name":"a"}'), [503])
-  child.kill('SIGUSR2')
-  t.match(await ended, { code: 1, stderr: 'plant-store: the store has failed: the disk is on fire\n' })
+  const { create, stop, banner } = await startService(t, { STORE_URL: `module:${directory}/store.mjs` })
+  t.equal((await create('{"id":1,"name":"a"}')).status, 503)
+  const told = 'plant-store: the store has failed: the disk is on fire\n'
+  t.hasStrict(await stop('SIGUSR2'), { code: 1, signal: null, stderr: `${banner}${told}` })
 })
 
 t.test('a slow client does not keep a service whose store has failed', async (t) => {
@@ -127,12 +125,18 @@ t.test('a slow client does not keep a service whose store has failed', async (t)
       failure: new Promise((resolve) => process.once('SIGUSR2', () => resolve(new Error('gone')))),
     })`,
   })
-  const { child, url, ended } = await start(t, { STORE_URL: `module:${directory}/store.mjs` })
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  socket.on('error', () => {}).write('POST /plants HTTP/1.1\r\nHost: a\r\n')
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  child.kill('SIGUSR2')
-  t.match(await ended, { code: 1, stderr: 'plant-store: the store has failed: gone\n' })
+  const { port, signal, untilEnded, banner } = await startService(t, { STORE_URL: `module:${directory}/store.mjs` })
+  // One write: once the first request is answered, the service has the beginning of the second, too.
+  const beginning = 'POST /plants HTTP/1.1\r\nHost: a\r\n'
+  const client = await openSocket(t, port, `GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n${beginning}`)
+  await client.receives(/^HTTP\/1\.1 404 /)
+  signal('SIGUSR2')
+  // HEADERS_TIMEOUT would end the connection after 10 seconds.
+  t.hasStrict(await untilEnded(5_000), {
+    code: 1,
+    signal: null,
+    stderr: `${banner}plant-store: the store has failed: gone\n`,
+  })
 })
 
 t.test('a signal ends a service that does not serve yet, and a start that is refused ends it, too', async (t) => {
@@ -144,20 +148,23 @@ t.test('a signal ends a service that does not serve yet, and a start that is ref
     })`,
   })
   const STORE_URL = `module:${directory}/slow.mjs`
-  const slow = run(t, 'src/server.ts', { ACCESS_TOKENS, STORE_URL })
-  await slow.find('stdout', /opening/)
-  slow.child.kill('SIGTERM')
-  t.match(await slow.ended, { code: 0, signal: null })
-  const half = await run(t, 'src/server.ts', { ACCESS_TOKENS, STORE_URL: `module:${directory}/half.mjs` }).ended
-  t.match(half, { code: 1, stderr: /: its open gives no store: it has no function create\n$/ })
-  const stuck = await start(t, { STORE_URL: `module:${directory}/stuck.mjs` })
-  stuck.child.kill('SIGTERM')
-  t.match(await stuck.ended, { code: 1, stderr: 'plant-store: stuck\n' })
+  const slow = spawnService({ STORE_URL })
+  await slow.find('stdout', /^opening$/m)
+  t.same(await slow.stop(), { code: 0, signal: null, stdout: 'opening\n', stderr: '' })
+  const half = `module:${directory}/half.mjs`
+  t.same(await spawnService({ STORE_URL: half }).untilEnded(), {
+    code: 1,
+    signal: null,
+    stdout: '',
+    stderr: `plant-store: STORE_URL is "${half}": its open gives no store: it has no function create\n`,
+  })
+  const stuck = await startService(t, { STORE_URL: `module:${directory}/stuck.mjs` })
+  t.hasStrict(await stuck.stop(), { code: 1, signal: null, stderr: `${stuck.banner}plant-store: stuck\n` })
 })
 
 t.test('a password in the URL of a store is not shown', async (t) => {
   const STORE_URL = 'postgres://me:s3cret@127.0.0.1:1/plants'
-  const { code, stdout, stderr } = await run(t, 'src/server.ts', { ACCESS_TOKENS, STORE_URL }).ended
+  const { code, stdout, stderr } = await spawnService({ STORE_URL }).untilEnded()
   t.match(
     stderr,
     /^plant-store: STORE_URL is "postgres:\/\/me:\*\*\*@127\.0\.0\.1:1\/plants": no server can be used: .*\n$/,
@@ -167,42 +174,38 @@ t.test('a password in the URL of a store is not shown', async (t) => {
 })
 
 t.test('an address of IPv6 is written as one', async (t) => {
-  const { url, create, child, ended } = await start(t, { HOST: '::1' })
+  const { url, create, stop } = await startService(t, { HOST: '::1' })
   t.match(url, /^http:\/\/\[::1\]:\d+$/)
-  t.same(await create('{"id":1,"name":"a"}'), [200, '{"name":"a"}'])
-  child.kill('SIGTERM')
-  t.match(await ended, { code: 0 })
+  t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
+  t.hasStrict(await stop(), { code: 0, signal: null })
 })
 
 t.test('a tokens file that breaks is told in the log and by a metric, and its last good tokens go on', async (t) => {
   const path = tokensFile(t, ['gardener', token])
   const good = readFileSync(path, 'utf8')
-  const { child, find, create, management } = await start(t, { ACCESS_TOKENS: '', TOKENS_FILE: path })
-  const figure = async () =>
-    /^plant_store_tokens_file_good (\d)$/m.exec(await (await fetch(`${management}/metrics`)).text())?.[1]
+  const { find, create, page, stop } = await startService(t, { ACCESS_TOKENS: '', TOKENS_FILE: path })
+  const figure = async () => /^plant_store_tokens_file_good (\d)$/m.exec((await page('/metrics')).body)?.[1]
   await find('stdout', /^\{"level":"info".*"clients":1,"msg":"tokens file read"\}$/m)
   t.equal(await figure(), '1')
-  t.same(await create('{"id":1,"name":"a"}'), [200, '{"name":"a"}'])
+  t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
   writeFileSync(path, good.slice(1))
   await find('stdout', /^\{"level":"error".*"msg":"tokens file cannot be used, the last good one is kept"\}$/m)
   t.equal(await figure(), '0')
-  t.same(await create('{"id":1,"name":"a"}'), [200, '{"name":"a"}'])
+  t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
   writeFileSync(path, good)
   await find('stdout', /(tokens file read"\}\n[\s\S]*){2}/)
   t.equal(await figure(), '1')
-  child.kill('SIGTERM')
+  t.hasStrict(await stop(), { code: 0, signal: null })
 
-  const refused = await run(t, 'src/server.ts', { TOKENS_FILE: '/nowhere/tokens.json' }).ended
+  const refused = await spawnService({ ACCESS_TOKENS: '', TOKENS_FILE: '/nowhere/tokens.json' }).untilEnded()
   t.match(refused, { code: 1, stderr: /^plant-store: TOKENS_FILE is "\/nowhere\/tokens.json": ENOENT[^\n]*\n$/ })
 })
 
 t.test('more connections than are allowed are counted', async (t) => {
-  const { url, management } = await start(t, { CONNECTIONS_LIMIT: '1' })
-  const port = Number(new URL(url).port)
-  const first = connect(port, '127.0.0.1')
-  t.teardown(() => first.destroy())
-  await once(first, 'connect')
-  await once(connect(port, '127.0.0.1').resume(), 'close')
-  const metrics = await (await fetch(`${management}/metrics`)).text()
-  t.match(metrics, /^plant_store_requests_refused_total\{reason="connections"\} 1$/m)
+  const { port, page } = await startService(t, { CONNECTIONS_LIMIT: '1' })
+  const first = await openSocket(t, port)
+  const second = await openSocket(t, port)
+  t.equal(await second.closed(), '')
+  t.match((await page('/metrics')).body, /^plant_store_requests_refused_total\{reason="connections"\} 1$/m)
+  t.notOk(first.isClosed())
 })

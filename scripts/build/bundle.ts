@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type BuildOptions, build } from 'esbuild'
 
-/** Bundles into dist/ what runs: the command, the server with its stores, and the client. */
-export async function bundle(): Promise<void> {
-  await Promise.all([bundleServer(), bundleClient()])
+/** Bundles into a directory what runs: the command, the server with its stores, and the client. */
+export async function bundle(directory = 'dist'): Promise<void> {
+  await Promise.all([bundleServer(directory), bundleClient(directory)])
 }
 
 /** How the service is bundled: few files start in less time than several hundred. A native package stays a package. */
@@ -20,8 +21,8 @@ export const serverBundle = {
   logLevel: 'warning',
 } satisfies BuildOptions
 
-async function bundleServer(): Promise<void> {
-  await rm('dist/chunks', { recursive: true, force: true })
+async function bundleServer(directory: string): Promise<void> {
+  await rm(join(directory, 'chunks'), { recursive: true, force: true })
   await build({
     ...serverBundle,
     entryPoints: {
@@ -34,17 +35,17 @@ async function bundleServer(): Promise<void> {
       // And the primary process for its workers.
       'chunks/worker': 'src/process/worker.ts',
     },
-    outdir: 'dist',
+    outdir: directory,
     chunkNames: 'chunks/[name]-[hash]',
     splitting: true,
   })
 }
 
 /** One file that imports nothing: a browser can load it as it is. */
-async function bundleClient(): Promise<void> {
+async function bundleClient(directory: string): Promise<void> {
   await build({
     entryPoints: { client: 'src/client/client.ts' },
-    outdir: 'dist',
+    outdir: directory,
     bundle: true,
     minifySyntax: true,
     platform: 'browser',

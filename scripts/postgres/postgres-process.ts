@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { settlesWithin } from '../system/wait-until.ts'
+import { within } from '../system/until.ts'
 import { type Directory, program, unprivileged } from './postgres-programs.ts'
 
 const signals = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const
@@ -40,7 +40,7 @@ export async function runServer(
   const failed = ended.then(() => {
     throw new Error(`PostgreSQL ended: ${log}`)
   })
-  await settlesWithin('PostgreSQL to accept connections', Promise.race([ready, failed]))
+  await within(Promise.race([ready, failed]), 'PostgreSQL to accept connections')
   const pipe = child.stderr as Socket
   child.unref()
   pipe.unref()
@@ -49,7 +49,7 @@ export async function runServer(
       child.ref()
       pipe.ref()
       child.kill(signals[mode])
-      await settlesWithin(`PostgreSQL to end after a ${mode} stop`, ended)
+      await within(ended, `PostgreSQL to end after a ${mode} stop`)
     },
   }
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { freePort } from '../system/free-port.ts'
-import { waitUntil } from '../system/wait-until.ts'
+import { until } from '../system/until.ts'
 import { copyData, type DataOptions, initialize } from './data-directory.ts'
 import { runServer, type ServerProcess, type StopMode } from './postgres-process.ts'
 import { type Directory, makeDirectory } from './postgres-programs.ts'
@@ -106,7 +106,7 @@ export class Postgres {
     const sql =
       "SELECT FROM pg_stat_replication WHERE application_name = $1 AND state = 'streaming' AND sync_state = $2"
     const isFollowed = async () => (await this.query(sql, [name, state])).length > 0
-    await waitUntil(`the ${state} standby ${name} to stream`, isFollowed)
+    await until(isFollowed, `the ${state} standby ${name} to stream`)
   }
 
   /** Promotes this standby; resolves when it takes writes. */

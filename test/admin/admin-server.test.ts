@@ -1,41 +1,95 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { type IncomingHttpHeaders, type RequestOptions, request, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
-import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { RequestOptions, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
+import { within } from '../../scripts/system/until.ts'
 import { createManagement } from '../../src/admin/admin-server.ts'
 import type { ManagementOptions } from '../../src/admin/pages.ts'
+import { openStore } from '../../src/store/open.ts'
+import { type Answer, ask as askUrl } from '../support/ask.ts'
 import { contract } from '../support/contract.ts'
+import { builtCode } from '../support/service-code.ts'
+import { startService } from '../support/service-process.ts'
+import { openSocket } from '../support/sockets.ts'
 
 const { documentText } = contract
+const { title, version } = contract.routes.info
+const docsPage = '<p>plants'
+/** How many connections the management takes at once. */
+const { maxConnections } = createManagement({ contract } as ManagementOptions)
 
-type Answer = { status: number | undefined; headers: IncomingHttpHeaders; body: string }
-
-/** Asks on a connection of its own. */
-async function ask(options: RequestOptions): Promise<Answer> {
-  const asked = request({ agent: false, ...options }).end()
-  const [answer] = await once(asked, 'response')
-  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
+/** Management that listens, in this process or in that of the bundle. */
+type Management = {
+  port: number
+  ask(path: string, options?: RequestOptions): Promise<Answer>
+  /** The store that readiness depends on. */
+  store: ReturnType<typeof storeModule>
+  /** Whether the service was last told to be ready, as its metric shows. */
+  lastReady(): Promise<boolean | undefined>
+  /** Path of the docs page. */
+  docs: string
+  /** What /metrics answers. */
+  metrics: RegExp
 }
 
-async function start(t: Test, options: Partial<ManagementOptions> = {}) {
-  const given = {
-    contract,
-    docs: join(t.testdir({ 'index.html': '<p>plants' }), 'index.html'),
-    metrics: async () => 'up 1\n',
-    ready: async () => {},
-    onReady() {},
+/** Writes a module with a store whose readiness is controlled by files. */
+function storeModule(t: Test) {
+  const directory = t.testdir({
+    asked: '',
+    'store.mjs': `
+      import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
+      const file = (name) => new URL(name, import.meta.url)
+      const ready = async () => {
+        appendFileSync(file('asked'), '.')
+        if (existsSync(file('hangs'))) return new Promise(() => rmSync(file('hangs')))
+        if (existsSync(file('reason'))) throw new Error(readFileSync(file('reason'), 'utf8'))
+      }
+      export const open = async () => ({ create: async () => 'created', ready, close: async () => {} })`,
+  })
+  const path = (name: string) => join(directory, name)
+  return {
+    url: `module:${path('store.mjs')}`,
+    /** Makes the store unready with a reason, or ready. */
+    setReason(reason: string | undefined) {
+      if (reason === undefined) rmSync(path('reason'))
+      else writeFileSync(path('reason'), reason)
+    },
+    /** Makes the store never answer the next question. */
+    hang: () => appendFileSync(path('hangs'), ''),
+    /** How often the store was asked. */
+    asked: () => readFileSync(path('asked'), 'utf8').length,
   }
-  const server = createManagement({ ...given, ...options })
+}
+
+async function startHere(t: Test, options: Partial<ManagementOptions> = {}): Promise<Management & { server: Server }> {
+  const store = storeModule(t)
+  const { ready } = await openStore(store.url)
+  const docs = join(t.testdirName, 'index.html')
+  writeFileSync(docs, docsPage)
+  let told: boolean | undefined
+  const server = createManagement({
+    contract,
+    docs,
+    metrics: async () => 'up 1\n',
+    ready,
+    onReady(good) {
+      told = good
+    },
+    ...options,
+  })
   t.teardown(() => stop(server))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
-  return { server, port, ask: (path: string, options: RequestOptions = {}) => ask({ port, path, ...options }) }
+  const ask = askAt(`http://127.0.0.1:${port}`)
+  return { server, port, ask, store, lastReady: async () => told, docs, metrics: /^up 1\n$/ }
 }
+
+/** A path is sent as it is given: a URL would be normalized. */
+const askAt = (url: string) => (path: string, options?: RequestOptions) => askUrl(url, { path, ...options })
 
 function stop(server: Server): void {
   server.close()
@@ -51,136 +105,167 @@ const contentTypes = {
   '/openapi.json': 'application/json',
 }
 
-t.test('each page is there for GET and HEAD, and nothing else', async (t) => {
-  const { ask } = await start(t)
-  const list = (await ask('/')).body
-  t.ok(list.startsWith(`${contract.routes.info.title} ${contract.routes.info.version}\n`))
-  for (const [path, contentType] of Object.entries(contentTypes)) {
-    const answer = await ask(`${path}?seen=1`)
-    t.match(answer, { status: 200, headers: { 'content-type': contentType, 'cache-control': 'no-store' } }, path)
-    t.match(answer.headers, { 'x-content-type-options': 'nosniff', connection: 'close' })
-    t.equal(Number(answer.headers['content-length']), Buffer.byteLength(answer.body))
-    const { date: _, ...headers } = answer.headers
-    t.match(await ask(path, { method: 'HEAD' }), { status: 200, headers, body: '' })
-    t.match(await ask(path, { method: 'POST' }), { status: 405, headers: { allow: 'GET, HEAD' } })
-    if (path !== '/') t.ok(list.includes(`\n${path} `), `${path} is listed`)
+/** What holds wherever the management runs. */
+function suite(t: Test, start: (t: Test) => Promise<Management>): void {
+  t.test('each page is there for GET and HEAD, and nothing else', async (t) => {
+    const { ask, metrics } = await start(t)
+    const list = (await ask('/')).body
+    t.ok(list.startsWith(`${title} ${version}\n`))
+    for (const [path, contentType] of Object.entries(contentTypes)) {
+      const answer = await ask(`${path}?seen=1`)
+      t.equal(answer.status, 200, path)
+      const { date: _, 'content-length': length, ...headers } = answer.headers
+      t.hasStrict(headers, { 'content-type': contentType, 'cache-control': 'no-store' }, path)
+      t.hasStrict(headers, { 'x-content-type-options': 'nosniff', connection: 'close' })
+      t.equal(Number(length), Buffer.byteLength(answer.body))
+      const head = await ask(path, { method: 'HEAD' })
+      t.same([head.status, head.body], [200, ''])
+      t.hasStrict(head.headers, headers)
+      // Figures change from one answer to the next.
+      if (path !== '/metrics') t.equal(head.headers['content-length'], length)
+      t.hasStrict(await ask(path, { method: 'POST' }), { status: 405, headers: { allow: 'GET, HEAD' } })
+      if (path !== '/') t.ok(list.includes(`\n${path} `), `${path} is listed`)
+    }
+    for (const path of ['/livez/', '/plants', '//docs', '/docs/../livez']) t.equal((await ask(path)).status, 404, path)
+    t.equal((await ask('/openapi.json')).body, documentText)
+    t.equal((await ask('/docs')).body, docsPage)
+    t.match((await ask('/metrics')).body, metrics)
+  })
+
+  t.test('readiness asks the store and sets the metric, liveness does not', async (t) => {
+    const { ask, store, lastReady } = await start(t)
+    store.setReason('the disk is full')
+    const asked = store.asked()
+    t.hasStrict(await ask('/livez'), { status: 200, body: 'alive\n' })
+    t.equal(store.asked(), asked)
+    t.hasStrict(await ask('/readyz'), { status: 503, body: 'the disk is full\n' })
+    t.equal(await lastReady(), false)
+    store.setReason(undefined)
+    t.hasStrict(await ask('/readyz'), { status: 200, body: 'ready\n' })
+    t.equal(await lastReady(), true)
+    t.equal(store.asked(), asked + 2)
+  })
+
+  t.test('probes that come together ask the store once, and wait for two seconds at most', async (t) => {
+    const { ask, store } = await start(t)
+    store.hang()
+    const asked = store.asked()
+    const probes = Promise.all([1, 2, 3].map(() => ask('/readyz')))
+    t.equal((await ask('/livez')).status, 200, 'nobody else waits')
+    for (const answer of await probes) t.hasStrict(answer, { status: 503, body: 'no answer within 2000 ms\n' })
+    t.equal(store.asked(), asked + 1)
+    t.equal((await ask('/readyz')).status, 200)
+  })
+
+  t.test('without a docs page /docs answers 404 and says how to make one', async (t) => {
+    const { ask, docs } = await start(t)
+    rmSync(docs)
+    const answer = await ask('/docs')
+    writeFileSync(docs, docsPage)
+    t.match(answer, { status: 404, body: /^[^\n]*npm run docs[^\n]*\n$/ })
+  })
+
+  t.test('the docs page is held to its own policy, and is framed nowhere', async (t) => {
+    const { ask } = await start(t)
+    const template = readFileSync('scripts/docs/template.hbs', 'utf8')
+    const [, own] = /Content-Security-Policy" content="([^"]*)"/.exec(template) ?? []
+    t.equal((await ask('/docs')).headers['content-security-policy'], `${own}; frame-ancestors 'none'`)
+  })
+
+  t.test('a loopback address answers to its own names only', async (t) => {
+    const { ask } = await start(t)
+    const own = ['127.0.0.1', '127.0.0.1:3001', '[::1]:3001', '10.1.2.3:3001', 'localhost', 'LOCALHOST:1']
+    for (const host of [...own, 'a.localhost']) {
+      t.equal((await ask('/livez', { headers: { host } })).status, 200, host)
+    }
+    for (const host of [
+      'plants.example',
+      'plants.example:3001',
+      '127.0.0.1.example',
+      'localhost.example',
+      'notlocalhost',
+    ]) {
+      t.match(await ask('/livez', { headers: { host } }), { status: 421, body: /^[^\n]*address[^\n]*\n$/ }, host)
+    }
+  })
+
+  t.test('a client of HTTP/1.0 names no host', async (t) => {
+    const { port } = await start(t)
+    const client = await openSocket(t, port, 'GET /livez HTTP/1.0\r\n\r\n')
+    t.match(await client.closed(), /^HTTP\/1\.1 200 OK\r\n([^\r\n]+\r\n)+\r\nalive\n$/)
+  })
+
+  t.test('connections are limited in number, and those without a request are closed', async (t) => {
+    const { port, ask } = await start(t)
+    const idle = await Promise.all(Array.from({ length: maxConnections }, () => openSocket(t, port)))
+    idle[0]?.socket.write('GET /livez HTTP/1.1\r\nHost: ')
+    await t.rejects(ask('/livez'), { code: /^ECONNRESET$/ })
+    await Promise.all(idle.map(({ closed }) => closed()))
+    t.equal((await ask('/livez')).status, 200)
+  })
+}
+
+t.test('in this process', async (t) => suite(t, startHere))
+
+t.test('as the built bundle', async (t) => {
+  const { command, docs } = await builtCode(t)
+  mkdirSync(dirname(docs))
+  writeFileSync(docs, docsPage)
+  const store = storeModule(t)
+  const { managementUrl, page, stop, banner } = await startService(t, { STORE_URL: store.url }, { command })
+  const port = Number(new URL(managementUrl).port)
+  const lastReady = async () => {
+    const [, value] = /^plant_store_ready ([01])$/m.exec((await page('/metrics')).body) ?? []
+    return value === undefined ? undefined : value === '1'
   }
-  for (const path of ['/livez/', '/plants', '//docs', '/docs/../livez']) t.equal((await ask(path)).status, 404, path)
-  t.equal((await ask('/openapi.json')).body, documentText)
-  t.equal((await ask('/docs')).body, '<p>plants')
-  t.equal((await ask('/metrics')).body, 'up 1\n')
-})
+  const metrics = /^# HELP [^\n]+\n[\s\S]*\nplant_store_build_info\{[^}\n]+\} 1\n/
+  suite(t, async () => ({ port, ask: askAt(managementUrl), store, lastReady, docs, metrics }))
 
-t.test('readiness is asked for, liveness is not', async (t) => {
-  const told: boolean[] = []
-  let asked = 0
-  let reason: string | undefined = 'the disk is full'
-  const { ask } = await start(t, {
-    async ready() {
-      asked++
-      if (reason !== undefined) throw new Error(reason)
-    },
-    onReady: (good) => told.push(good),
+  t.test('a connection that sends nothing does not keep the process from its end', async (t) => {
+    const silent = await openSocket(t, port)
+    t.equal((await page('/livez')).status, 200)
+    // Without closing it, the process would wait for 5 seconds, the time for headers.
+    const sent = performance.now()
+    t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
+    t.ok(performance.now() - sent < 4_000)
+    t.equal(await silent.closed(), '')
   })
-  t.match(await ask('/livez'), { status: 200, body: 'alive\n' })
-  t.equal(asked, 0)
-  t.match(await ask('/readyz'), { status: 503, body: 'the disk is full\n' })
-  reason = undefined
-  t.match(await ask('/readyz'), { status: 200, body: 'ready\n' })
-  t.same(told, [false, true])
-  t.equal(asked, 2)
 })
 
-t.test('probes that come together ask once, and wait no longer than they are worth', async (t) => {
-  let asked = 0
-  const { ask } = await start(t, {
-    ready() {
-      asked++
-      return asked === 1 ? new Promise(() => {}) : Promise.resolve()
-    },
-  })
-  const probes = Promise.all([1, 2, 3].map(() => ask('/readyz')))
-  t.equal((await ask('/livez')).status, 200, 'nobody else waits')
-  for (const answer of await probes) t.match(answer, { status: 503, body: 'no answer within 2000 ms\n' })
-  t.equal(asked, 1)
-  t.equal((await ask('/readyz')).status, 200)
-})
-
-t.test('without its page it says how to make one', async (t) => {
-  const { ask } = await start(t, { docs: join('no', 'such', 'page') })
-  t.match(await ask('/docs'), { status: 404, body: /^[^\n]*npm run docs[^\n]*\n$/ })
-})
-
-t.test('the page is held to its own policy, and is framed nowhere', async (t) => {
-  const { ask } = await start(t)
-  const template = readFileSync('scripts/docs/template.hbs', 'utf8')
-  const [, own] = /Content-Security-Policy" content="([^"]*)"/.exec(template) ?? []
-  t.equal((await ask('/docs')).headers['content-security-policy'], `${own}; frame-ancestors 'none'`)
-})
+// What follows needs what only this process can give: figures that fail, a server that is told of an error, a socket file.
 
 t.test('a figure that cannot be had costs one answer', async (t) => {
-  const { ask, server } = await start(t, { metrics: () => Promise.reject(new Error('no figures')) })
-  t.match(await ask('/metrics'), { status: 500, body: 'no figures\n' })
+  const { ask, server } = await startHere(t, { metrics: () => Promise.reject(new Error('no figures')) })
+  t.hasStrict(await ask('/metrics'), { status: 500, body: 'no figures\n' })
   server.emit('error', new Error('accept EMFILE'))
   t.equal((await ask('/livez')).status, 200)
 })
 
-t.test('whether it can listen is for its caller to know', async (t) => {
-  const { port } = await start(t)
-  const second = createManagement({ ...({} as ManagementOptions), contract })
+t.test('the caller is told that the server cannot listen', async (t) => {
+  const { port } = await startHere(t)
+  const second = createManagement({ contract } as ManagementOptions)
   second.listen(port, '127.0.0.1')
-  await t.rejects(once(second, 'listening'), { code: 'EADDRINUSE' })
+  await t.rejects(once(second, 'listening'), { code: /^EADDRINUSE$/ })
 })
 
-t.test('a loopback address answers to its own names only', async (t) => {
-  const { ask } = await start(t)
-  const own = ['127.0.0.1', '127.0.0.1:3001', '[::1]:3001', '10.1.2.3:3001', 'localhost', 'LOCALHOST:1', 'a.localhost']
-  for (const host of own) t.equal((await ask('/livez', { headers: { host } })).status, 200, host)
-  for (const host of [
-    'plants.example',
-    'plants.example:3001',
-    '127.0.0.1.example',
-    'localhost.example',
-    'notlocalhost',
-  ]) {
-    t.match(await ask('/livez', { headers: { host } }), { status: 421, body: /address/ }, host)
-  }
-})
-
-t.test('where it is reached otherwise it goes by any name', async (t) => {
-  const { server } = await start(t)
+t.test('on another address than a loopback one it answers to any name', async (t) => {
+  const { server } = await startHere(t)
   stop(server)
-  const socketPath = join(t.testdir({}), 'socket')
+  // A path of more than 107 bytes, as a title makes it, is cut off without an error.
+  const directory = mkdtempSync(join(tmpdir(), 'plants-'))
+  t.teardown(() => rmSync(directory, { recursive: true }))
+  const socketPath = join(directory, 'socket')
   await once(server.listen(socketPath), 'listening')
-  t.equal((await ask({ socketPath, path: '/livez', headers: { host: 'plants.example' } })).status, 200)
+  const { status } = await askUrl('http://plants.example/livez', { socketPath })
+  t.equal(status, 200)
 })
 
-t.test('a client of HTTP/1.0 names no host', async (t) => {
-  const { port } = await start(t)
-  const socket = connect(port, '127.0.0.1')
-  socket.end('GET /livez HTTP/1.0\r\n\r\n')
-  t.match(await text(socket), /^HTTP\/1\.1 200 OK\r\n.*\r\nalive\n$/s)
-})
-
-t.test('connections are few, and those that say nothing end', async (t) => {
-  const { server, port, ask } = await start(t)
-  const idle = Array.from({ length: server.maxConnections }, () => connect(port, '127.0.0.1').resume())
-  t.teardown(() => {
-    for (const socket of idle) socket.destroy()
-  })
-  await Promise.all(idle.map((socket) => once(socket, 'connect')))
-  idle[0]?.write('GET /livez HTTP/1.1\r\nHost: ')
-  await t.rejects(ask('/livez'), { code: 'ECONNRESET' })
-  await Promise.all(idle.map((socket) => once(socket, 'close')))
+t.test('no connection outlasts closeAllConnections', async (t) => {
+  const { server, port, ask } = await startHere(t)
+  const silent = await openSocket(t, port)
   t.equal((await ask('/livez')).status, 200)
-})
-
-t.test('nothing outlasts its close', async (t) => {
-  const { server, port, ask } = await start(t)
-  const silent = connect(port, '127.0.0.1')
-  await once(silent, 'connect')
-  t.equal((await ask('/livez')).status, 200)
-  await sleep(10)
+  const closed = once(server, 'close')
   stop(server)
-  await Promise.all([once(server, 'close'), once(silent, 'close')])
+  await Promise.all([within(closed, 'the close of the server'), silent.closed()])
+  t.equal(server.listening, false)
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { UsageError } from '../../src/cli/cli-options.ts'
 import { parseDuration, parseExpiry } from '../../src/cli/duration.ts'
+import { usageError } from '../support/whole.ts'
 
 const now = Date.parse('2026-01-31T12:00:00Z')
 
@@ -15,7 +15,7 @@ t.test('a duration', async (t) => {
   for (const [text, milliseconds] of durations) t.equal(parseDuration(text, '--overlap'), milliseconds)
   for (const text of ['', '24', 'h', '-1h', '1.5h', '1w', '24H', ' 24h', '24h\n', '10000d']) {
     const message = `--overlap is ${JSON.stringify(text)}, allowed: a duration such as 24h or 7d`
-    t.throws(() => parseDuration(text, '--overlap'), new UsageError(message))
+    t.throws(() => parseDuration(text, '--overlap'), usageError(message))
   }
 })
 
@@ -29,6 +29,6 @@ t.test('a time to come', async (t) => {
   for (const [text, time] of times) t.equal(parseExpiry(text, now), Date.parse(time))
   for (const text of ['', 'never', '0s', '2026-01-31', '2026-01-31T12:00:00Z', '2027-02-29', '2027', '90']) {
     const message = `--expires is "${text}", allowed: a time to come, such as 90d, 2030-01-31 or 2030-01-31T12:00:00Z`
-    t.throws(() => parseExpiry(text, now), new UsageError(message))
+    t.throws(() => parseExpiry(text, now), usageError(message))
   }
 })

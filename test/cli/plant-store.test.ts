@@ -1,33 +1,42 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { run } from '../support/process.ts'
+import { tokenHelp } from '../../src/cli/token.ts'
+import { nodeCommand, run } from '../support/process.ts'
 import { token } from '../support/service.ts'
+import { startService } from '../support/service-process.ts'
+import { whole } from '../support/whole.ts'
 
 const plantStore = (t: Test, args: string[], environment = {}) => run(t, 'src/cli/plant-store.ts', environment, args)
 
 t.test('serve is the server', async (t) => {
-  const { child, find, ended } = plantStore(t, ['serve'], { ACCESS_TOKENS: token })
-  const [, url] = await find('stderr', /^plant-store \S+ on (\S+), store memory:/)
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const answer = await fetch(`${url}/plants`, { method: 'POST', headers, body: '{"id":1,"name":"a"}' })
-  t.equal(answer.status, 200)
-  child.kill('SIGTERM')
-  t.match(await ended, { code: 0, signal: null })
+  const command = [...nodeCommand('src/cli/plant-store.ts'), 'serve']
+  const { create, storeUrl, stop, banner } = await startService(t, {}, { command })
+  t.equal(storeUrl, 'memory:')
+  t.equal((await create('{"id":1,"name":"a"}')).status, 200)
+  t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
 
-  const refused = await plantStore(t, ['serve'], { ACCESS_TOKENS: token, PORT: 'x' }).ended
-  t.match(refused, { code: 1, stdout: '', stderr: /^plant-store: PORT is "x", / })
+  t.same(await plantStore(t, ['serve'], { ACCESS_TOKENS: token, PORT: 'x' }).untilEnded(), {
+    code: 1,
+    signal: null,
+    stdout: '',
+    stderr: 'plant-store: PORT is "x", allowed: an integer from 0 to 65535\n',
+  })
 })
 
 t.test('help and version', async (t) => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   const answers: [string[], RegExp][] = [
     [['--help'], /^plant-store serve .*\n(.*\n)*plant-store --version\n$/],
-    [['-h'], /^plant-store serve /],
+    [['-h'], /^plant-store serve .*\n(.*\n)*plant-store --version\n$/],
     [['serve', '--help'], /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*The README has them all\.\n$/],
-    [['token', '--help'], /^plant-store token create /],
-    [['--version'], new RegExp(`^${version}\n$`)],
+    [['token', '--help'], whole(tokenHelp)],
+    [['--version'], whole(`${version}\n`)],
   ]
-  for (const [args, stdout] of answers) t.match(await plantStore(t, args).ended, { code: 0, stdout, stderr: '' })
+  for (const [args, pattern] of answers) {
+    const { code, stdout, stderr } = await plantStore(t, args).untilEnded()
+    t.same([code, stderr], [0, ''])
+    t.match(stdout, pattern)
+  }
 })
 
 t.test('what is written wrong is told in one line, with exit code 2', async (t) => {
@@ -39,7 +48,7 @@ t.test('what is written wrong is told in one line, with exit code 2', async (t) 
     [['serve', 'plants'], 'A word without an option, allowed: --help'],
   ]
   for (const [args, message] of refusals) {
-    const { code, stdout, stderr } = await plantStore(t, args).ended
+    const { code, stdout, stderr } = await plantStore(t, args).untilEnded()
     t.same([code, stdout, stderr], [2, '', `plant-store: ${message}\n`])
   }
 })

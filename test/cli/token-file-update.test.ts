@@ -16,6 +16,7 @@ import t from 'tap'
 import type { TokenEntry } from '../../src/auth/token-file.ts'
 import { changeTokens, readTokens } from '../../src/cli/token-file-update.ts'
 import { textOf, tokensFile } from '../support/tokens.ts'
+import { whole } from '../support/whole.ts'
 
 const entry = { name: 'a', sha256: 'a'.repeat(64), created: '2026-01-31T12:00:00Z' }
 const added = (entries: TokenEntry[]) => ({ entries: [...entries, entry], result: 'r' })
@@ -67,19 +68,19 @@ t.test('when a change cannot be, nothing is changed', async (t) => {
   const change = () => {
     throw new Error('no')
   }
-  await t.rejects(changeTokens(path, change), { message: 'no' })
+  await t.rejects(changeTokens(path, change), { message: whole('no') })
   const wrong = { ...entry, name: '' }
   await t.rejects(
     changeTokens(path, () => ({ entries: [wrong] })),
-    /^tokens\[0\]\.name is wrong, /,
+    /^tokens\[0\]\.name is wrong, allowed: [^\n]+$/,
   )
   t.equal(readFileSync(path, 'utf8'), text)
 
   chmodSync(path, 0o666)
-  await t.rejects(changeTokens(path, added), /^its mode is 666, /)
+  await t.rejects(changeTokens(path, added), /^its mode is 666, allowed: writable by its owner alone$/)
   chmodSync(path, 0o600)
   writeFileSync(path, '{')
-  await t.rejects(changeTokens(path, added), /^it is not JSON: /)
+  await t.rejects(changeTokens(path, added), /^it is not JSON: unexpected end at character 1$/)
   await t.rejects(changeTokens(join(path, 'none', 'tokens.json'), added), { code: 'ENOTDIR' })
   await t.rejects(changeTokens(join(dirname(path), 'none', 'tokens.json'), added), { code: 'ENOENT' })
 })
@@ -89,7 +90,7 @@ t.test('a command that another keeps waiting gives up', async (t) => {
   const other = new Database(`${path}-lock`)
   other.exec('BEGIN EXCLUSIVE')
   t.teardown(() => other.close())
-  await t.rejects(changeTokens(path, added), { message: 'another command changes it' })
+  await t.rejects(changeTokens(path, added), { message: whole('another command changes it') })
   t.equal(readFileSync(path, 'utf8'), textOf())
   other.exec('COMMIT')
   await changeTokens(path, added)

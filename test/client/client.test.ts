@@ -1,14 +1,13 @@
 import t, { type Test } from 'tap'
 import { newToken } from '../../src/auth/tokens.ts'
 import { type ClientOptions, createClient } from '../../src/client/client.ts'
-import { run } from '../support/process.ts'
+import { startService } from '../support/service-process.ts'
 
 const edges = [-(2n ** 63n), -(2n ** 63n) + 1n, -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 2n, 2n ** 63n - 1n]
 
-/** Runs the service as it is deployed; gives its clients. */
+/** Runs the service; returns what makes its clients. */
 async function start(t: Test, ...tokens: string[]) {
-  const server = run(t, 'src/server.ts', { ACCESS_TOKENS: tokens.join() })
-  const [, baseUrl = ''] = await server.find('stderr', / on (\S+), store /)
+  const { url: baseUrl } = await startService(t, { ACCESS_TOKENS: tokens.join() })
   return (token: Exclude<ClientOptions['token'], undefined>) => createClient({ baseUrl, token })
 }
 

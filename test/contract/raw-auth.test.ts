@@ -1,6 +1,7 @@
 import t from 'tap'
 import { type Case, record, request, runCases, type Step } from '../support/raw.ts'
-import { authorization, createService, token } from '../support/service.ts'
+import { authorization, token } from '../support/service.ts'
+import { overTheWire } from '../support/wire.ts'
 
 const missing = { status: 401, error: 40100 }
 const invalid = { status: 401, error: 40101 }
@@ -326,18 +327,20 @@ const groups = {
   'authentication comes before the body': beforeTheBody,
   'the media type': mediaTypes,
 }
-for (const [name, cases] of Object.entries(groups)) {
-  t.test(name, async (t) => {
-    const { listen, log, create } = await createService(t)
-    t.same(await runCases(t, await listen(), cases), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+overTheWire(t, (t, start) => {
+  for (const [name, cases] of Object.entries(groups)) {
+    t.test(name, async (t) => {
+      const { listen, log, create } = await start(t)
+      t.same(await runCases(t, await listen(), cases), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+      t.equal((await create({ id: 1, name: 'raw' })).status, 200)
+      t.same(log, [])
+    })
+  }
+
+  t.test('the size of the body', async (t) => {
+    const { listen, log, create } = await start(t, { limits: { body: 1_024 } })
+    t.same(await runCases(t, await listen(), sizes), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })
-}
-
-t.test('the size of the body', async (t) => {
-  const { listen, log, create } = await createService(t, { limits: { body: 1_024 } })
-  t.same(await runCases(t, await listen(), sizes), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
-  t.equal((await create({ id: 1, name: 'raw' })).status, 200)
-  t.same(log, [])
 })

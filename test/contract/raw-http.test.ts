@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { openMemory } from '../../src/store/memory.ts'
 import { type Case, record, request, runCases, type Step } from '../support/raw.ts'
-import { authorization, createService, token } from '../support/service.ts'
+import { authorization, token } from '../support/service.ts'
+import { overTheWire } from '../support/wire.ts'
 
 const head = (line: string) => request({ line, without: ['content-type', 'content-length'], body: '' })
 const chunked = (chunks: string, headers: string[] = []) =>
@@ -448,81 +448,80 @@ function expecting(all: Buffer, wait: boolean): Step[] {
   return [all.subarray(0, at), ...(wait ? [{ continued: true } as const] : []), all.subarray(at)]
 }
 
-t.test('well-formed requests of every form', async (t) => {
-  const { listen, log, create } = await createService(t)
-  t.same(await runCases(t, await listen(), wellFormed), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
-  t.equal((await create({ id: 1, name: 'raw' })).status, 200)
-  t.same(log, [])
-})
+overTheWire(t, (t, start) => {
+  t.test('well-formed requests of every form', async (t) => {
+    const { listen, log, create } = await start(t)
+    t.same(await runCases(t, await listen(), wellFormed), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+    t.equal((await create({ id: 1, name: 'raw' })).status, 200)
+    t.same(log, [])
+  })
 
-t.test('malformed requests, other methods, other paths', async (t) => {
-  const { listen, log, create } = await createService(t)
-  t.same(await runCases(t, await listen(), malformedHttp), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
-  t.equal((await create({ id: 1, name: 'raw' })).status, 200)
-  t.same(log, [])
-})
+  t.test('malformed requests, other methods, other paths', async (t) => {
+    const { listen, log, create } = await start(t)
+    t.same(await runCases(t, await listen(), malformedHttp), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+    t.equal((await create({ id: 1, name: 'raw' })).status, 200)
+    t.same(log, [])
+  })
 
-t.test('slow requests', async (t) => {
-  const { listen, log, create } = await createService(t, { limits: { headersTime: 300, requestTime: 600 } })
-  t.same(await runCases(t, await listen(), slow), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
-  t.equal((await create({ id: 1, name: 'raw' })).status, 200)
-  t.same(log, [])
-})
+  t.test('slow requests', async (t) => {
+    const { listen, log, create } = await start(t, { limits: { headersTime: 300, requestTime: 600 } })
+    t.same(await runCases(t, await listen(), slow), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+    t.equal((await create({ id: 1, name: 'raw' })).status, 200)
+    t.same(log, [])
+  })
 
-t.test('a slow store', async (t) => {
-  const store = openMemory()
-  const create: typeof store.create = (plant) => sleep(200).then(() => store.create(plant))
-  const { listen, log } = await createService(t, { store: { ...store, create } })
-  await runCases(t, await listen(), behindSlowStore)
-  t.same(log, [])
-})
+  t.test('a slow store', async (t) => {
+    const { listen, log } = await start(t, { storeTime: 200 })
+    await runCases(t, await listen(), behindSlowStore)
+    t.same(log, [])
+  })
 
-t.test('clients that hold on to a connection that is closed', async (t) => {
-  const { app, listen } = await createService(t)
-  const port = await listen()
-  const requests = {
-    'malformed bytes': Buffer.from('BROKEN\r\n\r\n'),
-    'a truncated body': request().subarray(0, -1),
-    'Connection: close': withHeaders('Connection: close'),
-    'Expect: something else': withHeaders('Expect: something-else'),
-    CONNECT: head('CONNECT a:80 HTTP/1.1'),
-  }
-  for (const [name, bytes] of Object.entries(requests)) {
-    await t.test(name, async (t) => {
-      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-      t.teardown(() => socket.destroy())
-      socket.on('error', () => {}).resume()
-      socket.write(bytes)
-      if (name === 'a truncated body') socket.end()
-      else await new Promise((resolve) => socket.once('end', resolve))
-      const count = () =>
-        new Promise<number>((resolve) => app.server.getConnections((_error, number) => resolve(number)))
-      for (let waited = 0; (await count()) > 0 && waited < 2_500; waited += 50) await sleep(50)
-      t.equal(await count(), 0, 'the service lets go of the connection, though the client does not close its side')
-    })
-  }
-})
+  t.test('clients that hold on to a connection that is closed', async (t) => {
+    const { connections: count, listen } = await start(t)
+    if (count === undefined) return t.pass('the system does not show the connections of another process')
+    const port = await listen()
+    const requests = {
+      'malformed bytes': Buffer.from('BROKEN\r\n\r\n'),
+      'a truncated body': request().subarray(0, -1),
+      'Connection: close': withHeaders('Connection: close'),
+      'Expect: something else': withHeaders('Expect: something-else'),
+      CONNECT: head('CONNECT a:80 HTTP/1.1'),
+    }
+    for (const [name, bytes] of Object.entries(requests)) {
+      await t.test(name, async (t) => {
+        const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+        t.teardown(() => socket.destroy())
+        socket.on('error', () => {}).resume()
+        socket.write(bytes)
+        if (name === 'a truncated body') socket.end()
+        else await new Promise((resolve) => socket.once('end', resolve))
+        for (let waited = 0; (await count()) > 0 && waited < 2_500; waited += 50) await sleep(50)
+        t.equal(await count(), 0, 'the service lets go of the connection, though the client does not close its side')
+      })
+    }
+  })
 
-t.test('clients that reset the connection', async (t) => {
-  const beginnings = {
-    'a request': request(),
-    'half a body': request().subarray(0, -3),
-    'half a header': request().subarray(0, 30),
-    'malformed bytes': Buffer.from('BROKEN\r\n\r\n'),
-    'Expect: something else': withHeaders('Expect: something-else'),
-    // Last: what crashes the service ends the test.
-    CONNECT: head('CONNECT a:80 HTTP/1.1'),
-  }
-  for (const [name, bytes] of Object.entries(beginnings)) {
-    await t.test(name, async (t) => {
-      const { listen, log, create } = await createService(t)
-      const port = await listen()
-      for (const pause of [0, 0, 1, 5]) await reset(port, bytes, pause)
-      await sleep(20)
-      t.equal((await create({ id: 1, name: 'raw' })).status, 200, 'the service goes on')
-      t.same(log, [])
-    })
-  }
+  t.test('clients that reset the connection', async (t) => {
+    const beginnings = {
+      'a request': request(),
+      'half a body': request().subarray(0, -3),
+      'half a header': request().subarray(0, 30),
+      'malformed bytes': Buffer.from('BROKEN\r\n\r\n'),
+      'Expect: something else': withHeaders('Expect: something-else'),
+      // Last: what crashes the service ends the test.
+      CONNECT: head('CONNECT a:80 HTTP/1.1'),
+    }
+    for (const [name, bytes] of Object.entries(beginnings)) {
+      await t.test(name, async (t) => {
+        const { listen, log, create } = await start(t)
+        const port = await listen()
+        for (const pause of [0, 0, 1, 5]) await reset(port, bytes, pause)
+        await sleep(20)
+        t.equal((await create({ id: 1, name: 'raw' })).status, 200, 'the service goes on')
+        t.same(log, [])
+      })
+    }
+  })
 })
 
 function reset(port: number, bytes: Buffer, pause: number): Promise<void> {

@@ -1,8 +1,6 @@
 import t from 'tap'
-import { openMemory } from '../../src/store/memory.ts'
-import type { NewPlant } from '../../src/store/plant-store.ts'
 import { type Bytes, type Case, request, runCases } from '../support/raw.ts'
-import { createService } from '../support/service.ts'
+import { overTheWire } from '../support/wire.ts'
 
 const notJson = { status: 400, error: 40002 }
 const invalid = { status: 400, error: 40003 }
@@ -214,45 +212,36 @@ const exactIds: [string, bigint][] = [
 ]
 
 const groups = { encodings, strings, structures, ids }
-for (const [name, cases] of Object.entries(groups)) {
-  t.test(name, async (t) => {
-    const { store, created } = recordingStore()
-    const { listen, log, create } = await createService(t, { store })
-    t.same(await runCases(t, await listen(), cases), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
-    t.equal((await create({ id: 1, name: 'raw' })).status, 200)
-    for (const plant of created) {
-      t.same(
-        Object.keys(plant).filter((key) => !['id', 'name', 'tag'].includes(key)),
-        [],
-        'unknown members are never stored',
-      )
-      t.type(plant.id, 'bigint')
+overTheWire(t, (t, start) => {
+  for (const [name, cases] of Object.entries(groups)) {
+    t.test(name, async (t) => {
+      const { listen, log, create, created: asked } = await start(t)
+      t.same(await runCases(t, await listen(), cases), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+      t.equal((await create({ id: 1, name: 'raw' })).status, 200)
+      const created = asked()
+      for (const plant of created) {
+        t.same(
+          Object.keys(plant).filter((key) => !['id', 'name', 'tag'].includes(key)),
+          [],
+          'unknown members are never stored',
+        )
+        t.type(plant.id, 'bigint')
+      }
+      const taken = cases.filter(({ status }) => status === 200 || status === 409)
+      // Behind each case comes the probe on its connection, and behind all of them the create above.
+      t.equal(created.length, taken.length + cases.length + 1, 'what is refused never reaches the store')
+      t.same(log, [])
+    })
+  }
+
+  t.test('ids are exact to the last digit', async (t) => {
+    const { listen, log, created: asked } = await start(t)
+    const port = await listen()
+    for (const [text, id] of exactIds) {
+      await runCases(t, port, [create(`${text.slice(0, 80)} is ${id}`, withId(text), { status: 200 })])
+      const created = asked()
+      t.equal(created[0]?.id, id)
     }
-    const taken = cases.filter(({ status }) => status === 200 || status === 409)
-    // Behind each case comes the probe on its connection, and behind all of them the create above.
-    t.equal(created.length, taken.length + cases.length + 1, 'what is refused never reaches the store')
     t.same(log, [])
   })
-}
-
-t.test('ids are exact to the last digit', async (t) => {
-  const { store, created } = recordingStore()
-  const { listen, log } = await createService(t, { store })
-  const port = await listen()
-  for (const [text, id] of exactIds) {
-    created.length = 0
-    await runCases(t, port, [create(`${text.slice(0, 80)} is ${id}`, withId(text), { status: 200 })])
-    t.equal(created[0]?.id, id)
-  }
-  t.same(log, [])
 })
-
-function recordingStore() {
-  const store = openMemory()
-  const created: NewPlant[] = []
-  const create: typeof store.create = (plant) => {
-    created.push(plant)
-    return store.create(plant)
-  }
-  return { store: { ...store, create }, created }
-}

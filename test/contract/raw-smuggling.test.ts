@@ -1,7 +1,6 @@
 import t from 'tap'
-import { openMemory } from '../../src/store/memory.ts'
 import { type Bytes, type Case, record, request, runCases } from '../support/raw.ts'
-import { createService } from '../support/service.ts'
+import { overTheWire, type WireService } from '../support/wire.ts'
 
 const hexLength = record.length.toString(16)
 const chunk = `${hexLength}\r\n${record}\r\n`
@@ -260,45 +259,39 @@ const framed: Case[] = [
   },
 ]
 
-/** A store that remembers what it was asked for. */
-function watchedStore() {
-  const store = openMemory()
-  const names: string[] = []
-  const create: typeof store.create = (plant) => {
-    names.push(plant.name)
-    return store.create(plant)
-  }
-  return { store: { ...store, create }, names }
-}
+/** The names of the plants that the store was asked to create. */
+const namesOf = (created: WireService['created']) => created().map(({ name }) => name)
 
-t.test('one refusal, then nothing', async (t) => {
-  const groups = { bothLengths, codings, lengths, hosts, lines, chunkFraming }
-  for (const [name, requests] of Object.entries(groups)) {
-    await t.test(name, async (t) => {
-      const { store, names } = watchedStore()
-      const { listen, log } = await createService(t, { store })
-      await runCases(t, await listen(), behind(requests))
-      t.same(names, [], 'the store is asked for nothing')
-      t.same(log, [])
-    })
-  }
-})
+overTheWire(t, (t, start) => {
+  t.test('one refusal, then nothing', async (t) => {
+    const groups = { bothLengths, codings, lengths, hosts, lines, chunkFraming }
+    for (const [name, requests] of Object.entries(groups)) {
+      await t.test(name, async (t) => {
+        const { listen, log, created } = await start(t)
+        await runCases(t, await listen(), behind(requests))
+        const names = namesOf(created)
+        t.same(names, [], 'the store is asked for nothing')
+        t.same(log, [])
+      })
+    }
+  })
 
-t.test('what is well framed is not split', async (t) => {
-  const { store, names } = watchedStore()
-  const { listen, log } = await createService(t, { store })
-  await runCases(t, await listen(), framed)
-  t.same(new Set(names), new Set(['raw', 'probe']), 'the store is asked for nothing that is hidden')
-  t.same(log, [])
-})
+  t.test('what is well framed is not split', async (t) => {
+    const { listen, log, created } = await start(t)
+    await runCases(t, await listen(), framed)
+    const names = namesOf(created)
+    t.same(new Set(names), new Set(['raw', 'probe']), 'the store is asked for nothing that is hidden')
+    t.same(log, [])
+  })
 
-t.test('a chunk of 2^63 bytes is waited for as long as any', async (t) => {
-  const { store, names } = watchedStore()
-  const { listen } = await createService(t, { store, limits: { headersTime: 300, requestTime: 600 } })
-  const endless = behind(
-    { 'a chunk of 2^63 bytes': chunks(`8000000000000000\r\n${record}`) },
-    { status: 408, error: 40800, closes: true },
-  )
-  await runCases(t, await listen(), endless)
-  t.same(names, [])
+  t.test('a chunk of 2^63 bytes is waited for as long as any', async (t) => {
+    const { listen, created } = await start(t, { limits: { headersTime: 300, requestTime: 600 } })
+    const endless = behind(
+      { 'a chunk of 2^63 bytes': chunks(`8000000000000000\r\n${record}`) },
+      { status: 408, error: 40800, closes: true },
+    )
+    await runCases(t, await listen(), endless)
+    const names = namesOf(created)
+    t.same(names, [])
+  })
 })

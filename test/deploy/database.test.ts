@@ -2,8 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
-import { run } from '../support/process.ts'
-import { token } from '../support/service.ts'
+import { startService } from '../support/service-process.ts'
 import { runTool } from './tools.ts'
 
 const skip = (await runTool('psql', '--version'))?.code === 0 ? false : 'NOT RUN: there is no psql'
@@ -27,14 +26,7 @@ t.test('the database of compose.yaml, and its password from a file', { skip }, a
   const PGPASSFILE = join(directory, 'pgpass')
   writeFileSync(PGPASSFILE, `127.0.0.1:${server.port}:plants:plants:${password}\n`, { mode: 0o600 })
   const STORE_URL = `postgres://plants@127.0.0.1:${server.port}/plants`
-  const service = run(t, 'src/server.ts', { ACCESS_TOKENS: token, STORE_URL, PGPASSFILE })
-  const [, url] = await service.find('stderr', / on (\S+), store /)
-  const answer = await fetch(`${url}/plants`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: '{"id":1,"name":"a"}',
-  })
-  t.equal(answer.status, 200, 'it may make its table, and a plant')
-  service.child.kill('SIGTERM')
-  t.match(await service.ended, { code: 0 })
+  const service = await startService(t, { STORE_URL, PGPASSFILE })
+  t.equal((await service.create('{"id":1,"name":"a"}')).status, 200, 'it may make its table, and a plant')
+  t.match(await service.stop(), { code: 0 })
 })

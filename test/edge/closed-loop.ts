@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { settlesWithin } from '../../scripts/system/wait-until.ts'
+import { within } from '../../scripts/system/until.ts'
 import { type Load, newTally } from './answer-tally.ts'
 import { newClient } from './keep-alive-client.ts'
 
@@ -39,7 +39,7 @@ export function startClosedLoad({ port, token, clients, refused, pause = 0 }: Cl
     tally,
     async stop() {
       stopping.abort()
-      await settlesWithin('the last answers', finished)
+      await within(finished, 'the last answers')
     },
   }
 }

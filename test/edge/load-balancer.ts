@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { settlesWithin, waitUntil } from '../../scripts/system/wait-until.ts'
+import { until, within } from '../../scripts/system/until.ts'
 import { type Load, newTally } from './answer-tally.ts'
 import { type Client, newClient } from './keep-alive-client.ts'
 
@@ -58,7 +58,7 @@ export function startBalancer(instances: Instance[], token: string, clients: num
   const seesReady = async ({ port }: Instance) => {
     const called = performance.now()
     const target = targets.find((one) => one.port === port) as Target
-    await waitUntil(`a ready instance on port ${port}`, () => target.ready && target.checkedAt >= called)
+    await until(() => target.ready && target.checkedAt >= called, `a ready instance on port ${port}`)
   }
 
   const checking = targets.map(check)
@@ -69,7 +69,7 @@ export function startBalancer(instances: Instance[], token: string, clients: num
     seesReady,
     async stop() {
       stopped = true
-      await settlesWithin('the last answers', Promise.all([running, ...checking]))
+      await within(Promise.all([running, ...checking]), 'the last answers')
       for (const client of targets.flatMap(({ idle }) => idle)) client.close()
     },
   }

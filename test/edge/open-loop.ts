@@ -1,4 +1,4 @@
-import { waitUntil } from '../../scripts/system/wait-until.ts'
+import { until } from '../../scripts/system/until.ts'
 import { type Load, newTally } from './answer-tally.ts'
 import { type Client, newClient } from './keep-alive-client.ts'
 
@@ -34,7 +34,7 @@ export function startOpenLoad({ port, token, rate, connections }: OpenLoad): Loa
     tally,
     async stop() {
       clearInterval(timer)
-      await waitUntil('the last answers', () => underWay === 0)
+      await until(() => underWay === 0, 'the last answers')
       for (const client of all) client.close()
     },
   }

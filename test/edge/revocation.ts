@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { waitUntil } from '../../scripts/system/wait-until.ts'
+import { until } from '../../scripts/system/until.ts'
 import { startService } from '../scenarios/built-service.ts'
 import type { Scenario } from '../scenarios/scenario-runner.ts'
 import type { Load } from './answer-tally.ts'
@@ -28,7 +28,7 @@ export const revocation: Scenario = {
     const revoked = startClosedLoad({ port, token: tokens.revoked, ...load })
     const kept = startClosedLoad({ port, token: tokens.kept, ...load })
     const other = startClosedLoad({ port, token: tokens.other, ...load })
-    await waitUntil('100 answers to each token', () => [revoked, kept, other].every((one) => good(one) >= 100))
+    await until(() => [revoked, kept, other].every((one) => good(one) >= 100), '100 answers to each token')
     const failedBefore = revoked.tally.failed
 
     await tokenCommand(path, 'revoke', '--name', 'revoked')

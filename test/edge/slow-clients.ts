@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { settlesWithin } from '../../scripts/system/wait-until.ts'
+import { within } from '../../scripts/system/until.ts'
 import { token } from '../scenarios/built-service.ts'
 
 /** Milliseconds between two pieces of a request. These pauses are the slowness under test. */
@@ -36,7 +36,7 @@ export const idle: SlowClient = async (port, patience) => {
   const socket = await connected(port)
   socket.write(create(1, 10))
   const answered = new Promise((resolve) => socket.once('data', resolve).once('close', resolve))
-  await settlesWithin('the first answer', answered)
+  await within(answered, 'the first answer')
   return await measure(socket, patience)
 }
 
@@ -72,7 +72,7 @@ async function trickle(port: number, patience: number, beginning: string, piece:
 async function connected(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   const settled = new Promise((resolve) => socket.once('connect', resolve).once('error', resolve))
-  await settlesWithin('a connection', settled)
+  await within(settled, 'a connection')
   return socket
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median } from '../../scripts/benchmark/statistics.ts'
 import { startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
-import { holdsWithin } from '../../scripts/system/wait-until.ts'
+import { holdsWithin } from '../../scripts/system/until.ts'
 import { startService } from '../scenarios/built-service.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
 import type { Fault, FaultOptions } from './fault-options.ts'

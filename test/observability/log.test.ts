@@ -1,29 +1,19 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, openSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { run } from '../support/process.ts'
-import { token } from '../support/service.ts'
+import { ask } from '../support/ask.ts'
+import { startService } from '../support/service-process.ts'
 
-/** A service whose stdout is read, with what sends it a create. */
+/** A service whose log is read, with what sends it a create. */
 async function start(t: Test, environment: Record<string, string> = {}) {
-  const server = run(t, 'src/server.ts', { ACCESS_TOKENS: token, ...environment })
-  const [, url = ''] = await server.find('stderr', / on (\S+), store /)
-  const create = async (id: number, headers: Record<string, string> = {}) => {
-    const answer = await fetch(`${url}/plants`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ id, name: `plant ${id}` }),
-    })
-    return answer.headers.get('x-request-id')
-  }
+  const service = await startService(t, environment)
+  const create = async (id: number, headers: Record<string, string> = {}) =>
+    (await service.create(JSON.stringify({ id, name: `plant ${id}` }), headers)).headers['x-request-id']
   const end = async () => {
-    server.child.kill('SIGTERM')
-    const { code, stdout } = await server.ended
+    const { code, stdout } = await service.stop()
     t.equal(code, 0)
     return stdout
   }
-  return { create, end, url }
+  return { create, end, url: service.url }
 }
 
 /** What is logged once the service listens. */
@@ -39,37 +29,43 @@ t.test('a line of JSON for each request, whose level says how it went', async (t
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   await create(1, { 'x-request-id': 'mine', traceparent })
   const made = await create(1, { authorization: 'Bearer wrong' })
-  await fetch(`${url}/secret-path`)
-  const seen = lines(await end())
-  t.match(seen, [
-    {
-      level: 'info',
-      time: Number,
-      msg: 'request',
-      request_id: 'mine',
-      trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
-      parent_id: '00f067aa0ba902b7',
-      client: 'access-token-1',
-      address: '127.0.0.1',
-      method: 'POST',
-      operation: 'createPlant',
-      status: 200,
-      duration_ms: Number,
-    },
-    { level: 'warn', msg: 'request', request_id: made, operation: 'createPlant', status: 401, error: 40101 },
-    { level: 'warn', msg: 'request', method: 'GET', status: 404, error: 40400 },
-  ])
-  t.same(Object.keys(seen[2] ?? {}), [
-    'level',
-    'time',
-    'request_id',
-    'address',
-    'method',
-    'status',
-    'error',
-    'duration_ms',
-    'msg',
-  ])
+  await ask(`${url}/secret-path`)
+  const seen = lines(await end()).map(({ time, duration_ms, ...line }) => {
+    t.ok(Math.abs(Number(time) - Date.now()) < 60_000)
+    t.ok(Number(duration_ms) > 0 && Number(duration_ms) < 30_000)
+    return line
+  })
+  const { request_id: id, ...unknown } = seen[2] ?? {}
+  t.match(id, /^[\w.-]{1,128}$/)
+  t.strictSame(
+    [...seen.slice(0, 2), unknown],
+    [
+      {
+        level: 'info',
+        request_id: 'mine',
+        trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+        parent_id: '00f067aa0ba902b7',
+        client: 'access-token-1',
+        address: '127.0.0.1',
+        method: 'POST',
+        operation: 'createPlant',
+        status: 200,
+        msg: 'request',
+      },
+      {
+        level: 'warn',
+        request_id: made,
+        address: '127.0.0.1',
+        method: 'POST',
+        operation: 'createPlant',
+        status: 401,
+        error: 40101,
+        msg: 'request',
+      },
+      { level: 'warn', address: '127.0.0.1', method: 'GET', status: 404, error: 40400, msg: 'request' },
+    ],
+  )
+  t.equal(seen.length, 3)
 })
 
 t.test('no line of a request is asked for, or only of those that are refused', async (t) => {
@@ -105,18 +101,31 @@ t.test('a failure has a line with its cause, and nothing else of what was thrown
   const ids = [await create(1), await create(2), await create(3)]
   const text = await end()
   t.notMatch(text, /canary/)
-  t.match(lines(text), [
+  const seen = lines(text)
+  t.equal(seen.length, 6)
+  t.match(seen, [
     {
-      level: 'error',
-      msg: 'request failed',
+      level: /^error$/,
+      msg: /^request failed$/,
       request_id: ids[0],
-      err: { type: 'Error', code: 'E1', message: 'broken', stack: /^Error: broken\n/, cause: { type: 'TypeError' } },
+      err: {
+        type: /^Error$/,
+        code: /^E1$/,
+        message: /^broken$/,
+        stack: /^Error: broken\n/,
+        cause: { type: /^TypeError$/, message: /^below$/ },
+      },
     },
-    { level: 'error', msg: 'request', request_id: ids[0], status: 500, error: 50000 },
-    { level: 'error', msg: 'request failed', err: { cause: { type: 'string', message: 'no error at all' } } },
-    { level: 'error', msg: 'request', status: 500 },
-    { level: 'warn', msg: 'request refused', request_id: ids[2], err: { message: 'away' } },
-    { level: 'warn', msg: 'request', request_id: ids[2], status: 503, error: 50300 },
+    { level: /^error$/, msg: /^request$/, request_id: ids[0], status: 500, error: 50000 },
+    {
+      level: /^error$/,
+      msg: /^request failed$/,
+      request_id: ids[1],
+      err: { cause: { type: /^string$/, message: /^no error at all$/ } },
+    },
+    { level: /^error$/, msg: /^request$/, request_id: ids[1], status: 500, error: 50000 },
+    { level: /^warn$/, msg: /^request refused$/, request_id: ids[2], err: { message: /^away$/ } },
+    { level: /^warn$/, msg: /^request$/, request_id: ids[2], status: 503, error: 50300 },
   ])
 })
 
@@ -131,23 +140,12 @@ t.test('people get lines for people', async (t) => {
 const full = '/dev/full'
 
 t.test('a log that cannot be written does not end the service', { skip: !existsSync(full) }, async (t) => {
-  const environment = { ACCESS_TOKENS: token, PORT: '0', MANAGEMENT_PORT: '0', STORE_URL: 'memory:', DRAIN_TIME: '0' }
-  const child = spawn(process.execPath, [...process.execArgv, 'src/server.ts'], {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', openSync(full, 'w'), 'pipe'],
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  let told = ''
-  child.stderr?.setEncoding('utf8').on('data', (text) => {
-    told += text
-  })
-  while (!told.includes('management on')) await once(child.stderr as NonNullable<typeof child.stderr>, 'data')
-  const [, url] = / on (\S+), store /.exec(told) ?? []
+  const stdio = ['ignore', openSync(full, 'w'), 'pipe'] as const
+  const { create, stop, banner } = await startService(t, {}, { stdio: [...stdio] })
   for (let sent = 0; sent < 3; sent++) {
-    t.equal((await fetch(`${url}/plants`, { method: 'POST', signal: AbortSignal.timeout(10_000) })).status, 401)
+    t.equal((await create('', { authorization: '' })).status, 401)
   }
-  child.kill('SIGTERM')
-  t.same(await once(child, 'close'), [0, null])
-  t.match(told, /^plant-store: the log cannot be written: ENOSPC/m)
-  t.equal(told.match(/cannot be written/g)?.length, 1, 'it is told once')
+  const { code, signal, stderr } = await stop()
+  t.same([code, signal], [0, null])
+  t.match(stderr.replace(banner, ''), /^plant-store: the log cannot be written: ENOSPC[^\n]*\n$/, 'it is told once')
 })

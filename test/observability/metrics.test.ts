@@ -152,10 +152,11 @@ t.test('what nobody has told is not shown', async (t) => {
 t.test('figures of the process', async (t) => {
   const { values } = measure(t)
   await values()
-  // Node does not count the first turn after a look.
+  // What is measured is time: Node does not count the first turn after a look, ...
   await sleep(50)
   const blocked = performance.now() + 100
   while (performance.now() < blocked);
+  // ... and most turns must be those of a loop that is free.
   await sleep(200)
   const found = await values()
   const before = found.process_cpu_seconds_total as number

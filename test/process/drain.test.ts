@@ -1,29 +1,11 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { Agent, request } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent } from 'node:http'
 import t, { type Test } from 'tap'
-import { defaults, run } from '../support/process.ts'
-import { token } from '../support/service.ts'
-
-/** A service, with what sends it a create on a connection that is kept, and what asks its management. */
-async function start(t: Test, environment: Record<string, string> = {}) {
-  const server = run(t, 'src/server.ts', { ACCESS_TOKENS: token, ...environment })
-  const [, url = '', management = ''] = await server.find('stderr', / on (\S+), store \S+, management on (\S+)\n/)
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  t.teardown(() => agent.destroy())
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const create = async () => {
-    const sent = request(`${url}/plants`, { method: 'POST', agent, headers })
-    sent.end('{"id":1,"name":"a"}')
-    const [answer] = await once(sent, 'response')
-    answer.resume()
-    await once(answer, 'end')
-    return [answer.statusCode, answer.headers.connection]
-  }
-  const readyz = async () => (await fetch(`${management}/readyz`)).status
-  return { ...server, create, readyz }
-}
+import { until, within } from '../../scripts/system/until.ts'
+import { ask } from '../support/ask.ts'
+import { forSourceAndBundle, type ServiceCode } from '../support/service-code.ts'
+import { startService } from '../support/service-process.ts'
+import { untilRefused } from '../support/sockets.ts'
 
 /** A store whose creates have no outcome before the process gets SIGUSR2. */
 const heldStore = `
@@ -35,71 +17,83 @@ const heldStore = `
     close: async () => {},
   })`
 
-t.test('at SIGTERM it is unready, serves on and says that connections end, then it ends', async (t) => {
-  const { child, create, readyz, ended } = await start(t, { DRAIN_TIME: '1500' })
-  t.same(await create(), [200, 'keep-alive'])
-  t.equal(await readyz(), 200)
-  child.kill('SIGTERM')
-  while ((await readyz()) === 200) await sleep(10)
-  t.same(await create(), [200, 'close'])
-  t.same(await create(), [200, 'close'], 'on a new connection')
-  t.equal(await readyz(), 503)
-  t.match(await ended, { code: 0, signal: null })
-})
-
-t.test('what is in flight is finished after the time to drain', async (t) => {
-  const STORE_URL = `module:${t.testdir({ 'store.mjs': heldStore })}/store.mjs`
-  const { child, create, find, ended } = await start(t, { STORE_URL, DRAIN_TIME: '100' })
-  const answer = create()
-  await find('stdout', /^taken$/m)
-  child.kill('SIGTERM')
-  await sleep(500)
-  child.kill('SIGUSR2')
-  t.same(await answer, [200, 'close'])
-  t.match(await ended, { code: 0, signal: null })
-})
-
-t.test('who does not finish is ended at the deadline', async (t) => {
-  const STORE_URL = `module:${t.testdir({ 'store.mjs': heldStore })}/store.mjs`
-  const { child, create, find, ended } = await start(t, { STORE_URL, DRAIN_DEADLINE: '300' })
-  const answer = create().catch(() => 'cut off')
-  await find('stdout', /^taken$/m)
-  child.kill('SIGTERM')
-  const { code, stderr } = await ended
-  t.equal(code, 1)
-  t.match(stderr, /^plant-store: what was in flight has not ended within DRAIN_DEADLINE, 300 ms$/m)
-  t.equal(await answer, 'cut off')
-})
-
-t.test('somebody at a terminal does not wait', async (t) => {
-  const { child, ended } = await start(t, { DRAIN_TIME: '3600000' })
-  child.kill('SIGINT')
-  t.match(await ended, { code: 0, signal: null })
-})
-
-t.test('a second signal does not wait either', async (t) => {
-  const { child, readyz, ended } = await start(t, { DRAIN_TIME: '3600000' })
-  child.kill('SIGTERM')
-  while ((await readyz()) === 200) await sleep(10)
-  child.kill('SIGTERM')
-  t.match(await ended, { code: 1, signal: null })
-})
-
-t.test('a log that nobody reads does not keep the process from its end', async (t) => {
-  const env = { ...process.env, ...defaults, ACCESS_TOKENS: token, DRAIN_DEADLINE: '300' }
-  const child = spawn(process.execPath, [...process.execArgv, 'src/server.ts'], { env })
-  t.teardown(() => child.kill('SIGKILL'))
-  let started = ''
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    started += text
+forSourceAndBundle(t, (t, code) => {
+  t.test('SIGTERM makes the service unready and end its connections, while it serves until DRAIN_TIME', async (t) => {
+    const { signal, create, readyz, untilEnded } = await start(t, code, { DRAIN_TIME: '1500' })
+    t.same(await create(), [200, 'keep-alive'])
+    t.same(await readyz(), [200, 'ready\n'])
+    const sent = performance.now()
+    signal('SIGTERM')
+    await until(async () => (await readyz())[0] !== 200, 'the service is unready')
+    t.same(await create(), [200, 'close'])
+    t.same(await create(), [200, 'close'], 'on a new connection')
+    t.same(await readyz(), [503, 'draining\n'])
+    t.hasStrict(await untilEnded(), { code: 0, signal: null })
+    t.ok(performance.now() - sent >= 1_500)
   })
-  const address = () => / on (\S+), store /.exec(started)?.[1]
-  while (address() === undefined) await sleep(10)
-  // Each line has some hundred bytes, the pipe at most a few hundred thousand.
-  for (let batch = 0; batch < 30; batch++) {
-    await Promise.all(Array.from({ length: 100 }, async () => (await fetch(`${address()}/nowhere`)).text()))
-  }
-  child.kill('SIGTERM')
-  const [code, signal] = await once(child, 'exit')
-  t.same([code, signal], [null, 'SIGKILL'])
+
+  t.test('a request in flight is finished after DRAIN_TIME', async (t) => {
+    const STORE_URL = `module:${t.testdir({ 'store.mjs': heldStore })}/store.mjs`
+    const { signal, create, find, port, untilEnded } = await start(t, code, { STORE_URL, DRAIN_TIME: '100' })
+    const answer = create()
+    await find('stdout', /^taken$/m)
+    signal('SIGTERM')
+    await untilRefused(port)
+    signal('SIGUSR2')
+    t.same(await answer, [200, 'close'])
+    t.hasStrict(await untilEnded(), { code: 0, signal: null })
+  })
+
+  t.test('a request that is not finished at DRAIN_DEADLINE is cut off, and the process ends with 1', async (t) => {
+    const STORE_URL = `module:${t.testdir({ 'store.mjs': heldStore })}/store.mjs`
+    const { stop, create, find, banner } = await start(t, code, { STORE_URL, DRAIN_DEADLINE: '300' })
+    const answer = create().catch(() => 'cut off')
+    await find('stdout', /^taken$/m)
+    const sent = performance.now()
+    const late = 'plant-store: what was in flight has not ended within DRAIN_DEADLINE, 300 ms\n'
+    t.hasStrict(await stop(), { code: 1, signal: null, stderr: `${banner}${late}` })
+    t.ok(performance.now() - sent >= 300)
+    t.equal(await answer, 'cut off')
+  })
+
+  t.test('SIGINT, which a person at a terminal sends, does not wait for DRAIN_TIME', async (t) => {
+    const { stop, banner } = await start(t, code, { DRAIN_TIME: '3600000' })
+    t.hasStrict(await stop('SIGINT'), { code: 0, signal: null, stderr: banner })
+  })
+
+  t.test('a second signal does not wait for DRAIN_TIME', async (t) => {
+    const { signal, readyz, stop, banner } = await start(t, code, { DRAIN_TIME: '3600000' })
+    signal('SIGTERM')
+    await until(async () => (await readyz())[0] !== 200, 'the service is unready')
+    t.hasStrict(await stop(), { code: 1, signal: null, stderr: banner })
+  })
+
+  t.test('a log that nobody reads does not keep the process from its end', async (t) => {
+    const { child, url, signal } = await start(t, code, { DRAIN_DEADLINE: '300' })
+    child.stdout?.pause()
+    const agent = new Agent({ keepAlive: true })
+    t.teardown(() => agent.destroy())
+    // Each line has some hundred bytes, the pipe at most a few hundred thousand.
+    for (let batch = 0; batch < 30; batch++) {
+      await Promise.all(Array.from({ length: 100 }, () => ask(`${url}/nowhere`, { agent })))
+    }
+    signal('SIGTERM')
+    t.same(await within(once(child, 'exit'), 'the end of the process'), [null, 'SIGKILL'])
+  })
 })
+
+/** Starts a service; its creates go over one connection, which is kept. */
+async function start(t: Test, { command }: ServiceCode, environment: Record<string, string> = {}) {
+  const service = await startService(t, environment, { command })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => agent.destroy())
+  const create = async () => {
+    const { status, headers } = await service.create('{"id":1,"name":"a"}', {}, agent)
+    return [status, headers.connection]
+  }
+  const readyz = async () => {
+    const { status, body } = await service.page('/readyz')
+    return [status, body]
+  }
+  return { ...service, create, readyz }
+}

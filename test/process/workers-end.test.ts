@@ -1,53 +1,50 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { gone, startGroup, startWorkers, storeWith } from '../support/workers.ts'
+import { spawnService } from '../support/service-process.ts'
+import { gone, startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
 
 t.test('a worker that is stuck keeps neither operators nor the end waiting', async (t) => {
   const STORE_URL = storeWith(t, "create: () => { console.log('taken by ' + process.pid); while (true); },")
-  const { create, find, page, becomes, child, ended } = await startWorkers(t, { STORE_URL })
+  const { create, find, page, becomes, signal, stop, banner } = await startWorkers(t, { STORE_URL })
   t.match(await page('/metrics'), /^http_server_active_requests 0$/m)
   const answer = create(1).catch(() => 'cut off')
   const [, pid] = await find('stdout', /^taken by (\d+)\n/m)
   t.match(await page('/metrics'), /^http_server_active_requests 0$/m, 'what it told last')
   await becomes(/^no answer within 2000 ms\n$/)
-  child.kill('SIGTERM')
-  child.kill('SIGINT')
-  t.match(await ended, { code: 1, signal: null })
+  signal('SIGTERM')
+  t.hasStrict(await stop('SIGINT'), { code: 1, signal: null, stderr: banner })
   t.equal(await answer, 'cut off')
   await gone(Number(pid))
 })
 
 t.test('without the primary process the workers end', async (t) => {
-  const { pids, child, ended } = await startWorkers(t, { STORE_URL: storeWith(t) })
+  const { pids, stop } = await startWorkers(t, { STORE_URL: storeWith(t) })
   const workers = await pids()
-  child.kill('SIGKILL')
+  t.hasStrict(await stop('SIGKILL'), { code: null, signal: 'SIGKILL' })
   await Promise.all(workers.map(gone))
-  t.match(await ended, { code: null, signal: 'SIGKILL' })
 })
 
 t.test('a signal ends workers that do not serve yet', async (t) => {
   const slow = storeWith(t, "opening: await (console.log('opening'), new Promise(() => {})),")
-  const starting = await startGroup(t, slow, /^opening$/m)
-  starting.child.kill('SIGTERM')
-  t.same(await starting.ended, [0, null])
+  const starting = spawnService({ ...twoWorkers, STORE_URL: slow })
+  await starting.find('stdout', /^opening$/m)
+  t.hasStrict(await starting.stop(), { code: 0, signal: null, stderr: '' })
 
   const STORE_URL = storeWith(t, 'opening: await (existsSync(flag) && new Promise(() => {})),')
-  const { pids, becomes, child, ended } = await startWorkers(t, { STORE_URL })
+  const { pids, becomes, stop } = await startWorkers(t, { STORE_URL })
   const [first] = await pids()
   writeFileSync(join(t.testdirName, 'flag'), '')
   process.kill(first, 'SIGKILL')
   await becomes(/^starting\n$/)
-  child.kill('SIGTERM')
-  t.match(await ended, { code: 0, signal: null })
+  t.hasStrict(await stop(), { code: 0, signal: null })
 })
 
 t.test('a worker that has just ended gets no successor at the end', async (t) => {
-  const { pids, becomes, child, ended, line } = await startWorkers(t, { STORE_URL: storeWith(t) })
+  const { pids, becomes, stop, banner } = await startWorkers(t, { STORE_URL: storeWith(t) })
   const [first] = await pids()
   process.kill(first, 'SIGKILL')
   await becomes(/^worker \d+ ended by SIGKILL\n$/)
-  child.kill('SIGTERM')
   const told = `plant-store: worker ${first} ended by SIGKILL; another worker takes its place\n`
-  t.match(await ended, { code: 0, signal: null, stderr: `${line}${told}` })
+  t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
 })

@@ -1,27 +1,26 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
-import { run } from '../support/process.ts'
-import { token } from '../support/service.ts'
-import { createAt, startWorkers, storeWith } from '../support/workers.ts'
+import { until } from '../../scripts/system/until.ts'
+import { spawnService, startService } from '../support/service-process.ts'
+import { openSocket } from '../support/sockets.ts'
+import { startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
 
 t.test('connections beyond the limit of each worker are closed and counted', async (t) => {
-  const { url, page, child, ended } = await startWorkers(t, { CONNECTIONS_LIMIT: '1', STORE_URL: storeWith(t) })
-  const sockets = [1, 2].map(() => connect(Number(new URL(url).port), '127.0.0.1').resume())
-  t.teardown(() => sockets.forEach((socket) => void socket.destroy()))
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-  await sleep(200)
-  const third = connect(Number(new URL(url).port), '127.0.0.1').resume()
-  third.on('error', () => {})
-  await once(third, 'close')
+  const environment = { CONNECTIONS_LIMIT: '1', STORE_URL: storeWith(t) }
+  const { port, page, create, stop, banner } = await startWorkers(t, environment)
+  const request = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
+  const [first, second] = await Promise.all([openSocket(t, port, request), openSocket(t, port, request)])
+  // The answer shows that a worker has taken the connection, which is kept.
+  await Promise.all([first, second].map(({ receives }) => receives(/^HTTP\/1\.1 404 /)))
+  const third = await openSocket(t, port)
+  t.equal(await third.closed(), '')
   t.match(await page('/metrics'), /^plant_store_requests_refused_total\{reason="connections"\} 1$/m)
-  sockets[0]?.destroy()
-  let status: number | undefined
-  while (status === undefined) [status] = await createAt(url, 1, 'a', false).catch(() => [undefined])
-  t.equal(status, 200, 'there is room again')
-  child.kill('SIGTERM')
-  t.match(await ended, { code: 0 })
+  t.notOk(first.isClosed() || second.isClosed())
+  first.socket.destroy()
+  const isTaken = async () => (await create(1).catch(() => []))[0]
+  t.equal(await until(isTaken, 'a connection is taken again'), 200)
+  t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
 })
 
 t.test('a start that cannot be is refused with one line', async (t) => {
@@ -38,18 +37,23 @@ t.test('a start that cannot be is refused with one line', async (t) => {
     [{ STORE_URL: away }, /^plant-store: STORE_URL is "postgres:\/\/me:\*\*\*@127\.0\.0\.1:1\/plants": .*\n$/],
   ]
   for (const [environment, line] of cases) {
-    const { ended } = run(t, 'src/server.ts', { ACCESS_TOKENS: token, WORKERS: '2', STORE_URL, ...environment })
-    t.match(await ended, { code: 1, signal: null, stdout: '', stderr: line })
+    const { stderr, ...rest } = await spawnService({ ...twoWorkers, STORE_URL, ...environment }).untilEnded()
+    t.same(rest, { code: 1, signal: null, stdout: '' })
+    t.match(stderr, line)
   }
 })
 
 t.test('without tokens one is made for all workers', async (t) => {
-  const server = run(t, 'src/server.ts', { WORKERS: '2', STORE_URL: storeWith(t) })
-  const [, made] = await server.find('stderr', /takes the token (\S+)\n/)
-  const [, url] = / on (\S+), store /.exec(server.output.stderr) ?? []
-  const headers = { authorization: `Bearer ${made}`, 'content-type': 'application/json', connection: 'close' }
-  for (let id = 1; id <= 4; id++) {
-    const answer = await fetch(`${url}/plants`, { method: 'POST', headers, body: JSON.stringify({ id, name: 'a' }) })
-    t.equal(answer.status, 200)
+  const service = await startService(t, { ACCESS_TOKENS: '', WORKERS: '2', STORE_URL: storeWith(t) })
+  const [, made] = await service.find('stderr', /takes the token (\S+)\n/)
+  const taken = () => new Set(Array.from(service.output.stdout.matchAll(/^taken by (\d+)$/gm), ([, pid]) => pid))
+  let id = 0
+  const create = async () => {
+    const { status } = await service.create(JSON.stringify({ id: id++, name: 'a' }), {
+      authorization: `Bearer ${made}`,
+    })
+    t.equal(status, 200)
+    return taken().size === 2
   }
+  await until(create, 'both workers take creates')
 })

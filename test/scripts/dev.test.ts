@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { freePort } from '../../scripts/system/free-port.ts'
-import { holdsWithin } from '../../scripts/system/wait-until.ts'
+import { holdsWithin } from '../../scripts/system/until.ts'
 import { copyProject } from '../support/copy.ts'
 
 const operations = `

@@ -3,8 +3,8 @@ import { join, relative } from 'node:path'
 import t from 'tap'
 import { openStore } from '../../src/store/open.ts'
 import { copyProject } from '../support/copy.ts'
-import { run } from '../support/process.ts'
-import { token } from '../support/service.ts'
+import { nodeCommand, run } from '../support/process.ts'
+import { startService } from '../support/service-process.ts'
 
 t.test('the store of the README passes the conformance suite and runs in the service', async (t) => {
   const directory = copyProject(t)
@@ -22,21 +22,15 @@ t.test('the store of the README passes the conformance suite and runs in the ser
   t.match(stdout, /^(#|ℹ) pass 7$/m)
 
   const STORE_URL = 'module:./my-store.js?sqlite:data/plants.db'
-  const server = run(t, 'dist/server.js', { STORE_URL, ACCESS_TOKENS: token }, [], directory)
-  const [, url] = await server.find('stderr', / on (\S+), store module:/)
-  const create = (): Promise<Response> =>
-    fetch(`${url}/plants`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: '{"id":1,"name":"a"}',
-    })
+  const command = nodeCommand('dist/server.js')
+  const server = await startService(t, { STORE_URL }, { command, cwd: directory })
+  const create = () => server.create('{"id":1,"name":"a"}')
   t.equal((await create()).status, 200)
   writeFileSync(join(directory, 'maintenance'), '')
   const refused = await create()
   t.equal(refused.status, 503)
-  t.equal(refused.headers.get('retry-after'), '60')
-  server.child.kill('SIGTERM')
-  t.match(await server.ended, { code: 0 })
+  t.equal(refused.headers['retry-after'], '60')
+  t.match(await server.stop(), { code: 0 })
 })
 
 t.test('a module without a valid store is refused with the reason', async (t) => {

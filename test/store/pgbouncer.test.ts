@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { makeDirectory, own, unprivileged } from '../../scripts/postgres/postgres-programs.ts'
 import { query, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
 import { freePort } from '../../scripts/system/free-port.ts'
-import { waitUntil } from '../../scripts/system/wait-until.ts'
+import { until } from '../../scripts/system/until.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 
@@ -30,13 +30,13 @@ async function startBouncer(t: Test, upstream: number): Promise<number> {
     await exited
     await directory.remove()
   })
-  await waitUntil('PgBouncer to accept connections', async () => {
+  await until(async () => {
     if (bouncer.exitCode !== null) throw new Error(`PgBouncer exited with ${bouncer.exitCode}`)
     return await query(`postgres://postgres@127.0.0.1:${port}/postgres`, 'SELECT 1').then(
       () => true,
       () => false,
     )
-  })
+  }, 'PgBouncer to accept connections')
   return port
 }
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { certificate } from '../../scripts/postgres/temporary-postgres.ts'
-import { waitUntil } from '../../scripts/system/wait-until.ts'
+import { until } from '../../scripts/system/until.ts'
 import { openStore } from '../../src/store/open.ts'
 import { createProxy } from '../support/proxy.ts'
 import { open, persist, startServer, unavailable } from './postgres-stores.ts'
@@ -13,7 +13,7 @@ t.test('close does not wait for a connection attempt', async (t) => {
   const connected = () => process.getActiveResourcesInfo().includes('TCPSocketWrap')
   t.ok(connected())
   proxy.breakAll()
-  await waitUntil('the pool to drop its connection', () => !connected())
+  await until(() => !connected(), 'the pool to drop its connection')
   proxy.delay(300)
   const ready = store.ready()
   const closing = store.close()

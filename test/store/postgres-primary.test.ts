@@ -1,5 +1,5 @@
 import t from 'tap'
-import { waitUntil } from '../../scripts/system/wait-until.ts'
+import { until } from '../../scripts/system/until.ts'
 import { open, persist, startServer, unavailable } from './postgres-stores.ts'
 
 t.test('the store reconnects to a restarted server', async (t) => {
@@ -57,7 +57,7 @@ t.test('no plant is acknowledged while the synchronous standby is away', async (
 
   const cancelled = store.create({ id: 1n, name: 'a' })
   const waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-  await waitUntil('a commit that waits for the standby', async () => (await primary.query(waiting)).length > 0)
+  await until(async () => (await primary.query(waiting)).length > 0, 'a commit that waits for the standby')
   await Promise.all([
     t.rejects(cancelled, unavailable, 'a commit whose wait was cancelled'),
     primary.query(`SELECT pg_cancel_backend(pid) FROM (${waiting}) AS waiting`),

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { type Postgres, type PostgresOptions, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
-import { waitUntil } from '../../scripts/system/wait-until.ts'
+import { until } from '../../scripts/system/until.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, NewPlant, PlantStore } from '../../src/store/plant-store.ts'
 
@@ -24,9 +24,9 @@ export async function open(t: Test, url: string): Promise<PlantStore> {
 /** Creates a plant as a client does that retries after a 503; returns the first outcome. */
 export async function persist(store: PlantStore, plant: NewPlant): Promise<CreateOutcome> {
   let outcome: CreateOutcome | undefined
-  await waitUntil(`plant ${plant.id} to be created`, async () => {
+  await until(async () => {
     outcome = await store.create(plant).catch(() => undefined)
     return outcome !== undefined
-  })
+  }, `plant ${plant.id} to be created`)
   return outcome as CreateOutcome
 }

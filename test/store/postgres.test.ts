@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { query } from '../../scripts/postgres/temporary-postgres.ts'
 import { testDatabase } from '../../scripts/postgres/test-database.ts'
-import { waitUntil } from '../../scripts/system/wait-until.ts'
+import { until } from '../../scripts/system/until.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, PlantStore } from '../../src/store/plant-store.ts'
@@ -66,7 +66,7 @@ for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
 /** Returns the server's count of deadlocks, which is complete once every other connection has ended. */
 async function deadlocks(url: string): Promise<unknown> {
   const others = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
-  await waitUntil('the other connections to end', async () => (await query(url, others)).length === 0)
+  await until(async () => (await query(url, others)).length === 0, 'the other connections to end')
   const [row] = await query(url, 'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()')
   return row?.deadlocks
 }

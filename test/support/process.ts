@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Test } from 'tap'
+import { until, within } from '../../scripts/system/until.ts'
 
 /** On free ports of the loopback address, ending as soon as it is told to, and patient with a busy machine. */
 export const defaults = {
@@ -13,29 +14,74 @@ export const defaults = {
   STORE_URL: 'memory:',
 }
 
-/** Runs a module in a process of its own, killed when the test ends, with the loader and the coverage of the tests. */
-export function run(t: Test, module: string, environment: Record<string, string> = {}, args: string[] = [], cwd = '.') {
-  const child = spawn(process.execPath, [...process.execArgv, module, ...args], {
-    cwd,
-    env: { ...process.env, ...defaults, ...environment },
-  })
+/** How a process ended, with all that it had written; the members are those that a test compares. */
+export type End = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+
+type Stream = 'stdout' | 'stderr'
+
+export type RunningProcess = {
+  child: ChildProcess
+  /** What it has written so far. */
+  output: Record<Stream, string>
+  /** Resolves with what a pattern finds in the output; rejects when the process ends without it, or it comes late. */
+  find(stream: Stream, pattern: RegExp): Promise<RegExpExecArray>
+  /** Resolves when the process has ended and its output has been read. Has no deadline: see `untilEnded`. */
+  ended: Promise<End>
+  /** Resolves when the process has ended; rejects when it does not end in time. */
+  untilEnded(limit?: number): Promise<End>
+  /** Sends a signal to the process, or to its group when it leads one; does nothing once it has ended. */
+  signal(name: NodeJS.Signals): void
+  /** Sends a signal, SIGTERM unless it is given; resolves when the process has ended, rejects when it does not. */
+  stop(name?: NodeJS.Signals): Promise<End>
+}
+
+/** Starts a command in a process that this one does not outlive, with the defaults above, and reads its output. */
+export function spawnProcess([file = '', ...args]: string[], options: SpawnOptions = {}): RunningProcess {
+  const child = spawn(file, args, { ...options, env: { ...process.env, ...defaults, ...options.env } })
   const output = { stdout: '', stderr: '' }
   for (const stream of ['stdout', 'stderr'] as const) {
-    child[stream].setEncoding('utf8').on('data', (text: string) => {
+    child[stream]?.setEncoding('utf8').on('data', (text: string) => {
       output[stream] += text
     })
   }
-  t.teardown(() => child.kill('SIGKILL'))
-  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }))
-
-  /** Resolves with what a pattern finds in the output; rejects when the process ends without it. */
-  const find = async (stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray> => {
-    for (;;) {
-      const found = pattern.exec(output[stream])
-      if (found !== null) return found
-      const more = await Promise.race([once(child[stream], 'data'), ended])
-      if (!Array.isArray(more)) throw new Error(`ended without ${pattern}: ${JSON.stringify(more)}`)
-    }
+  let hasEnded = false
+  const signal = (name: NodeJS.Signals) => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    if (options.detached) process.kill(-(child.pid as number), name)
+    else child.kill(name)
   }
-  return { child, output, find, ended }
+  const killAtExit = () => signal('SIGKILL')
+  process.once('exit', killAtExit)
+  const ended = once(child, 'close').then(([code, signal]): End => {
+    hasEnded = true
+    process.off('exit', killAtExit)
+    return { code, signal, ...output }
+  })
+  const told = () => JSON.stringify({ exitCode: child.exitCode, ...output })
+
+  const find = (stream: Stream, pattern: RegExp) =>
+    until(
+      () => {
+        const found = pattern.exec(output[stream])
+        if (found === null && hasEnded) throw new Error(`ended without ${pattern}: ${told()}`)
+        return found
+      },
+      () => `${pattern} on ${stream}: ${told()}`,
+    )
+  const untilEnded = (limit?: number) => within(ended, () => `the end of a process: ${told()}`, limit)
+  const stop = async (name: NodeJS.Signals = 'SIGTERM') => {
+    signal(name)
+    return await untilEnded()
+  }
+  return { child, output, find, ended, untilEnded, signal, stop }
+}
+
+/** The command of a module, with the loader and the coverage of the tests. */
+export const nodeCommand = (module: string): string[] => [process.execPath, ...process.execArgv, module]
+
+/** Runs a module in a process of its own, killed when the test ends, with the loader and the coverage of the tests. */
+export function run(t: Test, module: string, environment: Record<string, string> = {}, args: string[] = [], cwd = '.') {
+  const running = spawnProcess([...nodeCommand(module), ...args], { cwd, env: environment })
+  t.teardown(() => running.signal('SIGKILL'))
+  return { ...running, child: running.child as ChildProcessWithoutNullStreams }
 }

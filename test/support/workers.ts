@@ -1,18 +1,21 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { type Agent, request } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Agent } from 'node:http'
 import type { Test } from 'tap'
-import { defaults, run } from './process.ts'
-import { token } from './service.ts'
+import { until } from '../../scripts/system/until.ts'
+import { type ServiceCode, sourceCode } from './service-code.ts'
+import { type ServiceOptions, startService } from './service-process.ts'
 
-const storeModule = new URL('../../src/store/open.ts', import.meta.url)
+/** Creates have no outcome before the process gets SIGUSR2. */
+export const heldCreates = `
+  create: () => {
+    console.log('taken by ' + process.pid)
+    return new Promise((resolve) => process.once('SIGUSR2', () => resolve('created')))
+  },`
 
 /**
- * Takes what a store of a test does otherwise, as text of an object's members; gives the STORE_URL of one whose creates
- * tell on stdout which process took them, and are kept where `inner` says.
+ * Writes a module with a store for a test, and returns its STORE_URL. Creates print which process took them and are
+ * kept where `inner` says; `members` is the text of members that replace those of this store.
  */
-export function storeWith(t: Test, members = '', inner = 'memory:'): string {
+export function storeWith(t: Test, members = '', inner = 'memory:', { storeModule }: ServiceCode = sourceCode): string {
   const path = t.testdir({
     'store.mjs': `
       import { existsSync } from 'node:fs'
@@ -30,61 +33,48 @@ export function storeWith(t: Test, members = '', inner = 'memory:'): string {
   return `module:${path}/store.mjs`
 }
 
-/** A service of two workers, with what asks it on a new connection each time. */
-export async function startWorkers(t: Test, environment: Record<string, string> = {}) {
-  const server = run(t, 'src/server.ts', { ACCESS_TOKENS: token, WORKERS: '2', LOG_LEVEL: 'silent', ...environment })
-  const [line, url = '', management = ''] = await server.find('stderr', /^plant-store .* on (\S+), .* on (\S+)\n/)
-  const create = (id: number, name = 'a', agent: Agent | false = false) => createAt(url, id, name, agent)
-  const page = async (path: string) => await (await fetch(`${management}${path}`)).text()
-  const readyz = () => page('/readyz')
-  /** Resolves when a probe is told so. */
+/** Variables of a service of two workers whose stdout has only what its store prints. */
+export const twoWorkers = { WORKERS: '2', LOG_LEVEL: 'silent' }
+
+/** Starts a service of two workers. */
+export async function startWorkers(t: Test, environment: Record<string, string> = {}, options: ServiceOptions = {}) {
+  const service = await startService(t, { ...twoWorkers, ...environment }, options)
+  /** Sends a create, on a new connection unless an agent is given; resolves with status and Connection of the answer. */
+  const create = async (id: number, name = 'a', agent?: Agent) => {
+    const { status, headers } = await service.create(JSON.stringify({ id, name }), {}, agent)
+    return [status, headers.connection]
+  }
+  const page = async (path: string) => (await service.page(path)).body
+  /** Resolves once a probe of readiness gets an answer that matches. */
   const becomes = async (pattern: RegExp) => {
-    while (!pattern.test(await readyz())) await sleep(20)
+    let answer = ''
+    const matches = async () => {
+      answer = await page('/readyz')
+      return pattern.test(answer)
+    }
+    await until(matches, () => `/readyz answers ${pattern}, last: ${JSON.stringify(answer)}`)
   }
+  /** Resolves with the ids of both worker processes, once each has taken a create. */
   const pids = async () => {
-    const taken = new Set<number>()
-    for (let id = 0; taken.size < 2; id++) {
-      await create(-1 - id)
-      for (const [, pid] of server.output.stdout.matchAll(/^taken by (\d+)$/gm)) taken.add(Number(pid))
-    }
-    return [...taken] as [number, number]
+    let id = -1
+    return await until(async () => {
+      await create(id--)
+      const taken = Array.from(service.output.stdout.matchAll(/^taken by (\d+)$/gm), ([, pid]) => Number(pid))
+      const [first, second] = new Set(taken)
+      return first !== undefined && second !== undefined && ([first, second] as const)
+    }, 'both workers take creates')
   }
-  return { ...server, line, url, create, page, readyz, becomes, pids }
+  return { ...service, create, page, becomes, pids }
 }
 
-/** Sends a create; gives status and Connection of its answer. */
-export function createAt(url: string, id: number, name: string, agent: Agent | false): Promise<[number, string]> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const sent = request(`${url}/plants`, { method: 'POST', agent, headers }, (answer) => {
-      answer.resume().on('end', () => resolve([answer.statusCode as number, answer.headers.connection as string]))
-    })
-    sent.on('error', reject).end(JSON.stringify({ id, name }))
-  })
-}
-
-/** Resolves when a process has ended. */
+/** Resolves once a process has ended. */
 export async function gone(pid: number): Promise<void> {
-  try {
-    for (;;) {
-      process.kill(pid, 0)
-      await sleep(20)
+  const hasEnded = () => {
+    try {
+      return !process.kill(pid, 0)
+    } catch {
+      return true
     }
-  } catch {}
-}
-
-/** A service of two workers in a process group of its own, once its output has what a pattern finds. */
-export async function startGroup(t: Test, STORE_URL: string, pattern = / on (\S+), store /) {
-  const env = { ...process.env, ...defaults, ACCESS_TOKENS: token, WORKERS: '2', LOG_LEVEL: 'silent', STORE_URL }
-  const child = spawn(process.execPath, [...process.execArgv, 'src/server.ts'], { env, detached: true })
-  t.teardown(() => child.kill('SIGKILL'))
-  const ended = once(child, 'close')
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      output += text
-    })
   }
-  while (!pattern.test(output)) await sleep(20)
-  return { child, ended, url: pattern.exec(output)?.[1] as string, stdout: () => output }
+  await until(hasEnded, `process ${pid} has ended`)
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import t from 'tap'
 import { document } from '../../support/contract.ts'
-import { run } from '../../support/process.ts'
-import { authorization, token } from '../../support/service.ts'
+import { authorization } from '../../support/service.ts'
+import { startService } from '../../support/service-process.ts'
 import { casesOf } from './cases.ts'
 import { check } from './check.ts'
 import { askService, connect } from './client.ts'
@@ -14,9 +14,8 @@ const runs = 3_000
 /** The same requests each time: npm run test:contract makes others. */
 const seed = 1
 
-const server = run(t, 'src/server.ts', { ACCESS_TOKENS: token })
-const [, port = ''] = await server.find('stderr', /^plant-store \S+ on http:\/\/\S+:(\d+),/)
-const client = connect(Number(port), authorization)
+const { port } = await startService(t)
+const client = connect(port, authorization)
 t.teardown(client.close)
 
 t.test('a create again is a 200 again, with another plant a 409', async (t) => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { settlesWithin } from '../../../scripts/system/wait-until.ts'
+import { within } from '../../../scripts/system/until.ts'
 import { type Call, readTrace, traced } from './strace-log.ts'
 
 export type Recording = {
@@ -38,7 +38,7 @@ export async function record(recording: Recording): Promise<Call[]> {
     cwd: directory,
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  const [code, signal] = await settlesWithin('the recording', once(child, 'exit'), 600_000)
+  const [code, signal] = await within(once(child, 'exit'), 'the recording', 600_000)
   const isAsAsked = killAtSync > 0 ? signal === 'SIGKILL' : code === 0
   if (!isAsAsked) throw new Error(`the recording ended with ${code ?? signal}`)
   return await readTrace(trace, directory)

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Milliseconds that a wait lasts at most: far more than anything takes on a busy machine. */
+const patience = 30_000
+
+/** Polls a condition for up to `timeout` milliseconds; returns whether it came to hold. */
+export async function holdsWithin(timeout: number, condition: () => boolean | Promise<boolean>): Promise<boolean> {
+  return await until(condition, '', timeout).catch(() => false)
+}
+
+type What = string | (() => string)
+
+/**
+ * Resolves with the first true value of a condition, which is polled; rejects when the condition throws, or after
+ * `limit` milliseconds with a message that names what was waited for.
+ */
+export async function until<T>(condition: () => T | Promise<T>, what: What, limit = patience) {
+  const end = performance.now() + limit
+  for (;;) {
+    // A condition that is asked of a process may hang itself.
+    const value = await within(Promise.resolve().then(condition), what, limit)
+    if (value) return value as Exclude<T, undefined | null | false | 0 | ''>
+    if (performance.now() >= end) throw late(what, limit)
+    await sleep(10)
+  }
+}
+
+/** Resolves as a promise does; rejects after `limit` milliseconds with a message that names what was waited for. */
+export async function within<T>(promise: Promise<T>, what: What, limit = patience): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const expired = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late(what, limit)), limit)
+  })
+  return await Promise.race([promise, expired]).finally(() => clearTimeout(timer))
+}
+
+const late = (what: What, limit: number) =>
+  new Error(`not within ${limit} ms: ${typeof what === 'string' ? what : what()}`)

@@ -1,0 +1,70 @@
+import type { SpawnOptions } from 'node:child_process'
+import type { Agent } from 'node:http'
+import type { Test } from 'tap'
+import { type Answer, ask } from './ask.ts'
+import { type RunningProcess, spawnProcess } from './process.ts'
+import { authorization, token } from './service.ts'
+import { sourceCode } from './service-code.ts'
+
+export type ServiceOptions = Pick<SpawnOptions, 'cwd' | 'stdio' | 'detached'> & {
+  /** What is run as the service; default: `sourceCode`. A program that runs another, such as strace, may come first. */
+  command?: string[]
+}
+
+/** A service that need not serve yet. */
+export type StartingService = RunningProcess & {
+  /** Resolves once it serves; rejects with what it has written when it ends before, or is late. */
+  serving(): Promise<ServiceProcess>
+}
+
+/** What the line says that the service writes to stderr once it serves. */
+type Banner = { version: string; workers: number; url: string; port: number; storeUrl: string; managementUrl: string }
+
+export type ServiceProcess = RunningProcess &
+  Banner & {
+    /** The whole line. */
+    banner: string
+    /** Sends a create with JSON text and the token of the tests, on a connection of its own unless an agent is given. */
+    create(body: string, headers?: Record<string, string>, agent?: Agent): Promise<Answer>
+    /** Gets a page of the management. */
+    page(path: string): Promise<Answer>
+  }
+
+const bannerPattern =
+  /^plant-store (\S+)(?: by (\d+) workers)? on (http:\/\/\S+:(\d+)), store (.*), management on (http:\/\/\S+)\n/m
+
+/**
+ * Starts the service in a process of its own, which this one does not outlive: on free ports of the loopback address,
+ * with the token and the defaults of the tests.
+ */
+export function spawnService(environment: Record<string, string> = {}, options: ServiceOptions = {}): StartingService {
+  const { command = sourceCode.command, ...rest } = options
+  const running = spawnProcess(command, { ...rest, env: { ACCESS_TOKENS: token, ...environment } })
+
+  async function serving(): Promise<ServiceProcess> {
+    const [banner, version = '', workers = '1', url = '', port, storeUrl = '', managementUrl = ''] = await running.find(
+      'stderr',
+      bannerPattern,
+    )
+    const create = async (body: string, headers: Record<string, string> = {}, agent: Agent | false = false) => {
+      const all = { authorization, 'content-type': 'application/json', ...headers }
+      return await ask(`${url}/plants`, { method: 'POST', headers: all, body, agent })
+    }
+    const page = (path: string) => ask(managementUrl + path)
+    const said = { banner, version, workers: Number(workers), url, port: Number(port), storeUrl, managementUrl }
+    return { ...running, ...said, create, page }
+  }
+
+  return { ...running, serving }
+}
+
+/** Starts the service as `spawnService` does, killed when the test ends; resolves once it serves. */
+export async function startService(
+  t: Test,
+  environment: Record<string, string> = {},
+  options: ServiceOptions = {},
+): Promise<ServiceProcess> {
+  const service = spawnService(environment, options)
+  t.teardown(() => service.signal('SIGKILL'))
+  return await service.serving()
+}

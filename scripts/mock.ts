@@ -23,7 +23,7 @@ const handlers = Object.fromEntries(
 const unlimited = { failures: rateLimit(0), requests: rateLimit(0) }
 const app = Fastify({ ...serverOptions, logger: { level: 'error' } })
 try {
-  const bearer = await bearerVerifier(app, () => 'anybody', unlimited)
+  const bearer = await bearerVerifier(app, () => ({ name: 'anybody', scopes: [] }), unlimited)
   await registerOperations(app, { routes, handlers, verifiers: { bearer } })
   const url = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT || 3000) })
   console.log(`mock of ${routes.info.title} ${routes.info.version} on ${url}, any token will do`)

@@ -35,9 +35,9 @@ export async function bearerVerifier(
     keys: new Set<string>(),
     auth(token, request) {
       const attempt = request as unknown as Attempt
-      const accept = (name: string | undefined) => {
-        if (name !== undefined) attempt.client = { name, scopes: [] }
-        return name !== undefined
+      const accept = (client: Client | undefined) => {
+        if (client !== undefined) attempt.client = client
+        return client !== undefined
       }
       const client = verify(token, () => failures.wait(addressOf(attempt)) === 0)
       return client instanceof Promise ? client.then(accept) : accept(client)

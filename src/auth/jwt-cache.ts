@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Client } from '../http/client.ts'
 
 type Options = {
   /** Milliseconds. */
@@ -10,9 +11,9 @@ type Options = {
 
 export type VerifiedTokens = {
   /** The client of a token that was verified lately. */
-  get(token: string): string | undefined
+  get(token: string): Client | undefined
   /** Takes the milliseconds, too, in which the token expires. */
-  add(token: string, client: string, expiresIn: number): void
+  add(token: string, client: Client, expiresIn: number): void
 }
 
 /**
@@ -24,7 +25,7 @@ export function verifiedTokens({
   size = 10_000,
   now = () => performance.now(),
 }: Options = {}): VerifiedTokens {
-  const verified = new Map<string, { client: string; until: number }>()
+  const verified = new Map<string, { client: Client; until: number }>()
   return {
     get(token) {
       const found = verified.get(sha256(token))

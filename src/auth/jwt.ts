@@ -1,4 +1,5 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
+import type { Client } from '../http/client.ts'
 import { issuerKeys, type KeySource, KeysUnavailable, type KeyTimes } from './jwks-fetch.ts'
 import { verifiedTokens } from './jwt-cache.ts'
 import type { VerifyToken } from './tokens.ts'
@@ -15,8 +16,8 @@ const mostAtOnce = 1_000
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 
 /**
- * Gives the verifier of the JWT access tokens (RFC 9068) that one issuer makes for one audience. The name of the client
- * is `client_id`. What is not shaped like a JWT is refused at once; it rejects with `KeysUnavailable` while the keys of
+ * Returns the verifier of the JWT access tokens (RFC 9068) that one issuer makes for one audience. The name of the client
+ * is `client_id`, its scopes are those of `scope`, or of `scp`. What is not shaped like a JWT is refused at once; it rejects with `KeysUnavailable` while the keys of
  * the issuer cannot be had, and, as one with `retryAfter` too, what is beyond 1,000 at a time. Nothing is fetched before
  * the first token.
  */
@@ -35,7 +36,7 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
 
   let underWay = 0
 
-  async function verifyInTurn(token: string): Promise<string | undefined> {
+  async function verifyInTurn(token: string): Promise<Client | undefined> {
     if (underWay === mostAtOnce) throw Object.assign(new Error('too many tokens are verified'), { retryAfter: 1 })
     underWay++
     return await verify(token).finally(() => {
@@ -43,10 +44,10 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
     })
   }
 
-  async function verify(token: string): Promise<string | undefined> {
+  async function verify(token: string): Promise<Client | undefined> {
     try {
       const { payload } = await jwtVerify(token, key, options)
-      const client = clientName(payload)
+      const client = clientOf(payload)
       if (client !== undefined) verified.add(token, client, Number(payload.exp) * 1_000 - Date.now())
       return client
     } catch (error) {
@@ -64,7 +65,14 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
 /** RFC 6749 appendix A.1 has printable ASCII, fit for a log; the length is ours. */
 const clientId = /^[\x20-\x7e]{1,200}$/
 
-function clientName({ client_id: client, sub, jti }: JWTPayload): string | undefined {
-  const strings = [client, sub, jti].every((claim) => typeof claim === 'string')
-  return strings && clientId.test(client as string) ? (client as string) : undefined
+function clientOf({ client_id: name, sub, jti, scope, scp }: JWTPayload): Client | undefined {
+  const strings = [name, sub, jti].every((claim) => typeof claim === 'string')
+  if (!strings || !clientId.test(name as string)) return undefined
+  return { name: name as string, scopes: scopesOf(scope ?? scp) }
+}
+
+/** RFC 9068 section 2.2.3 has a text with spaces between the scopes; some issuers have a list. */
+function scopesOf(claim: unknown): string[] {
+  const scopes = typeof claim === 'string' ? claim.split(' ') : claim
+  return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string' && scope !== '') : []
 }

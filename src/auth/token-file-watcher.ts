@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Client } from '../http/client.ts'
 import { parseDateTime } from './rfc3339.ts'
 import { parseTokens, readTokensFile, type TokenEntry } from './token-file.ts'
 import { isMistyped } from './token-format.ts'
@@ -7,8 +8,8 @@ import { isMistyped } from './token-format.ts'
 const interval = 500
 
 export type FollowedTokens = {
-  /** Gives the name of the client whose token it is, undefined for one that is unknown, expired or revoked. */
-  verify(token: string): string | undefined
+  /** Returns the client of a token, undefined for one that is unknown, expired or revoked. */
+  verify(token: string): Client | undefined
   close(): void
 }
 
@@ -35,7 +36,7 @@ export async function followTokens(
       new Set(
         Array.from(accepted.values())
           .filter(isValid)
-          .map(({ name }) => name),
+          .map(({ client }) => client.name),
       ).size,
     )
   }
@@ -63,7 +64,7 @@ export async function followTokens(
       if (isMistyped(token)) return undefined
       // It need not take constant time: nobody can choose a token by its digest, so to learn of digests is of no use.
       const found = accepted.get(hash('sha256', token))
-      return found !== undefined && isValid(found) ? found.name : undefined
+      return found !== undefined && isValid(found) ? found.client : undefined
     },
     close() {
       closed = true
@@ -73,13 +74,16 @@ export async function followTokens(
 }
 
 /** By the digest of its token, a client and when that expires, in milliseconds since 1970. */
-type Accepted = Map<string, { name: string; expires: number }>
+type Accepted = Map<string, { client: Client; expires: number }>
 
 const acceptedOf = (entries: TokenEntry[]): Accepted =>
   new Map(
     entries.map(({ name, sha256, expires }) => [
       sha256,
-      { name, expires: expires === undefined ? Number.POSITIVE_INFINITY : (parseDateTime(expires) as number) },
+      {
+        client: { name, scopes: [] },
+        expires: expires === undefined ? Number.POSITIVE_INFINITY : (parseDateTime(expires) as number),
+      },
     ]),
   )
 

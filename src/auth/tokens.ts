@@ -1,23 +1,26 @@
 import { hash, randomBytes } from 'node:crypto'
+import type { Client } from '../http/client.ts'
 import { formatToken } from './token-format.ts'
 
 /**
- * Gives the name of the client whose token it is, undefined for a token that is not accepted. Rejects with an error whose
- * `retryAfter` is in seconds when nobody can tell now. `mayCost` tells whether more than a look-up is done for the token.
+ * Returns the client of a token, undefined for a token that is not accepted. Rejects with an error whose `retryAfter` is in
+ * seconds while a token can be neither accepted nor refused. `mayCost` tells whether more than a look-up may be done.
  */
-export type VerifyToken = (token: string, mayCost?: () => boolean) => string | undefined | Promise<string | undefined>
+export type VerifyToken = (token: string, mayCost?: () => boolean) => Client | undefined | Promise<Client | undefined>
 
 /**
- * Takes the accepted tokens, and the name of the client of each by its number, from 1; gives their verifier, which holds
- * only digests.
+ * Returns the verifier of a list of tokens, which holds only digests. `nameOf` names the client of a token by its place in
+ * the list, from 1.
  */
 export function tokenVerifier(
   tokens: string[],
   nameOf = (number: number): string => `access-token-${number}`,
 ): VerifyToken {
-  const names = new Map(tokens.map((token, index) => [hash('sha256', token), nameOf(index + 1)]))
+  const clients = new Map(
+    tokens.map((token, index): [string, Client] => [hash('sha256', token), { name: nameOf(index + 1), scopes: [] }]),
+  )
   // It need not take constant time: nobody can choose a token by its digest, so to learn of digests is of no use.
-  return (token) => names.get(hash('sha256', token))
+  return (token) => clients.get(hash('sha256', token))
 }
 
 /** A token that nobody can guess: 256 bits, in the alphabet of RFC 6750 section 2.1. */

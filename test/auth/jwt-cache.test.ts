@@ -4,10 +4,11 @@ import { verifiedTokens } from '../../src/auth/jwt-cache.ts'
 t.test('a token is known for a minute, or until it expires', async (t) => {
   let now = 5_000
   const tokens = verifiedTokens({ now: () => now })
-  tokens.add('long', 'a', 600_000)
-  tokens.add('short', 'b', 1_000)
-  tokens.add('expired', 'c', -1)
-  const known = () => ['long', 'short', 'expired', 'other'].map(tokens.get)
+  const add = (token: string, name: string, expiresIn: number) => tokens.add(token, { name, scopes: [] }, expiresIn)
+  add('long', 'a', 600_000)
+  add('short', 'b', 1_000)
+  add('expired', 'c', -1)
+  const known = () => ['long', 'short', 'expired', 'other'].map((token) => tokens.get(token)?.name)
   t.same(known(), ['a', 'b', undefined, undefined])
   now += 999
   t.same(known(), ['a', 'b', undefined, undefined])
@@ -21,6 +22,9 @@ t.test('a token is known for a minute, or until it expires', async (t) => {
 
 t.test('the oldest make room', async (t) => {
   const tokens = verifiedTokens({ size: 2 })
-  for (const token of ['a', 'b', 'a', 'c']) tokens.add(token, token, 60_000)
-  t.same(['a', 'b', 'c'].map(tokens.get), ['a', undefined, 'c'])
+  for (const token of ['a', 'b', 'a', 'c']) tokens.add(token, { name: token, scopes: [] }, 60_000)
+  t.same(
+    ['a', 'b', 'c'].map((token) => tokens.get(token)?.name),
+    ['a', undefined, 'c'],
+  )
 })

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { type JwtOptions, jwtVerifier } from '../../src/auth/jwt.ts'
+import { clientNames } from '../support/client-names.ts'
 import { audience, createKey, seconds, startIssuer } from '../support/issuer.ts'
 
 const client = 'gardener'
@@ -10,7 +11,7 @@ async function fetched(t: Test, times: JwtOptions['times'] = {}) {
   const issuer = await startIssuer(t)
   const key = createKey(issuer.url)
   issuer.serve('/keys', { keys: [key.jwk] })
-  const verify = jwtVerifier({ issuer: issuer.url, audience, jwksUrl: issuer.jwksUrl, times })
+  const verify = clientNames(jwtVerifier({ issuer: issuer.url, audience, jwksUrl: issuer.jwksUrl, times }))
   t.equal(await verify(key.token()), client)
   return { issuer, verify, token: () => key.token({ claims: { exp } }) }
 }

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { jwtVerifier } from '../../src/auth/jwt.ts'
+import { clientNames } from '../support/client-names.ts'
 import { audience, createKey, startIssuer } from '../support/issuer.ts'
 
 const client = 'gardener'
@@ -13,7 +14,7 @@ async function named(t: Test, path: string) {
   server.serve('/keys', { keys: [key.jwk] })
   const metadata = { issuer, jwks_uri: server.jwksUrl }
   const accepts = async () =>
-    await jwtVerifier({ issuer, audience, jwksUrl: undefined, times: { timeout } })(key.token())
+    await clientNames(jwtVerifier({ issuer, audience, jwksUrl: undefined, times: { timeout } }))(key.token())
   return { server, metadata, accepts }
 }
 
@@ -65,7 +66,7 @@ t.test('the issuer may move its keys', async (t) => {
   const key = createKey(issuer, { kid: 'moved' })
   server.serve('/.well-known/openid-configuration', metadata)
   let now = 0
-  const verify = jwtVerifier({ issuer, audience, jwksUrl: undefined, times: { now: () => now } })
+  const verify = clientNames(jwtVerifier({ issuer, audience, jwksUrl: undefined, times: { now: () => now } }))
   t.equal(await verify(key.token()), undefined)
   server.serve('/moved', { keys: [key.jwk] })
   server.serve('/.well-known/openid-configuration', { issuer, jwks_uri: `${server.url}/moved` })

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { KeysUnavailable, type KeyTimes } from '../../src/auth/jwks-fetch.ts'
 import { jwtVerifier } from '../../src/auth/jwt.ts'
 import type { VerifyToken } from '../../src/auth/tokens.ts'
+import { clientNames } from '../support/client-names.ts'
 import { audience, createKey, startIssuer } from '../support/issuer.ts'
 import { createService } from '../support/service.ts'
 
@@ -15,19 +16,20 @@ async function watched(t: Test, options: KeyTimes & { discovered?: boolean } = {
   const issuer = await startIssuer(t)
   const { url } = issuer
   const clock = { now: 0 }
-  const verify = jwtVerifier({
+  const verifyToken = jwtVerifier({
     issuer: url,
     audience,
     jwksUrl: discovered ? undefined : issuer.jwksUrl,
     times: { now: () => clock.now, ...times },
   })
+  const verify = clientNames(verifyToken)
   const publish = (...keys: ReturnType<typeof createKey>[]) =>
     issuer.serve('/keys', { keys: keys.map(({ jwk }) => jwk) })
   const key = createKey(url)
   publish(key)
   const unavailable = (token: string, seconds: number) =>
     t.rejects(Promise.resolve(verify(token)), { name: 'KeysUnavailable', retryAfter: seconds })
-  return { issuer, key, verify, publish, unavailable, clock }
+  return { issuer, key, verify, verifyToken, publish, unavailable, clock }
 }
 
 t.test('requests that come together share one fetch', async (t) => {
@@ -166,8 +168,8 @@ t.test('what is no key set changes nothing', async (t) => {
 })
 
 t.test('the service answers 503 without the keys, and 401 with them', async (t) => {
-  const { issuer, key, verify, clock } = await watched(t)
-  const { create, log } = await createService(t, { verifyToken: verify })
+  const { issuer, key, verifyToken, clock } = await watched(t)
+  const { create, log } = await createService(t, { verifyToken })
   const authorization = `Bearer ${key.token()}`
   issuer.goDown(true)
   const answer = await create({ id: 1, name: 'Monstera' }, { authorization })
@@ -182,11 +184,11 @@ t.test('the service answers 503 without the keys, and 401 with them', async (t) 
 })
 
 t.test('beyond its failures an address costs no more signatures, and who is known goes on', async (t) => {
-  const { key, verify } = await watched(t)
+  const { key, verifyToken: verify } = await watched(t)
   let asked = 0
   const verifyToken: VerifyToken = (token, mayCost) => {
     const found = verify(token, mayCost)
-    if (typeof found === 'object') asked++
+    if (found instanceof Promise) asked++
     return found
   }
   const { create } = await createService(t, { verifyToken, limits: { authFailures: 2 } })
@@ -202,8 +204,8 @@ t.test('beyond its failures an address costs no more signatures, and who is know
 })
 
 t.test('a token larger than the header section may be is not looked at', async (t) => {
-  const { issuer, key, verify } = await watched(t)
-  const { listen } = await createService(t, { verifyToken: verify })
+  const { issuer, key, verifyToken } = await watched(t)
+  const { listen } = await createService(t, { verifyToken })
   const authorization = `Bearer ${key.token({ claims: { more: 'x'.repeat(16_384) } })}`
   const port = await listen()
   const status = await new Promise((resolve, reject) => {
@@ -219,7 +221,7 @@ t.test('a token larger than the header section may be is not looked at', async (
 t.test('the reason tells nothing of a query', async (t) => {
   const issuer = await startIssuer(t)
   const key = createKey(issuer.url)
-  const verify = jwtVerifier({ issuer: issuer.url, audience, jwksUrl: `${issuer.jwksUrl}?code=secret` })
+  const verify = clientNames(jwtVerifier({ issuer: issuer.url, audience, jwksUrl: `${issuer.jwksUrl}?code=secret` }))
   const error = await Promise.resolve(verify(key.token())).catch((error) => error)
   t.ok(error instanceof KeysUnavailable)
   t.equal(error.cause.message, `${issuer.jwksUrl} answers 404`)

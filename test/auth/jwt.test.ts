@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { jwtVerifier } from '../../src/auth/jwt.ts'
+import { clientNames } from '../support/client-names.ts'
 import { audience, createKey, encode, seconds, startIssuer } from '../support/issuer.ts'
 
 const client = 'gardener'
@@ -11,7 +12,7 @@ async function trusted(t: Test, options: Parameters<typeof createKey>[1] = {}) {
   const key = createKey(issuer.url, options)
   issuer.serve('/keys', { keys: [key.jwk] })
   const { url, jwksUrl } = issuer
-  const verify = jwtVerifier({ issuer: url, audience, jwksUrl })
+  const verify = clientNames(jwtVerifier({ issuer: url, audience, jwksUrl }))
   t.equal(await verify(key.token()), client)
   return { issuer, key, verify }
 }
@@ -153,7 +154,7 @@ t.test('no weak key, and none that is for something else', async (t) => {
   ]
   const keys = [...useless, small.jwk, { kty: 'oct', kid: 'secret', k: secret.toString('base64url') }, good.jwk]
   issuer.serve('/keys', { keys })
-  const verify = jwtVerifier({ issuer: url, audience, jwksUrl })
+  const verify = clientNames(jwtVerifier({ issuer: url, audience, jwksUrl }))
   for (const { kid } of useless) t.equal(await verify(key.token({ header: { kid } })), undefined, `kid ${kid}`)
   t.equal(await verify(small.token()), undefined, 'RSA of 1024 bits')
   t.equal(await verify(secretToken), undefined, 'a symmetric key in the set')
@@ -169,4 +170,20 @@ t.test('a token is verified once a minute', async (t) => {
   t.type(verify(late), Promise, 'not beyond its end')
   const bad = `${token.slice(0, -8)}AAAAAAAA`
   for (const _ of [1, 2]) t.equal(await verify(bad), undefined)
+})
+
+t.test('the scopes of a token are those of scope, or of scp', async (t) => {
+  const { issuer, key } = await trusted(t)
+  const verify = jwtVerifier({ issuer: issuer.url, audience, jwksUrl: issuer.jwksUrl })
+  const cases: [claims: Record<string, unknown>, scopes: string[]][] = [
+    [{ scope: 'plants:read plants:write' }, ['plants:read', 'plants:write']],
+    [{ scope: '' }, []],
+    [{ scp: ['plants:read', 1, ''] }, ['plants:read']],
+    [{ scp: 'plants:read' }, ['plants:read']],
+    [{ scope: 'plants:read', scp: ['plants:write'] }, ['plants:read']],
+    [{ scope: { a: 1 } }, []],
+  ]
+  for (const [claims, scopes] of cases) {
+    t.same(await verify(key.token({ claims })), { name: client, scopes }, JSON.stringify(claims))
+  }
 })

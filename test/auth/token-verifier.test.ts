@@ -23,10 +23,10 @@ t.test('tokens of a list, of a file and of an issuer are accepted together', asy
     nobody,
   )
   t.teardown(close)
-  t.equal(verify(listed), 'access-token-1')
-  t.equal(verify(filed), 'gardener')
+  t.same(verify(listed), { name: 'access-token-1', scopes: [] })
+  t.same(verify(filed), { name: 'gardener', scopes: [] })
   t.equal(verify(newToken()), undefined)
-  t.equal(await verify(key.token()), 'gardener')
+  t.same(await verify(key.token()), { name: 'gardener', scopes: [] })
 
   const { create } = await createService(t, { verifyToken: verify })
   const status = async (token: string) =>

@@ -92,6 +92,24 @@ t.test('an operation gets its parameters as the types of their schemas', async (
   t.same(refused.json(), { error: 40003, message: 'path/id must be an int64 integer' })
 })
 
+t.test('a handler gets the client of the first scheme that names one', async (t) => {
+  const client = { name: 'gardener', scopes: ['things:write'] }
+  const named: Verifier = ({ headers }, done) =>
+    headers['x-basic'] === undefined
+      ? done(new ContractError('missingToken', 'needs x-basic'))
+      : done(undefined, client)
+  const seen: unknown[] = []
+  const putThing = async ({ client }: { client: unknown }) => {
+    seen.push(client)
+    return { status: 200, body: {} }
+  }
+  const app = await create({ handlers: { ...handlers, putThing }, verifiers: { ...verifiers, basic: named } })
+  const put = (headers: Record<string, string>) => app.inject({ method: 'PUT', url: '/things/1', headers })
+  await put({ 'x-bearer': 'b', 'x-basic': 'b' })
+  await put({ 'x-key': 'k' })
+  t.same(seen, [client, undefined])
+})
+
 t.test('what stands beside a $ref counts', async (t) => {
   const app = await create()
   const put = (payload: string) =>

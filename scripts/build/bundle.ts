@@ -26,7 +26,7 @@ async function bundleServer(directory: string): Promise<void> {
   await build({
     ...serverBundle,
     entryPoints: {
-      'plant-store': 'src/cli/plant-store.ts',
+      'plant-store': 'src/cli/main.ts',
       server: 'src/server.ts',
       store: 'src/store/open.ts',
       conformance: 'src/store/conformance.ts',

@@ -1,4 +1,4 @@
-import type { Int64Replies, Place } from '../../src/client/exact-reply.ts'
+import type { Int64Replies, ReplyPlace } from '../../src/client/exact-reply.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { holdsInt64, isInt64 } from './inexact-integers.ts'
 import { type Document, endpoints, type MediaTypes } from './openapi-document.ts'
@@ -32,7 +32,7 @@ export function int64Replies(document: Document): { table: Int64Replies; problem
     const key = schemas.map(identity).join()
     const known = indexes.get(key)
     if (known !== undefined) return known
-    const place: Place = {}
+    const place: ReplyPlace = {}
     const index = table.places.push(place) - 1
     indexes.set(key, index)
     if (schemas.some(isInt64)) {

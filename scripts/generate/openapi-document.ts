@@ -1,3 +1,4 @@
+import type { SecurityRequirement } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { join, resolve } from './json-pointer.ts'
 import { methods } from './openapi-grammar.ts'
@@ -13,7 +14,6 @@ export type Parameter = {
   style?: string
   explode?: boolean
 }
-export type SecurityRequirement = Record<string, string[]>
 export type RequestBody = { required?: boolean; content: MediaTypes }
 export type Header = { required?: boolean; schema?: Schema }
 export type Response = { content?: MediaTypes; headers?: Record<string, Header> }

@@ -1,6 +1,6 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Client } from '../http/client.ts'
+import type { Client } from '../http/authenticated-client.ts'
 import { ContractError } from '../http/errors.ts'
 import { contextOf } from '../http/request-context.ts'
 import type { RateLimit } from '../limits/rate-limit.ts'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Client } from '../http/client.ts'
+import type { Client } from '../http/authenticated-client.ts'
 
 type Options = {
   /** Milliseconds. */

@@ -1,5 +1,5 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
-import type { Client } from '../http/client.ts'
+import type { Client } from '../http/authenticated-client.ts'
 import { issuerKeys, type KeySource, KeysUnavailable, type KeyTimes } from './jwks-fetch.ts'
 import { verifiedTokens } from './jwt-cache.ts'
 import type { VerifyToken } from './tokens.ts'

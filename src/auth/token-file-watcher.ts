@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Client } from '../http/client.ts'
+import type { Client } from '../http/authenticated-client.ts'
 import { parseDateTime } from './rfc3339.ts'
 import { parseTokens, readTokensFile, type TokenEntry } from './token-file.ts'
 import { isMistyped } from './token-format.ts'

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { Client } from '../http/client.ts'
+import type { Client } from '../http/authenticated-client.ts'
 import { formatToken } from './token-format.ts'
 
 /**

@@ -1,11 +1,11 @@
 import type { paths } from '../../generated/api.d.ts'
 import table from '../../generated/int64-replies.json' with { type: 'json' }
-import { type Client, type ClientOptions, exactClient } from './exact-client.ts'
+import { type ClientOptions, type ExactClient, exactClient } from './exact-client.ts'
 
 export type { ClientOptions }
 
 /** The client of a plant store. */
-export type PlantStoreClient = Client<paths>
+export type PlantStoreClient = ExactClient<paths>
 
 /** Gives a client of the plant store at `baseUrl`: exact for every int64, which is a bigint, in requests and replies. */
 export const createClient = (options: ClientOptions): PlantStoreClient => exactClient<paths>(table, options)

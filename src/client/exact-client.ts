@@ -1,6 +1,6 @@
 import createFetchClient, { type Client as FetchClient } from 'openapi-fetch'
-import { requestBody } from '../json/stringify-json.ts'
-import { exactReply, type Int64Replies, type Place, replyPlace } from './exact-reply.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import { exactReply, type Int64Replies, type ReplyPlace, replyPlace } from './exact-reply.ts'
 
 export type ClientOptions = {
   /** Where the service is: its origin, and the path before those of the document when there is one. */
@@ -18,19 +18,19 @@ const methods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TR
  * resolves to `{ data, response }`, or `{ error, response }` when the status is none of success. It rejects when there
  * is no answer.
  */
-export type Client<Paths extends object> = Pick<FetchClient<Paths>, (typeof methods)[number]>
+export type ExactClient<Paths extends object> = Pick<FetchClient<Paths>, (typeof methods)[number]>
 
 /** Gives a client of the document whose types are `Paths` and whose replies hold an int64 where `table` says. */
 export function exactClient<Paths extends object>(
   table: Int64Replies,
   { baseUrl, token, fetch = globalThis.fetch }: ClientOptions,
-): Client<Paths> {
-  const client = createFetchClient<Paths>({ baseUrl, bodySerializer: requestBody })
+): ExactClient<Paths> {
+  const client = createFetchClient<Paths>({ baseUrl, bodySerializer: stringifyJson })
 
   const call =
     (method: Method) =>
     async (path: string, init: Init = {}) => {
-      let place: Place | undefined
+      let place: ReplyPlace | undefined
       let text = ''
       const send = async (request: Request) => {
         const bearer = typeof token === 'function' ? await token() : token
@@ -46,7 +46,7 @@ export function exactClient<Paths extends object>(
       if (place === undefined || parsed === undefined || typeof parsed === 'string') return result
       return { ...result, ['error' in result ? 'error' : 'data']: exactReply(text, table, place) }
     }
-  return Object.fromEntries(methods.map((method) => [method, call(method)])) as unknown as Client<Paths>
+  return Object.fromEntries(methods.map((method) => [method, call(method)])) as unknown as ExactClient<Paths>
 }
 
 type Method = (typeof methods)[number]

@@ -2,7 +2,7 @@ import { exactInteger } from '../json/exact-integer.ts'
 import { inexactNumber, parseJson } from '../json/parse-json.ts'
 
 /** What the schemas of a document say of one place in a reply; the places below are named by their indexes. */
-export type Place = {
+export type ReplyPlace = {
   /** A number here is an int64. */
   int64?: boolean
   /** By the name of a member or the index of an item; null where there is no int64. */
@@ -13,12 +13,16 @@ export type Place = {
 
 /** The replies of a document that hold an int64: a place or null by status, by method and path. */
 export type Int64Replies = {
-  places: Place[]
+  places: ReplyPlace[]
   replies: Record<string, Record<string, number | null>>
 }
 
 /** The place of a reply's body; undefined when there is no int64 in it. A range or default is for what is not listed. */
-export function replyPlace({ places, replies }: Int64Replies, operation: string, status: number): Place | undefined {
+export function replyPlace(
+  { places, replies }: Int64Replies,
+  operation: string,
+  status: number,
+): ReplyPlace | undefined {
   const byStatus = replies[operation] ?? {}
   const key = [String(status), `${Math.trunc(status / 100)}XX`, 'default'].find((key) => Object.hasOwn(byStatus, key))
   return places[byStatus[key as string] ?? -1]
@@ -28,12 +32,12 @@ export function replyPlace({ places, replies }: Int64Replies, operation: string,
  * Takes the JSON text of a reply and its place; gives its value, every int64 as a bigint. Nothing is validated: what is
  * no integer there is left as it is. Throws when the text is not I-JSON (RFC 7493).
  */
-export function exactReply(text: string, { places }: Int64Replies, root: Place): unknown {
+export function exactReply(text: string, { places }: Int64Replies, root: ReplyPlace): unknown {
   const document = parseJson(text)
   convert(document as Holder, 'value', root)
   return document.value
 
-  function convert(holder: Holder, key: string | number, { int64, members = {}, others }: Place): void {
+  function convert(holder: Holder, key: string | number, { int64, members = {}, others }: ReplyPlace): void {
     const value = holder[key]
     if (int64 && typeof value === 'number') holder[key] = bigint(holder, key, value) ?? value
     if (typeof value !== 'object' || value === null) return

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { performance } from 'node:perf_hooks'
-import type { Client } from './client.ts'
+import type { Client } from './authenticated-client.ts'
 import type { ContractError, ErrorName } from './errors.ts'
 
 /**

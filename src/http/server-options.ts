@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { FastifyHttpOptions } from 'fastify'
 import { clientAddress } from './client-address.ts'
-import { refuseConnection } from './connections.ts'
+import { refuseConnection } from './connection-refusal.ts'
 import { sendError } from './error-responses.ts'
 import { ContractError } from './errors.ts'
 import { parseQuery } from './query-string.ts'

@@ -1,13 +1,13 @@
 /**
- * Takes the value of a request body; gives its JSON text as JSON.stringify would, and a bigint as its digits: an
- * integer of JSON (RFC 8259 section 6) has any number of them. Undefined for what JSON does not have.
+ * Returns the JSON text of a value as JSON.stringify would, with a bigint as its digits: RFC 8259 section 6 sets no limit
+ * to their number. Undefined for a value that JSON does not have.
  */
-export function requestBody(value: unknown): string | undefined {
+export function stringifyJson(value: unknown): string | undefined {
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map((item) => requestBody(item) ?? 'null').join()}]`
+  if (Array.isArray(value)) return `[${value.map((item) => stringifyJson(item) ?? 'null').join()}]`
   const members = Object.entries(value).flatMap(([name, member]) => {
-    const text = requestBody(member)
+    const text = stringifyJson(member)
     return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`]
   })
   return `{${members.join()}}`

@@ -1,5 +1,5 @@
 import type { operations } from '../../generated/api.d.ts'
-import type { Client } from '../http/client.ts'
+import type { Client } from '../http/authenticated-client.ts'
 
 /** What a handler takes: the validated parts of the request, by the names that OpenAPI gives their places, and its client. */
 export type OperationRequest<Operation> = {

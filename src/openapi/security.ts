@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Client } from '../http/client.ts'
+import type { Client } from '../http/authenticated-client.ts'
 import type { SecurityRequirement } from './routes.ts'
 
 /**

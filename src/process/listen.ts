@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net'
 
-export type Place = { host: string; port: number }
+export type ListenAddress = { host: string; port: number }
 
 /**
  * Takes what is to listen somewhere, and how the variables begin that say where; gives its URL (RFC 3986 section 3.2.2)
  * once it does. Rejects with one line that names the variable to change.
  */
 export async function listen(
-  start: (place: Place) => Promise<unknown>,
+  start: (place: ListenAddress) => Promise<unknown>,
   server: { address(): AddressInfo | string | null },
-  { host, port }: Place,
+  { host, port }: ListenAddress,
   prefix = '',
 ): Promise<string> {
   const reasons: Record<string, string> = {

@@ -6,10 +6,10 @@ import { token } from '../support/service.ts'
 import { startService } from '../support/service-process.ts'
 import { whole } from '../support/whole.ts'
 
-const plantStore = (t: Test, args: string[], environment = {}) => run(t, 'src/cli/plant-store.ts', environment, args)
+const plantStore = (t: Test, args: string[], environment = {}) => run(t, 'src/cli/main.ts', environment, args)
 
 t.test('serve is the server', async (t) => {
-  const command = [...nodeCommand('src/cli/plant-store.ts'), 'serve']
+  const command = [...nodeCommand('src/cli/main.ts'), 'serve']
   const { create, storeUrl, stop, banner } = await startService(t, {}, { command })
   t.equal(storeUrl, 'memory:')
   t.equal((await create('{"id":1,"name":"a"}')).status, 200)

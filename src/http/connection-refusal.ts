@@ -1,0 +1,63 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { connectionOf } from './connection-state.ts'
+import { jsonMediaType } from './error-responses.ts'
+import { toContractError } from './errors.ts'
+import {
+  contextOf,
+  newContext,
+  type RequestContext,
+  recordAddress,
+  recordEnd,
+  recordRefusal,
+} from './request-context.ts'
+
+/** Answers bytes that the HTTP parser could not read as a request, after every answer that is owed, and hangs up. */
+export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const connection = connectionOf(socket)
+  const { previous, latest, observer } = connection
+  // Whatever comes after malformed bytes is malformed anew.
+  if (connection.refused) return
+  connection.refused = true
+  // The bytes belong to the latest request while that is not read whole, else to one behind it.
+  const own = latest?.req.complete === false ? latest : undefined
+  const answered = own?.headersSent ?? latest?.shouldKeepAlive === false
+  const owed = own === undefined || answered ? latest : previous
+  const hangUp = () => {
+    if (answered) socket.destroySoon()
+    else if (own !== undefined) end(socket, error, contextOf(own.req))
+    else {
+      const context = newContext('')
+      observer.begin(context)
+      end(socket, error, context)
+      observer.end(context)
+    }
+  }
+  if (owed === undefined || owed.writableFinished) hangUp()
+  else owed.once('close', hangUp)
+}
+
+function end(socket: Socket, thrown: unknown, context: RequestContext): void {
+  const error = toContractError(thrown)
+  const { statusCode, headers, body } = error
+  recordAddress(context, socket.remoteAddress)
+  recordRefusal(context, error)
+  recordEnd(context, statusCode)
+  const text = JSON.stringify(body)
+  const head = {
+    ...headers,
+    'x-request-id': context.id,
+    'content-type': jsonMediaType,
+    'content-length': Buffer.byteLength(text),
+    date: new Date().toUTCString(),
+    connection: 'close',
+  }
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${text}`)
+  // A close with bytes unread resets the connection, which may cost the client the answer: it gets a second to read.
+  setTimeout(() => socket.destroy(), 1_000).unref()
+}

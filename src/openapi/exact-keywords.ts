@@ -58,8 +58,8 @@ function replace(ajv: Ajv, keyword: string, change: (now: CodeKeywordDefinition)
 
 function messageOf(context: KeywordCxt, { error }: CodeKeywordDefinition) {
   if (isFormat(context.schema)) return str`must be an ${context.schema} integer`
-  const message = error?.message
-  return typeof message === 'function' ? message(context) : str`${message}`
+  const message = error?.message as (context: KeywordCxt) => ReturnType<typeof str>
+  return message(context)
 }
 
 type Check = (value: number, holder: object, key: string | number) => boolean

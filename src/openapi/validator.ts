@@ -58,7 +58,7 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
         rootData: document as never,
         dynamicAnchors: {},
       })
-      return isValid ? undefined : (validate().errors ?? [])
+      return isValid ? undefined : (validate().errors as ErrorObject[])
     }
   }
 

@@ -61,6 +61,31 @@ t.test('a query has values in the styles of OpenAPI', async (t) => {
   t.match(await read('/plants?tag=%E4'), { error: 40001 })
 })
 
+t.test('a text is read as the types that its schema allows, else stays a text', async (t) => {
+  const read = await create('/plants', [
+    { name: 'null', in: 'query', schema: { type: ['integer', 'null'], format: 'int64' } },
+    { name: 'text', in: 'query', schema: { type: ['string', 'null'] } },
+    { name: 'mixed', in: 'query', schema: { anyOf: [{ type: 'integer', format: 'int64' }, { type: 'string' }] } },
+    { name: 'flag', in: 'query', schema: { enum: [true, 'maybe'] } },
+    { name: 'digits', in: 'query', schema: { const: '12' } },
+    { name: 'number', in: 'query', schema: { type: 'number' } },
+  ])
+  const cases: [string, object][] = [
+    ['?null=', { null: null }],
+    ['?text=', { text: '' }],
+    ['?mixed=7', { mixed: 7 }],
+    ['?mixed=x', { mixed: 'x' }],
+    ['?flag=true', { flag: true }],
+    ['?flag=maybe', { flag: 'maybe' }],
+    ['?digits=12', { digits: '12' }],
+    ['?number=-1.5e1', { number: -15 }],
+  ]
+  for (const [query, expected] of cases) t.same(await read(`/plants${query}`), { ...nothing, query: expected }, query)
+  for (const text of ['0x10', '%201', '01', '1e', 'true', '']) {
+    t.match(await read(`/plants?number=${text}`), { error: 40003, message: 'query/number must be number' }, text)
+  }
+})
+
 t.test('headers are in any case, cookies as they were sent', async (t) => {
   const read = await create('/plants', [
     { name: 'X-Trace-Id', in: 'header', required: true, schema: int64 },

@@ -14,17 +14,17 @@ const mediaType = /^([^\s;]+)(?:(?:[ \t]*;)+[ \t]*charset=(?:utf-8|"utf-8"))?(?:
  */
 export const checkMediaType =
   ({ mediaTypes, isRequired }: ExpectedBody): Step =>
-  ({ headers }, _reply, done) => {
+  ({ headers }) => {
     const given = headers['content-type']
     const isAbsent = given === undefined && contentLength(headers) === 0 && headers['transfer-encoding'] === undefined
-    if (isAbsent && !isRequired) return done()
+    if (isAbsent && !isRequired) return undefined
     if (!isListed(given, mediaTypes)) {
       const message = `the media type must be ${mediaTypes.join(' or ')}, with no charset but utf-8`
-      return done(new ContractError('unsupportedMediaType', message, { accept: mediaTypes.join(', ') }))
+      return new ContractError('unsupportedMediaType', message, { accept: mediaTypes.join(', ') })
     }
-    if (headers['content-encoding'] === undefined) return done()
+    if (headers['content-encoding'] === undefined) return undefined
     const message = 'the body must have no content encoding'
-    done(new ContractError('unsupportedEncoding', message, { 'accept-encoding': 'identity' }))
+    return new ContractError('unsupportedEncoding', message, { 'accept-encoding': 'identity' })
   }
 
 function isListed(given: string | undefined, mediaTypes: string[]): boolean {
@@ -35,8 +35,9 @@ function isListed(given: string | undefined, mediaTypes: string[]): boolean {
 }
 
 /** Asks a client that waits for 100 Continue for its body, unless that is too large (RFC 9110 section 10.1.1). */
-export const sendContinue: Step = ({ headers, raw, server }, reply, done) => {
-  const waits = headers.expect !== undefined && raw.httpVersion === '1.1'
-  if (waits && contentLength(headers) <= (server.initialConfig.bodyLimit as number)) reply.raw.writeContinue()
-  done()
+export const sendContinue: Step = (request, reply) => {
+  const { headers, raw } = request
+  if (headers.expect === undefined || raw.httpVersion !== '1.1') return undefined
+  if (contentLength(headers) <= (request.server.initialConfig.bodyLimit as number)) reply.raw.writeContinue()
+  return undefined
 }

@@ -7,42 +7,53 @@ import { ContractError } from './errors.ts'
 import { contextOf, recordAddress } from './request-context.ts'
 import { malformedHead } from './request-head.ts'
 
-/**
- * One step of a request, a hook of Fastify's: `done` is called once, with the error that ends the request where there is
- * one.
- */
-export type Step = (request: FastifyRequest, reply: FastifyReply, done: (refusal?: Error) => void) => void
+/** One step of a request: returns the error that ends it, if any. */
+export type Step = (request: FastifyRequest, reply: FastifyReply) => ContractError | undefined
+
+/** A hook of Fastify's that may have to wait: `done` is called once, with the error that ends the request, if any. */
+export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (refusal?: Error) => void) => void
+
+/** Returns one hook that takes steps in order, until one refuses: a hook for each step would cost more than the steps. */
+export const inOrder =
+  (steps: Step[]): Hook =>
+  (request, reply, done) => {
+    for (const step of steps) {
+      const refusal = step(request, reply)
+      if (refusal !== undefined) return done(refusal)
+    }
+    done()
+  }
 
 /** Returns the error that a well-formed request is refused with for overload, if any. */
 export type Admit = () => ContractError | undefined
 
 /** Lets nothing behind the last answer of a connection be served (RFC 9112 section 9.6). */
-export const ignoreBehindLast: Step = ({ raw }, reply, done) => {
+export const ignoreBehindLast: Hook = ({ raw }, reply, done) => {
   if (isBehindLast(raw)) reply.hijack()
   else done()
 }
 
 /** Tells the client, in X-Request-Id, the id by which the log knows its request. */
-export const identify: Step = (request, reply, done) => {
+export const identify: Step = (request, reply) => {
   const context = contextOf(request.raw)
   recordAddress(context, clientAddress(request))
   reply.header('x-request-id', context.id)
-  done()
+  return undefined
 }
 
 /** Refuses a malformed head that Node accepts: 400. */
-export const checkHead: Step = ({ raw }, _reply, done) => {
+export const checkHead: Step = ({ raw }) => {
   const message = malformedHead(raw)
-  done(message === undefined ? undefined : new ContractError('malformedRequest', message))
+  return message === undefined ? undefined : new ContractError('malformedRequest', message)
 }
 
 /** Refuses what cannot be served in time: 503. */
 export const shedLoad =
   (admit: Admit): Step =>
-  ({ raw }, reply, done) => {
+  ({ raw }, reply) => {
     const refusal = admit()
     if (refusal !== undefined) readLater(raw.socket, reply.raw)
-    done(refusal)
+    return refusal
   }
 
 /**
@@ -61,19 +72,19 @@ function readLater(socket: Socket, response: ServerResponse): void {
 }
 
 /** Refuses an expectation other than 100-continue: 417. */
-export const checkExpectation: Step = ({ raw: { headers, httpVersion } }, _reply, done) => {
+export const checkExpectation: Step = ({ raw: { headers, httpVersion } }) => {
   const isUnknown = headers.expect !== undefined && httpVersion === '1.1' && !/^100-continue$/i.test(headers.expect)
-  done(isUnknown ? new ContractError('expectationFailed', 'the expectation cannot be met') : undefined)
+  return isUnknown ? new ContractError('expectationFailed', 'the expectation cannot be met') : undefined
 }
 
 /** Refuses a request without a route: 404, or 405 with the methods that its path has. */
 export const checkRoute =
   (allowedMethods: (url: string) => string[]): Step =>
-  (request, _reply, done) => {
-    if (!request.is404) return done()
+  (request) => {
+    if (!request.is404) return undefined
     const methods = allowedMethods(request.raw.url as string)
-    if (methods.length === 0) return done(new ContractError('noSuchPath', 'there is nothing at this path'))
-    done(new ContractError('noSuchMethod', `this path has no ${request.method}`, { allow: methods.join(', ') }))
+    if (methods.length === 0) return new ContractError('noSuchPath', 'there is nothing at this path')
+    return new ContractError('noSuchMethod', `this path has no ${request.method}`, { allow: methods.join(', ') })
   }
 
 /** Lets the steps judge what Node would answer itself, before anything has looked at the head. */

@@ -16,19 +16,19 @@ export function handlerInput(operation: Operation, validator: Validator) {
   const headerNames = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
   const cookies =
     schema.cookies === undefined ? undefined : parametersValidator(operation, 'cookie', schema.cookies, validator)
-  const cookiesOf = ({ headers }: FastifyRequest): unknown => {
-    const result = cookies?.(parseCookies(headers.cookie)) ?? { value: none }
-    if ('error' in result) throw result.error
-    return result.value
-  }
   return (request: FastifyRequest) => ({
     body: request.body,
     path: schema.params === undefined ? none : request.params,
     query: schema.querystring === undefined ? none : request.query,
     header: headerNames.length === 0 ? none : pick(request.headers, headerNames),
-    cookie: cookiesOf(request),
+    cookie: cookies === undefined ? none : valueOrThrow(cookies(parseCookies(request.headers.cookie))),
     client: contextOf(request.raw).client,
   })
+}
+
+function valueOrThrow(result: { value: unknown } | { error: Error }): unknown {
+  if ('error' in result) throw result.error
+  return result.value
 }
 
 const pick = (headers: Record<string, unknown>, names: string[]): Record<string, unknown> =>

@@ -6,9 +6,10 @@ import {
   checkExpectation,
   checkHead,
   checkRoute,
+  type Hook,
   identify,
   ignoreBehindLast,
-  type Step,
+  inOrder,
   shedLoad,
 } from '../http/request-guards.ts'
 import { handlerInput } from './handler-input.ts'
@@ -36,14 +37,16 @@ export type Guards = {
  * ends it; http/error-responses.ts sends every refusal.
  */
 
-/** Returns the steps of every request, Fastify's hooks before a route's own. */
-export const stepsOfEveryRequest = ({ admit, allowedMethods }: Guards): Step[] => [
+/** Returns the steps of every request, as Fastify's hooks before a route's own. */
+export const stepsOfEveryRequest = ({ admit, allowedMethods }: Guards): Hook[] => [
   ignoreBehindLast,
-  identify,
-  checkHead, // 400
-  shedLoad(admit), // 503
-  checkExpectation, // 417
-  checkRoute(allowedMethods), // 404, 405
+  inOrder([
+    identify,
+    checkHead, // 400
+    shedLoad(admit), // 503
+    checkExpectation, // 417
+    checkRoute(allowedMethods), // 404, 405
+  ]),
 ]
 
 export type OperationParts = {
@@ -62,9 +65,8 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   const mediaTypes = Object.keys(schema.body?.content ?? {})
   return {
     onRequest: [
-      enter(operationId),
-      authenticate(security, verifiers), // 401, 403, 429
-      ...(isRequired === undefined ? [] : [checkMediaType({ mediaTypes, isRequired }), sendContinue]), // 415
+      authenticate(operationId, security, verifiers), // 401, 403, 429
+      ...(isRequired === undefined ? [] : [inOrder([checkMediaType({ mediaTypes, isRequired }), sendContinue])]), // 415
     ],
     // http/json-body.ts reads the body: 413, 400
     validatorCompiler: partValidatorCompiler(operation, validator), // 400
@@ -73,20 +75,16 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   }
 }
 
-const enter =
-  (operationId: string): Step =>
-  ({ raw }, _reply, done) => {
-    recordOperation(contextOf(raw), operationId)
-    done()
-  }
-
-function authenticate(security: Operation['security'], verifiers: Verifiers): Step {
+function authenticate(operationId: string, security: Operation['security'], verifiers: Verifiers): Hook {
   const verify = authenticator(security, verifiers)
-  return (request, _reply, done) =>
+  return (request, _reply, done) => {
+    const context = contextOf(request.raw)
+    recordOperation(context, operationId)
     verify(request, (refusal, client) => {
-      recordClient(contextOf(request.raw), client)
+      recordClient(context, client)
       done(refusal)
     })
+  }
 }
 
 function handle(

@@ -10,10 +10,6 @@ import { openStore, withoutPassword } from '../store/open.ts'
 import { listen } from './listen.ts'
 import { beforeEnd, grace } from './shutdown.ts'
 
-// V8 learns from the first of these how to make all later ones. What else happens at the start can mislead it: about
-// every second process then paid up to 2 us more for each request, for as long as it ran.
-for (let tick = 0; tick < 3_000; tick++) process.nextTick(() => {})
-
 /** What serves plants, in this process or in others, and what its management asks it. */
 export type Service = Pick<ManagementOptions, 'metrics' | 'ready' | 'onReady'> & {
   /** Resolves with its URL once it serves. */

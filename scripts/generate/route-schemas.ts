@@ -2,6 +2,7 @@ import type { Operation, ParameterText, RouteSchema, Routes } from '../../src/op
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { isExactInteger } from './inexact-integers.ts'
 import { type Document, type Endpoint, endpoints, type Located, locate, type Parameter } from './openapi-document.ts'
+import { routerNames, servedPath } from './router-paths.ts'
 import { typesOf } from './schema-types.ts'
 import { sharedName } from './shared-schemas.ts'
 import { mapTree, type Node } from './walk-document.ts'
@@ -40,7 +41,7 @@ const schemasOf = ({ components = {} }: Document) =>
 type Read = (schema: Schema) => Schema
 
 function operationOf(document: Document, endpoint: Endpoint, read: Read): Operation {
-  const { operationId = '', method, path, routes, security, parameters, requestBody, responses } = endpoint
+  const { operationId = '', method, routes, security, parameters, requestBody, responses } = endpoint
   const kinds = Object.entries(parts).flatMap(([kind, part]) => {
     const described = parameters.filter((parameter) => parameter.in === kind)
     return described.length === 0 ? [] : [[part, objectOf(described, read)]]
@@ -63,11 +64,10 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
   return {
     operationId,
     method: method as Operation['method'],
-    path,
-    servedPaths: routes,
+    servedPaths: routes.map(servedPath),
     security,
     ...(requestBody && { bodyRequired: requestBody.required === true }),
-    parameters: parameters.map((parameter) => parameterText(document, parameter)),
+    parameters: parameters.map((parameter) => parameterText(document, endpoint.path, parameter)),
     schema,
   }
 }
@@ -93,11 +93,12 @@ function headerSchema(document: Document, header: { schema?: Schema; $ref?: stri
 /** The default styles of the places of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
 const styles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const
 
-function parameterText(document: Document, parameter: Located<Parameter>): ParameterText {
+function parameterText(document: Document, path: string, parameter: Located<Parameter>): ParameterText {
   const { in: kind, name, schema, style = styles[kind], explode = style === 'form' } = parameter
   const { types, items } = typesOf(document, schema)
   const isArray = types.includes('array')
-  return { in: kind, name, style, explode, isArray, types: isArray ? items : types } as ParameterText
+  const keys = { path: routerNames(path).get(name), header: name.toLowerCase(), query: name, cookie: name }
+  return { in: kind, name, key: keys[kind], style, explode, isArray, types: isArray ? items : types } as ParameterText
 }
 
 /** What people read of a schema, and what tools do with it: a validator has no use for it. */

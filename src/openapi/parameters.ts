@@ -7,20 +7,17 @@ import type { ParameterText } from './routes.ts'
 export type Texts = Record<string, string | string[] | undefined>
 
 /**
- * Returns what reads parameters of one place, each under the name by which the request has it. It returns their values by
- * the names of the document, with the digits of inexact numbers kept as `parseJson` keeps them, and throws a
- * ContractError for texts that cannot be decoded.
+ * Returns the values of parameters of one place by the names of the document, with the digits of inexact numbers kept as
+ * `parseJson` keeps them. Throws a ContractError for texts that cannot be decoded.
  */
-export function parameterReader(parameters: ParameterText[], keyOf: (parameter: ParameterText) => string) {
-  const readers = parameters.map((parameter) => ({ parameter, key: keyOf(parameter) }))
-  return (texts: Texts): Record<string, unknown> => {
-    const values: Record<string, unknown> = {}
-    for (const { parameter, key } of readers) {
-      const text = Object.hasOwn(texts, key) ? texts[key] : undefined
-      if (text !== undefined) readInto(values, parameter.name, split(parameter, text), parameter.types)
-    }
-    return values
+export function readParameters(parameters: ParameterText[], texts: Texts): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const parameter of parameters) {
+    const { name, key, types } = parameter
+    const text = Object.hasOwn(texts, key) ? texts[key] : undefined
+    if (text !== undefined) readInto(values, name, split(parameter, text), types)
   }
+  return values
 }
 
 /** What separates the items of an array that is one text, by style (OpenAPI 3.1 section 4.8.12.3), as it is sent. */

@@ -1,6 +1,5 @@
 import type { FastifySchemaCompiler } from 'fastify'
-import { parameterReader, type Texts } from './parameters.ts'
-import { routerNames } from './router-paths.ts'
+import { readParameters, type Texts } from './parameters.ts'
 import type { Operation, ParameterText } from './routes.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
@@ -22,25 +21,17 @@ export function partValidatorCompiler(operation: Operation, validator: Validator
 
 /** Returns what reads and validates the parameters of one place. */
 export function parametersValidator(
-  { path, parameters }: Operation,
+  { parameters }: Operation,
   place: ParameterText['in'],
   schema: Schema,
   validator: Validator,
 ) {
-  const inRouter = routerNames(path)
-  const keyOf = ({ name }: ParameterText): string => {
-    if (place === 'path') return inRouter.get(name) as string
-    return place === 'header' ? name.toLowerCase() : name
-  }
-  const read = parameterReader(
-    parameters.filter((parameter) => parameter.in === place),
-    keyOf,
-  )
+  const described = parameters.filter((parameter) => parameter.in === place)
   const validate = validator.request(schema, place)
   return (texts: Texts): { value: unknown } | { error: Error } => {
     let value: unknown
     try {
-      value = read(texts)
+      value = readParameters(described, texts)
     } catch (error) {
       // Fastify takes what a validator throws for a failure of the service.
       return { error: error as Error }

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { type Tracking, trackConnections } from '../http/connections.ts'
 import { sendError } from '../http/error-responses.ts'
@@ -7,7 +7,6 @@ import { type Admit, takeOverFromNode } from '../http/request-guards.ts'
 import { checkBinding } from './check-binding.ts'
 import { glueDocument } from './glue-document.ts'
 import { type AnyHandler, type Run, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
-import { methodFinder, routerPath } from './router-paths.ts'
 import type { Operation, Routes } from './routes.ts'
 import type { Verifiers } from './security.ts'
 import { createValidator } from './validator.ts'
@@ -43,23 +42,29 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
   await app.register(fastifyOpenapiGlue, {
     specification: glueDocument(routes),
-    operationResolver: (operationId, _method, path) => {
+    operationResolver: (operationId) => {
       const operation = byId.get(operationId) as Operation
+      const { security, schema } = operation
       const handler = handlers[operationId] as AnyHandler
       return {
-        ...routeOf(operation, path),
+        schema: { operationId, security, ...schema },
+        // Fastify would answer HEAD where there is GET.
+        exposeHeadRoute: false,
         ...stepsOfOperation({ operation, schemas, validator, verifiers, handler, run }),
-      }
+      } as RouteOptions
     },
   })
 }
 
-/** glue translates paths only whose parameters are words, and would have Fastify answer HEAD where there is GET. */
-const routeOf = ({ operationId, method, path, security, schema }: Operation, servedPath: string) => ({
-  method,
-  url: routerPath(servedPath, path),
-  exposeHeadRoute: false,
-  schema: { operationId, security, ...schema },
-})
+/** Returns what finds the methods of the path that a request target names, in the order of the document. */
+function methodFinder(operations: Operation[]): (url: string) => string[] {
+  const patterns = operations.flatMap(({ servedPaths, method }) =>
+    servedPaths.map(({ pattern }) => ({ method: String(method), pattern: new RegExp(pattern) })),
+  )
+  return (url) => {
+    const path = decodeURI(url.replace(/[?#].*$/s, ''))
+    return patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+  }
+}
 
 const runAlone: Run = (handle, done) => void handle().then((outcome) => done(undefined, outcome), done)

@@ -22,6 +22,8 @@ export type RouteSchema = {
 export type ParameterText = {
   in: 'path' | 'query' | 'header' | 'cookie'
   name: string
+  /** The name by which Fastify has it. */
+  key: string
   style: 'simple' | 'form' | 'spaceDelimited' | 'pipeDelimited'
   explode: boolean
   isArray: boolean
@@ -29,14 +31,21 @@ export type ParameterText = {
   types: string[]
 }
 
+/** A path below those of an operation's servers, where the operation is served. */
+export type ServedPath = {
+  /** As OpenAPI has it. */
+  path: string
+  /** As Fastify's router has it. */
+  url: string
+  /** Matches the paths of requests. */
+  pattern: string
+}
+
 /** One operation of the document, with what it inherits from its path and from the document. */
 export type Operation = {
   operationId: string
   method: HTTPMethods
-  /** As the document has it. */
-  path: string
-  /** The path below those of its servers: where it is served. */
-  servedPaths: string[]
+  servedPaths: ServedPath[]
   /** One of them must be met; none is needed where the list is empty. */
   security: SecurityRequirement[]
   /** Present for an operation with a body. */

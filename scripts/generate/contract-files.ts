@@ -9,6 +9,7 @@ import { int64Replies } from './int64-replies.ts'
 import type { Document } from './openapi-document.ts'
 import { redocly } from './redocly.ts'
 import { routesOf } from './route-schemas.ts'
+import { uncompilableSchemas } from './schema-compilation.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
 import { unsupportedFeatures } from './unsupported-features.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
@@ -34,16 +35,18 @@ export async function contractFiles(path: string, rules = 'redocly.yaml'): Promi
  */
 export async function filesOf(document: Document, path: string): Promise<Files> {
   const upgraded = asOpenApi31(document)
-  const problems = [...inexactIntegers(document), ...unsupportedFeatures(upgraded), ...errorNumberProblems(document)]
+  const problems = [...inexactIntegers(upgraded), ...unsupportedFeatures(upgraded), ...errorNumberProblems(document)]
   if (problems.length > 0) throw refusal(path, problems)
   const normalized = normalizedDocument(document)
   const replies = int64Replies(normalized)
-  if (replies.problems.length > 0) throw refusal(path, replies.problems)
+  const routes = routesOf(normalized)
+  const others = [...replies.problems, ...uncompilableSchemas(routes)]
+  if (others.length > 0) throw refusal(path, others)
   const origin = `// Written by npm run generate from ${basename(path)}; edit that instead.\n`
   const errorNumbers = errorNumberModule(document)
   const files: Files = {
     'openapi.json': json(withErrorTable(document)),
-    'routes.json': json(routesOf(normalized)),
+    'routes.json': json(routes),
     'api.d.ts': origin + (await contractTypes(normalized)),
     'int64-replies.json': json(replies.table),
     ...(errorNumbers !== undefined && { 'error-numbers.ts': origin + errorNumbers }),

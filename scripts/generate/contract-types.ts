@@ -30,7 +30,9 @@ function typed(document: Document): OpenAPI3 {
   const { paths = {}, webhooks = {}, components = {}, ...rest } = document as Document & { webhooks?: object }
   const { pathItems: _, ...others } = components as { pathItems?: object }
   const itemsOf = (paths: object): [name: string, item: Node][] =>
-    Object.entries(paths).map(([name, item]) => [name, item.$ref ? (resolve(document, item.$ref) as Node) : item])
+    Object.entries(paths)
+      .filter(([name]) => !name.startsWith('x-'))
+      .map(([name, item]) => [name, item.$ref ? (resolve(document, item.$ref) as Node) : item])
   const sent = [...itemsOf(webhooks), ...callbacks(document).flatMap(([name, paths]) => itemsOf(named(name, paths)))]
   const nameless = Object.fromEntries(sent.map(([name, item]) => [name, item]))
   const whole = {

@@ -15,14 +15,16 @@ export function errorNumberProblems(document: Document): string[] {
   const table = tableOf(document)
   if (table === undefined) return []
   const seen = new Set<number>()
-  const problems = Object.entries(table).flatMap(([name, { error, meaning }]) => {
+  const problems = Object.entries(table).flatMap(([name, entry]) => {
+    const { error, meaning } = Object(entry) as ErrorNumber
     const place = `#/x-error-numbers/${name}`
     const problems = []
     if (!/^[a-z][A-Za-z]*$/.test(name)) problems.push(`${place}: the name must be an identifier in camelCase`)
     if (!Number.isInteger(error) || error < 40_000 || error > 59_999) {
       problems.push(`${place}/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100`)
     }
-    if (seen.size === seen.add(error).size) problems.push(`${place}/error: ${error} is there twice`)
+    if (seen.size === seen.add(error).size)
+      problems.push(`${place}/error: ${error} is there twice; give each error its own number`)
     if (typeof meaning !== 'string') problems.push(`${place}/meaning: must be a text for people`)
     return problems
   })
@@ -34,14 +36,20 @@ function unknownNumbers(document: Document, known: Set<number>): string[] {
   const problems: string[] = []
   walk(document as Node, 'document', '#', (node, kind, pointer) => {
     if (kind !== 'response') return
-    const { description, content = {} } = node as { description?: string; content?: Record<string, Node> }
-    const examples = Object.values(content).map(({ example, examples }) => [example, examples])
-    for (const number of JSON.stringify([description, examples]).match(/\b[45]\d{4}\b/g) ?? []) {
-      if (!known.has(Number(number))) problems.push(`${pointer}: ${number} is not in x-error-numbers`)
+    const { description = '', content = {} } = node as { description?: string; content?: Record<string, Node> }
+    const isError = /\/([45]\w\w|default)$/.test(pointer)
+    const examples = JSON.stringify(Object.values(content).map(({ example, examples }) => [example, examples]))
+    const told = [...(isError ? (description.match(/\b[45]\d{4}\b/g) ?? []) : []), ...numbersIn(examples)]
+    for (const number of told) {
+      if (!known.has(Number(number))) problems.push(`${pointer}: ${number} is not in x-error-numbers; add it there`)
     }
   })
   return problems
 }
+
+/** Returns what the member `error` holds in the JSON text of examples. */
+const numbersIn = (examples: string): string[] =>
+  Array.from(examples.matchAll(/"error":([45]\d{4})\b/g), ([, number = '']) => number)
 
 /** Returns the document as it is published: with the table of errors in its description, where the placeholder is. */
 export function withErrorTable(document: Document): Document {
@@ -60,7 +68,7 @@ export function errorNumberModule(document: Document): string | undefined {
   const table = tableOf(document)
   if (table === undefined) return undefined
   const lines = Object.entries(table).map(
-    ([name, { error, meaning }]) => `  /** ${meaning}. */\n  ${name}: ${error},\n`,
+    ([name, { error, meaning }]) => `  /** ${meaning.replaceAll('*/', '* /')}. */\n  ${name}: ${error},\n`,
   )
   return `/** The contract's table of errors: the HTTP status times 100, plus a number of its own. */\nexport const errorNumbers = {\n${lines.join('')}} as const\n`
 }

@@ -8,7 +8,10 @@ import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 
 /** Prints the handlers that generated files ask for, unlike those that are in a directory. */
 export async function printHandlerStubs(files: Files, directory: string): Promise<void> {
-  const before = await readFile(join(directory, 'openapi.json'), 'utf8').then(JSON.parse, () => undefined)
+  const before = await readFile(join(directory, 'openapi.json'), 'utf8')
+    .then(JSON.parse)
+    // Missing, or in the middle of a merge.
+    .catch(() => undefined)
   const handlers = handlerStubs(JSON.parse(files['openapi.json'] as string), before)
   if (handlers.length > 0) console.log(`new, for src/handlers.ts:\n\n${handlers.join('\n\n')}\n`)
 }

@@ -15,9 +15,12 @@ export function inexactIntegers(document: object): string[] {
     if (isInt64(schema) && schema.multipleOf !== undefined && !Number.isInteger(schema.multipleOf)) {
       problems.push(`${pointer}/multipleOf: beside int64 it must be an integer`)
     }
-    if (schema.uniqueItems === true && schemasIn(schema, 'items').some((items) => holdsInt64(items, document))) {
+    const holds = (keyword: string) => schemasIn(schema, keyword).some((items) => holdsInt64(items, document))
+    if (schema.uniqueItems === true && ['items', 'prefixItems', 'unevaluatedItems'].some(holds)) {
       problems.push(`${pointer}/uniqueItems: cannot compare int64 items exactly; say it in the description instead`)
     }
+    // Ajv looks no further than the first items that it finds.
+    if (holds('contains')) problems.push(`${pointer}/contains: an int64 is not exact here; describe it with items`)
   })
   return problems
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 /**
- * Takes the arguments of Redocly's command line tool and runs it, without its telemetry; gives what it prints. Rejects
- * with its complaints when it fails.
+ * Runs Redocly's command line tool without its telemetry and returns what it prints. Rejects with its complaints when it
+ * fails.
  */
 export async function redocly(...args: string[]): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }

@@ -21,7 +21,7 @@ export function routesOf(document: Document): Routes {
         if (typeof $ref !== 'string') return rest
         const name = sharedName($ref)
         share(name)
-        return { $ref: `${name}#`, ...rest }
+        return { $ref: `${safeName(name)}#`, ...rest }
       },
     }) as Schema
   const share = (name: string) => {
@@ -30,10 +30,16 @@ export function routesOf(document: Document): Routes {
     shared.set(name, read(schemasOf(document)[name] as Schema))
   }
   const operations = endpoints(document).map((endpoint) => operationOf(document, endpoint, read))
-  const byName = [...shared].sort(([one], [other]) => (one < other ? -1 : 1))
+  const byName = Array.from(shared, ([name, schema]): [string, Schema] => [safeName(name), schema]).sort(
+    ([one], [other]) => (one < other ? -1 : 1),
+  )
   const { title, version } = document.info
   return { info: { title, version }, operations, schemas: Object.fromEntries(byName) }
 }
+
+/** Fastify and Ajv keep schemas by their names in plain objects, and Ajv reads a name as a relative URI. */
+const safeName = (name: string): string =>
+  name in Object.prototype || !/^[\w-][\w.-]*$/.test(name) ? `schema-${Buffer.from(name).toString('hex')}` : name
 
 const schemasOf = ({ components = {} }: Document) =>
   (components as { schemas?: Record<string, Schema> }).schemas as Record<string, Schema>

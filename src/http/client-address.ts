@@ -5,8 +5,8 @@ import type { FastifyRequest } from 'fastify'
 const withPort = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/
 
 /**
- * Gives the address that a request comes from, undefined when its connection is gone: what a trusted proxy tells, when
- * that is an address, else the one of the connection.
+ * Returns the address that a request comes from: the one that a trusted proxy tells when that is an address, else the
+ * connection's, undefined when the connection is gone.
  */
 export function clientAddress({ ip, socket }: FastifyRequest): string | undefined {
   if (ip === socket.remoteAddress) return ip

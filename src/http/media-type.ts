@@ -3,7 +3,7 @@ import type { Step } from './request-guards.ts'
 import { contentLength } from './request-head.ts'
 
 /** The bodies that an operation takes. */
-export type ExpectedBody = { mediaTypes: string[]; isRequired: boolean }
+type ExpectedBody = { mediaTypes: string[]; isRequired: boolean }
 
 /** RFC 9110 sections 5.6.6 and 8.3.1: names in any case, a value as a token or a quoted string, empty parameters. */
 const mediaType = /^([^\s;]+)(?:(?:[ \t]*;)+[ \t]*charset=(?:utf-8|"utf-8"))?(?:[ \t]*;)*[ \t]*$/i

@@ -9,7 +9,7 @@ const host = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 /** The announced length of a body in bytes; 0 where there is none, or where it comes in chunks. */
 export const contentLength = (headers: IncomingHttpHeaders): number => Number(headers['content-length'] ?? 0)
 
-/** Takes a request as Node parsed it; gives what is malformed in its head that Node lets pass, or undefined. */
+/** Returns what is malformed in the head of a request that Node accepts, undefined when nothing is. */
 export function malformedHead({ rawHeaders, headers, httpVersion, url = '' }: IncomingMessage): string | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP ${httpVersion} is not spoken here`
   // RFC 9112 section 3.2: a path and a query, or the asterisk of OPTIONS; a fragment is never sent.

@@ -1,7 +1,7 @@
 import type { operations } from '../../generated/api.d.ts'
 import type { Client } from '../http/authenticated-client.ts'
 
-/** What a handler takes: the validated parts of the request, by the names that OpenAPI gives their places, and its client. */
+/** The argument of a handler: the validated parts of the request, by the names that OpenAPI gives their places, and its client. */
 export type OperationRequest<Operation> = {
   body: RequestBody<Operation>
   path: ParametersIn<Operation, 'path'>
@@ -13,7 +13,7 @@ export type OperationRequest<Operation> = {
 }
 
 /**
- * What a handler gives: one of the statuses that the operation names, or one of a range of them, with the body of that
+ * The result of a handler: one of the statuses that the operation names, or one of a range of them, with the body of that
  * status. What `default` describes is thrown, unless there is nothing else to give.
  */
 export type OperationReply<Operation> = Operation extends { responses: infer Responses }

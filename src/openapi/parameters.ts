@@ -25,7 +25,7 @@ const separators = { form: ',', simple: ',', spaceDelimited: /%20|\+/, pipeDelim
 
 /** Returns the decoded text of a parameter, or the texts of the items of an array. */
 function split({ isArray, style, explode }: ParameterText, given: string | string[]): string | string[] {
-  // Node and the router have decoded these.
+  // Texts of headers and of the path arrive decoded.
   if (typeof given === 'string') return isArray ? given.split(',').map((item) => item.trim()) : given
   const texts = isArray && !explode ? given.flatMap((text) => text.split(separators[style])) : given
   const [first = '', ...more] = texts.map(decode)

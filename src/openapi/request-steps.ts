@@ -26,7 +26,7 @@ export type AnyHandler = (request: never) => Promise<Outcome>
 /** Runs a handler; may call `done`, with an error, before the handler has its outcome. */
 export type Run = (handle: () => Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void) => void
 
-export type Guards = {
+type Guards = {
   admit: Admit
   /** Returns the methods of a path, none when it is unknown. */
   allowedMethods(url: string): string[]
@@ -49,7 +49,7 @@ export const stepsOfEveryRequest = ({ admit, allowedMethods }: Guards): Hook[] =
   ]),
 ]
 
-export type OperationParts = {
+type OperationParts = {
   operation: Operation
   schemas: Routes['schemas']
   validator: Validator

@@ -63,7 +63,7 @@ export function responseSerializer(shared: Record<string, Schema>, schema: Schem
         members.set(name, made)
         return made
       }
-      // A name that is not described is kept by the patterns that it matches: ever new names must not pile up.
+      // Undescribed names are cached by the patterns they match, so that ever new names cannot grow the cache.
       const kind = matching.map(([pattern]) => pattern.source).join()
       if (!others.has(kind)) others.set(kind, below())
       return { key, write: others.get(kind) }
@@ -72,7 +72,7 @@ export function responseSerializer(shared: Record<string, Schema>, schema: Schem
     return function write(value) {
       if (typeof value === 'string' && !escaped.test(value)) return `"${value}"`
       if (typeof value === 'bigint') return value.toString()
-      if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+      if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
       if (Array.isArray(value)) {
         place ??= placeOf(shared, schemas)
         item ??= writer(place.items)

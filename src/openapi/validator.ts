@@ -36,12 +36,12 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
     strictNumbers: true,
     verbose: true,
     logger: false,
-    // The schemas were checked when they were generated.
+    // scripts/generate/schema-compilation.ts has compiled them.
     meta: false,
     validateSchema: false,
   })
   addFormats.default(ajv)
-  // Its own looks at each line by itself, and one of them is enough.
+  // The pattern of ajv-formats accepts a text of which any single line is base64.
   ajv.addFormat('byte', base64)
   addExactKeywords(ajv, found)
   for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, name)

@@ -42,7 +42,7 @@ const garden = {
 } as unknown as Document
 
 /** What both documents must say alike of each operation. */
-function outline(document: Document) {
+function summaryOf(document: Document) {
   const contentOf = (content: object = {}) => Object.entries(content).map(([type, { schema }]) => [type, schema])
   const operation = ({ operationId, method, path, security, parameters, requestBody, responses }: Endpoint) => ({
     operationId,
@@ -87,7 +87,7 @@ t.test('@fastify/swagger gives back the operations of the plant store from the r
     handlers: { createPlant: handle },
     verifiers: { bearer: verify },
   })
-  t.same(outline(swagger), outline(document))
+  t.same(summaryOf(swagger), summaryOf(document))
   const [{ schema = {} } = {}] = seen
   t.same(schema.body, routes.operations[0]?.schema.body)
   t.same(schema.response, routes.operations[0]?.schema.response)
@@ -101,5 +101,5 @@ t.test('an onRoute hook sees parameters, scopes and responses without a body', a
     handlers: { putBed: handle },
     verifiers: { key: verify, oauth: verify },
   })
-  t.same(outline(swagger), outline(garden))
+  t.same(summaryOf(swagger), summaryOf(garden))
 })

@@ -77,6 +77,36 @@ t.test('an object without described members has any members, one that allows non
   t.match(await typesOf({ type: 'object', additionalProperties: false }), /"application\/json": Record<string, never>;/)
 })
 
+t.test('a schema of any name is served', async (t) => {
+  for (const name of ['constructor', 'toString', '__proto__', '.', '..', 'a b', 'A:B']) {
+    const schemas = Object.fromEntries([[name, { type: 'string' }]])
+    const document = documentOf(
+      { $ref: `#/components/schemas/${encodeURIComponent(name)}` },
+      { components: { schemas } },
+    )
+    t.equal(await post(document, '"a"'), '"a"', name)
+    t.equal(await post(document, '1'), 'body must be string', name)
+  }
+})
+
+t.test('a schema that the service could not compile is refused when generating', async (t) => {
+  const cases: [schema: unknown, problem: RegExp][] = [
+    [{ enum: [] }, /operation a: .*enum.*; correct the schema/],
+    [{ $ref: '#/components/schemas/A' }, /schema A: .*"id".*; correct the schema/],
+  ]
+  for (const [schema, message] of cases) {
+    const document = documentOf(schema, { components: { schemas: { A: { type: 'object', id: 'a' } } } })
+    await t.rejects(filesOf(document, 'a.yaml'), { message })
+  }
+})
+
+t.test('an int64 where it would not be exact is refused', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' }
+  await t.rejects(filesOf(documentOf({ contains: int64 }), 'a.yaml'), { message: /schema\/contains: an int64 is not/ })
+  const set = { uniqueItems: true, prefixItems: [int64, int64] }
+  await t.rejects(filesOf(documentOf(set), 'a.yaml'), { message: /schema\/uniqueItems: cannot compare int64/ })
+})
+
 t.test('the table of errors is refused where it is not one', async (t) => {
   const numbers = {
     good: { error: 40000, meaning: 'It is good' },
@@ -94,9 +124,9 @@ t.test('the table of errors is refused where it is not one', async (t) => {
       'a.yaml cannot be served as it says:',
       '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase',
       '#/x-error-numbers/low/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100',
-      '#/x-error-numbers/again/error: 40000 is there twice',
+      '#/x-error-numbers/again/error: 40000 is there twice; give each error its own number',
       '#/x-error-numbers/silent/meaning: must be a text for people',
-      '#/paths/~1a/post/responses/400: 40002 is not in x-error-numbers',
+      '#/paths/~1a/post/responses/400: 40002 is not in x-error-numbers; add it there',
     ].join('\n  '),
   })
 })

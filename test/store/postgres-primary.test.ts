@@ -73,7 +73,7 @@ t.test('at most ten connections wait for a standby, and close does not wait for 
   const primary = await startServer(t)
   const standby = await primary.standby({ synchronous: true })
   t.teardown(() => standby.close())
-  const store = await open(t, `${primary.url()}?query_timeout=50&connect_timeout=1`)
+  const store = await open(t, `${primary.url()}?query_timeout=400&connect_timeout=1`)
   await standby.stop('immediate')
   for (let id = 0n; id < 15n; id++) await t.rejects(store.create({ id, name: 'a' }), unavailable)
   const [row] = await primary.query("SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'SyncRep'")

@@ -25,7 +25,7 @@ export async function writeDeclarations(): Promise<void> {
 
 const declarationOf = (path: string) => path.replace(/(\.d)?\.ts$/, '.d.ts')
 
-/** Gives the text of each declaration file by its path; npm run typecheck tells what is wrong with the code. */
+/** Returns the text of each declaration file by its path; npm run typecheck tells what is wrong with the code. */
 function emit(): Map<string, string> {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
   const declarations = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: '.' }

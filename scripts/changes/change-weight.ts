@@ -16,7 +16,7 @@ export type Difference = {
 }
 
 /**
- * Takes a difference; gives its weight and, where it breaks a client, why. What redocly diff calls major is breaking;
+ * Returns the weight of a difference and, where it breaks a client, why. What redocly diff calls major is breaking;
  * what else is not for people only is at least compatible, because a client can see it.
  */
 export function weigh(difference: Difference): { weight: Weight; why: string } {

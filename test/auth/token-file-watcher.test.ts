@@ -176,9 +176,9 @@ t.test('without file descriptors the last good set is kept, and nothing keeps a 
     import { followTokens } from ${JSON.stringify(resolve('src/auth/token-file-watcher.ts'))}
     const taken = []
     const { verify } = await followTokens(${JSON.stringify(path)}, {
-      load: (clients) => console.log('load', clients),
+      load: (clients) => console.log('load ' + clients),
       error: ({ code }) => {
-        console.log(code, verify(${JSON.stringify(first)})?.name)
+        console.log(code + ' ' + verify(${JSON.stringify(first)})?.name)
         for (const descriptor of taken) closeSync(descriptor)
       },
     })

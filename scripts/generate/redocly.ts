@@ -7,7 +7,9 @@ import { promisify } from 'node:util'
  * fails.
  */
 export async function redocly(...args: string[]): Promise<string> {
-  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  // Colours would stand in the messages of errors.
+  const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', FORCE_COLOR: '0' }
+  const env = { ...process.env, ...quiet }
   const cli = join('node_modules', '@redocly', 'cli', 'bin', 'cli.js')
   try {
     return (await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })).stdout

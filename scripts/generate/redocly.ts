@@ -8,8 +8,8 @@ import { promisify } from 'node:util'
  */
 export async function redocly(...args: string[]): Promise<string> {
   // Colours would stand in the messages of errors.
-  const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', FORCE_COLOR: '0' }
-  const env = { ...process.env, ...quiet }
+  const uncoloured = { NO_COLOR: '1', FORCE_COLOR: undefined }
+  const env = { ...process.env, ...uncoloured, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
   const cli = join('node_modules', '@redocly', 'cli', 'bin', 'cli.js')
   try {
     return (await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })).stdout

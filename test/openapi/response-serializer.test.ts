@@ -40,6 +40,10 @@ t.test('a string of any one code unit is written as JSON', async (t) => {
   )
 })
 
+t.test('a value that JSON does not have is null, as JSON.stringify has it in a list', async (t) => {
+  t.equal(write(true, [undefined, 1, () => 1]), '[null,1,null]')
+})
+
 t.test('a bigint is written to its last digit', async (t) => {
   t.equal(
     write(true, { id: 9223372036854775807n, ids: [-9223372036854775808n, null] }),

@@ -1,5 +1,6 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
+import { isInt64 } from './inexact-integers.ts'
 import { resolve } from './json-pointer.ts'
 import { type Document, endpoints, isIgnored, locate, type Parameter } from './openapi-document.ts'
 import { mapDocument, type Node } from './walk-document.ts'
@@ -15,10 +16,9 @@ export async function contractTypes(document: Document): Promise<string> {
   const nodes = await openapiTS(typed(document), {
     defaultNonNullable: false,
     transform({ type, format }) {
-      const types = [type].flat()
-      if (format !== 'int64' || !types.includes('integer')) return undefined
+      if (!isInt64({ type, format })) return undefined
       const bigint = factory.createKeywordTypeNode(SyntaxKind.BigIntKeyword)
-      if (!types.includes('null')) return bigint
+      if (![type].flat().includes('null')) return bigint
       return factory.createUnionTypeNode([bigint, factory.createLiteralTypeNode(factory.createNull())])
     },
   })
@@ -34,13 +34,12 @@ function typed(document: Document): OpenAPI3 {
       .filter(([name]) => !name.startsWith('x-'))
       .map(([name, item]) => [name, item.$ref ? (resolve(document, item.$ref) as Node) : item])
   const sent = [...itemsOf(webhooks), ...callbacks(document).flatMap(([name, paths]) => itemsOf(named(name, paths)))]
-  const nameless = Object.fromEntries(sent.map(([name, item]) => [name, item]))
   const whole = {
     ...rest,
     openapi: '3.1.0',
     paths: Object.fromEntries(itemsOf(paths)),
     components: others,
-    ...(sent.length > 0 && { webhooks: withoutIds(nameless) }),
+    ...(sent.length > 0 && { webhooks: withoutIds(Object.fromEntries(sent)) }),
   }
   const withParameters = (node: Node) => withoutIgnored(document, node)
   return mapDocument(whole, {
@@ -79,14 +78,14 @@ function withoutIgnored(document: Document, node: Node): Node {
   return { ...node, parameters: node.parameters.filter((one) => !isIgnored(refers(one) ?? one)) }
 }
 
-/** Leaves out what stands in the schemas already, and openapi-typescript would say again in another way. */
+/** Drops keywords that the schemas express without them: openapi-typescript would repeat them in another way. */
 const plain = ({ discriminator: _, $defs: __, definitions: ___, ...schema }: Node): Node => schema
 
-/** The numbers of an int64 are none of TypeScript's; of several types it is one of its own. */
+/** Drops the numbers that an int64 lists, which are no bigint literals, and splits it from the other types beside it. */
 function exactly(node: Node): Node {
+  if (!isInt64(node)) return node
   const { enum: _, const: __, ...schema } = node
   const types = [node.type].flat()
-  if (node.format !== 'int64' || !types.includes('integer')) return node
   const others = types.filter((type) => type !== 'integer' && type !== 'null')
   if (others.length === 0) return schema
   return {

@@ -1,9 +1,8 @@
 import type { Document } from './openapi-document.ts'
+import { schemaPrefix } from './shared-schemas.ts'
 import { type Node, walkSchemas } from './walk-document.ts'
 
 type Discriminator = { propertyName: string; mapping?: Record<string, string> }
-
-const prefix = '#/components/schemas/'
 
 /**
  * Returns a document of OpenAPI 3.1 in which what a discriminator says stands in the schemas that it tells apart: each
@@ -18,7 +17,7 @@ export function withDiscriminators(document: Document): Document {
     narrowings.set(schema, properties.set(property, new Set([...(properties.get(property) ?? []), ...names])))
   }
   const childrenOf = (schema: string) =>
-    Object.keys(schemas).filter((child) => referencesOf(schemas[child]?.allOf).includes(prefix + schema))
+    Object.keys(schemas).filter((child) => referencesOf(schemas[child]?.allOf).includes(schemaPrefix + schema))
 
   /** Returns the names of a schema and of those below it. */
   function inherit(schema: string, discriminator: Discriminator, above: string[]): string[] {
@@ -32,10 +31,11 @@ export function withDiscriminators(document: Document): Document {
   walkSchemas(document, ({ discriminator, oneOf, anyOf }, pointer) => {
     if (!isDiscriminator(discriminator)) return
     for (const reference of [...referencesOf(oneOf), ...referencesOf(anyOf)]) {
-      const schema = reference.slice(prefix.length)
-      if (prefix + schema === reference) narrow(schema, discriminator.propertyName, namesOf(schema, discriminator))
+      const schema = reference.slice(schemaPrefix.length)
+      if (schemaPrefix + schema === reference)
+        narrow(schema, discriminator.propertyName, namesOf(schema, discriminator))
     }
-    if (pointer.startsWith(prefix)) inherit(pointer.slice(prefix.length), discriminator, [])
+    if (pointer.startsWith(schemaPrefix)) inherit(pointer.slice(schemaPrefix.length), discriminator, [])
   })
   if (narrowings.size === 0) return document
   const narrowed = Array.from(narrowings, ([name, properties]) => [name, allowing(schemas[name], properties)])
@@ -54,7 +54,7 @@ const referencesOf = (schemas: unknown): string[] =>
 
 /** A mapping may refer to a schema or name it; one that is not mapped has its own name. */
 function namesOf(schema: string, { mapping = {} }: Discriminator): string[] {
-  const names = Object.keys(mapping).filter((name) => [schema, prefix + schema].includes(mapping[name] as string))
+  const names = Object.keys(mapping).filter((name) => [schema, schemaPrefix + schema].includes(mapping[name] as string))
   return names.length > 0 ? names : [schema]
 }
 

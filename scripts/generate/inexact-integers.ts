@@ -35,7 +35,7 @@ function roundedNumbers(value: unknown, pointer: string): string[] {
   return Object.entries(value).flatMap(([key, below]) => roundedNumbers(below, join(pointer, key)))
 }
 
-/** Tells whether an int64 stands anywhere in a schema, or behind a $ref in it. */
+/** Returns whether a schema holds an int64 at any depth, also behind a $ref. */
 export function holdsInt64(schema: Schema, document: object, seen = new Set<Schema>()): boolean {
   if (typeof schema !== 'object' || schema === null || seen.has(schema)) return false
   seen.add(schema)
@@ -45,12 +45,12 @@ export function holdsInt64(schema: Schema, document: object, seen = new Set<Sche
   return isInt64(schema) || below.some((each) => holdsInt64(each, document, seen))
 }
 
-/** Tells whether a schema is that of an integer, among values that are no other numbers: its format then counts. */
+/** Returns whether the format of a schema can make it an exact integer: it has the type integer, and not number. */
 export const isExactInteger = ({ type }: Exclude<Schema, boolean> | Node): boolean => {
   const types = [type].flat()
   return types.includes('integer') && !types.includes('number')
 }
 
-/** Tells whether a schema is that of an int64, or of an int64 among values that are no numbers. */
+/** Returns whether a schema is an int64, alone or beside types that are not numbers. */
 export const isInt64 = (schema: Exclude<Schema, boolean> | Node): boolean =>
   schema.format === 'int64' && isExactInteger(schema)

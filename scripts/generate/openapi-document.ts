@@ -92,7 +92,7 @@ function endpointOf(document: Document, path: string, item: Located<Item>, metho
 /** Headers that are described elsewhere in a document: parameters of these names are ignored (section 4.8.12.2). */
 const notParameters = ['accept', 'content-type', 'authorization']
 
-/** Tells whether OpenAPI ignores a parameter. */
+/** Returns whether OpenAPI ignores a parameter. */
 export const isIgnored = ({ name, in: kind }: Parameter): boolean =>
   kind === 'header' && notParameters.includes(name.toLowerCase())
 

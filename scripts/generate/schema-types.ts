@@ -2,7 +2,7 @@ import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { resolve } from './json-pointer.ts'
 import type { Node } from './walk-document.ts'
 
-/** The types of JSON Schema; an integer is told from other numbers. */
+/** The types of JSON Schema. */
 export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object'
 
 /** Keywords whose schemas say which types a value may have. */

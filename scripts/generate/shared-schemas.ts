@@ -2,7 +2,8 @@ import { join, keysOf, resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { mapDocument, type Node, walkSchemas } from './walk-document.ts'
 
-const prefix = '#/components/schemas/'
+/** Where the shared schemas of a document stand. */
+export const schemaPrefix = '#/components/schemas/'
 
 /**
  * Returns a bundled document in which each $ref of a schema leads to a schema of its components by name: a schema that
@@ -17,13 +18,13 @@ export function withSharedSchemas(document: Document): Document {
     const keys = keysOf($ref)
     const place = join('#', ...keys)
     if (names.has(place)) return
-    const isNamed = keys.length === 3 && place.startsWith(prefix)
+    const isNamed = keys.length === 3 && place.startsWith(schemaPrefix)
     names.set(place, isNamed ? (keys[2] as string) : unused(taken, keys))
   })
   const renamed = mapDocument(document, {
     schema: (schema) =>
       typeof schema.$ref === 'string'
-        ? { ...schema, $ref: prefix + names.get(join('#', ...keysOf(schema.$ref))) }
+        ? { ...schema, $ref: schemaPrefix + names.get(join('#', ...keysOf(schema.$ref))) }
         : schema,
   })
   const moved = Array.from(names, ([place, name]) => [name, resolve(renamed, place)])
@@ -48,4 +49,4 @@ function unused(taken: Set<string>, keys: string[]): string {
 }
 
 /** Returns the name of the shared schema that a $ref leads to. */
-export const sharedName = ($ref: string): string => $ref.slice(prefix.length)
+export const sharedName = ($ref: string): string => $ref.slice(schemaPrefix.length)

@@ -17,7 +17,7 @@ type What = string | (() => string)
 export async function until<T>(condition: () => T | Promise<T>, what: What, limit = patience) {
   const end = performance.now() + limit
   for (;;) {
-    // A condition that is asked of a process may hang itself.
+    // A condition may hang itself, for example one that asks a process.
     const value = await within(Promise.resolve().then(condition), what, limit)
     if (value) return value as Exclude<T, undefined | null | false | 0 | ''>
     if (performance.now() >= end) throw late(what, limit)

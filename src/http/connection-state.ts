@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Observer } from './request-context.ts'
 
-/** What is known of a connection while it is open. */
+/** The state of an open connection. */
 export type Connection = {
   /** The two latest answers that still matter: with pipelining one may wait for the other. */
   previous: ServerResponse | undefined

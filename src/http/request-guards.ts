@@ -33,7 +33,7 @@ export const ignoreBehindLast: Hook = ({ raw }, reply, done) => {
   else done()
 }
 
-/** Tells the client, in X-Request-Id, the id by which the log knows its request. */
+/** Answers with the request id of the log, in X-Request-Id. */
 export const identify: Step = (request, reply) => {
   const context = contextOf(request.raw)
   recordAddress(context, clientAddress(request))

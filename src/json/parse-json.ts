@@ -32,7 +32,7 @@ const ordinary = { enumerable: true, writable: true, configurable: true }
  */
 export function parseJson(text: string): JsonDocument {
   const scanner = new JsonScanner(text)
-  /** Of the number that was read last, until its holder is known. */
+  /** The digits of the last number, until its holder is known. */
   let digits = ''
   const document: JsonDocument = { value: undefined }
   document.value = value(0)

@@ -1,5 +1,6 @@
 import { exactInteger } from '../json/exact-integer.ts'
-import { inexactNumber, parseJson } from '../json/parse-json.ts'
+import { inexactNumber } from '../json/json-document.ts'
+import { parseJson } from '../json/parse-json.ts'
 
 /** What the schemas of a document say of one place in a reply; the places below are named by their indexes. */
 export type ReplyPlace = {
@@ -39,7 +40,7 @@ export function exactReply(text: string, { places }: Int64Replies, root: ReplyPl
 
   function convert(holder: Holder, key: string | number, { int64, members = {}, others }: ReplyPlace): void {
     const value = holder[key]
-    if (int64 && typeof value === 'number') holder[key] = bigint(holder, key, value) ?? value
+    if (int64 && typeof value === 'number') holder[key] = bigint(value, inexactNumber(document, holder, key)) ?? value
     if (typeof value !== 'object' || value === null) return
     for (const below of Array.isArray(value) ? value.keys() : Object.keys(value)) {
       const place = places[(Object.hasOwn(members, below) ? members[below] : others) ?? -1]
@@ -50,8 +51,7 @@ export function exactReply(text: string, { places }: Int64Replies, root: ReplyPl
 
 type Holder = Record<string | number, unknown>
 
-function bigint(holder: object, key: string | number, value: number): bigint | undefined {
-  const digits = inexactNumber(holder, key)
+function bigint(value: number, digits: string | undefined): bigint | undefined {
   if (digits !== undefined) return exactInteger(digits)
   return Number.isInteger(value) ? BigInt(value) : undefined
 }

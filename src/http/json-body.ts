@@ -1,22 +1,24 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
-import { JsonError } from '../json/json-scanner.ts'
-import { type JsonDocument, parseJson } from '../json/parse-json.ts'
+import type { JsonDocument } from '../json/json-document.ts'
+import { JsonError } from '../json/json-error.ts'
+import { parseJson } from '../json/parse-json.ts'
 import { ContractError } from './errors.ts'
-import { readBody } from './read-body.ts'
+import { type BodyMemory, readBody } from './read-body.ts'
 import { contentLength } from './request-head.ts'
 
 /**
- * Makes strict JSON, under these media types, the only body that an app reads: 413 for a body that is too large, 400 for
- * one that is not JSON. The body of a request is then a JsonDocument. It is UTF-8 (RFC 8259 section 8.1); a byte order
+ * Makes strict JSON, under these media types, the only body that an app reads: 413 for a body that is too large, 503 for
+ * one that there is no room for, 400 for one that is not JSON. The body of a request is then a JsonDocument. It is UTF-8 (RFC 8259 section 8.1); a byte order
  * mark before it is ignored, as that section allows.
  */
-export function acceptJson(app: FastifyInstance, mediaTypes: string[]): void {
+export function acceptJson(app: FastifyInstance, mediaTypes: string[], memory: BodyMemory): void {
   const limit = app.initialConfig.bodyLimit as number
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(mediaTypes, ({ headers, raw }, _payload, done) => {
-    readBody(raw, contentLength(headers), limit, (error, bytes) => {
-      if (bytes === undefined) done(error)
+    readBody(raw, { announced: contentLength(headers), limit, memory }, (error, bytes) => {
+      const refusal = bytes === undefined ? error : memory.admit(bytes.length)
+      if (bytes === undefined || refusal !== undefined) done(refusal ?? null)
       else parse(bytes, done)
     })
   })

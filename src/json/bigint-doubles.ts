@@ -1,4 +1,5 @@
-import { type JsonDocument, keepDigits } from './parse-json.ts'
+import { mayBeInexact } from './exact-integer.ts'
+import { type JsonDocument, keepDigits } from './json-document.ts'
 
 type Holder = Record<string | number, unknown>
 
@@ -7,21 +8,24 @@ type Holder = Record<string | number, unknown>
  * the value had been parsed from JSON. What holds no bigint is shared, not copied.
  */
 export function withDoubles(value: unknown): JsonDocument {
-  return doubled({ value }) as JsonDocument
+  const document: JsonDocument = { value }
+  return doubled(document, document, document) as JsonDocument
 }
 
-function doubled(holder: object): object {
-  let copy: Holder | undefined
+/** Returns an object or array with doubles, copied when it needs any and no copy is given. */
+function doubled(document: JsonDocument, holder: object, copy?: Holder): object {
   const keys = Array.isArray(holder) ? holder.keys() : Object.keys(holder)
   for (const key of keys) {
     const value = (holder as Holder)[key]
     const isBigint = typeof value === 'bigint'
     if (!isBigint && (typeof value !== 'object' || value === null)) continue
-    const made = isBigint ? Number(value) : doubled(value as object)
+    const made = isBigint ? Number(value) : doubled(document, value as object)
     if (made === value) continue
     copy ??= (Array.isArray(holder) ? [...holder] : { ...holder }) as Holder
     copy[key] = made
-    if (isBigint) keepDigits(copy, key, made as number, value.toString())
+    if (!isBigint) continue
+    const text = value.toString()
+    if (mayBeInexact(text)) keepDigits(document, copy, key, text)
   }
   return copy ?? holder
 }

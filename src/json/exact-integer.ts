@@ -16,3 +16,13 @@ export function exactInteger(text: string): bigint | undefined {
   if (zeros < 0 || end - start + zeros > 19) return undefined
   return BigInt(sign + digits.slice(start, end) + '0'.repeat(zeros))
 }
+
+/**
+ * Returns whether a number in that grammar may be another one than its double, which is an integer. Two numbers of at
+ * most 15 digits never share a double (IEEE 754 binary64), unless they are so small that theirs is 0.
+ */
+export function mayBeInexact(text: string): boolean {
+  const double = Number(text)
+  if (double === 0) return /^[-0.]*[1-9]/.test(text)
+  return Number.isInteger(double) && (text.length > 15 || Math.abs(double) > Number.MAX_SAFE_INTEGER)
+}

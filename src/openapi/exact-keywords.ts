@@ -1,9 +1,12 @@
-import { _, type Ajv, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, str } from 'ajv'
+import { _, type Ajv, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
 import { exactInteger } from '../json/exact-integer.ts'
-import { inexactNumber } from '../json/parse-json.ts'
+import { inexactNumber, type JsonDocument } from '../json/json-document.ts'
 
-/** An integer that was found: the object or array that holds it, its key there, and what a handler gets for it. */
-export type Conversion = [holder: Record<string | number, unknown>, key: string | number, value: bigint | number]
+/**
+ * The places of int64 integers: holder and key of one after the other, since a tuple for each would cost more than the
+ * integers.
+ */
+export type Int64Places = (object | string | number)[]
 
 const bounds = { int32: [-(2n ** 31n), 2n ** 31n - 1n], int64: [-(2n ** 63n), 2n ** 63n - 1n] } as const
 
@@ -14,10 +17,9 @@ const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 
 /**
  * Makes an Ajv exact for integers that a double does not hold. The formats int32 and int64 judge the digits that
- * `parseJson` kept, and add to `found` what a handler gets in their place; what an alternative found that failed is
- * taken back. Ajv's other keywords stay right, since rounding never moves a number across a limit that is a double.
+ * `parseJson` kept, and int64 adds its places to `found`; what an alternative found that failed is taken back. Ajv's other keywords stay right, since rounding never moves a number across a limit that is a double.
  */
-export function addExactKeywords(ajv: Ajv, found: Conversion[]): void {
+export function addExactKeywords(ajv: Ajv, found: Int64Places): void {
   replace(ajv, 'format', (format) => ({
     ...format,
     error: { message: (context) => messageOf(context as KeywordCxt, format) },
@@ -43,6 +45,16 @@ export function addExactKeywords(ajv: Ajv, found: Conversion[]): void {
   }
 }
 
+/** Makes the integers at these places bigints; a place may be there twice. */
+export function convertInt64(document: JsonDocument, places: Int64Places): void {
+  for (let i = 0; i < places.length; i += 2) {
+    const holder = places[i] as Record<string | number, unknown>
+    const key = places[i + 1] as string | number
+    const value = holder[key]
+    if (typeof value === 'number') holder[key] = BigInt(integerAt(document, holder, key, value) as number | bigint)
+  }
+}
+
 /** Returns the message of an error, with the width of an integer where the schema says one. Needs Ajv's verbose errors. */
 export function messageWithFormat({ keyword, message = '', parentSchema }: ErrorObject): string {
   const format = parentSchema?.format
@@ -62,16 +74,19 @@ function messageOf(context: KeywordCxt, { error }: CodeKeywordDefinition) {
   return message(context)
 }
 
-type Check = (value: number, holder: object, key: string | number) => boolean
+type Check = (value: number, document: JsonDocument, holder: object, key: string | number) => boolean
+
+/** In the code that Ajv compiles, what it was given to validate at first. */
+const rootData = new Name('rootData')
 
 function check(context: KeywordCxt, isValid: Check): void {
   const { gen, data, it } = context
   const call = gen.scopeValue('func', { ref: isValid })
-  context.pass(_`${call}(${data}, ${it.parentData}, ${it.parentDataProperty})`)
+  context.pass(_`${call}(${data}, ${rootData}, ${it.parentData}, ${it.parentDataProperty})`)
 }
 
 /** Wraps what compiles a schema below the keyword: when that schema fails, what it has found is forgotten. */
-function takeBack(context: KeywordCxt, found: Conversion[]): void {
+function takeBack(context: KeywordCxt, found: Int64Places): void {
   const { gen } = context
   const list = gen.scopeValue('obj', { ref: found })
   const subschema = context.subschema.bind(context)
@@ -84,22 +99,26 @@ function takeBack(context: KeywordCxt, found: Conversion[]): void {
 }
 
 const integerCheck =
-  (format: Format, found: Conversion[]): Check =>
-  (value, holder, key) => {
-    const digits = inexactNumber(holder, key)
-    const integer = digits === undefined ? wholeOf(value) : exactInteger(digits)
+  (format: Format, found: Int64Places): Check =>
+  (value, document, holder, key) => {
+    const integer = integerAt(document, holder, key, value)
     const [least, greatest] = bounds[format]
     if (integer === undefined || integer < least || integer > greatest) return false
-    found.push([holder as Conversion[0], key, format === 'int64' ? integer : Number(integer)])
+    if (format === 'int64') found.push(holder, key)
     return true
   }
 
-const wholeOf = (value: number) => (Number.isInteger(value) ? BigInt(value) : undefined)
+/** Returns the integer that a number is, as a number where that is exact; undefined when it is none. */
+function integerAt(document: JsonDocument, holder: object, key: string | number, value: number) {
+  const digits = inexactNumber(document, holder, key)
+  if (digits !== undefined) return exactInteger(digits)
+  return Number.isInteger(value) ? value : undefined
+}
 
 const multipleCheck =
   (divisor: number): Check =>
-  (value, holder, key) => {
-    const digits = inexactNumber(holder, key)
+  (value, document, holder, key) => {
+    const digits = inexactNumber(document, holder, key)
     const integer = digits === undefined || !Number.isInteger(divisor) ? undefined : exactInteger(digits)
     return integer === undefined ? Number.isInteger(value / divisor) : integer % BigInt(divisor) === 0n
   }

@@ -1,23 +1,25 @@
 import { ContractError } from '../http/errors.ts'
 import { decodeText } from '../http/query-string.ts'
-import { keepDigits } from '../json/parse-json.ts'
+import { mayBeInexact } from '../json/exact-integer.ts'
+import { type JsonDocument, keepDigits } from '../json/json-document.ts'
 import type { ParameterText } from './routes.ts'
 
 /** What a request has for each name: one text, or in a query and in cookies all values, percent-encoded as sent. */
 export type Texts = Record<string, string | string[] | undefined>
 
 /**
- * Returns the values of parameters of one place by the names of the document, with the digits of inexact numbers kept as
- * `parseJson` keeps them. Throws a ContractError for texts that cannot be decoded.
+ * Returns the values of parameters of one place, by their names, as `parseJson` returns a text. Throws a ContractError for
+ * texts that cannot be decoded.
  */
-export function readParameters(parameters: ParameterText[], texts: Texts): Record<string, unknown> {
+export function readParameters(parameters: ParameterText[], texts: Texts): JsonDocument {
   const values: Record<string, unknown> = {}
+  const document: JsonDocument = { value: values }
   for (const parameter of parameters) {
     const { name, key, types } = parameter
     const text = Object.hasOwn(texts, key) ? texts[key] : undefined
-    if (text !== undefined) readInto(values, name, split(parameter, text), types)
+    if (text !== undefined) readInto(document, values, name, split(parameter, text), types)
   }
-  return values
+  return document
 }
 
 /** What separates the items of an array that is one text, by style (OpenAPI 3.1 section 4.8.12.3), as it is sent. */
@@ -36,15 +38,21 @@ function split({ isArray, style, explode }: ParameterText, given: string | strin
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /** Reads a text, or those of an array, as the types that its schema allows; a text of none of them stays a text. */
-function readInto(holder: object, key: string | number, text: string | string[], types: string[]): void {
+function readInto(
+  document: JsonDocument,
+  holder: object,
+  key: string | number,
+  text: string | string[],
+  types: string[],
+): void {
   let value: unknown = text
   if (Array.isArray(text)) {
     const items: unknown[] = []
-    for (const [index, item] of text.entries()) readInto(items, index, item, types)
+    for (const [index, item] of text.entries()) readInto(document, items, index, item, types)
     value = items
   } else if (number.test(text) && types.some((type) => type === 'integer' || type === 'number')) {
     value = Number(text)
-    keepDigits(holder, key, value as number, text)
+    if (mayBeInexact(text)) keepDigits(document, holder, key, text)
   } else if (/^(true|false)$/.test(text) && types.includes('boolean')) value = text === 'true'
   else if (text === '' && types.includes('null') && !types.includes('string')) value = null
   // An assignment to __proto__ would set the prototype.

@@ -1,4 +1,5 @@
 import type { FastifySchemaCompiler } from 'fastify'
+import type { JsonDocument } from '../json/json-document.ts'
 import { readParameters, type Texts } from './parameters.ts'
 import type { Operation, ParameterText } from './routes.ts'
 import type { Schema } from './schema-keywords.ts'
@@ -29,13 +30,13 @@ export function parametersValidator(
   const described = parameters.filter((parameter) => parameter.in === place)
   const validate = validator.request(schema, place)
   return (texts: Texts): { value: unknown } | { error: Error } => {
-    let value: unknown
+    let document: JsonDocument
     try {
-      value = readParameters(described, texts)
+      document = readParameters(described, texts)
     } catch (error) {
       // Fastify takes what a validator throws for a failure of the service.
       return { error: error as Error }
     }
-    return validate({ value })
+    return validate(document)
   }
 }

@@ -3,6 +3,7 @@ import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { type Tracking, trackConnections } from '../http/connections.ts'
 import { sendError } from '../http/error-responses.ts'
 import { acceptJson } from '../http/json-body.ts'
+import type { BodyMemory } from '../http/read-body.ts'
 import { type Admit, takeOverFromNode } from '../http/request-guards.ts'
 import { checkBinding } from './check-binding.ts'
 import { glueDocument } from './glue-document.ts'
@@ -19,6 +20,7 @@ export type Binding = Tracking & {
   verifiers: Verifiers
   run?: Run | undefined
   admit?: Admit | undefined
+  memory?: BodyMemory | undefined
 }
 
 /**
@@ -27,7 +29,15 @@ export type Binding = Tracking & {
  * to them do not match.
  */
 export async function registerOperations(app: FastifyInstance, binding: Binding): Promise<void> {
-  const { routes, handlers, verifiers, run = runAlone, admit = () => undefined, ...tracking } = binding
+  const {
+    routes,
+    handlers,
+    verifiers,
+    run = runAlone,
+    admit = () => undefined,
+    memory = unbounded,
+    ...tracking
+  } = binding
   const { operations, schemas } = routes
   checkBinding(operations, handlers, verifiers)
   app.setErrorHandler(sendError)
@@ -36,7 +46,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
   }
   takeOverFromNode(app)
   trackConnections(app, tracking)
-  acceptJson(app, [...new Set(operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {})))])
+  acceptJson(app, [...new Set(operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {})))], memory)
   for (const [name, schema] of Object.entries(schemas)) app.addSchema({ ...(schema as object), $id: name })
   const validator = createValidator(schemas)
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
@@ -50,7 +60,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
         schema: { operationId, security, ...schema },
         // Fastify would answer HEAD where there is GET.
         exposeHeadRoute: false,
-        ...stepsOfOperation({ operation, schemas, validator, verifiers, handler, run }),
+        ...stepsOfOperation({ operation, schemas, validator, verifiers, handler, run, memory }),
       } as RouteOptions
     },
   })
@@ -65,6 +75,13 @@ function methodFinder(operations: Operation[]): (url: string) => string[] {
     const path = decodeURI(url.replace(/[?#].*$/s, ''))
     return patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
   }
+}
+
+const unbounded: BodyMemory = {
+  take: () => undefined,
+  release() {},
+  admit: () => undefined,
+  during: (_bytes, handle) => handle(),
 }
 
 const runAlone: Run = (handle, done) => void handle().then((outcome) => done(undefined, outcome), done)

@@ -1,15 +1,17 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
+import type { Ajv, ErrorObject } from 'ajv'
 import { ContractError } from '../http/errors.ts'
 import { withDoubles } from '../json/bigint-doubles.ts'
-import type { JsonDocument } from '../json/parse-json.ts'
-import { addExactKeywords, type Conversion, messageWithFormat } from './exact-keywords.ts'
+import type { JsonDocument } from '../json/json-document.ts'
+import { newAjv } from './ajv-instance.ts'
+import { convertInt64, type Int64Places, messageWithFormat } from './exact-keywords.ts'
 import type { Schema } from './schema-keywords.ts'
 
 /** The most problems of one request that are listed. */
 const maxProblems = 10
 /** A place in a body may be named by the client: no more of it is sent back. */
 const maxPlace = 100
+/** Of a longer text only the first problem is looked for: all of them may cost 200 times as much as the text. */
+const maxLengthForAll = 16_384
 
 export type Validator = {
   /**
@@ -21,63 +23,48 @@ export type Validator = {
   response(schema: Schema): (value: unknown) => void
 }
 
-/** RFC 4648 section 4. */
-const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
-
 /** Creates the validator of schemas that refer to shared ones. Each is compiled when it is first needed. */
 export function createValidator(schemas: Record<string, Schema>): Validator {
-  const found: Conversion[] = []
-  const ajv = new Ajv2020({
-    allErrors: true,
-    // A property is there when the object has it, not when Object.prototype has.
-    ownProperties: true,
-    // A keyword or a format that is not known says nothing about validity (JSON Schema 2020-12, core, section 4.3.1).
-    strict: false,
-    strictNumbers: true,
-    verbose: true,
-    logger: false,
-    // scripts/generate/schema-compilation.ts has compiled them.
-    meta: false,
-    validateSchema: false,
-  })
-  addFormats.default(ajv)
-  // The pattern of ajv-formats accepts a text of which any single line is base64.
-  ajv.addFormat('byte', base64)
-  addExactKeywords(ajv, found)
-  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, name)
+  const places: Int64Places = []
+  const first = lazily(() => newAjv(schemas, places, { allErrors: false }))
+  const all = lazily(() => newAjv(schemas, places, { allErrors: true }))
 
-  /** Returns what finds the errors of `document.value`, undefined for none; `found` then has its integers. */
-  const compile = (schema: Schema) => {
-    const validate = lazily(() => ajv.compile(schema as object))
+  /** Returns what finds the errors of a document, and calls `use` with its int64 integers when there are none. */
+  const compile = (ajv: () => Ajv, schema: Schema, use: (document: JsonDocument, places: Int64Places) => void) => {
+    const compiled = lazily(() => ajv().compile(schema as object))
     return (document: JsonDocument): ErrorObject[] | undefined => {
-      found.length = 0
-      const isValid = validate()(document.value, {
+      const validate = compiled()
+      const isValid = validate(document.value, {
         instancePath: '',
         parentData: document,
         parentDataProperty: 'value',
         rootData: document as never,
         dynamicAnchors: {},
       })
-      return isValid ? undefined : (validate().errors as ErrorObject[])
+      if (isValid) use(document, places)
+      const errors = isValid ? undefined : (validate.errors as ErrorObject[])
+      // Kept, both would hold a body that has left.
+      places.length = 0
+      validate.errors = null
+      return errors
     }
   }
 
   return {
     request(schema, part) {
-      const errorsOf = compile(schema)
+      const firstErrorOf = compile(first, schema, convertInt64)
+      const errorsOf = compile(all, schema, () => {})
       return (document) => {
-        const errors = errorsOf(document)
-        if (errors !== undefined) return { error: new ContractError('invalid', describe(part, errors)) }
-        for (const [holder, key, integer] of found) holder[key] = integer
-        return { value: document.value }
+        let errors = firstErrorOf(document)
+        if (errors === undefined) return { value: document.value }
+        if ((document.length ?? 0) <= maxLengthForAll) errors = errorsOf(document) as ErrorObject[]
+        return { error: new ContractError('invalid', describe(part, errors)) }
       }
     },
     response(schema) {
-      const errorsOf = compile(schema)
+      const firstErrorOf = compile(first, schema, () => {})
       return (value) => {
-        const errors = errorsOf(withDoubles(value))
-        // Kept, it would hold a reply that has left.
-        found.length = 0
+        const errors = firstErrorOf(withDoubles(value))
         if (errors !== undefined) throw new Error(`the response breaks its schema: ${describe('response', errors)}`)
       }
     },

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { inexactNumber, parseJson } from '../../src/json/parse-json.ts'
+import { inexactNumber } from '../../src/json/json-document.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
 
 /** Written for this parser, by the categories of the public JSON parsing test cases: accept, refuse, ours to define. */
 const accepted: string[] = [
@@ -140,10 +141,11 @@ t.test('names that objects inherit are members like any other', async (t) => {
 })
 
 t.test('the text of a number is kept where a double may have lost digits', async (t) => {
-  const { value } = parseJson('{"a":9007199254740993,"b":[1,1e1000000000,9007199254740993.5],"c":1.50,"d":12}')
+  const document = parseJson('{"a":9007199254740993,"b":[1,1e1000000000,9007199254740993.5],"c":1.50,"d":12}')
+  const { value } = document
   const { b } = value as { b: unknown[] }
-  t.equal(inexactNumber(value as object, 'a'), '9007199254740993')
-  t.equal(inexactNumber(b, 2), '9007199254740993.5')
+  t.equal(inexactNumber(document, value as object, 'a'), '9007199254740993')
+  t.equal(inexactNumber(document, b, 2), '9007199254740993.5')
   for (const [holder, key] of [
     [value as object, 'b'],
     [value as object, 'c'],
@@ -151,8 +153,8 @@ t.test('the text of a number is kept where a double may have lost digits', async
     [b, 0],
     [b, 1],
   ] as const) {
-    t.equal(inexactNumber(holder, key), undefined)
+    t.equal(inexactNumber(document, holder, key), undefined)
   }
   const root = parseJson('9007199254740993')
-  t.equal(inexactNumber(root, 'value'), '9007199254740993')
+  t.equal(inexactNumber(root, root, 'value'), '9007199254740993')
 })

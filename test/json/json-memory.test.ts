@@ -1,0 +1,68 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import { parseJson } from '../../src/json/parse-json.ts'
+import { openMemory } from '../../src/store/memory.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** Bytes of the heap that are in use. */
+function heapInUse(): number {
+  collectGarbage()
+  return process.memoryUsage().heapUsed
+}
+
+const size = 262_144
+const times = 8
+
+/** A text of about that size: a list of texts, or an object of members. */
+function list(item: (n: number) => string, [open, close] = ['[', ']']): string {
+  const items: string[] = []
+  for (let length = 0; length < size; length += (items.at(-1) as string).length + 1) items.push(item(items.length))
+  return `${open}${items.join()}${close}`
+}
+
+const members = (member: (n: number) => string) => list(member, ['{', '}'])
+const nested = (open: string, close: string) => open.repeat(120) + close.repeat(120)
+
+/** Each is the dearest that is known of its kind. */
+const texts: Record<string, string> = {
+  'an index key that is large': list(() => '{"1023":0}'),
+  'an index key that is small': list(() => '{"25":0}'),
+  'index keys of one object': members((n) => `"${1_000 * n}":0`),
+  'nested arrays': list(() => nested('[', ']')),
+  'nested objects': list(() => nested('{"":', '}').replace('}', '0}')),
+  'empty objects': list(() => '{}'),
+  'arrays of one': list(() => '[1]'),
+  'a name for each object': list((n) => `{"${n.toString(36)}_":0}`),
+  'names of one object': members((n) => `"${n.toString(36)}_":0`),
+  'long names': list((n) => `{"${String(n).padStart(2_000, 'k')}":0}`),
+  numbers: list(() => '1'),
+  'numbers with a fraction': list(() => '1.0'),
+  'inexact numbers': list((n) => String(2n ** 60n + BigInt(n))),
+  'an inexact number for each array': list((n) => `[${2n ** 60n + BigInt(n)}]`),
+  'characters of two bytes': list((n) => `"\u0101${n}"`),
+}
+
+for (const [name, text] of Object.entries(texts)) {
+  t.test(`a value costs at most 34 times its text: ${name}`, async (t) => {
+    const before = heapInUse()
+    const documents = Array.from({ length: times }, (_, n) => parseJson(`${text}${' '.repeat(n)}`))
+    const cost = (heapInUse() - before) / times / text.length
+    t.ok(cost < 34, `${cost.toFixed(1)} times`)
+    t.equal(documents.length, times)
+  })
+}
+
+t.test('a plant in the memory store keeps nothing else of its body', async (t) => {
+  const store = openMemory()
+  const before = heapInUse()
+  for (let id = 0; id < 200; id++) {
+    const text = JSON.stringify({ id, name: `a name of ${id} here`, tag: `tag ${id} of many`, more: 'x'.repeat(size) })
+    const { name, tag } = parseJson(text).value as { name: string; tag: string }
+    await store.create({ id: BigInt(id), name, tag })
+  }
+  t.ok(heapInUse() - before < 10 * size, 'of 200 bodies')
+  await store.close()
+})

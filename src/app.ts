@@ -4,6 +4,7 @@ import type { VerifyToken } from './auth/tokens.ts'
 import { handlers } from './handlers.ts'
 import type { Observer } from './http/request-context.ts'
 import { serverOptions } from './http/server-options.ts'
+import { bodyMemory } from './limits/body-memory.ts'
 import { defaultLimits, type Limits } from './limits/limits.ts'
 import { type ShedReason, watchOverload } from './limits/load-shedding.ts'
 import { networkOf } from './limits/network.ts'
@@ -66,6 +67,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     draining,
     admit,
     run,
+    memory: bodyMemory(limits.bodyMemory, shed),
   })
   return app
 }

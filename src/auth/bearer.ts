@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from '../http/authenticated-client.ts'
@@ -40,7 +41,7 @@ export async function bearerVerifier(
         return client !== undefined
       }
       const client = verify(token, () => failures.wait(addressOf(attempt)) === 0)
-      return client instanceof Promise ? client.then(accept) : accept(client)
+      return client instanceof Promise ? whilePaused(attempt.raw.socket, client).then(accept) : accept(client)
     },
     addHook: false,
     // RFC 6750 has the scheme name in any case, by RFC 9110; the option of that name does not.
@@ -63,6 +64,15 @@ export async function bearerVerifier(
       else done(error)
     })
   }
+}
+
+/**
+ * Reads nothing of a connection until a promise has settled: a body that nobody may send must not fill the memory in the
+ * meantime. The connections of Fastify's inject have nothing to pause.
+ */
+function whilePaused<T>(socket: Partial<Socket>, waiting: Promise<T>): Promise<T> {
+  socket.pause?.()
+  return waiting.finally(() => socket.resume?.())
 }
 
 const addressOf = ({ raw }: Attempt): string => String(contextOf(raw).address)

@@ -63,6 +63,7 @@ export const variables = {
   TRUST_PROXY: ranges([]),
 
   BODY_LIMIT: bytes(1)(limits.body),
+  BODY_MEMORY_LIMIT: bytes(1)(limits.bodyMemory),
   HEADERS_LIMIT: bytes(1_024)(limits.headers),
   HEADERS_TIMEOUT: milliseconds(1)(limits.headersTime),
   REQUEST_TIMEOUT: milliseconds(1)(limits.requestTime),

@@ -46,6 +46,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     jwt,
     limits: {
       body: values.BODY_LIMIT,
+      bodyMemory: values.BODY_MEMORY_LIMIT,
       headers: values.HEADERS_LIMIT,
       headersTime: values.HEADERS_TIMEOUT,
       requestTime: values.REQUEST_TIMEOUT,

@@ -1,53 +1,86 @@
 import type { IncomingMessage } from 'node:http'
 import { ContractError } from './errors.ts'
 
+/** Counts what bodies hold in memory; returns the error for a body that there is no room for. */
+export type BodyMemory = {
+  /** Counts more bytes for a body that arrives in parts and has `taken` already, unless there is no room. */
+  take(bytes: number, taken: number): ContractError | undefined
+  release(bytes: number): void
+  /** Asks whether there is room for the value of a body of so many bytes. */
+  admit(bytes: number): ContractError | undefined
+  /** Counts that value until the handler that gets it has its outcome. */
+  during<Outcome>(bytes: number, handle: () => Promise<Outcome>): Promise<Outcome>
+}
+
 type Done = (error: ContractError | null, bytes?: Buffer) => void
 
-const key = Symbol('all read')
+const key = Symbol('length of the body')
 
-type Reading = IncomingMessage & { [key]?: boolean }
+type Reading = IncomingMessage & { [key]?: number }
 
 /** Whether no byte of the request is still to come. */
-export const isAllRead = (request: Reading): boolean => request.complete || request[key] === true
+export const isAllRead = (request: Reading): boolean => request.complete || request[key] !== undefined
+
+/** The bytes of the body that was read, 0 where there was none. */
+export const bodyLength = (request: Reading): number => request[key] ?? 0
 
 /**
  * Reads the body of a request, of at most `limit` bytes. Calls `done` once: with the bytes, or with the ContractError for
- * a body that is too large or that ends before it is whole.
+ * a body that is too large, that there is no room for, or that ends before it is whole.
  */
-export function readBody(request: Reading, announced: number, limit: number, done: Done): void {
-  if (announced > limit) done(tooLarge())
-  else if (hasArrived(request, announced)) {
+export function readBody(
+  request: Reading,
+  { announced, limit, memory }: { announced: number; limit: number; memory: BodyMemory },
+  done: Done,
+): void {
+  const finish: Done = (error, bytes) => {
+    if (bytes !== undefined) request[key] = bytes.length
+    done(error, bytes)
+  }
+  if (announced > limit) finish(tooLarge())
+  else if (!hasArrived(request, announced)) collect(request, limit, memory, finish)
+  else {
     // None of a stream's events is needed, which cost far more. Node will say only later that the request is complete.
-    request[key] = true
-    finish(request.read() ?? Buffer.alloc(0), limit, done)
-  } else collect(request, limit, done)
+    const bytes = request.read() ?? Buffer.alloc(0)
+    if (bytes.length > limit) finish(tooLarge())
+    else finish(null, bytes)
+  }
 }
 
 /** Mostly so, once its client is authenticated. */
 const hasArrived = ({ complete, readableLength }: IncomingMessage, announced: number): boolean =>
   complete || (announced > 0 && readableLength === announced)
 
-function collect(request: IncomingMessage, limit: number, done: Done): void {
-  const chunks: Buffer[] = []
-  let length = 0
-  const settle: Done = (error, bytes) => {
-    request.off('data', take).off('end', end).off('error', fail)
-    done(error, bytes)
-  }
-  const take = (chunk: Buffer) => {
-    length += chunk.length
-    if (length > limit) settle(tooLarge())
-    else chunks.push(chunk)
-  }
-  const end = () => settle(null, Buffer.concat(chunks, length))
-  // Nobody gets this answer: the connection is gone.
-  const fail = () => settle(new ContractError('malformedRequest', 'the body is not whole'))
-  request.on('data', take).on('end', end).on('error', fail)
-}
+/** Bytes at first; doubled whenever they are full. */
+const firstCapacity = 4_096
 
-function finish(bytes: Buffer, limit: number, done: Done): void {
-  if (bytes.length > limit) done(tooLarge())
-  else done(null, bytes)
+function collect(request: IncomingMessage, limit: number, memory: BodyMemory, done: Done): void {
+  // One buffer: a list of parts costs 250 bytes for each, and a part may be one byte.
+  let bytes = Buffer.alloc(0)
+  let length = 0
+  const settle: Done = (error, whole) => {
+    request.off('data', take).off('end', end).off('close', breakOff)
+    memory.release(bytes.length)
+    done(error, whole)
+  }
+  const take = (part: Buffer) => {
+    const needed = length + part.length
+    if (needed > limit) return settle(tooLarge())
+    if (needed > bytes.length) {
+      const capacity = Math.min(limit, Math.max(needed, 2 * bytes.length, firstCapacity))
+      const refusal = memory.take(capacity - bytes.length, bytes.length)
+      if (refusal !== undefined) return settle(refusal)
+      bytes = Buffer.concat([bytes.subarray(0, length)], capacity)
+    }
+    part.copy(bytes, length)
+    length = needed
+  }
+  const end = () => settle(null, bytes.subarray(0, length))
+  // Nobody gets this answer: the connection is gone.
+  const breakOff = () => settle(new ContractError('malformedRequest', 'the body is not whole'))
+  request.on('data', take).on('end', end).on('close', breakOff)
+  // Before "close"; without a listener it would end the process.
+  request.on('error', () => {})
 }
 
 const tooLarge = () => new ContractError('bodyTooLarge', 'the body is too large')

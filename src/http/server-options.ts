@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { FastifyHttpOptions } from 'fastify'
 import { clientAddress } from './client-address.ts'
+import { CoalescingMessage } from './coalescing-message.ts'
 import { refuseConnection } from './connection-refusal.ts'
 import { sendError } from './error-responses.ts'
 import { ContractError } from './errors.ts'
@@ -22,7 +23,7 @@ export const serverOptions = {
   // Fastify's own 503 while closing has a body of its own shape: requests that still arrive are served.
   return503OnClosing: false,
   // Node's own 400 for a missing Host has no body: it is refused with the rest of a malformed head.
-  http: { requireHostHeader: false },
+  http: { requireHostHeader: false, IncomingMessage: CoalescingMessage },
   // Fastify would make a logger for each request, and an id of its own.
   childLoggerFactory: (logger) => logger,
   genReqId: (request) => contextOf(request).id,

@@ -1,7 +1,8 @@
 /** What bounds the work that anybody can make for the service. Times are in milliseconds, 0 of a rate is no limit. */
 export type Limits = {
-  /** Bytes of a body, and of the header section. */
+  /** Bytes of a body, of what all bodies hold in memory, and of the header section. */
   body: number
+  bodyMemory: number
   headers: number
   /** In which the headers, and in which the whole of a request must have arrived. */
   headersTime: number
@@ -22,6 +23,7 @@ export type Limits = {
 /** What a service on a small machine bears, and no well-meaning client meets. */
 export const defaultLimits: Limits = {
   body: 262_144,
+  bodyMemory: 67_108_864,
   headers: 16_384,
   headersTime: 10_000,
   requestTime: 30_000,

@@ -12,7 +12,7 @@ const weight = 0.2
  */
 const oneOf = 4
 
-export type ShedReason = 'event_loop_delay' | 'in_flight'
+export type ShedReason = 'event_loop_delay' | 'in_flight' | 'body_memory'
 
 export type Overload = {
   /** Gives what a new request is refused with while there is more than can be done. */
@@ -85,5 +85,5 @@ function expire(one: Running): void {
 }
 
 /** Spread, so that those who were refused together do not come back together. */
-const overloaded = (message: string) =>
+export const overloaded = (message: string) =>
   new ContractError('unavailable', message, { 'retry-after': String(1 + Math.floor(3 * Math.random())) })

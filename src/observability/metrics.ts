@@ -11,7 +11,7 @@ export type RefusalReason = ErrorName | 'connections'
 
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
-const shedReasons: ShedReason[] = ['event_loop_delay', 'in_flight']
+const shedReasons: ShedReason[] = ['event_loop_delay', 'in_flight', 'body_memory']
 
 /** What the service counts and measures. No label has a value that a client can choose. */
 export type Metrics = {

@@ -1,16 +1,18 @@
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import { readBody } from '../../src/http/read-body.ts'
+import { bodyMemory } from '../../src/limits/body-memory.ts'
 
 /** Begins to read a body; gives its stream, and what it comes to: a text, the number of an error, nothing so far. */
-function reading({ limit = 4, announced = 0, has = '', complete = false }) {
+function reading({ limit = 4, announced = 0, has = '', complete = false, memory = bodyMemory(1e6, () => {}) }) {
   const request = new PassThrough()
   request.write(has)
   if (complete) request.end()
   const outcomes: unknown[] = []
   const message = Object.assign(request, { complete }) as unknown as IncomingMessage
-  readBody(message, announced, limit, (error, bytes) => outcomes.push(error?.error ?? String(bytes)))
+  readBody(message, { announced, limit, memory }, (error, bytes) => outcomes.push(error?.error ?? String(bytes)))
   return { request, outcomes }
 }
 
@@ -46,4 +48,35 @@ t.test('a body that breaks off has no bytes', async (t) => {
   request.destroy(new Error('aborted'))
   await later()
   t.same(outcomes, [40000])
+})
+
+t.test('a body that arrives in many parts is put together in order', async (t) => {
+  const text = Array.from({ length: 10_000 }, (_, n) => n).join('')
+  const { request, outcomes } = reading({ limit: 100_000 })
+  for (const character of text) request.write(character)
+  request.end()
+  await once(request, 'close')
+  t.ok(outcomes[0] === text)
+})
+
+t.test('bodies that arrive in parts share a limit, and each gives back what it took however it ends', async (t) => {
+  const shed: string[] = []
+  const memory = bodyMemory(9_000, (reason) => shed.push(reason))
+  const begin = () => reading({ limit: 8_000, has: 'a'.repeat(5_000), memory })
+  for (const end of [
+    ({ request }: ReturnType<typeof begin>) => request.end(),
+    ({ request }: ReturnType<typeof begin>) => request.destroy(),
+    ({ request }: ReturnType<typeof begin>) => request.end('b'.repeat(3_001)),
+  ]) {
+    const first = begin()
+    await later()
+    const second = begin()
+    await later()
+    t.same([first.outcomes, second.outcomes], [[], [50300]])
+    end(first)
+    await later()
+    t.equal(first.outcomes.length, 1)
+  }
+  t.same(shed, Array(3).fill('body_memory'))
+  t.equal(memory.take(9_000, 0), undefined, 'nothing is counted any more')
 })

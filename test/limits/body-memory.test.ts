@@ -1,0 +1,114 @@
+import type { IncomingMessage } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t, { type Test } from 'tap'
+import { until } from '../../scripts/system/until.ts'
+import type { AppOptions } from '../../src/app.ts'
+import { createService, token } from '../support/service.ts'
+import { openSocket } from '../support/sockets.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+const head = (framing: string) =>
+  `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`
+
+const chunked = head('Transfer-Encoding: chunked')
+
+/** A service that listens, and the requests whose heads have arrived. */
+async function listening(t: Test, options: Partial<AppOptions> = {}) {
+  const shed: string[] = []
+  const { app, listen } = await createService(t, { shed: (reason) => shed.push(reason), ...options })
+  const requests: IncomingMessage[] = []
+  app.server.prependListener('request', (request: IncomingMessage) => requests.push(request))
+  return { port: await listen(), requests, shed }
+}
+
+/** Creates a verifier that lets every token wait until it is told to. */
+function waitingVerifier() {
+  const waiting: (() => void)[] = []
+  const client = { name: 'a client', scopes: [] }
+  return {
+    verifyToken: () => new Promise<typeof client>((resolve) => waiting.push(() => resolve(client))),
+    waiting,
+  }
+}
+
+const plant = (id: number, length: number) => JSON.stringify({ id, name: 'raw', more: 'x'.repeat(length) })
+
+t.test('nothing of a body is read ahead of an authentication that waits', async (t) => {
+  const { verifyToken, waiting } = waitingVerifier()
+  const { port, requests } = await listening(t, { verifyToken })
+  const body = plant(1, 10_000)
+  const start = head(`Content-Length: ${body.length}`)
+  const { socket, receives } = await openSocket(t, port, start)
+  await until(() => waiting.length === 1, 'the token is looked at')
+  await new Promise<void>((resolve) => socket.write(body, () => resolve()))
+  // Another connection's bytes arrive later, so these would have been read.
+  await openSocket(t, port, head('Content-Length: 0'))
+  await until(() => waiting.length === 2, 'the second token is looked at')
+  t.equal(requests[0]?.socket.bytesRead, start.length)
+  for (const go of waiting.splice(0)) go()
+  await receives(/^HTTP\/1.1 200 /)
+})
+
+t.test('chunks of one byte that come with the head cost about their bytes', async (t) => {
+  const { verifyToken, waiting } = waitingVerifier()
+  const { port } = await listening(t, { verifyToken })
+  const body = plant(1, 10_000)
+  const bytes = `${chunked}${[...body].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`
+  const sockets: Awaited<ReturnType<typeof openSocket>>[] = []
+  collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  for (let n = 0; n < 20; n++) sockets.push(await openSocket(t, port, bytes))
+  await until(() => waiting.length === 20, 'every token is looked at')
+  collectGarbage()
+  const cost = (process.memoryUsage().heapUsed - before) / 20
+  t.ok(cost < 20 * body.length, `${Math.round(cost)} bytes each`)
+  for (const go of waiting.splice(0)) go()
+  for (const { receives } of sockets) await receives(/^HTTP\/1.1 200 /)
+})
+
+t.test('bodies that arrive in parts beyond the limit get 503, small ones do not', async (t) => {
+  const { port, requests, shed } = await listening(t, { limits: { bodyMemory: 150_000 } })
+  const part = `${chunked}10000\r\n${'x'.repeat(65_536)}`
+  const withheld = await openSocket(t, port, part)
+  await until(() => requests[0]?.socket.bytesRead === part.length, 'the first part has arrived')
+  const refused = await openSocket(t, port, part)
+  t.match(await refused.receives(/\}$/), /^HTTP\/1.1 503 .*retry-after: [123]\r\n.*"error":50300/s)
+  t.same(shed, ['body_memory'])
+  const small = plant(1, 0)
+  const other = await openSocket(t, port, head(`Content-Length: ${small.length}`) + small)
+  await other.receives(/^HTTP\/1.1 200 /)
+  withheld.socket.destroy()
+  await until(() => requests[0]?.destroyed, 'the connection is gone')
+  const whole = plant(2, 65_000)
+  const next = await openSocket(t, port, `${chunked}${whole.length.toString(16)}\r\n${whole}\r\n0\r\n\r\n`)
+  await next.receives(/^HTTP\/1.1 200 /)
+})
+
+t.test('values that handlers have beyond the limit get 503, small ones do not', async (t) => {
+  const waiting: (() => void)[] = []
+  const store = {
+    create: () => new Promise<'created'>((resolve) => waiting.push(() => resolve('created'))),
+    ready: async () => {},
+    close: async () => {},
+  }
+  const { create } = await createService(t, { store, limits: { bodyMemory: 100_000 } })
+  const large = create(plant(1, 2_000))
+  await until(() => waiting.length === 1, 'the store is asked')
+  t.match(await create(plant(2, 2_000)), { status: 503, headers: { 'retry-after': /^[123]$/ }, body: { error: 50300 } })
+  const small = create(plant(3, 0))
+  await until(() => waiting.length === 2, 'the store is asked')
+  for (const go of waiting.splice(0)) go()
+  t.match(await Promise.all([large, small]), [{ status: 200 }, { status: 200 }])
+  const next = create(plant(2, 2_000))
+  await until(() => waiting.length === 1, 'the store is asked')
+  for (const go of waiting.splice(0)) go()
+  t.match(await next, { status: 200 })
+})
+
+t.test('a body that is alone is served whatever the limit', async (t) => {
+  const { create } = await createService(t, { limits: { bodyMemory: 1 } })
+  t.match(await create(plant(1, 100_000)), { status: 200 })
+})

@@ -15,8 +15,13 @@ export const withChildren = (pid: number): number[] => [
 ]
 
 /** Returns the resident memory of a process in bytes. */
-export function residentBytes(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+export const residentBytes = (pid: number): number => statusBytes(pid, 'VmRSS')
+
+/** Returns the most resident memory that a process has had, in bytes. */
+export const peakResidentBytes = (pid: number): number => statusBytes(pid, 'VmHWM')
+
+function statusBytes(pid: number, name: string): number {
+  const [, kilobytes] = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) * 1_024
 }
 

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { ContractError } from './errors.ts'
 
+/** Bytes; what smaller bodies hold in memory is bounded by the number of requests. */
+export const smallBody = 1_024
+
 /** Counts what bodies hold in memory; returns the error for a body that there is no room for. */
 export type BodyMemory = {
   /** Counts more bytes for a body that arrives in parts and has `taken` already, unless there is no room. */

@@ -1,11 +1,8 @@
-import type { BodyMemory } from '../http/read-body.ts'
+import { type BodyMemory, smallBody } from '../http/read-body.ts'
 import { overloaded, type ShedReason } from './load-shedding.ts'
 
 /** The value of a body costs up to so many times its text in V8: `{"25":0}` costs 32, most bodies 3. */
 const valueFactor = 32
-
-/** Bytes; the value of a smaller body is not counted, since the limit on handlers bounds how many there are. */
-const small = 1_024
 
 /**
  * Creates the count of what bodies hold in memory: at most `limit` bytes while they arrive, and as many as values. Calls
@@ -28,11 +25,11 @@ export function bodyMemory(limit: number, shed: (reason: ShedReason) => void): B
       arriving -= bytes
     },
     admit(bytes) {
-      const fits = bytes < small || values === 0 || values + valueFactor * bytes <= limit
+      const fits = bytes < smallBody || values === 0 || values + valueFactor * bytes <= limit
       return fits ? undefined : refuse()
     },
     during(bytes, handle) {
-      if (bytes < small) return handle()
+      if (bytes < smallBody) return handle()
       values += valueFactor * bytes
       const outcome = handle()
       const release = () => {

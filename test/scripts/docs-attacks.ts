@@ -44,17 +44,26 @@ export function withAttacks(document: Record<string, unknown>) {
   return { document: { info, tags, paths, components, ...rest }, attacks }
 }
 
-/** Opens every menu entry and clicks all that the attacks added; returns the names of those that are on the page. */
+/**
+ * Opens every menu entry and clicks all that the attacks added; returns the names of those that are on the page. An
+ * entry is open when the text of the page has not changed between two looks.
+ */
 export const clickEverything = `(async () => {
   const seen = new Set()
-  const look = () => new Promise((done) => setTimeout(done, 200))
+  const look = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 300)))
+  const settle = async () => {
+    for (let tries = 0, text; tries < 20 && text !== document.body.innerText; tries++) {
+      text = document.body.innerText
+      await look()
+    }
+  }
   const links = () => [...document.querySelectorAll('.menu-content a[href^="#/"]')].map((link) => link.hash)
   for (let tries = 0; tries < 100 && links().length === 0; tries++) await look()
   for (const link of links()) {
     location.hash = link
-    await look()
-    for (const button of document.querySelectorAll('button[aria-expanded=false]')) button.click()
-    await look()
+    await settle()
+    for (const button of document.querySelectorAll('main button[aria-expanded=false]')) button.click()
+    await settle()
     for (const { className } of document.querySelectorAll('[class^=attack-]')) seen.add(className)
     for (const target of document.querySelectorAll('summary, form button, a[href^=javascript]')) target.click()
     await look()

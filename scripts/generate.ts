@@ -6,7 +6,7 @@
  * With --check nothing is written; exit 1 and the names of the files that differ when they are not up to date.
  */
 import { parseArgs } from 'node:util'
-import { contractFiles, staleFiles, writeStale } from './generate/contract-files.ts'
+import { contractFiles, refuseStale, writeStale } from './generate/contract-files.ts'
 import { printHandlerStubs } from './generate/handler-stubs.ts'
 
 const { values: options } = parseArgs({
@@ -24,8 +24,7 @@ try {
     const written = await writeStale(files, options.out)
     console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
   } else {
-    const stale = await staleFiles(files, options.out)
-    if (stale.length > 0) throw new Error(`not up to date, run npm run generate: ${stale.join(', ')}`)
+    await refuseStale(files, options.out)
   }
 } catch (error) {
   console.error((error as Error).message)

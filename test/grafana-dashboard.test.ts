@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { errorNumbers } from '../generated/error-numbers.ts'
-import { createMetrics } from '../src/observability/metrics.ts'
+import { captured as all, shownMetrics } from './support/shown-metrics.ts'
 
 type Target = { expr: string; legendFormat: string; datasource: object }
 type Panel = { title: string; gridPos: { x: number; y: number; w: number; h: number }; targets: Target[] }
@@ -12,29 +11,7 @@ const targets = panels.flatMap(({ targets }) => targets)
 const variables: { name: string; definition?: string }[] = dashboard.templating.list
 const queries = [...targets.map(({ expr }) => expr), ...variables.flatMap(({ definition = [] }) => definition)]
 
-const metrics = createMetrics({ version: '1.0.0' })
-metrics.begin()
-metrics.end({
-  id: 'a',
-  trace: undefined,
-  method: 'POST',
-  operation: 'createPlant',
-  client: undefined,
-  address: undefined,
-  status: 401,
-  error: errorNumbers.missingToken,
-  refusal: 'missingToken',
-  started: 0,
-  duration: 1,
-})
-metrics.tokens(true)
-metrics.ready(true)
-const text = await metrics.text()
-metrics.close()
-
-/** All that a pattern captures in texts. */
-const all = (texts: string[], pattern: RegExp) =>
-  new Set(texts.flatMap((text) => Array.from(text.matchAll(pattern), ([, found]) => found as string)))
+const text = await shownMetrics()
 
 t.test('its queries ask for what the service shows', async (t) => {
   const shown = all([text], /^(\w+)(?=[{ ])/gm)

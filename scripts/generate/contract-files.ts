@@ -78,6 +78,12 @@ export async function staleFiles(files: Files, directory: string): Promise<strin
   return stale
 }
 
+/** Rejects with one line that names the files that differ from what is in a directory. */
+export async function refuseStale(files: Files, directory: string): Promise<void> {
+  const stale = await staleFiles(files, directory)
+  if (stale.length > 0) throw new Error(`not up to date, run npm run generate: ${stale.join(', ')}`)
+}
+
 /** Writes the files that differ, and no other; returns their paths. */
 export async function writeStale(files: Files, directory: string): Promise<string[]> {
   const stale = await staleFiles(files, directory)

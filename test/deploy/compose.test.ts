@@ -22,13 +22,13 @@ type Service = {
   ulimits?: { nofile: number }
 }
 type Compose = {
-  services: { service: Service; database: Service }
+  services: { service: Service; database: Service; prometheus: Service }
   networks: Record<string, { internal?: boolean } | null>
   secrets: Record<string, { file: string }>
 }
 
 const { services, networks, secrets }: Compose = parse(readFileSync('compose.yaml', 'utf8'), { merge: true })
-const { service, database } = services
+const { service, database, prometheus } = services
 
 t.test('each container can do no more than it must', async (t) => {
   for (const [name, one] of Object.entries(services)) {
@@ -36,10 +36,11 @@ t.test('each container can do no more than it must', async (t) => {
     t.same(one.cap_drop, ['ALL'])
     t.same(one.security_opt, ['no-new-privileges:true'])
     t.ok(one.user === undefined ? one.build : /^[1-9]\d*:[1-9]\d*$/.test(one.user), `${name} is not root`)
-    t.match(one.image, /^[a-z-]+:\d+\.\d+/, `${name} has a version`)
+    t.match(one.image, /^([a-z]+\/)?[a-z-]+:v?\d+\.\d+/, `${name} has a version`)
     for (const published of one.ports ?? []) t.match(published, /^127\.0\.0\.1:/, 'this machine alone reaches it')
   }
   t.same(database.networks, ['back'])
+  t.notOk(prometheus.networks.includes('back'))
   t.equal(networks.back?.internal, true)
   t.equal(database.ports, undefined)
 })
@@ -71,7 +72,7 @@ t.test('no secret is in the environment', async (t) => {
 })
 
 t.test('the files that are in the project are there, and no secret is', async (t) => {
-  const mounted = [...service.volumes, ...database.volumes].map((volume) =>
+  const mounted = [...service.volumes, ...database.volumes, ...prometheus.volumes].map((volume) =>
     typeof volume === 'string' ? (volume.split(':')[0] as string) : volume.source,
   )
   const own = mounted.filter((path) => path.startsWith('./'))

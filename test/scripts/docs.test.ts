@@ -10,7 +10,6 @@ import { writeStaleDocs } from '../../scripts/docs/docs-page.ts'
 import { createManagement } from '../../src/admin/admin-server.ts'
 import { open } from '../support/browser.ts'
 import { contract, tableOfErrors } from '../support/contract.ts'
-import { copyProject } from '../support/copy.ts'
 import { run } from '../support/process.ts'
 
 const document = JSON.parse(contract.documentText)
@@ -31,16 +30,13 @@ t.test('two builds give identical pages that reference no other resource', async
   )
   const html = readFileSync(page, 'utf8')
   t.ok(html === readFileSync(join(out, 'second', 'index.html'), 'utf8'))
-  const policy = /<meta http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1]
-  t.match(policy, /^default-src 'none'; /)
-  t.notMatch(policy, /http|ws|\*|'self'|connect-src/)
   // URLs within the scripts are tested in a browser, by the requests that it sends.
   const markup = html.replaceAll(/<script[^>]*>.*?<\/script>/gs, (script) => script.slice(0, script.indexOf('>') + 1))
   const load = /<(script|img|iframe|source)[^>]* src=|<link[^>]* href="(?!data:)|@import|url\(['"]?(https?:)?\/\//
   t.equal(load.exec(markup)?.[0], undefined)
-  t.ok(markup.includes(`(${document.info.version})`), 'the version')
+  t.ok(html.includes(`"version":"${document.info.version}"`), 'the version')
   t.ok(errors.length > 0 && operations.length > 0 && schemas.length > 0)
-  for (const error of errors) t.ok(markup.includes(`>${error}<`), error)
+  for (const error of errors) t.ok(html.includes(`| ${error} |`), error)
   for (const text of [...operations.map(({ summary }) => summary), ...schemas]) t.ok(html.includes(text), text)
 })
 
@@ -104,15 +100,6 @@ for (const [place, width] of [
     t.same(faults, [])
   })
 }
-
-t.test('a document with lint errors gives no page', async (t) => {
-  const cwd = copyProject(t)
-  const path = join(cwd, 'openapi', 'plant-store.yaml')
-  writeFileSync(path, readFileSync(path, 'utf8').replace('summary: Create a plant', 'summary: Create A Plant'))
-  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/docs.ts'], { cwd })
-  await t.rejects(docs, { code: 1, stderr: /rule\/summary-in-sentence-case/ })
-  t.notOk(existsSync(join(cwd, 'dist')))
-})
 
 t.test('--serve serves the page and nothing else', async (t) => {
   const { find } = run(t, 'scripts/docs.ts', {}, ['--serve', '--out', join(out, 'served')])

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
 import { copyProject } from '../support/copy.ts'
 
 /** Breaches: the text to replace, its replacement, and the rule that must report it. */
@@ -26,22 +27,90 @@ const breaches: [from: string, to: string, rule: string][] = [
   ['security:\n  - bearer: []\n', '', 'security-defined'],
 ]
 
-t.test('every lint rule reports its breach', async (t) => {
+type Problem = { ruleId: string; message: string; location: [{ pointer: string }] }
+type Report = { totals: object; problems: Problem[] }
+
+/** Copies the project; returns a function that lints a text in place of its document. */
+function linter(t: Test): (document: string) => Promise<Report> {
   const cwd = copyProject(t)
-  const text = readFileSync('openapi/plant-store.yaml', 'utf8')
-  const lint = async () => {
-    const args = ['node_modules/@redocly/cli/bin/cli.js', 'lint', '--format=json']
-    const env = { ...process.env, REDOCLY_TELEMETRY: 'off' }
-    return await promisify(execFile)(process.execPath, args, { cwd, env }).then(
-      ({ stdout }) => stdout,
-      ({ stdout }) => stdout,
-    )
+  const args = ['node_modules/@redocly/cli/bin/cli.js', 'lint', '--format=json', '--max-problems=1000']
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off' }
+  return async (document) => {
+    writeFileSync(join(cwd, 'openapi', 'plant-store.yaml'), document)
+    const linted = promisify(execFile)(process.execPath, args, { cwd, env })
+    return JSON.parse(await linted.then(({ stdout }) => stdout).catch(({ stdout }) => stdout))
   }
-  t.same(JSON.parse(await lint()).totals, { errors: 0, warnings: 0, ignored: 0 })
+}
+
+const text = readFileSync('openapi/plant-store.yaml', 'utf8')
+
+t.test('every lint rule reports its breach', async (t) => {
+  const lint = linter(t)
+  t.same((await lint(text)).totals, { errors: 0, warnings: 0, ignored: 0 })
   for (const [from, to, rule] of breaches) {
     t.ok(text.includes(from), from)
-    writeFileSync(join(cwd, 'openapi', 'plant-store.yaml'), text.replace(from, to))
-    const found = JSON.parse(await lint()).problems.map(({ ruleId }: { ruleId: string }) => ruleId)
+    const found = (await lint(text.replace(from, to))).problems.map(({ ruleId }) => ruleId)
     t.ok(found.includes(rule), `${rule} is among ${found}`)
   }
 })
+
+t.test(
+  'raw HTML and script links are reported in every text, with the place, the element and the remedy',
+  async (t) => {
+    const lint = linter(t)
+    const document = parse(text)
+    const frame = '<iframe srcdoc="<script>1</script>">'
+    document.info.title = frame
+    document.info.termsOfService = 'javascript:1'
+    document.tags[0].description += frame
+    document.servers[0].description += frame
+    document.externalDocs = { url: 'data:text/html,a', description: frame }
+    document['x-error-numbers'].internal.meaning += frame
+    const { post } = document.paths['/plants']
+    post.summary += frame
+    post.parameters = [{ name: 'a', in: 'query', description: frame, schema: { type: 'string' }, example: frame }]
+    post.responses['200'].description += frame
+    document.components.securitySchemes.bearer.description += frame
+    document.components.securitySchemes.oauth = {
+      type: 'oauth2',
+      description: 'a',
+      flows: { clientCredentials: { tokenUrl: 'javascript:1', scopes: { example: frame } } },
+    }
+    const { name } = document.components.schemas.Plant.properties
+    name.description += frame
+    name.examples = [frame]
+    name.default = frame
+    const { problems } = await lint(JSON.stringify(document))
+    const reports = problems.filter(({ ruleId }) => ruleId === 'house/text-is-harmless')
+    const at = (pattern: RegExp) =>
+      new Set(
+        reports.filter(({ message }) => pattern.test(message)).map(({ location }) => location[0].pointer),
+      ).values()
+    t.same(
+      [...at(/^raw HTML <iframe; write Markdown, &lt; for <, /)].sort(),
+      [
+        '#/components/schemas/Plant/properties/name/description',
+        '#/components/securitySchemes/bearer/description',
+        '#/components/securitySchemes/oauth/flows/clientCredentials/scopes/example',
+        '#/externalDocs/description',
+        '#/info/title',
+        '#/paths/~1plants/post/parameters/0/description',
+        '#/paths/~1plants/post/responses/200/description',
+        '#/paths/~1plants/post/summary',
+        '#/servers/0/description',
+        '#/tags/0/description',
+        '#/x-error-numbers/internal/meaning',
+      ],
+      'data are no text',
+    )
+    t.same(
+      [...at(/^a link to (javascript|data):\S+; use https:, /)].sort(),
+      [
+        '#/components/securitySchemes/oauth/flows/clientCredentials/tokenUrl',
+        '#/externalDocs/url',
+        '#/info/termsOfService',
+      ],
+      'of links, too',
+    )
+  },
+)

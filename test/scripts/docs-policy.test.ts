@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { writeDocs } from '../../scripts/docs/docs-page.ts'
+import { createManagement } from '../../src/admin/admin-server.ts'
+import { open } from '../support/browser.ts'
+import { contract } from '../support/contract.ts'
+import { clickEverything, withAttacks } from './docs-attacks.ts'
+
+const out = t.testdir({ 'attacks.json': '' })
+const source = join(out, 'attacks.json')
+const { document, attacks } = withAttacks(JSON.parse(contract.documentText))
+writeFileSync(source, JSON.stringify(document))
+// The linter would refuse this document; the page does not rely on it.
+const page = await writeDocs(join(out, 'attacked'), source)
+const usual = await writeDocs(join(out, 'usual'))
+
+t.test('the policy allows the one script of the page by its hash, and nothing from elsewhere', async (t) => {
+  for (const path of [page, usual]) {
+    const html = readFileSync(path, 'utf8')
+    const [, policy = ''] = /<meta http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html) ?? []
+    const directives = new Map(policy.split('; ').map((text) => text.split(/ (.*)/).slice(0, 2) as [string, string]))
+    const start = html.indexOf('<script type="module">') + '<script type="module">'.length
+    const end = html.indexOf('</script>', start)
+    const markup = html.slice(0, start) + html.slice(end)
+    t.equal(markup.match(/<script/g)?.length, 1, 'the page has one script')
+    const hash = createHash('sha256').update(html.slice(start, end)).digest('base64')
+    t.equal(directives.get('script-src'), `'sha256-${hash}'`)
+    directives.delete('script-src')
+    t.same(Object.fromEntries(directives), {
+      'default-src': "'none'",
+      'style-src': "'unsafe-inline'",
+      'img-src': 'data:',
+      'font-src': 'data:',
+      'frame-src': "'none'",
+      'object-src': "'none'",
+      'worker-src': "'none'",
+      'base-uri': "'none'",
+      'form-action': "'none'",
+    })
+    t.notMatch(markup, /attack-|srcdoc/, 'no markup is of the document')
+  }
+})
+
+const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium'
+const skip = existsSync(chromium) ? false : `NOT RUN: there is no browser at ${chromium}: CHROMIUM names another`
+
+t.test('no description runs a script, loads anything, sends a form or leads away', { skip }, async (t) => {
+  const management = createManagement({
+    contract,
+    docs: page,
+    metrics: async () => '',
+    ready: async () => {},
+    onReady() {},
+  })
+  await once(management.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => {
+    management.close()
+    management.closeAllConnections()
+  })
+  const url = `http://127.0.0.1:${(management.address() as AddressInfo).port}/docs`
+  const { requests, refused, evaluate } = await open(t, chromium, url, 1280)
+  const shown = new Set<string>()
+  // On a busy machine the browser may not have rendered a section yet, so look at the page up to five times.
+  for (let looks = 0; looks < 5 && shown.size < attacks.length; looks++) {
+    for (const name of await evaluate(clickEverything)) shown.add(name)
+  }
+  t.same([...shown].sort(), [...attacks].sort(), 'each attack was on the page')
+  t.equal(await evaluate('String(globalThis.attacked)'), 'undefined')
+  t.equal(await evaluate("location.href.replace(/#.*/, '')"), url)
+  t.same(
+    requests.filter((asked) => asked !== url && !/^data:/.test(asked) && !refused.includes(asked)),
+    [],
+  )
+})
+
+t.test('the search finds an operation', { skip }, async (t) => {
+  const { evaluate, faults } = await open(t, chromium, `file://${usual}`, 1280)
+  t.match(await evaluate(search), /POST\s+\/plants\s+Create a plant/)
+  t.same(faults, [])
+})
+
+/** Types into the search field; returns what the page then shows around it. */
+const search = `(async () => {
+  const find = (selector) => document.querySelector(selector)
+  const look = () => new Promise((done) => setTimeout(done, 100))
+  let field = null
+  for (let tries = 0; tries < 100 && field === null; tries++) {
+    find('[data-testid=search-trigger]')?.click()
+    await look()
+    field = find('input[placeholder^=Search]')
+  }
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, 'create')
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  let text = ''
+  for (let tries = 0; tries < 100 && !text.includes('Create a plant'); tries++) {
+    await look()
+    text = field.closest('header').parentElement.innerText
+  }
+  return text
+})()`

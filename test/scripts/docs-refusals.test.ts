@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { copyProject } from '../support/copy.ts'
+
+t.test('a document with lint errors gives no page', async (t) => {
+  const cwd = copyProject(t)
+  const path = join(cwd, 'openapi', 'plant-store.yaml')
+  writeFileSync(path, readFileSync(path, 'utf8').replace('summary: Create a plant', 'summary: Create A Plant'))
+  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/docs.ts'], { cwd })
+  await t.rejects(docs, { code: 1, stderr: /rule\/summary-in-sentence-case/ })
+  t.notOk(existsSync(join(cwd, 'dist')))
+})
+
+t.test('a document that generated/ is not made from gives no page, and leaves the earlier one', async (t) => {
+  const cwd = copyProject(t)
+  const page = join(cwd, 'dist', 'docs', 'index.html')
+  mkdirSync(dirname(page), { recursive: true })
+  writeFileSync(page, 'earlier')
+  const path = join(cwd, 'openapi', 'plant-store.yaml')
+  writeFileSync(path, readFileSync(path, 'utf8').replace('A store of plants.', 'A store of all plants.'))
+  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/docs.ts'], { cwd })
+  await t.rejects(docs, {
+    code: 1,
+    stdout: '',
+    stderr: 'not up to date, run npm run generate: generated/openapi.json, generated/digests.json\n',
+  })
+  t.equal(readFileSync(page, 'utf8'), 'earlier')
+  t.same(readdirSync(dirname(page)), ['index.html'])
+})

@@ -142,6 +142,7 @@ t.test('a slow client does not keep a service whose store has failed', async (t)
 t.test('a signal ends a service that does not serve yet, and a start that is refused ends it, too', async (t) => {
   const directory = t.testdir({
     'slow.mjs': `export const open = () => { console.log('opening'); return new Promise(() => setInterval(() => {}, 1e6)) }`,
+    'lines.mjs': `export const open = async () => { throw new Error('one\\n  two\\n\\nthree\\n') }`,
     'half.mjs': 'setInterval(() => {}, 1e6); export const open = () => ({})',
     'stuck.mjs': `export const open = () => ({
       create: async () => {}, ready: async () => {}, close: async () => { throw new Error('stuck') },
@@ -158,6 +159,8 @@ t.test('a signal ends a service that does not serve yet, and a start that is ref
     stdout: '',
     stderr: `plant-store: STORE_URL is "${half}": its open gives no store: it has no function create\n`,
   })
+  const { stderr } = await spawnService({ STORE_URL: `module:${directory}/lines.mjs` }).untilEnded()
+  t.match(stderr, /^plant-store: STORE_URL is "[^\n]+": one; two; three\n$/, 'one line')
   const stuck = await startService(t, { STORE_URL: `module:${directory}/stuck.mjs` })
   t.hasStrict(await stuck.stop(), { code: 1, signal: null, stderr: `${stuck.banner}plant-store: stuck\n` })
 })

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncPath } from '../store/durable-files.ts'
 import { lockFile } from '../store/file-lock.ts'
-import { copyPlants, sqlitePath } from './sqlite-file.ts'
+import { copyPlants, sqlitePath } from './plant-file.ts'
 
 /** Beside it is a lock that a running backup holds, so that leftovers can be told from what is being written. */
 const unfinished = '.unfinished'

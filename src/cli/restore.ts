@@ -5,7 +5,7 @@ import { lockFile } from '../store/file-lock.ts'
 import { realPathOf } from '../store/real-path.ts'
 import { openError } from '../store/sqlite-open-error.ts'
 import { finishRestore, replacedPath, restoredPath } from '../store/sqlite-restore.ts'
-import { assertSound, copyPlants, sqlitePath } from './sqlite-file.ts'
+import { assertSound, copyPlants, sqlitePath } from './plant-file.ts'
 
 /** How long another process may keep this one waiting, in milliseconds. */
 const timeout = 1_000

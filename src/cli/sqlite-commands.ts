@@ -1,7 +1,7 @@
 import { backup } from './backup.ts'
 import { parseOptions, UsageError } from './cli-options.ts'
+import { examine, readPlants, sqlitePath } from './plant-file.ts'
 import { restore } from './restore.ts'
-import { examine, readPlants, sqlitePath } from './sqlite-file.ts'
 
 export const sqliteHelp = `plant-store backup TARGET
 plant-store restore SOURCE

@@ -6,6 +6,7 @@ import { lockFile } from './file-lock.ts'
 import type { CreateOutcome, NewPlant } from './plant-store.ts'
 import { realPathOf } from './real-path.ts'
 import { openError } from './sqlite-open-error.ts'
+import { readDatabase } from './sqlite-reader.ts'
 import { finishRestore } from './sqlite-restore.ts'
 import { assertOurs, isMarkedFile, migrate } from './sqlite-schema.ts'
 
@@ -42,6 +43,8 @@ export function openDatabase(path: string): PlantDatabase {
     opened.push(lockFile(lock, timeout))
     finishRestore(real)
     if (existsSync(real)) isMarkedFile(real)
+    // The last connection that may write brings the journal into the file, also when it is refused.
+    if (existsSync(`${real}-wal`)) readDatabase(real, assertOurs)
     const database = new Database(real, { timeout })
     opened.push(() => database.close())
     assertOurs(database)

@@ -67,7 +67,7 @@ t.test('the journal of a file of a newer schema is left as it is', async (t) => 
   t.same([readFileSync(path), readFileSync(`${path}-wal`)], before)
 })
 
-t.test('a newer schema that only the journal has is refused', async (t) => {
+t.test('a newer schema that only the journal has is refused, and the journal left as it is', async (t) => {
   const directory = t.testdir({ killed: {} })
   const mark = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = 2`
   const path = fileOf(directory, `CREATE TABLE plants (id); ${mark}`)
@@ -79,7 +79,9 @@ t.test('a newer schema that only the journal has is refused', async (t) => {
   for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copy + suffix)
   newer.close()
   t.equal(readFileSync(copy).readUInt32BE(60), 2)
+  const before = [readFileSync(copy), readFileSync(`${copy}-wal`)]
   await t.rejects(open(copy), /schema version 3, newer/)
+  t.same([readFileSync(copy), readFileSync(`${copy}-wal`)], before)
 })
 
 t.test('a file URI, parameters and :memory: are refused, and make no file', async (t) => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -198,6 +198,9 @@ t.test('a tokens file that breaks is told in the log and by a metric, and its la
   writeFileSync(path, good)
   await find('stdout', /(tokens file read"\}\n[\s\S]*){2}/)
   t.equal(await figure(), '1')
+  writeFileSync(`${path}.new`, good + ' '.repeat(2 ** 24), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+  await find('stdout', /^\{"level":"warn".*"bytes":16777\d+,"msg":"tokens file is large, [^"]+"\}$/m)
   t.hasStrict(await stop(), { code: 0, signal: null })
 
   const refused = await spawnService({ ACCESS_TOKENS: '', TOKENS_FILE: '/nowhere/tokens.json' }).untilEnded()

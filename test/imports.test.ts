@@ -35,7 +35,7 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
     values: /^((client|json)\/|\.\.\/generated\/int64-replies\.json$)/,
     types: /^\.\.\/generated\/api\.d$/,
   },
-  'cli/': { values: /^(cli\/|auth\/|server$|\.\.\/package\.json$)/, types: /^auth\// },
+  'cli/': { values: /^(cli\/|auth\/|store\/|config\/read-config$|server$|\.\.\/package\.json$)/, types: /^auth\// },
 }
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))

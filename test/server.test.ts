@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -142,6 +142,7 @@ t.test('a slow client does not keep a service whose store has failed', async (t)
 t.test('a signal ends a service that does not serve yet, and a start that is refused ends it, too', async (t) => {
   const directory = t.testdir({
     'slow.mjs': `export const open = () => { console.log('opening'); return new Promise(() => setInterval(() => {}, 1e6)) }`,
+    'lines.mjs': `export const open = async () => { throw new Error('one\\n  two\\n\\nthree\\n') }`,
     'half.mjs': 'setInterval(() => {}, 1e6); export const open = () => ({})',
     'stuck.mjs': `export const open = () => ({
       create: async () => {}, ready: async () => {}, close: async () => { throw new Error('stuck') },
@@ -158,6 +159,8 @@ t.test('a signal ends a service that does not serve yet, and a start that is ref
     stdout: '',
     stderr: `plant-store: STORE_URL is "${half}": its open gives no store: it has no function create\n`,
   })
+  const { stderr } = await spawnService({ STORE_URL: `module:${directory}/lines.mjs` }).untilEnded()
+  t.match(stderr, /^plant-store: STORE_URL is "[^\n]+": one; two; three\n$/, 'one line')
   const stuck = await startService(t, { STORE_URL: `module:${directory}/stuck.mjs` })
   t.hasStrict(await stuck.stop(), { code: 1, signal: null, stderr: `${stuck.banner}plant-store: stuck\n` })
 })
@@ -195,6 +198,9 @@ t.test('a tokens file that breaks is told in the log and by a metric, and its la
   writeFileSync(path, good)
   await find('stdout', /(tokens file read"\}\n[\s\S]*){2}/)
   t.equal(await figure(), '1')
+  writeFileSync(`${path}.new`, good + ' '.repeat(2 ** 24), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+  await find('stdout', /^\{"level":"warn".*"bytes":16777\d+,"msg":"tokens file is large, [^"]+"\}$/m)
   t.hasStrict(await stop(), { code: 0, signal: null })
 
   const refused = await spawnService({ ACCESS_TOKENS: '', TOKENS_FILE: '/nowhere/tokens.json' }).untilEnded()

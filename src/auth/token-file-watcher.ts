@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Client } from '../http/authenticated-client.ts'
-import { parseDateTime } from './rfc3339.ts'
-import { parseTokens, readTokensFile, type TokenEntry } from './token-file.ts'
+import { type Accepted, isValid, readAccepted } from './accepted-tokens.ts'
+import { readTokensFile } from './token-file.ts'
 import { isMistyped } from './token-format.ts'
 
 /** Milliseconds between two looks at the file. */
 const interval = 500
+
+/** Bytes of a file that is told as large: some 70,000 tokens, which take a second of CPU at each change. */
+const largeSize = 2 ** 24
 
 export type FollowedTokens = {
   /** Returns the client of a token, undefined for one that is unknown, expired or revoked. */
@@ -16,37 +20,44 @@ export type FollowedTokens = {
 /**
  * Follows a tokens file: a change of it counts within a second. Rejects, in one line without any token, when the file
  * cannot be used now; later the last good one is kept. `on.load` is told, each time, how many clients have a token that
- * is not expired; `on.error` once for each thing that is wrong.
+ * is not expired; `on.error` once for each thing that is wrong; `on.large` the size of a file that has become large.
  */
 export async function followTokens(
   path: string,
-  on: { load(clients: number): void; error(error: Error): void },
+  on: { load(clients: number): void; error(error: Error): void; large?(bytes: number): void },
 ): Promise<FollowedTokens> {
-  let text = ''
+  /** What was read last, whether it could be used or not; undefined when it could not be read. */
+  let seen: Buffer | undefined
   let accepted: Accepted = new Map()
   let problem: string | undefined
+  let isLarge = false
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
-  const load = (read: string) => {
-    accepted = acceptedOf(parseTokens(read))
-    text = read
-    problem = undefined
-    on.load(
-      new Set(
-        Array.from(accepted.values())
-          .filter(isValid)
-          .map(({ client }) => client.name),
-      ).size,
-    )
+  const size = (bytes: number) => {
+    if (bytes > largeSize && !isLarge && !closed) on.large?.(bytes)
+    isLarge = bytes > largeSize
   }
 
   // It is read each time, not only when stat tells of a change: a replaced link or mount, a change within one tick of the
   // file system's clock, or one that a network file system still hides from stat, is none to stat. Events tell less.
+  const load = async () => {
+    const before = seen
+    seen = undefined
+    seen = await readTokensFile(path, { size })
+    if (closed || before?.equals(seen)) return
+    const text = seen.toString()
+    await turn()
+    const { tokens, clients } = await readAccepted(text)
+    if (closed) return
+    accepted = tokens
+    problem = undefined
+    on.load(clients)
+  }
+
   const look = async () => {
     try {
-      const read = await readTokensFile(path)
-      if (!closed && (read !== text || problem !== undefined)) load(read)
+      await load()
     } catch (error) {
       const { message } = error as Error
       if (!closed && message !== problem) {
@@ -57,7 +68,7 @@ export async function followTokens(
     if (!closed) timer = setTimeout(look, interval).unref()
   }
 
-  load(await readTokensFile(path))
+  await load()
   timer = setTimeout(look, interval).unref()
   return {
     verify(token) {
@@ -72,19 +83,3 @@ export async function followTokens(
     },
   }
 }
-
-/** By the digest of its token, a client and when that expires, in milliseconds since 1970. */
-type Accepted = Map<string, { client: Client; expires: number }>
-
-const acceptedOf = (entries: TokenEntry[]): Accepted =>
-  new Map(
-    entries.map(({ name, sha256, expires }) => [
-      sha256,
-      {
-        client: { name, scopes: [] },
-        expires: expires === undefined ? Number.POSITIVE_INFINITY : (parseDateTime(expires) as number),
-      },
-    ]),
-  )
-
-const isValid = ({ expires }: { expires: number }): boolean => Date.now() < expires

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { parseJson } from '../json/parse-json.ts'
+import { listItems } from '../json/list-items.ts'
 import { parseDateTime } from './rfc3339.ts'
 import { tokenPattern } from './token-format.ts'
 
@@ -27,8 +27,11 @@ export const rules: Record<keyof TokenEntry, Rule> = {
   },
 }
 
-/** Reads a tokens file; rejects, in one line, when it cannot be read or others than its owner may write it. */
-export async function readTokensFile(path: string): Promise<string> {
+/**
+ * Reads a tokens file; rejects, in one line, when it cannot be read or others than its owner may write it. `on.size` is told
+ * its bytes before it is read.
+ */
+export async function readTokensFile(path: string, on: { size?(bytes: number): void } = {}): Promise<Buffer> {
   // Without O_NONBLOCK, to open a pipe is to wait for who writes it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
@@ -38,51 +41,67 @@ export async function readTokensFile(path: string): Promise<string> {
     // file it is says little, since containers map the owners.
     const mode = status.mode & 0o777
     if (mode & 0o022) throw new Error(`its mode is ${mode.toString(8)}, allowed: writable by its owner alone`)
-    return await file.readFile('utf8')
+    on.size?.(status.size)
+    return await file.readFile()
   } finally {
     await file.close()
   }
 }
 
+/** Returns the entries of a tokens file. Throws as `eachToken` does. */
+export const parseTokens = (text: string): TokenEntry[] => Array.from(eachToken(text))
+
 /**
- * Takes the text of a tokens file; gives its entries. Throws one line with the place of what is wrong and what is
- * allowed there, and nothing of the text itself, which may have a token where it has no place.
+ * Yields the entries of a tokens file, each when it is asked for, so that a caller can let other work pass between them.
+ * Throws one line with the place of what is wrong and what is allowed there, and nothing of the text itself, which may have
+ * a token where it has no place.
  */
-export function parseTokens(text: string): TokenEntry[] {
+export function* eachToken(text: string): Generator<TokenEntry> {
   if (tokenPattern.test(text)) throw new Error('it holds a token, allowed: digests of tokens')
-  const { tokens, ...surplus } = toObject(parse(text))
-  if (!Array.isArray(tokens) || Object.keys(surplus).length > 0) {
-    throw new Error('it is not what it should be, allowed: an object whose one member is the list tokens')
-  }
-  const places = new Map<string, string>()
-  return tokens.map((value, index) => {
-    const place = `tokens[${index}]`
-    const entry = toEntry(value, place)
+  const places = new Map<string, number>()
+  for (const value of items(text)) {
+    const entry = toEntry(value, places.size)
     const other = places.get(entry.sha256)
-    if (other !== undefined) throw new Error(`${place}.sha256 is that of ${other}, allowed: one entry for each token`)
-    places.set(entry.sha256, place)
-    return entry
-  })
+    if (other !== undefined) {
+      throw new Error(`tokens[${places.size}].sha256 is that of tokens[${other}], allowed: one entry for each token`)
+    }
+    places.set(entry.sha256, places.size)
+    yield entry
+  }
 }
 
-function parse(text: string): unknown {
+/** Yields the items of the list `tokens`, which is all that the text may hold. */
+function* items(text: string): Generator<unknown> {
+  const list = listItems(text, 'tokens')
+  for (;;) {
+    const { done, value } = next(list)
+    if (done && value === true) return
+    if (done) throw new Error('it is not what it should be, allowed: an object whose one member is the list tokens')
+    yield value
+  }
+}
+
+function next(list: Generator<unknown, boolean>): IteratorResult<unknown, boolean> {
   try {
-    return parseJson(text).value
+    return list.next()
   } catch (error) {
     throw new Error(`it is not JSON: ${(error as Error).message}`)
   }
 }
 
-function toEntry(value: unknown, place: string): TokenEntry {
+const members = Object.entries(rules)
+
+function toEntry(value: unknown, index: number): TokenEntry {
   const entry = toObject(value)
-  for (const [name, { is, allowed, optional }] of Object.entries(rules)) {
+  for (const [name, { is, allowed, optional }] of members) {
     const text = entry[name]
     if (text === undefined && optional) continue
-    if (text === undefined) throw new Error(`${place}.${name} is missing, allowed: ${allowed}`)
-    if (typeof text !== 'string' || !is(text)) throw new Error(`${place}.${name} is wrong, allowed: ${allowed}`)
+    if (text === undefined) throw new Error(`tokens[${index}].${name} is missing, allowed: ${allowed}`)
+    if (typeof text !== 'string' || !is(text)) throw new Error(`tokens[${index}].${name} is wrong, allowed: ${allowed}`)
   }
-  if (Object.keys(entry).some((name) => !Object.hasOwn(rules, name))) {
-    throw new Error(`${place} has an unknown member, allowed: ${Object.keys(rules).join(', ')}`)
+  for (const name in entry) {
+    if (Object.hasOwn(rules, name)) continue
+    throw new Error(`tokens[${index}] has an unknown member, allowed: ${Object.keys(rules).join(', ')}`)
   }
   return entry as TokenEntry
 }

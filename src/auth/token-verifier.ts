@@ -9,8 +9,8 @@ export type AcceptedTokens = {
 /** The ways in that are configured: a list, a file that is followed, an issuer. */
 export type TokenSources = { tokens: string[]; tokensFile: string | undefined; jwt: JwtOptions | undefined }
 
-/** Is told when the file was read, with how many clients it has, and what is wrong when it cannot be. */
-type Following = { load(clients: number): void; error(error: Error): void }
+/** Is told when the file was read, with how many clients it has, what is wrong when it cannot be, and that it is large. */
+type Following = { load(clients: number): void; error(error: Error): void; large?(bytes: number): void }
 
 /** Gives what accepts the tokens of every source. Rejects, in one line, when the file cannot be used. */
 export async function acceptTokens({ tokens, tokensFile, jwt }: TokenSources, on: Following): Promise<AcceptedTokens> {

@@ -6,21 +6,32 @@ export class UsageError extends Error {
 }
 
 /**
- * Takes the words after a command and the names of the options that it has, each with a value; gives those that were
- * given, and whether help was asked for. Throws a UsageError, which shows no value.
+ * Takes the words after a command, the names of the options that it has, each with a value, and the name of the one word
+ * that may stand alone, if any; gives what was given, and whether help was asked for. Throws a UsageError, which shows no
+ * value.
  */
-export function parseOptions(args: string[], names: string[]): { help: boolean; given: Record<string, string> } {
+export function parseOptions(
+  args: string[],
+  names: string[],
+  operandName?: string,
+): { help: boolean; given: Record<string, string>; operand: string | undefined } {
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]))
   try {
-    const { values } = parseArgs({ args, options: { ...options, help: { type: 'boolean', short: 'h' } } })
+    const { values, positionals } = parseArgs({
+      args,
+      options: { ...options, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: operandName !== undefined,
+    })
+    if (positionals.length > 1) throw new Error('More than one word without an option')
     const { help = false, ...given } = values as Record<string, string> & { help?: boolean }
-    return { help, given }
+    return { help, given, operand: positionals[0] }
   } catch (error) {
-    const { code, message } = error as Error & { code: string }
-    const allowed = [...names, 'help'].map((name) => `--${name}`).join(', ')
+    const { code, message } = error as Error & { code?: string }
+    const allowed = [...names, 'help'].map((name) => `--${name}`)
+    if (operandName !== undefined) allowed.unshift(operandName)
     // A word that stands alone may be a token.
     const problem =
       code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? 'A word without an option' : message.split(/[.\n]/)[0]
-    throw new UsageError(`${problem}, allowed: ${allowed}`)
+    throw new UsageError(`${problem}, allowed: ${allowed.join(', ')}`)
   }
 }

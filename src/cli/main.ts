@@ -4,6 +4,9 @@ import { parseOptions, UsageError } from './cli-options.ts'
 
 const help = `plant-store serve      serves plants; serve --help names its configuration
 plant-store token      makes, lists, rotates and revokes access tokens; token --help says how
+plant-store backup     copies the SQLite file of STORE_URL; backup --help says how
+plant-store restore    puts a backup in its place
+plant-store check      tells whether it, or a backup, is sound
 plant-store --version
 `
 
@@ -44,6 +47,15 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       process.stderr.write(words)
       return
     }
+    case 'backup':
+    case 'restore':
+    case 'check': {
+      const { sqliteCommand } = await import('./sqlite-commands.ts')
+      const { result, code } = sqliteCommand(command, args, process.env)
+      process.stdout.write(result)
+      process.exitCode = code
+      return
+    }
     case '--help':
     case '-h':
       process.stdout.write(help)
@@ -52,6 +64,6 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       process.stdout.write(`${packageFile.version}\n`)
       return
     default:
-      throw new UsageError('there is no such command, allowed: serve, token, --help, --version')
+      throw new UsageError('there is no such command, allowed: serve, token, backup, restore, check, --help, --version')
   }
 }

@@ -1,14 +1,16 @@
 import type { Stats } from 'node:fs'
-import { open, realpath, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { parseTokens, readTokensFile, type TokenEntry } from '../auth/token-file.ts'
+import { realPathOf } from '../store/real-path.ts'
 
 /** Milliseconds that another command may keep this one waiting. */
 const timeout = 5_000
 
 /** Gives the entries of the tokens file at `path`. */
-export const readTokens = async (path: string): Promise<TokenEntry[]> => parseTokens(await readTokensFile(path))
+export const readTokens = async (path: string): Promise<TokenEntry[]> =>
+  parseTokens((await readTokensFile(path)).toString())
 
 /**
  * Changes the tokens file at `path`, or makes one where there is none; gives what `change` gave. Whoever reads the file
@@ -19,8 +21,8 @@ export async function changeTokens<T extends { entries: TokenEntry[] }>(
   path: string,
   change: (entries: TokenEntry[]) => T,
 ): Promise<T> {
-  // A rename would put a file where a link was.
-  const real = (await orNothing(realpath(path))) ?? join(await realpath(dirname(path)), basename(path))
+  // A rename would put a file where a link was, also where a link leads to no file yet.
+  const real = realPathOf(path)
   const release = await lock(`${real}-lock`)
   try {
     const before = await orNothing(stat(real))

@@ -49,6 +49,9 @@ export async function openService(config: Config, routes: Routes, failed: (error
       metrics.tokens(false)
       log.error({ err }, 'tokens file cannot be used, the last good one is kept')
     },
+    large(bytes) {
+      log.warn({ bytes }, 'tokens file is large, each change of it takes seconds to count; remove expired tokens')
+    },
   })
   const logRequest = config.log.requests ? requestLog(log) : () => {}
   const app = await createApp({

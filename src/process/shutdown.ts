@@ -10,7 +10,8 @@ export function beforeEnd(finishing: (done: () => void) => void): void {
 
 /** Ends the process with one line and exit code 1: whatever else is open is of no use any more. */
 export function end(error: Error): void {
-  process.stderr.write(`plant-store: ${error.message}\n`)
+  // Messages of Node and of drivers may have several lines.
+  process.stderr.write(`plant-store: ${error.message.trim().replace(/\s*\n\s*/g, '; ')}\n`)
   exit()
 }
 

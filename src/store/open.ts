@@ -4,7 +4,8 @@ import { postgresUrl } from './postgres-url.ts'
 export type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
 
 /** The forms of STORE_URL, for a message and for the README. */
-export const storeUrls = 'memory:, sqlite:PATH, postgres://USER@HOST/DATABASE or module:./PATH'
+export const storeUrls =
+  'memory:, sqlite:PATH (a path without "?", no file: URI), postgres://USER@HOST/DATABASE or module:./PATH'
 
 type Adapter = {
   shape: RegExp
@@ -25,7 +26,8 @@ const memory: Adapter = {
 }
 
 const sqlite: Adapter = {
-  shape: /^sqlite:.+$/,
+  // SQLite would take parameters such as mode=ro for a part of the name, and :memory: would keep nothing.
+  shape: /^sqlite:(?!file:|:memory:)[^?]+$/,
   isAlone: true,
   open: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7)),
 }

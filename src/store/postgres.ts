@@ -5,7 +5,9 @@ import { makeTable } from './postgres-table.ts'
 import { readPostgresUrl } from './postgres-url.ts'
 import { Unavailable } from './unavailable.ts'
 
-const table = 'CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)'
+const columns = 'id bigint PRIMARY KEY, name text NOT NULL, tag text'
+
+const table = `CREATE TABLE IF NOT EXISTS plants (${columns})`
 
 /**
  * Adds what is new and gives what was there, in one statement. The rows that were there are locked, which writes to the
@@ -29,6 +31,8 @@ const attempts = 10
 
 /** SQLSTATE of what ends a transaction that may succeed when it is run again: a failed serialization, a deadlock. */
 const retryable = /^(40001|40P01)$/
+/** SQLSTATE of a column or a type that is not there, or is another, and of a missing primary key. */
+const unlikeTable = /^42(703|804|809|883|846|P10)$/
 /** SQLSTATE classes of what one record can be to blame for: data exceptions, constraints, a limit of the server. */
 const ofRecord = /^(22|23|54)/
 
@@ -45,7 +49,7 @@ export async function openPostgres(url: string): Promise<PlantStore> {
     )
   } catch (error) {
     await primary.close()
-    throw error
+    throw ofSchema(error as Error & { code?: string })
   }
   const creates = groupCreates((batch) => commit(primary, batch))
   let closing: Promise<void> | undefined
@@ -59,6 +63,12 @@ export async function openPostgres(url: string): Promise<PlantStore> {
       return closing
     },
   }
+}
+
+/** Returns an error that names the table when the statement of a create does not fit it, and any other error as it is. */
+function ofSchema(error: Error & { code?: string }): Error {
+  if (!unlikeTable.test(String(error.code))) return error
+  return new Error(`its table plants is another: ${error.message}; allowed: ${columns}`, { cause: error })
 }
 
 /** Sorted ids lock rows in one order, so that instances wait for each other but never in a circle. */

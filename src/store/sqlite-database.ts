@@ -1,16 +1,14 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { makeDirectory } from './durable-files.ts'
+import { lockFile } from './file-lock.ts'
 import type { CreateOutcome, NewPlant } from './plant-store.ts'
-
-/** Marks a file as ours (sqlite.org/pragma.html#pragma_application_id): "plnt" in ASCII. */
-const applicationId = 0x706c6e74
-
-/** The schema, one step for each version: a file of version n has had the first n. Steps are only ever added. */
-const migrations = [
-  'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
-  `PRAGMA application_id = ${applicationId}`,
-]
+import { realPathOf } from './real-path.ts'
+import { openError } from './sqlite-open-error.ts'
+import { readDatabase } from './sqlite-reader.ts'
+import { finishRestore } from './sqlite-restore.ts'
+import { assertOurs, isMarkedFile, migrate } from './sqlite-schema.ts'
 
 export type PlantDatabase = {
   /** Creates all of them in one transaction, on the disk when it returns, or throws and has created none. */
@@ -24,58 +22,57 @@ export type PlantDatabase = {
 const timeout = 1_000
 
 /**
- * Opens the SQLite file at `path` for this process alone, with its directories made where they are missing. Throws when
- * the file is no database of ours, is newer than this version, or is in use by another process.
+ * Opens the SQLite file at `path` for this process alone, with its directories made where they are missing. Throws an error
+ * of one line when the file is no database of ours, is newer than this version, is in use by another process, or may not
+ * be written.
  */
 export function openDatabase(path: string): PlantDatabase {
   makeDirectory(dirname(path))
-  const database = new Database(path, { timeout })
-  let lock: Database.Database | undefined
+  const real = realPathOf(path)
+  const opened: (() => void)[] = []
   const close = () => {
-    database.close()
-    lock?.close()
+    for (const closeOne of opened.splice(0).reverse()) closeOne()
   }
   try {
+    const lock = `${real}-lock`
+    // No lock is made beside another program's file. Where there is one, the file may be open in this process, which would
+    // lose SQLite's own locks by closing it (sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
+    if (!existsSync(lock)) assertOursAt(real)
+    // One process owns the file, until it closes it or ends in any way: by a lock on a file beside it, so that others may
+    // read the database, for a backup.
+    opened.push(lockFile(lock, timeout))
+    finishRestore(real)
+    if (existsSync(real)) isMarkedFile(real)
+    // The last connection that may write brings the journal into the file, also when it is refused.
+    if (existsSync(`${real}-wal`)) readDatabase(real, assertOurs)
+    const database = new Database(real, { timeout })
+    opened.push(() => database.close())
     assertOurs(database)
-    if (!database.memory && statSync(path).nlink > 1) throw new Error('it has several names: each would have a journal')
+    if (statSync(real).nlink > 1) throw new Error('it has several names: each would have a journal')
     makeDurable(database)
-    // One process owns the file, until it closes it or ends in any way: by the lock of a transaction that never writes,
-    // on a file beside it, so that others may read the database, for a backup.
-    lock = new Database(`${realpathSync(path)}-lock`, { timeout })
-    lock.exec('BEGIN EXCLUSIVE')
     migrate(database)
     // What a killed process wrote but never synced can be read by now: it is synced before anything is said of it.
     database.pragma('wal_checkpoint(TRUNCATE)')
     return { commit: committer(database), checkpoint: () => database.pragma('wal_checkpoint(PASSIVE)'), close }
   } catch (error) {
     close()
-    const inUse = (error as { code?: string }).code?.startsWith('SQLITE_BUSY')
-    throw inUse ? new Error('it is in use by another process', { cause: error }) : error
+    throw openError(error as Error, real)
   }
 }
 
-/** A new directory lasts when the one that holds it is synced. */
-function makeDirectory(path: string): void {
-  const first = mkdirSync(path, { recursive: true })
-  if (first === undefined) return
-  for (let made = path; made.length >= first.length; made = dirname(made)) {
-    const parent = openSync(dirname(made), 'r')
-    fsyncSync(parent)
-    closeSync(parent)
+/** Throws when a file is not one for this version. */
+function assertOursAt(path: string): void {
+  if (!existsSync(path) || isMarkedFile(path)) return
+  const database = new Database(path, { timeout })
+  try {
+    assertOurs(database)
+  } finally {
+    database.close()
   }
-}
-
-/** A file without a version is new, or another program's; the mark came with the second version. */
-function assertOurs(database: Database.Database): void {
-  const version = database.pragma('user_version', { simple: true }) as number
-  const tables = database.prepare('SELECT name FROM sqlite_schema').pluck().all()
-  const isMarked = database.pragma('application_id', { simple: true }) === applicationId
-  const isOurs = version === 0 ? tables.length === 0 : isMarked || (version === 1 && tables.includes('plants'))
-  if (!isOurs) throw new Error('it is the database of another program')
 }
 
 /** In WAL mode only synchronous=FULL syncs at every commit (sqlite.org/pragma.html#pragma_synchronous). */
-function makeDurable(database: Database.Database): void {
+export function makeDurable(database: Database.Database): void {
   database.pragma('journal_mode = WAL')
   database.pragma('synchronous = FULL')
   // On macOS alone fsync leaves the data in the disk's cache.
@@ -84,16 +81,6 @@ function makeDurable(database: Database.Database): void {
   const mode = database.pragma('journal_mode', { simple: true })
   const synchronous = database.pragma('synchronous', { simple: true })
   if (mode !== 'wal' || synchronous !== 2) throw new Error(`it cannot be durable here: journal mode ${mode}`)
-}
-
-function migrate(database: Database.Database): void {
-  const upgrade = database.transaction(() => {
-    const version = database.pragma('user_version', { simple: true }) as number
-    if (version > migrations.length) throw new Error(`it has schema version ${version}, newer than this service`)
-    for (const step of migrations.slice(version)) database.exec(step)
-    database.pragma(`user_version = ${migrations.length}`)
-  })
-  upgrade.exclusive()
 }
 
 function committer(database: Database.Database): (batch: NewPlant[]) => CreateOutcome[] {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -17,6 +17,7 @@ async function follow(t: Test, path: string) {
   const followed = await followTokens(path, {
     load: (clients) => told.push(clients),
     error: ({ message }) => told.push(message),
+    large: (bytes) => told.push(`large: ${bytes}`),
   })
   t.teardown(() => followed.close())
   return { ...followed, verify: (token: string) => followed.verify(token)?.name, told }
@@ -154,6 +155,33 @@ t.test('a look that is under way when it is closed tells nothing', async (t) => 
     t.same(told, [1])
     t.equal(verify(first), 'a')
   }
+})
+
+t.test('a file that could not be read is read again, also when its text is the same', async (t) => {
+  const path = tokensFile(t, ['a', first])
+  const { told } = await follow(t, path)
+  chmodSync(path, 0o622)
+  await until(() => told.length === 2, 'its mode is told', 5_000)
+  chmodSync(path, 0o600)
+  await until(() => told.length === 3, 'it is good again', 5_000)
+  t.same(told, [1, 'its mode is 622, allowed: writable by its owner alone', 1])
+})
+
+t.test('a file of more than 16 MiB is told, once until it is smaller', async (t) => {
+  const path = tokensFile(t, ['a', first])
+  const small = textOf(['a', first])
+  const pad = (size: number) => replace(path, small + ' '.repeat(size - small.length))
+  pad(2 ** 24 + 1)
+  const { told } = await follow(t, path)
+  const large = `large: ${2 ** 24 + 1}`
+  t.same(told, [large, 1])
+  pad(2 ** 24 + 2)
+  await until(() => told.length === 3, 'a change of a large file', 10_000)
+  pad(2 ** 24)
+  await until(() => told.length === 4, 'it is smaller', 10_000)
+  pad(2 ** 24 + 1)
+  await until(() => told.length === 6, 'it is large again', 10_000)
+  t.same(told, [large, 1, 1, 1, large, 1])
 })
 
 t.test('a file that cannot be used is refused at the start, in one line', async (t) => {

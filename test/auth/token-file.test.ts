@@ -33,6 +33,13 @@ t.test('what is wrong is told with its place, and not shown', async (t) => {
     ['{}', top],
     ['{"tokens":{}}', top],
     ['{"tokens":[],"secret":1}', top],
+    ['{"secret":1,"tokens":[]}', top],
+    ['{"tokens":[],}', 'it is not JSON: unexpected character at character 13'],
+    ['{"tokens":[]', 'it is not JSON: unexpected end at character 12'],
+    [
+      `{"tokens":[${JSON.stringify(entry)},`,
+      `it is not JSON: unexpected end at character ${12 + JSON.stringify(entry).length}`,
+    ],
     ['{"tokens":[],"__proto__":1}', top],
     [JSON.stringify({ tokens: [{ ...entry, note: newToken() }] }), 'it holds a token, allowed: digests of tokens'],
     [
@@ -85,7 +92,7 @@ t.test('who may read the file does not matter, who may write it does', async (t)
   const path = join(t.testdir({ 'tokens.json': '{"tokens":[]}' }), 'tokens.json')
   for (const mode of [0o600, 0o400, 0o440, 0o444, 0o644, 0o755]) {
     chmodSync(path, mode)
-    t.equal(await readTokensFile(path), '{"tokens":[]}', mode.toString(8))
+    t.equal(String(await readTokensFile(path)), '{"tokens":[]}', mode.toString(8))
   }
   for (const mode of [0o620, 0o602, 0o664, 0o666, 0o777]) {
     chmodSync(path, mode)
@@ -103,5 +110,5 @@ t.test('what is no file is refused at once', async (t) => {
   await t.rejects(readTokensFile(join(directory, 'none')), { code: 'ENOENT' })
   await t.rejects(readTokensFile(join(directory, 'file', 'tokens.json')), { code: 'ENOTDIR' })
   writeFileSync(join(directory, 'file'), 'text')
-  t.equal(await readTokensFile(join(directory, 'file')), 'text')
+  t.equal(String(await readTokensFile(join(directory, 'file'))), 'text')
 })

@@ -53,6 +53,20 @@ t.test('a link stays one', async (t) => {
   t.ok(existsSync(`${path}-lock`), 'one lock for all names')
 })
 
+t.test('a link to a file that does not exist yet stays one', async (t) => {
+  const directory = t.testdir({ data: {}, links: {} })
+  const path = join(directory, 'data', 'tokens.json')
+  const link = join(directory, 'links', 'tokens.json')
+  symlinkSync('../data/tokens.json', link)
+  await changeTokens(link, added)
+  t.ok(lstatSync(link).isSymbolicLink())
+  t.strictSame(await readTokens(path), [entry])
+  t.same(
+    [readdirSync(dirname(link)), readdirSync(dirname(path))],
+    [['tokens.json'], ['tokens.json', 'tokens.json-lock']],
+  )
+})
+
 t.test('what an ended command left behind is no obstacle', async (t) => {
   const path = tokensFile(t)
   writeFileSync(`${path}.unfinished`, 'half', { mode: 0o644 })

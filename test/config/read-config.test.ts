@@ -115,7 +115,12 @@ t.test('a wrong variable is named, with what was given and what is allowed', asy
       '2',
       /^WORKERS is "2", allowed: 1 beside STORE_URL=sqlite:data\/plants\.db, a store that one process has alone$/,
     ],
-    ['STORE_URL', 'plants.db', /^STORE_URL is "plants.db", allowed: memory:, sqlite:PATH, postgres:.* or module:.*$/],
+    [
+      'STORE_URL',
+      'plants.db',
+      /^STORE_URL is "plants.db", allowed: memory:, sqlite:PATH .*, postgres:.* or module:.*$/,
+    ],
+    ['STORE_URL', 'sqlite:file:a?mode=ro', /^STORE_URL is "sqlite:file:a\?mode=ro", allowed: .*no file: URI.*$/],
     [
       'STORE_URL',
       'postgres://me:p@ss@db/plants',

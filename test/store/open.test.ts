@@ -19,6 +19,9 @@ t.test('valid and invalid store URLs are told apart', async (t) => {
     'memory',
     'memory:x',
     'sqlite:',
+    'sqlite::memory:',
+    'sqlite:file:plants.db',
+    'sqlite:plants.db?mode=ro',
     'mysql://x',
     'plants.db',
     'toString:',
@@ -39,7 +42,7 @@ t.test('valid and invalid store URLs are told apart', async (t) => {
 
 t.test('an unsupported URL is refused with the supported ones', async (t) => {
   for (const url of ['mysql://x', 'plants.db', 'toString:'])
-    await t.rejects(openStore(url), /allowed: memory:, sqlite:PATH, postgres:/)
+    await t.rejects(openStore(url), /allowed: memory:, sqlite:PATH [^,]+, no file: URI\), postgres:/)
 })
 
 t.test('a URL is displayed without its password', async (t) => {

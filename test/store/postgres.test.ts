@@ -5,6 +5,7 @@ import { until } from '../../scripts/system/until.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, PlantStore } from '../../src/store/plant-store.ts'
+import { whole } from '../support/whole.ts'
 
 for (const [name, run] of Object.entries(conformance)) {
   t.test(name, async (t) => {
@@ -91,8 +92,20 @@ t.test('a row that never becomes visible is not reported as a conflict', async (
   await t.rejects(store.create({ id: 1n, name: 'a' }), { name: 'Unavailable', retryAfter: 1 })
 })
 
-t.test('a table with other columns is reported', async (t) => {
+t.test('a table with other columns or without a primary key is reported, without a statement', async (t) => {
   const url = await testDatabase(t)
-  await query(url, 'CREATE TABLE plants (id text)')
-  await t.rejects(openStore(url), /column "name" of relation "plants" does not exist/)
+  const tables: [string, string][] = [
+    ['id bigint PRIMARY KEY', 'column "name" of relation "plants" does not exist'],
+    ['id text PRIMARY KEY, name text, tag text', 'operator does not exist: text = bigint'],
+    [
+      'id bigint, name text, tag text',
+      'there is no unique or exclusion constraint matching the ON CONFLICT specification',
+    ],
+  ]
+  for (const [columns, message] of tables) {
+    await query(url, `CREATE TABLE plants (${columns})`)
+    const allowed = 'allowed: id bigint PRIMARY KEY, name text NOT NULL, tag text'
+    await t.rejects(openStore(url), { message: whole(`its table plants is another: ${message}; ${allowed}`) })
+    await query(url, 'DROP TABLE plants')
+  }
 })

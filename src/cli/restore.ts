@@ -1,0 +1,69 @@
+import { chmodSync, chownSync, existsSync, realpathSync, renameSync, rmSync, type Stats, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { makeDirectory, syncPath } from '../store/durable-files.ts'
+import { lockFile } from '../store/file-lock.ts'
+import { realPathOf } from '../store/real-path.ts'
+import { openError } from '../store/sqlite-open-error.ts'
+import { finishRestore, replacedPath, restoredPath } from '../store/sqlite-restore.ts'
+import { assertSound, copyPlants, sqlitePath } from './plant-file.ts'
+
+/** How long another process may keep this one waiting, in milliseconds. */
+const timeout = 1_000
+
+/**
+ * Puts a copy of a backup in the place of the SQLite file of STORE_URL, and keeps the old file with its journal beside it.
+ * A crash at any moment leaves the old file, or a decided restore, which the next start of the service finishes. Returns a
+ * line for people. Throws one line when a service has the file open or the backup is no sound one, and has changed nothing.
+ */
+export function restore(source: string, environment: NodeJS.ProcessEnv): string {
+  const given = sqlitePath(environment)
+  assertSound(source)
+  makeDirectory(dirname(given))
+  const path = realPathOf(given)
+  if (realpathSync(source) === path) throw new Error(`${source} is the file of STORE_URL itself; name a backup`)
+  const release = lock(path)
+  try {
+    return replace(path, source)
+  } finally {
+    release()
+  }
+}
+
+function replace(path: string, source: string): string {
+  finishRestore(path)
+  const replaced = replacedPath(path)
+  if (existsSync(replaced)) {
+    throw new Error(`${replaced} exists, which the last restore replaced; move it away, with its -wal, or remove it`)
+  }
+  const copy = `${path}-restoring`
+  rmSync(copy, { force: true })
+  const plants = copyPlants(source, copy)
+  const old = statSync(path, { throwIfNoEntry: false })
+  giveTo(old ?? statSync(dirname(path)), copy)
+  if (old !== undefined) chmodSync(copy, old.mode & 0o777)
+  syncPath(copy)
+  renameSync(copy, restoredPath(path))
+  syncPath(dirname(path))
+  finishRestore(path)
+  const kept = old === undefined ? '' : `; the file that was there is ${replaced}`
+  return `${plants} plants of ${source} are in ${path}${kept}\n`
+}
+
+/** Locks the file as the service does. */
+function lock(path: string): () => void {
+  const name = `${path}-lock`
+  const isNew = !existsSync(name)
+  try {
+    const release = lockFile(name, timeout)
+    if (isNew) giveTo(statSync(dirname(path)), name)
+    return release
+  } catch (error) {
+    const { message } = openError(error as Error, path)
+    throw new Error(`${path}: ${message.replace('by another process', '$&; stop the service first')}`, { cause: error })
+  }
+}
+
+/** Gives a file of root to the user of the service, who must be able to write it. */
+function giveTo({ uid, gid }: Stats, path: string): void {
+  if (process.getuid?.() === 0) chownSync(path, uid, gid)
+}

@@ -1,0 +1,42 @@
+import { backup } from './backup.ts'
+import { parseOptions, UsageError } from './cli-options.ts'
+import { examine, readPlants, sqlitePath } from './plant-file.ts'
+import { restore } from './restore.ts'
+
+export const sqliteHelp = `plant-store backup TARGET
+plant-store restore SOURCE
+plant-store check [FILE]
+
+backup    copies the SQLite file of STORE_URL into a new file, while the service runs or not
+restore   puts a copy of a backup in the place of that file, while no service runs; the old file stays beside it,
+          as FILE-replaced
+check     tells whether a file is sound, while the service runs or not: that of STORE_URL, or a backup
+`
+
+const operands = { backup: 'TARGET', restore: 'SOURCE', check: 'FILE' }
+
+/**
+ * Runs `plant-store backup`, `restore` or `check` with the words after it; returns what to print, and the exit code. Throws
+ * a UsageError, or one line with what is wrong with a file.
+ */
+export function sqliteCommand(
+  command: keyof typeof operands,
+  args: string[],
+  environment: NodeJS.ProcessEnv,
+): { result: string; code: number } {
+  const { help, operand } = parseOptions(args, [], operands[command])
+  if (help) return { result: sqliteHelp, code: 0 }
+  if (command === 'check') return check(operand ?? sqlitePath(environment))
+  if (operand === undefined) {
+    const allowed = command === 'backup' ? 'the path of a new file' : 'the path of a backup'
+    throw new UsageError(`${operands[command]} is missing, allowed: ${allowed}`)
+  }
+  return { result: (command === 'backup' ? backup : restore)(operand, environment), code: 0 }
+}
+
+/** Prints each problem that SQLite finds. */
+function check(path: string): { result: string; code: number } {
+  const { problems, plants } = readPlants(path, examine)
+  if (problems.length === 0) return { result: `${path}: ok, ${plants} plants\n`, code: 0 }
+  return { result: problems.map((problem) => `${path}: ${problem}\n`).join(''), code: 1 }
+}

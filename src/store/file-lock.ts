@@ -1,0 +1,20 @@
+import { accessSync, constants } from 'node:fs'
+import Database from 'better-sqlite3'
+
+/**
+ * Locks a file, which is made where it is missing, stays empty and is never removed. The lock is SQLite's and ends with its
+ * process in any way. Returns what releases it. Throws SQLITE_BUSY when another process keeps the lock for longer than
+ * `timeout` milliseconds, and EACCES when this user may not write the file.
+ */
+export function lockFile(path: string, timeout: number): () => void {
+  const database = new Database(path, { timeout })
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+    // SQLite takes a file that it may not write, and then locks nothing.
+    accessSync(path, constants.W_OK)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  return () => database.close()
+}

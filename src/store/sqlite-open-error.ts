@@ -1,0 +1,61 @@
+import { accessSync, constants, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { lockFile } from './file-lock.ts'
+
+/** What SQLite says when a lock is refused. Where a file system has no locks (ENOLCK), it says that a file is busy. */
+const lockRefused = /^SQLITE_(BUSY|PROTOCOL|IOERR_\w*LOCK)/
+
+/** What SQLite or Node says when a file may not be opened or written. */
+const accessRefused = /^(SQLITE_(CANTOPEN|READONLY|PERM|IOERR_SHM)|EACCES|EPERM|EROFS)/
+
+type Failure = Error & { code?: string }
+
+/** What tells causes apart; a test has its own. */
+const probes = { hasLocks, access: (path: string): void => accessSync(path, constants.R_OK | constants.W_OK) }
+
+/** Returns an error whose one line names the cause why the SQLite file at `path`, a real path, cannot be opened. */
+export function openError(error: Failure, path: string, { hasLocks, access } = probes): Error {
+  return new Error(reasonOf(error, path, { hasLocks, access }), { cause: error })
+}
+
+function reasonOf({ message, code = '' }: Failure, path: string, { hasLocks, access }: typeof probes): string {
+  if (lockRefused.test(code) && !hasLocks(path)) {
+    return 'its file system refuses file locks, as network mounts may do; mount it with locks, or use a local disk'
+  }
+  if (code.startsWith('SQLITE_BUSY')) return 'it is in use by another process'
+  if (accessRefused.test(code)) return deniedFile(path, access) ?? message
+  // The tables are read when statements are prepared.
+  if (code === 'SQLITE_ERROR') return `its tables are not those of its schema version: ${message}; restore a backup`
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return `${message}; plant-store check shows the damage, restore a backup`
+  return message
+}
+
+/** Whether the file system of `path` has locks: on a new file of this process nobody else can have one. */
+export function hasLocks(path: string): boolean {
+  const probe = `${path}-probe-${process.pid}`
+  try {
+    lockFile(probe, 0)()
+    return true
+  } catch (error) {
+    return !lockRefused.test((error as { code: string }).code)
+  } finally {
+    rmSync(probe, { force: true })
+  }
+}
+
+/** Names the file or directory that this user may not write, with its owner; undefined where there is none. */
+function deniedFile(path: string, access: typeof probes.access): string | undefined {
+  for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}-lock`, dirname(path)]) {
+    try {
+      access(file)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT') continue
+      if (code === 'EROFS') return `${file} is on a read-only file system; mount it writable`
+      const { uid, mode } = statSync(file)
+      const owner = `user ${uid}, mode ${(mode & 0o777).toString(8)}`
+      return `${file} belongs to ${owner}; user ${process.getuid?.()} must be able to write it: change its owner`
+    }
+  }
+  return undefined
+}

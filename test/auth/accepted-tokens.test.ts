@@ -1,0 +1,27 @@
+import { hash } from 'node:crypto'
+import t from 'tap'
+import { readAccepted } from '../../src/auth/accepted-tokens.ts'
+import { inSeconds, textOf } from '../support/tokens.ts'
+
+t.test('other work passes while many tokens are read', async (t) => {
+  const count = 5_000
+  const text = textOf(...Array.from({ length: count }, (_, n): [string, string] => [`client-${n}`, `token-${n}`]))
+  let turns = 0
+  let isDone = false
+  const countTurns = () => {
+    turns++
+    if (!isDone) setImmediate(countTurns)
+  }
+  setImmediate(countTurns)
+  const { tokens, clients } = await readAccepted(text)
+  isDone = true
+  t.ok(turns >= count / 500, `${turns} turns of the event loop`)
+  t.same([tokens.size, clients], [count, count])
+  t.hasStrict(tokens.get(hash('sha256', 'token-4999')), { client: { name: 'client-4999', scopes: [] } })
+})
+
+t.test('clients are counted by name when they have a token that is not expired', async (t) => {
+  const text = textOf(['a', 'one'], ['a', 'two', inSeconds(60)], ['b', 'three', inSeconds(-60)], ['c', 'four'])
+  const { tokens, clients } = await readAccepted(text)
+  t.same([tokens.size, clients], [4, 2])
+})

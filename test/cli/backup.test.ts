@@ -1,0 +1,109 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { backup } from '../../src/cli/backup.ts'
+import { openStore } from '../../src/store/open.ts'
+import { run } from '../support/process.ts'
+import { whole } from '../support/whole.ts'
+import { idsIn, makeStore } from './sqlite-files.ts'
+
+t.test('a backup of a store in use is a consistent snapshot', async (t) => {
+  const directory = t.testdir({})
+  const STORE_URL = `sqlite:${join(directory, 'plants.db')}`
+  const target = join(directory, 'copy.db')
+  const store = await openStore(STORE_URL)
+  await store.create({ id: 0n, name: 'a' })
+  let created = 1
+  let ended = false
+  const load = (async () => {
+    while (!ended) await store.create({ id: BigInt(created++), name: 'a' })
+  })()
+  const { code, stdout } = await run(t, 'src/cli/main.ts', { STORE_URL }, ['backup', target]).ended
+  ended = true
+  await load
+  await store.close()
+
+  t.equal(code, 0)
+  const ids = idsIn(target)
+  t.equal(stdout, `${ids.length} plants are in ${target}\n`)
+  t.ok(ids.length > 0 && ids.length <= created)
+  t.same(ids, [...ids.keys()], 'one moment: no plant without those before it')
+  t.same(readdirSync(directory).sort(), ['copy.db', 'plants.db', 'plants.db-lock'])
+  const restored = await openStore(`sqlite:${target}`)
+  t.equal(await restored.create({ id: 0n, name: 'a' }), 'identical')
+  await restored.close()
+})
+
+t.test('a backup that cannot be is refused, and leaves nothing', async (t) => {
+  const directory = t.testdir({})
+  const path = join(directory, 'plants.db')
+  const target = join(directory, 'backups', 'copy.db')
+  makeStore(path, 1n)
+  const refusals: [string, string, string][] = [
+    [path, path, `${path} exists; name a new file`],
+    [path, target, `${dirname(target)} does not exist; make that directory`],
+    [join(directory, 'none.db'), join(directory, 'copy.db'), `${directory}/none.db does not exist`],
+  ]
+  for (const [from, to, message] of refusals) {
+    t.throws(() => backup(to, { STORE_URL: `sqlite:${from}` }), { message: whole(message) })
+  }
+  t.throws(() => backup(target, { STORE_URL: 'memory:' }), /^STORE_URL is no sqlite:PATH; use the tools of that store$/)
+  t.same(readdirSync(directory), ['plants.db', 'plants.db-lock'], 'nor a journal of the file')
+
+  const empty = join(directory, 'empty.db')
+  writeFileSync(empty, '')
+  t.throws(() => backup(join(directory, 'copy.db'), { STORE_URL: `sqlite:${empty}` }), {
+    message: whole(`${empty}: it has no table of plants`),
+  })
+  t.same(readdirSync(directory), ['empty.db', 'plants.db', 'plants.db-lock'])
+})
+
+/** Starts a process that holds the lock of a backup into a file, and has written half of the copy. */
+async function startHalfBackup(t: Test, target: string) {
+  const script = join(dirname(target), 'half.mjs')
+  writeFileSync(
+    script,
+    `import { writeFileSync } from 'node:fs'
+    import { lockFile } from ${JSON.stringify(resolve('src/store/file-lock.ts'))}
+    lockFile(${JSON.stringify(`${target}.unfinished-lock`)}, 0)
+    writeFileSync(${JSON.stringify(`${target}.unfinished`)}, 'half')
+    console.log('written')
+    setInterval(() => {}, 1_000)`,
+  )
+  const half = run(t, script)
+  await half.find('stdout', /^written$/m)
+  return half
+}
+
+t.test('what a killed backup left is removed by the next, and not what another one writes', async (t) => {
+  const directory = t.testdir({ backups: { 'notes.unfinished': '', 'other.unfinished-lock': 'x'.repeat(4_096) } })
+  const backups = join(directory, 'backups')
+  const STORE_URL = `sqlite:${join(directory, 'plants.db')}`
+  makeStore(join(directory, 'plants.db'), 1n)
+  const monday = join(backups, 'monday.db')
+  const other = await startHalfBackup(t, monday)
+  t.throws(() => backup(monday, { STORE_URL }), /^another backup writes [^\n]+monday\.db; name another file$/)
+  t.equal(backup(join(backups, 'tuesday.db'), { STORE_URL }), `1 plants are in ${backups}/tuesday.db\n`)
+  t.ok(existsSync(`${monday}.unfinished`), 'another backup writes it')
+
+  await other.stop('SIGKILL')
+  backup(join(backups, 'wednesday.db'), { STORE_URL })
+  const left = ['half.mjs', 'notes.unfinished', 'other.unfinished-lock', 'tuesday.db', 'wednesday.db']
+  t.same(readdirSync(backups), left)
+  t.same(idsIn(join(backups, 'wednesday.db')), [1])
+})
+
+t.test('a backup while no service runs leaves no journal, which would be of the user who makes it', async (t) => {
+  const directory = t.testdir({})
+  const path = join(directory, 'plants.db')
+  makeStore(path, 1n)
+  const { mtimeMs } = statSync(path)
+  mkdirSync(join(directory, 'backups'))
+  backup(join(directory, 'backups', 'copy.db'), { STORE_URL: `sqlite:${path}` })
+  t.same(readdirSync(directory), ['backups', 'plants.db', 'plants.db-lock'])
+  t.equal(statSync(path).mtimeMs, mtimeMs)
+  const copy = new Database(join(directory, 'backups', 'copy.db'), { readonly: true })
+  t.equal(copy.pragma('journal_mode', { simple: true }), 'delete')
+  copy.close()
+})

@@ -1,0 +1,180 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { backup } from '../../src/cli/backup.ts'
+import { restore } from '../../src/cli/restore.ts'
+import { openStore } from '../../src/store/open.ts'
+import { run } from '../support/process.ts'
+import { startService } from '../support/service-process.ts'
+import { whole } from '../support/whole.ts'
+import { damage, idsIn, makeKilledStore, makeStore, servedIds } from './sqlite-files.ts'
+
+const command = (t: Test, source: string, STORE_URL: string) =>
+  run(t, 'src/cli/main.ts', { STORE_URL }, ['restore', source]).untilEnded()
+
+t.test('a service serves the plants of the backup, and no later ones', async (t) => {
+  const directory = t.testdir({})
+  const path = join(directory, 'data', 'plants.db')
+  const STORE_URL = `sqlite:${path}`
+  const copy = join(directory, 'copy.db')
+  const first = await startService(t, { STORE_URL })
+  t.equal((await first.create('{"id":1,"name":"a"}')).status, 200)
+  backup(copy, { STORE_URL })
+  t.equal((await first.create('{"id":2,"name":"later"}')).status, 200)
+
+  const refused = await command(t, copy, STORE_URL)
+  t.same([refused.code, refused.stdout], [1, ''])
+  t.equal(refused.stderr, `plant-store: ${path}: it is in use by another process; stop the service first\n`)
+  t.equal((await first.create('{"id":2,"name":"later"}')).status, 200)
+  await first.stop('SIGKILL')
+  t.ok(existsSync(`${path}-wal`), 'a journal is left')
+
+  const restored = await command(t, copy, STORE_URL)
+  t.same([restored.code, restored.stderr], [0, ''])
+  const kept = `the file that was there is ${path}-replaced`
+  t.equal(restored.stdout, `1 plants of ${copy} are in ${path}; ${kept}\n`)
+  const again = await startService(t, { STORE_URL })
+  t.equal((await again.create('{"id":1,"name":"b"}')).status, 409)
+  t.equal((await again.create('{"id":2,"name":"another"}')).status, 200)
+  await again.stop()
+  t.same(idsIn(`${path}-replaced`), [1, 2], 'the old file has its journal')
+})
+
+t.test('a restore that is killed leaves the old file whole, or one that the next start finishes', async (t) => {
+  const renames = ['-restored', '-replaced', '-replaced-wal', 'plants.db']
+  for (const [done, next] of renames.entries()) {
+    const directory = t.testdir({})
+    const path = join(directory, 'data', 'plants.db')
+    const copy = join(directory, 'copy.db')
+    makeStore(copy, 1n)
+    makeKilledStore(path, 1n, 2n)
+    const script = join(directory, 'killed.mjs')
+    writeFileSync(
+      script,
+      `import fs from 'node:fs'
+      import { syncBuiltinESMExports } from 'node:module'
+      const { renameSync } = fs
+      let done = 0
+      fs.renameSync = (from, to) => {
+        if (done++ === ${done}) {
+          console.log(to)
+          process.kill(process.pid, 'SIGKILL')
+        }
+        renameSync(from, to)
+      }
+      syncBuiltinESMExports()
+      const { restore } = await import(${JSON.stringify(resolve('src/cli/restore.ts'))})
+      restore(${JSON.stringify(copy)}, { STORE_URL: ${JSON.stringify(`sqlite:${path}`)} })`,
+    )
+    const { signal, stdout } = await run(t, script).untilEnded()
+    t.equal(signal, 'SIGKILL')
+    t.ok(stdout.endsWith(`${next}\n`), next)
+    if (next === '-restored') {
+      t.same(servedIds(path), [1, 2], 'the old file')
+      t.match(restore(copy, { STORE_URL: `sqlite:${path}` }), /^1 plants of /)
+      t.same(readdirSync(join(directory, 'data')), ['plants.db', 'plants.db-lock', 'plants.db-replaced'])
+    }
+    t.same(servedIds(path), [1], 'the backup')
+    t.same(idsIn(`${path}-replaced`), [1, 2], 'the old file and its journal')
+  }
+})
+
+t.test('a damaged file is replaced, and a restore that was killed is finished by the next one', async (t) => {
+  const directory = t.testdir({})
+  const path = join(directory, 'plants.db')
+  const STORE_URL = `sqlite:${path}`
+  const copy = join(directory, 'copy.db')
+  makeStore(copy, 1n)
+  writeFileSync(path, 'x'.repeat(8_192))
+  for (const suffix of ['-wal', '-journal', '-shm']) writeFileSync(path + suffix, 'stale')
+  restore(copy, { STORE_URL })
+  t.same(servedIds(path), [1])
+  for (const suffix of ['-wal', '-journal']) t.equal(readFileSync(`${path}-replaced${suffix}`, 'utf8'), 'stale')
+
+  makeStore(`${path}-restored`, 3n)
+  const exists = `${path}-replaced exists, which the last restore replaced; move it away, with its -wal, or remove it`
+  t.throws(() => restore(copy, { STORE_URL }), { message: whole(exists) })
+  t.same(servedIds(path), [3])
+})
+
+t.test('a file that is no sound backup is refused, and changes nothing', async (t) => {
+  const directory = t.testdir({ empty: '', 'text.db': 'x'.repeat(4_096) })
+  const path = join(directory, 'data', 'plants.db')
+  const STORE_URL = `sqlite:${path}`
+  makeStore(path, 1n)
+  const make = (name: string, sql: string) => {
+    const database = new Database(join(directory, name))
+    database.exec(sql)
+    database.close()
+  }
+  make('foreign.db', 'CREATE TABLE accounts (id)')
+  make('newer.db', 'CREATE TABLE plants (id); PRAGMA application_id = 0x706c6e74; PRAGMA user_version = 3')
+  makeStore(join(directory, 'damaged.db'), ...Array.from({ length: 2_000 }, (_, id) => BigInt(id)))
+  damage(join(directory, 'damaged.db'))
+  const refusals: [string, RegExp][] = [
+    ['none.db', /none\.db does not exist$/],
+    ['empty', /empty: it has no table of plants$/],
+    ['text.db', /text\.db: file is not a database$/],
+    ['foreign.db', /foreign\.db: it is the database of another program$/],
+    ['newer.db', /newer\.db: it has schema version 3, newer than version 2 [^\n]+$/],
+    ['damaged.db', /damaged\.db is damaged: Tree [^\n]+$/],
+    ['data/plants.db', /plants\.db is the file of STORE_URL itself; name a backup$/],
+  ]
+  for (const [name, message] of refusals) {
+    t.throws(() => restore(join(directory, name), { STORE_URL }), { message })
+  }
+  t.same(readdirSync(dirname(path)), ['plants.db', 'plants.db-lock'])
+  t.same(servedIds(path), [1])
+  t.throws(() => restore(path, { STORE_URL: 'memory:' }), /^STORE_URL is no sqlite:PATH/)
+})
+
+t.test('a restore goes where a link leads, makes directories, and takes a backup beside its journal', async (t) => {
+  const directory = t.testdir({ links: {} })
+  const copy = join(directory, 'copy.db')
+  makeKilledStore(copy, 1n, 2n)
+  const fresh = join(directory, 'a', 'b', 'plants.db')
+  t.equal(restore(copy, { STORE_URL: `sqlite:${fresh}` }), `2 plants of ${copy} are in ${fresh}\n`)
+  t.same(servedIds(fresh), [1, 2])
+  const link = join(directory, 'links', 'plants.db')
+  mkdirSync(join(directory, 'there'))
+  symlinkSync('../there/plants.db', link)
+  restore(copy, { STORE_URL: `sqlite:${link}` })
+  t.same(servedIds(join(directory, 'there', 'plants.db')), [1, 2])
+  t.same(readdirSync(join(directory, 'links')), ['plants.db'])
+})
+
+t.test('root gives the file to the user of the service, who keeps its mode', async (t) => {
+  const directory = t.testdir({ old: {}, new: {} })
+  const copy = join(directory, 'copy.db')
+  makeStore(copy, 1n)
+  const user = process.getuid?.() === 0 ? 12_345 : (process.getuid?.() as number)
+  const group = statSync(directory).gid
+  const [old, fresh] = [join(directory, 'old', 'plants.db'), join(directory, 'new', 'plants.db')]
+  makeStore(old, 2n)
+  chmodSync(old, 0o640)
+  for (const path of [old, `${old}-lock`, dirname(fresh)]) chownSync(path, user, group)
+  // A user that is not root may give a file to itself.
+  t.intercept(process, 'getuid', { value: () => 0 })
+  for (const path of [old, fresh]) {
+    restore(copy, { STORE_URL: `sqlite:${path}` })
+    for (const suffix of ['', '-lock']) t.equal(statSync(path + suffix).uid, user)
+  }
+  t.equal(statSync(old).mode & 0o777, 0o640)
+  t.intercept(process, 'getuid', { value: () => 1 })
+  const other = join(directory, 'other.db')
+  restore(copy, { STORE_URL: `sqlite:${other}` })
+  const store = await openStore(`sqlite:${other}`)
+  t.equal(await store.create({ id: 1n, name: 'a' }), 'identical')
+  await store.close()
+})

@@ -1,0 +1,269 @@
+import {
+  accessSync,
+  chmodSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { openStore } from '../../src/store/open.ts'
+import { makeDurable, openDatabase } from '../../src/store/sqlite-database.ts'
+import { hasLocks, openError } from '../../src/store/sqlite-open-error.ts'
+import { runTool } from '../deploy/tools.ts'
+import { nodeCommand, spawnProcess } from '../support/process.ts'
+import { whole } from '../support/whole.ts'
+
+const applicationId = 0x706c6e74
+
+const noLocks = 'its file system refuses file locks, as network mounts may do; mount it with locks, or use a local disk'
+
+/** Rejects where the function throws. */
+const open = async (path: string) => openDatabase(path)
+
+/** Makes plants.db in a directory by statements, and returns its path. */
+function fileOf(directory: string, sql: string): string {
+  const path = join(directory, 'plants.db')
+  const database = new Database(path)
+  database.exec(sql)
+  database.close()
+  return path
+}
+
+t.test('a file of a newer schema is refused and left as it is, in each journal mode', async (t) => {
+  for (const mode of ['DELETE', 'WAL']) {
+    const schema = `CREATE TABLE plants (id); PRAGMA application_id = ${applicationId}; PRAGMA user_version = 99`
+    const path = fileOf(t.testdir({}), `PRAGMA journal_mode = ${mode}; ${schema}`)
+    const before = readFileSync(path)
+    await t.rejects(open(path), {
+      message: whole('it has schema version 99, newer than version 2 of this service; run the newer service'),
+    })
+    t.same(readdirSync(dirname(path)), ['plants.db'])
+    t.ok(readFileSync(path).equals(before))
+  }
+})
+
+t.test('the journal of a file of a newer schema is left as it is', async (t) => {
+  const directory = t.testdir({ killed: {} })
+  const from = fileOf(
+    directory,
+    `PRAGMA journal_mode = WAL; PRAGMA application_id = ${applicationId}; PRAGMA user_version = 99`,
+  )
+  const running = new Database(from)
+  running.exec('CREATE TABLE plants (id)')
+  const path = join(directory, 'killed', 'plants.db')
+  for (const suffix of ['', '-wal']) copyFileSync(from + suffix, path + suffix)
+  running.close()
+  const before = [readFileSync(path), readFileSync(`${path}-wal`)]
+  t.ok((before[1] as Buffer).length > 0)
+  await t.rejects(open(path), /newer/)
+  t.same([readFileSync(path), readFileSync(`${path}-wal`)], before)
+})
+
+t.test('a newer schema that only the journal has is refused, and the journal left as it is', async (t) => {
+  const directory = t.testdir({ killed: {} })
+  const mark = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = 2`
+  const path = fileOf(directory, `CREATE TABLE plants (id); ${mark}`)
+  const newer = new Database(path)
+  newer.pragma('journal_mode = WAL')
+  newer.pragma('user_version = 3')
+  // The header of the file itself has the old version until a checkpoint.
+  const copy = join(directory, 'killed', 'plants.db')
+  for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copy + suffix)
+  newer.close()
+  t.equal(readFileSync(copy).readUInt32BE(60), 2)
+  const before = [readFileSync(copy), readFileSync(`${copy}-wal`)]
+  await t.rejects(open(copy), /schema version 3, newer/)
+  t.same([readFileSync(copy), readFileSync(`${copy}-wal`)], before)
+})
+
+t.test('a file URI, parameters and :memory: are refused, and make no file', async (t) => {
+  const directory = t.testdir({})
+  const path = join(directory, 'plants.db')
+  for (const name of [`file:${path}`, `file:${path}?mode=ro`, `${path}?mode=ro`, ':memory:']) {
+    await t.rejects(openStore(`sqlite:${name}`), /sqlite:PATH \(a path without "\?", no file: URI\)/)
+  }
+  t.same(readdirSync(directory), [])
+})
+
+t.test('a link to a file that does not exist yet leads to the file, and to its lock', async (t) => {
+  const directory = t.testdir({ data: {} })
+  symlinkSync('data/plants.db', join(directory, 'link.db'))
+  symlinkSync('link.db', join(directory, 'second.db'))
+  const store = await open(`${directory}/second.db`)
+  await t.rejects(open(`${directory}/data/plants.db`), {
+    message: whole('it is in use by another process'),
+  })
+  store.close()
+  t.same(readdirSync(join(directory, 'data')), ['plants.db', 'plants.db-lock'])
+  symlinkSync('loop.db', join(directory, 'loop.db'))
+  await t.rejects(open(`${directory}/loop.db`), /ELOOP/)
+})
+
+t.test('a file whose tables are not those of its version is told without a statement', async (t) => {
+  const mark = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = 2`
+  for (const [table, message] of [
+    ['CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT)', 'table plants has no column named tag'],
+    ['CREATE TABLE flowers (id INTEGER PRIMARY KEY)', 'no such table: plants'],
+  ]) {
+    await t.rejects(open(fileOf(t.testdir({}), `${table}; ${mark}`)), {
+      message: whole(`its tables are not those of its schema version: ${message}; restore a backup`),
+    })
+  }
+})
+
+t.test('a damaged file is told with what to do', async (t) => {
+  const path = fileOf(
+    t.testdir({}),
+    `CREATE TABLE plants (id); PRAGMA application_id = ${applicationId}; PRAGMA user_version = 2`,
+  )
+  const bytes = readFileSync(path)
+  writeFileSync(path, bytes.fill(0xff, 100, 4_096))
+  await t.rejects(open(path), /^database disk image is malformed; plant-store check shows [^\n]+$/)
+})
+
+t.test('a store without durable commits is refused', async (t) => {
+  const database = new Database(':memory:')
+  t.throws(() => makeDurable(database), /^it cannot be durable here: journal mode memory$/)
+  database.close()
+})
+
+const failure = (code: string) => Object.assign(new Error('what SQLite says'), { code })
+
+t.test('refused locks are a busy file, a file system without locks, or what SQLite says', async (t) => {
+  const reason = (code: string, canLock: boolean) =>
+    openError(failure(code), '/plants.db', { hasLocks: () => canLock, access: () => {} }).message
+  for (const code of ['SQLITE_BUSY', 'SQLITE_BUSY_RECOVERY']) {
+    t.equal(reason(code, true), 'it is in use by another process')
+    t.equal(reason(code, false), noLocks)
+  }
+  for (const code of ['SQLITE_PROTOCOL', 'SQLITE_IOERR_LOCK', 'SQLITE_IOERR_RDLOCK']) {
+    t.equal(reason(code, true), 'what SQLite says')
+    t.equal(reason(code, false), noLocks)
+  }
+  t.equal(reason('SQLITE_FULL', false), 'what SQLite says')
+
+  const path = join(t.testdir({}), 'plants.db')
+  t.equal(hasLocks(path), true)
+  t.equal(hasLocks(join(path, 'none')), true, 'unknown')
+  const probe = new Database(`${path}-probe-${process.pid}`)
+  probe.exec('BEGIN EXCLUSIVE')
+  t.equal(hasLocks(path), false)
+  probe.close()
+  t.same(readdirSync(dirname(path)), [])
+})
+
+t.test('a file that may not be written is named with its owner', async (t) => {
+  const path = join(t.testdir({ 'plants.db': '', 'plants.db-wal': '' }), 'plants.db')
+  chmodSync(`${path}-wal`, 0o640)
+  const reason = (denied: string, denial: string) =>
+    openError(failure('SQLITE_CANTOPEN'), path, {
+      hasLocks: () => true,
+      access: (file) => {
+        if (file === denied) throw Object.assign(new Error(denial), { code: denial })
+        accessSync(file)
+      },
+    }).message
+  const { uid } = statSync(path)
+  const owner = `belongs to user ${uid}, mode 640; user ${process.getuid?.()} must be able to write it: change its owner`
+  t.equal(reason(`${path}-wal`, 'EACCES'), `${path}-wal ${owner}`)
+  t.equal(reason(dirname(path), 'EROFS'), `${dirname(path)} is on a read-only file system; mount it writable`)
+  t.equal(reason('', ''), 'what SQLite says')
+})
+
+/** Opens files, one after the other, in a process that a command starts; returns a line for each. */
+async function openBy(t: Test, command: string[], paths: string[], prepare = ''): Promise<string[]> {
+  const script = join(mkdtempSync(join(t.testdirName, 'script-')), 'open.mjs')
+  writeFileSync(
+    script,
+    `import { writeSync } from 'node:fs'
+    import { openDatabase } from ${JSON.stringify(resolve('src/store/sqlite-database.ts'))}
+    ${prepare}
+    for (const path of ${JSON.stringify(paths)}) {
+      try {
+        openDatabase(path).close()
+        writeSync(1, 'opened\\n')
+      } catch ({ message }) {
+        writeSync(1, message + '\\n')
+      }
+    }
+    // Another user could not write the coverage at the exit.
+    process.kill(process.pid, 'SIGKILL')`,
+  )
+  const { stdout, stderr } = await spawnProcess([...command, ...nodeCommand(script)]).untilEnded()
+  t.equal(stderr, '')
+  return stdout.split('\n').slice(0, -1)
+}
+
+const hasStrace = (await runTool('strace', '--version'))?.code === 0
+
+t.test('a file system without locks is named', { skip: !hasStrace && 'NOT RUN: there is no strace' }, async (t) => {
+  const directory = t.testdir({ data: {} })
+  const path = join(directory, 'data', 'plants.db')
+  for (const errno of ['ENOLCK', 'EOPNOTSUPP']) {
+    const options = `-D -qq -f --seccomp-bpf -o /dev/null -e trace=fcntl -e inject=fcntl:error=${errno}`
+    // As -D has it, the process that is traced has the number of the shell.
+    const traced = `exec strace ${options} -P '${path}-lock' -P '${path}-probe-'$$ "$@"`
+    t.same(await openBy(t, ['sh', '-c', traced, 'sh'], [path]), [noLocks], errno)
+  }
+  t.same(readdirSync(dirname(path)), ['plants.db-lock'])
+})
+
+const isRoot = process.getuid?.() === 0
+
+t.test(
+  'a file of another user is named',
+  { skip: !isRoot && 'NOT RUN: as another user, which takes root' },
+  async (t) => {
+    t.testdir({})
+    const user = 12_345
+    // The folder of this project may be closed to others: what is needed from there is loaded before.
+    const drop = `import Database from ${JSON.stringify(resolve('node_modules/better-sqlite3/lib/index.js'))}
+    new Database(':memory:').close()
+    process.setgroups([])
+    process.setgid(${user})
+    process.setuid(${user})`
+    const root = mkdtempSync(join(tmpdir(), 'plant-store-'))
+    t.teardown(() => rmSync(root, { recursive: true }))
+    chmodSync(root, 0o755)
+    /** Makes a store that anybody may write, but for one file. */
+    const storeBut = (suffix: string, mode: number): { path: string; message: string } => {
+      const directory = mkdtempSync(join(root, 'store-'))
+      const path = join(directory, 'plants.db')
+      openDatabase(path).close()
+      for (const journal of ['-wal', '-shm']) if (suffix === journal) writeFileSync(path + journal, '')
+      for (const name of readdirSync(directory)) chmodSync(join(directory, name), 0o666)
+      chmodSync(directory, 0o777)
+      const denied = suffix === '/' ? directory : path + suffix
+      chmodSync(denied, mode)
+      const owner = `user 0, mode ${mode.toString(8)}`
+      return { path, message: `${denied} belongs to ${owner}; user ${user} must be able to write it: change its owner` }
+    }
+    const stores = [
+      storeBut('', 0o600),
+      storeBut('', 0o644),
+      storeBut('-lock', 0o600),
+      storeBut('-lock', 0o644),
+      storeBut('-wal', 0o600),
+      storeBut('-shm', 0o644),
+      storeBut('/', 0o755),
+      { ...storeBut('', 0o666), message: 'opened' },
+    ]
+    t.same(
+      await openBy(
+        t,
+        [],
+        stores.map(({ path }) => path),
+        drop,
+      ),
+      stores.map(({ message }) => message),
+    )
+  },
+)

@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, statSync } fro
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import type { CreateOutcome, NewPlant } from './plant-store.ts'
+import { type DatabaseFiles, rememberFiles } from './sqlite-files.ts'
 
 /** Marks a file as ours (sqlite.org/pragma.html#pragma_application_id): "plnt" in ASCII. */
 const applicationId = 0x706c6e74
@@ -15,8 +16,11 @@ const migrations = [
 export type PlantDatabase = {
   /** Creates all of them in one transaction, on the disk when it returns, or throws and has created none. */
   commit(batch: NewPlant[]): CreateOutcome[]
+  /** Proves that a create can be committed, by a commit like that of one, which changes nothing. Throws when it cannot. */
+  probe(): void
   /** Brings what was committed into the file itself, or throws. SQLite does so too, but keeps its failures to itself. */
   checkpoint(): void
+  journalBytes: DatabaseFiles['journalBytes']
   close(): void
 }
 
@@ -44,9 +48,19 @@ export function openDatabase(path: string): PlantDatabase {
     lock = new Database(`${realpathSync(path)}-lock`, { timeout })
     lock.exec('BEGIN EXCLUSIVE')
     migrate(database)
-    // What a killed process wrote but never synced can be read by now: it is synced before anything is said of it.
-    database.pragma('wal_checkpoint(TRUNCATE)')
-    return { commit: committer(database), checkpoint: () => database.pragma('wal_checkpoint(PASSIVE)'), close }
+    const probe = prober(database)
+    // A killed process may have written commits that it never synced, and they can be read by now. The sync of this commit
+    // covers the whole write-ahead log, so that a retry of theirs is durable once it is answered. A checkpoint would not
+    // do: SQLite skips it without an error while another program runs one.
+    probe()
+    const files = rememberFiles(path)
+    return {
+      commit: guarded(files, committer(database)),
+      probe: guarded(files, probe),
+      checkpoint: guarded(files, () => database.pragma('wal_checkpoint(PASSIVE)')),
+      journalBytes: files.journalBytes,
+      close,
+    }
   } catch (error) {
     close()
     const inUse = (error as { code?: string }).code?.startsWith('SQLITE_BUSY')
@@ -78,6 +92,8 @@ function assertOurs(database: Database.Database): void {
 function makeDurable(database: Database.Database): void {
   database.pragma('journal_mode = WAL')
   database.pragma('synchronous = FULL')
+  // The log grows as long as a reader needs its beginning; afterwards it gives the space back, down to this size.
+  database.pragma(`journal_size_limit = ${2 ** 26}`)
   // On macOS alone fsync leaves the data in the disk's cache.
   database.pragma('fullfsync = ON')
   database.pragma('checkpoint_fullfsync = ON')
@@ -91,9 +107,29 @@ function migrate(database: Database.Database): void {
     const version = database.pragma('user_version', { simple: true }) as number
     if (version > migrations.length) throw new Error(`it has schema version ${version}, newer than this service`)
     for (const step of migrations.slice(version)) database.exec(step)
-    database.pragma(`user_version = ${migrations.length}`)
+    if (version < migrations.length) database.pragma(`user_version = ${migrations.length}`)
   })
   upgrade.exclusive()
+}
+
+/** Nothing is written to files that are no longer in place, and nothing is acknowledged that was. */
+function guarded<Args extends unknown[], Result>({ assertInPlace }: DatabaseFiles, run: (...args: Args) => Result) {
+  return (...args: Args): Result => {
+    assertInPlace()
+    const result = run(...args)
+    assertInPlace()
+    return result
+  }
+}
+
+/** The table and its columns are looked up as for a create; the schema version is written again as it is. */
+function prober(database: Database.Database): () => void {
+  const insertNothing = database.prepare("INSERT INTO plants (id, name, tag) SELECT 0, '', NULL WHERE false")
+  const probe = database.transaction(() => {
+    insertNothing.run()
+    database.pragma(`user_version = ${migrations.length}`)
+  })
+  return probe.immediate
 }
 
 function committer(database: Database.Database): (batch: NewPlant[]) => CreateOutcome[] {

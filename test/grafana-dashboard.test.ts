@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { errorNumbers } from '../generated/error-numbers.ts'
@@ -29,6 +30,7 @@ metrics.end({
 })
 metrics.tokens(true)
 metrics.ready(true)
+channel('plant-store:sqlite-journal').publish({ bytes: 1 })
 const text = await metrics.text()
 metrics.close()
 

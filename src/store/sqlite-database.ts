@@ -2,7 +2,8 @@ import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, statSync } fro
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import type { CreateOutcome, NewPlant } from './plant-store.ts'
-import { type DatabaseFiles, rememberFiles } from './sqlite-files.ts'
+import { rememberFiles } from './sqlite-files.ts'
+import { prober } from './sqlite-probe.ts'
 
 /** Marks a file as ours (sqlite.org/pragma.html#pragma_application_id): "plnt" in ASCII. */
 const applicationId = 0x706c6e74
@@ -20,7 +21,8 @@ export type PlantDatabase = {
   probe(): void
   /** Brings what was committed into the file itself, or throws. SQLite does so too, but keeps its failures to itself. */
   checkpoint(): void
-  journalBytes: DatabaseFiles['journalBytes']
+  /** Returns the size of the write-ahead log. */
+  journalBytes(): number
   close(): void
 }
 
@@ -40,8 +42,9 @@ export function openDatabase(path: string): PlantDatabase {
     lock?.close()
   }
   try {
-    assertOurs(database)
+    // Under another name the file is read without its journal, which may hold all of it.
     if (!database.memory && statSync(path).nlink > 1) throw new Error('it has several names: each would have a journal')
+    assertOurs(database)
     makeDurable(database)
     // One process owns the file, until it closes it or ends in any way: by the lock of a transaction that never writes,
     // on a file beside it, so that others may read the database, for a backup.
@@ -55,9 +58,9 @@ export function openDatabase(path: string): PlantDatabase {
     probe()
     const files = rememberFiles(path)
     return {
-      commit: guarded(files, committer(database)),
-      probe: guarded(files, probe),
-      checkpoint: guarded(files, () => database.pragma('wal_checkpoint(PASSIVE)')),
+      commit: files.guard(committer(database)),
+      probe: files.guard(probe),
+      checkpoint: files.guard(() => database.pragma('wal_checkpoint(PASSIVE)')),
       journalBytes: files.journalBytes,
       close,
     }
@@ -110,26 +113,6 @@ function migrate(database: Database.Database): void {
     if (version < migrations.length) database.pragma(`user_version = ${migrations.length}`)
   })
   upgrade.exclusive()
-}
-
-/** Nothing is written to files that are no longer in place, and nothing is acknowledged that was. */
-function guarded<Args extends unknown[], Result>({ assertInPlace }: DatabaseFiles, run: (...args: Args) => Result) {
-  return (...args: Args): Result => {
-    assertInPlace()
-    const result = run(...args)
-    assertInPlace()
-    return result
-  }
-}
-
-/** The table and its columns are looked up as for a create; the schema version is written again as it is. */
-function prober(database: Database.Database): () => void {
-  const insertNothing = database.prepare("INSERT INTO plants (id, name, tag) SELECT 0, '', NULL WHERE false")
-  const probe = database.transaction(() => {
-    insertNothing.run()
-    database.pragma(`user_version = ${migrations.length}`)
-  })
-  return probe.immediate
 }
 
 function committer(database: Database.Database): (batch: NewPlant[]) => CreateOutcome[] {

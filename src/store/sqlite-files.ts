@@ -2,8 +2,11 @@ import { realpathSync, statSync } from 'node:fs'
 
 /** The files of an open database: the database itself and its write-ahead log. */
 export type DatabaseFiles = {
-  /** Throws when another file, or none, is at the path of either: what is written to an unlinked file ends with the process. */
-  assertInPlace(): void
+  /**
+   * Returns a function that throws when another file, or none, has come to the path of either: before it runs, so that
+   * nothing is written there, and after it, because what an unlinked file holds must not be acknowledged.
+   */
+  guard<Args extends unknown[], Result>(run: (...args: Args) => Result): (...args: Args) => Result
   /** Returns the size of the write-ahead log, 0 when it is gone. */
   journalBytes(): number
 }
@@ -16,12 +19,18 @@ export function rememberFiles(path: string): DatabaseFiles {
   // SQLite follows a symbolic link before it appends the suffix.
   const journal = `${realpathSync(path)}-wal`
   const opened = [path, journal].map((file) => ({ file, identity: identityOf(file) }))
+  const assertInPlace = () => {
+    for (const { file, identity } of opened) if (identityOf(file) !== identity) throw new MovedError(file)
+  }
   return {
-    assertInPlace() {
-      for (const { file, identity } of opened) {
-        if (identityOf(file) !== identity) throw new MovedError(file)
-      }
-    },
+    guard:
+      (run) =>
+      (...args) => {
+        assertInPlace()
+        const result = run(...args)
+        assertInPlace()
+        return result
+      },
     journalBytes: () => stat(journal)?.size ?? 0,
   }
 }

@@ -44,7 +44,7 @@ export function watchStore(store: PlantStore, changed: (reason: string | undefin
   let created = false
   let proven = 0
   let probe: { since: number } | undefined
-  let know = () => {}
+  let know: () => void
   const known = new Promise<void>((resolve) => {
     know = resolve
   })

@@ -15,7 +15,7 @@ import type { PlantStore } from './store/plant-store.ts'
 
 export type AppOptions = {
   routes: Routes
-  store: PlantStore
+  store: Pick<PlantStore, 'create'>
   verifyToken: VerifyToken
   log: FastifyBaseLogger
   /** Those that are left out have their default. */

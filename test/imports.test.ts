@@ -22,7 +22,7 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'store/': { values: /^store\/(?!plant-store)/, types: /^(store\/plant-store|\.\.\/generated\/api\.d)$/ },
   'observability/': {
     values: /^observability\//,
-    types: /^(http\/(errors|request-context)|limits\/load-shedding|store\/group-commit)$/,
+    types: /^(http\/(errors|request-context)|limits\/load-shedding|store\/(group-commit|sqlite))$/,
   },
   'admin/': { values: /^admin\//, types: /^openapi\/load-contract$/ },
   'process/': {

@@ -10,7 +10,7 @@ export type ManagementOptions = {
   metrics(): Promise<string>
   /** Resolves when the service can do its work, rejects with the reason when it cannot. */
   ready(): Promise<void>
-  /** Is told what each probe of readiness is told. */
+  /** Is told what each probe of readiness and each scrape of the metrics finds. */
   onReady(good: boolean): void
 }
 
@@ -30,18 +30,29 @@ const list = `/livez         whether the process answers
 export function pages({ contract, docs, metrics, ready, onReady }: ManagementOptions) {
   const { title, version } = contract.routes.info
   const probe = readiness(ready)
+  const look = async () => {
+    const reason = await probe()
+    onReady(reason === undefined)
+    return reason
+  }
   return new Map<string, Page>([
     ['/', () => ({ body: `${title} ${version}\n\n${list}` })],
     ['/livez', () => ({ body: 'alive\n' })],
     [
       '/readyz',
       async () => {
-        const reason = await probe()
-        onReady(reason === undefined)
+        const reason = await look()
         return reason === undefined ? { body: 'ready\n' } : { status: 503, body: `${reason}\n` }
       },
     ],
-    ['/metrics', async () => ({ headers: { 'content-type': prometheus }, body: await metrics() })],
+    [
+      '/metrics',
+      async () => {
+        // The figure of readiness is that of the scrape, whether or not anything else asks.
+        await look()
+        return { headers: { 'content-type': prometheus }, body: await metrics() }
+      },
+    ],
     ['/docs', () => docsPage(docs)],
     ['/openapi.json', () => ({ headers: { 'content-type': 'application/json' }, body: contract.documentText })],
   ])

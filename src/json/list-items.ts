@@ -1,4 +1,4 @@
-import { JsonError } from './json-scanner.ts'
+import { JsonError } from './json-error.ts'
 import { parseJson } from './parse-json.ts'
 
 /** RFC 8259 section 2. */

@@ -4,7 +4,7 @@ import type { RequestContext } from '../http/request-context.ts'
 import type { ShedReason } from '../limits/load-shedding.ts'
 import { measureProcess } from './process-metrics.ts'
 import { measureDurations } from './request-duration.ts'
-import { measureBatches } from './store-metrics.ts'
+import { measureBatches, measureJournal } from './store-metrics.ts'
 
 /** Why something was refused: the kind of its error in the contract, or too many connections. */
 export type RefusalReason = ErrorName | 'connections'
@@ -24,7 +24,7 @@ export type Metrics = {
   shed(reason: ShedReason): void
   /** Whether the tokens file could be used as it is now. */
   tokens(good: boolean): void
-  /** What a probe of readiness was told. */
+  /** Whether the service is ready. */
   ready(good: boolean): void
   /** All of it, each with how it is put together with that of other processes. */
   figures(): Promise<Figures>
@@ -74,8 +74,8 @@ export function createMetrics({ version }: { version: string }): Metrics {
     aggregator: 'first',
   }).set(build, 1)
   const tokens = told(registry, 'plant_store_tokens_file_good', '0 while the last good tokens are used instead.')
-  const ready = told(registry, 'plant_store_ready', '1 when the last probe was told that the service is ready.')
-  const ends = [measureBatches(registry), measureProcess(registry)]
+  const ready = told(registry, 'plant_store_ready', '1 while creates succeed, as far as is known.')
+  const ends = [measureBatches(registry), measureJournal(registry), measureProcess(registry)]
   return {
     begin() {
       active++

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Gauge, Histogram, type Registry } from 'prom-client'
 import type { BatchMessage } from '../store/group-commit.ts'
+import type { JournalMessage } from '../store/sqlite.ts'
 
 /** Registers the figures of the store's batches, which it tells of itself. Gives the function that stops listening. */
 export function measureBatches(registry: Registry): () => void {
@@ -32,5 +33,20 @@ export function measureBatches(registry: Registry): () => void {
   subscribe('plant-store:batch', measure)
   return () => {
     unsubscribe('plant-store:batch', measure)
+  }
+}
+
+/** Registers the size of SQLite's write-ahead log, shown once there is one. Returns the function that stops listening. */
+export function measureJournal(registry: Registry): () => void {
+  const size = new Gauge({
+    name: 'plant_store_sqlite_wal_bytes',
+    help: 'Size of the write-ahead log, which grows as long as one reader needs its beginning.',
+    registers: [registry],
+  })
+  size.remove()
+  const measure = (message: unknown) => size.set((message as JournalMessage).bytes)
+  subscribe('plant-store:sqlite-journal', measure)
+  return () => {
+    unsubscribe('plant-store:sqlite-journal', measure)
   }
 }

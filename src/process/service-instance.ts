@@ -9,6 +9,7 @@ import type { Routes } from '../openapi/routes.ts'
 import { openStore, withoutPassword } from '../store/open.ts'
 import { listen } from './listen.ts'
 import { beforeEnd, grace } from './shutdown.ts'
+import { watchStore } from './store-health.ts'
 
 /** What serves plants, in this process or in others, and what its management asks it. */
 export type Service = Pick<ManagementOptions, 'metrics' | 'ready' | 'onReady'> & {
@@ -53,10 +54,14 @@ export async function openService(config: Config, routes: Routes, failed: (error
       log.warn({ bytes }, 'tokens file is large, each change of it takes seconds to count; remove expired tokens')
     },
   })
+  const health = watchStore(store, (reason) => {
+    if (reason === undefined) log.info('store takes creates again')
+    else log.error({ reason }, 'store takes no creates, the service is not ready')
+  })
   const logRequest = config.log.requests ? requestLog(log) : () => {}
   const app = await createApp({
     routes,
-    store,
+    store: health,
     verifyToken: tokens.verify,
     log,
     limits: config.limits,
@@ -85,18 +90,20 @@ export async function openService(config: Config, routes: Routes, failed: (error
     onReady: metrics.ready,
     async listen() {
       const url = await listen((place) => app.listen(place), app.server, config)
+      await health.known
       unready = undefined
       return url
     },
     async ready() {
-      if (unready !== undefined) throw new Error(unready)
-      await store.ready()
+      const reason = unready ?? health.reason()
+      if (reason !== undefined) throw new Error(reason)
     },
     drain() {
       unready = 'draining'
     },
     async close() {
       await app.close()
+      health.close()
       await store.close()
     },
   }

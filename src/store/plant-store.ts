@@ -13,7 +13,10 @@ export type CreateOutcome = 'created' | 'identical' | 'conflict'
 export type PlantStore = {
   /** Resolves once the outcome is as durable as the store ever makes it; also an identical plant is durable by then. */
   create(plant: NewPlant): Promise<CreateOutcome>
-  /** Resolves when the store can take a create, rejects with the reason when it cannot. */
+  /**
+   * Resolves when a create would be durable now, as a write shows that leaves no plant; rejects with the reason when it
+   * would not. The service asks every few seconds while there are no creates, and every second while creates fail.
+   */
   ready(): Promise<void>
   /**
    * Resolves when every create that was taken has its outcome and all resources are released, however often it is

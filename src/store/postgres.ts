@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { groupCreates } from './group-commit.ts'
 import type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
 import { openPrimary, type Primary } from './postgres-primary.ts'
@@ -55,9 +56,7 @@ export async function openPostgres(url: string): Promise<PlantStore> {
   let closing: Promise<void> | undefined
   return {
     create: creates.submit,
-    async ready() {
-      await primary.query('SELECT 1')
-    },
+    ready: () => probe(primary),
     close() {
       closing ??= creates.close().then(() => primary.close())
       return closing
@@ -69,6 +68,21 @@ export async function openPostgres(url: string): Promise<PlantStore> {
 function ofSchema(error: Error & { code?: string }): Error {
   if (!unlikeTable.test(String(error.code))) return error
   return new Error(`its table plants is another: ${error.message}; allowed: ${columns}`, { cause: error })
+}
+
+/**
+ * Creates a plant of a random id and takes it back before the commit, so that nobody can see it: the same statement, with
+ * the same rights, and a commit that waits for the same disk and standby, because what was taken back is in its log.
+ */
+async function probe(primary: Primary): Promise<void> {
+  const given = [`{${randomBytes(8).readBigInt64BE()}}`, '{probe}', '{NULL}']
+  const create = statement.replace(/\$([123])/g, (_, number) => `'${given[number - 1]}'`)
+  try {
+    await primary.query(`BEGIN; SAVEPOINT probe; ${create}; ROLLBACK TO SAVEPOINT probe; COMMIT`)
+  } catch (error) {
+    // A constraint that somebody added may refuse this plant and no other.
+    if (!ofRecord.test((error as { code?: string }).code ?? '')) throw error
+  }
 }
 
 /** Sorted ids lock rows in one order, so that instances wait for each other but never in a circle. */

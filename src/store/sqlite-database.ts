@@ -5,7 +5,9 @@ import { makeDirectory } from './durable-files.ts'
 import { lockFile } from './file-lock.ts'
 import type { CreateOutcome, NewPlant } from './plant-store.ts'
 import { realPathOf } from './real-path.ts'
+import { rememberFiles } from './sqlite-files.ts'
 import { openError } from './sqlite-open-error.ts'
+import { prober } from './sqlite-probe.ts'
 import { readDatabase } from './sqlite-reader.ts'
 import { finishRestore } from './sqlite-restore.ts'
 import { assertOurs, isMarkedFile, migrate } from './sqlite-schema.ts'
@@ -13,8 +15,12 @@ import { assertOurs, isMarkedFile, migrate } from './sqlite-schema.ts'
 export type PlantDatabase = {
   /** Creates all of them in one transaction, on the disk when it returns, or throws and has created none. */
   commit(batch: NewPlant[]): CreateOutcome[]
+  /** Proves that a create can be committed, by a commit like that of one, which changes nothing. Throws when it cannot. */
+  probe(): void
   /** Brings what was committed into the file itself, or throws. SQLite does so too, but keeps its failures to itself. */
   checkpoint(): void
+  /** Returns the size of the write-ahead log. */
+  journalBytes(): number
   close(): void
 }
 
@@ -51,9 +57,19 @@ export function openDatabase(path: string): PlantDatabase {
     if (statSync(real).nlink > 1) throw new Error('it has several names: each would have a journal')
     makeDurable(database)
     migrate(database)
-    // What a killed process wrote but never synced can be read by now: it is synced before anything is said of it.
-    database.pragma('wal_checkpoint(TRUNCATE)')
-    return { commit: committer(database), checkpoint: () => database.pragma('wal_checkpoint(PASSIVE)'), close }
+    const probe = prober(database)
+    // A killed process may have written commits that it never synced, and they can be read by now. The sync of this commit
+    // covers the whole write-ahead log, so that a retry of theirs is durable once it is answered. A checkpoint would not
+    // do: SQLite skips it without an error while another program runs one.
+    probe()
+    const files = rememberFiles(real)
+    return {
+      commit: files.guard(committer(database)),
+      probe: files.guard(probe),
+      checkpoint: files.guard(() => database.pragma('wal_checkpoint(PASSIVE)')),
+      journalBytes: files.journalBytes,
+      close,
+    }
   } catch (error) {
     close()
     throw openError(error as Error, real)
@@ -75,6 +91,8 @@ function assertOursAt(path: string): void {
 export function makeDurable(database: Database.Database): void {
   database.pragma('journal_mode = WAL')
   database.pragma('synchronous = FULL')
+  // The log grows as long as a reader needs its beginning; afterwards it gives the space back, down to this size.
+  database.pragma(`journal_size_limit = ${2 ** 26}`)
   // On macOS alone fsync leaves the data in the disk's cache.
   database.pragma('fullfsync = ON')
   database.pragma('checkpoint_fullfsync = ON')

@@ -3,14 +3,17 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { CreateOutcome, NewPlant } from './plant-store.ts'
 import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
 
-/** A batch to commit, or the end. */
-export type Request = NewPlant[] | 'close'
+/** A batch to commit, a probe, or the end. */
+export type Request = NewPlant[] | 'probe' | 'close'
 /** Why nothing was created, and whether it may be otherwise soon. */
 type Refusal = { message: string; transient: boolean }
-export type Reply = CreateOutcome[] | Refusal
+export type Reply = { result: CreateOutcome[] | Refusal; journalBytes: number }
 
-/** A full disk, a quota that is used up, or a lock that a foreign program holds: the transaction was undone. */
-const transient = /^SQLITE_(FULL|BUSY|IOERR_WRITE|IOERR_SHMSIZE)/
+/**
+ * A full disk, a quota that is used up, or a lock that a foreign program holds: the transaction was undone. Files that
+ * were moved away can come back: to end would have a supervisor start on a new, empty file.
+ */
+const transient = /^SQLITE_(FULL|BUSY|IOERR_WRITE|IOERR_SHMSIZE|READONLY_DBMOVED)/
 /** After these nothing that the file or the disk says can be trusted: a sync that failed once may lie from then on. */
 const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/
 
@@ -25,7 +28,8 @@ port.on('message', (request: Request) => {
     port.close()
     return
   }
-  port.postMessage(attempt(() => database.commit(request)) satisfies Reply)
+  const result = request === 'probe' ? attempt(probe) : attempt(() => database.commit(request))
+  port.postMessage({ result, journalBytes: database.journalBytes() } satisfies Reply)
   // A disk that takes the journal and not the file itself would go unnoticed until it is full.
   if (Date.now() - checkedAt < 1_000) return
   checkedAt = Date.now()
@@ -40,6 +44,11 @@ function open(): PlantDatabase {
   } catch (error) {
     throw new Error((error as Error).message)
   }
+}
+
+function probe(): [] {
+  database.probe()
+  return []
 }
 
 function attempt<Result>(run: () => Result): Result | Refusal {

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -5,6 +6,11 @@ import { groupCreates } from './group-commit.ts'
 import type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
 import type { Reply, Request } from './sqlite-worker.ts'
 import { Unavailable } from './unavailable.ts'
+
+/** Told after each commit and each probe: the size of the write-ahead log. */
+export type JournalMessage = { bytes: number }
+
+const journals = channel('plant-store:sqlite-journal')
 
 /**
  * Opens the SQLite file at `path` in a thread of its own, where a commit keeps nothing else waiting. Rejects with the
@@ -15,15 +21,15 @@ export async function openSqlite(path: string): Promise<PlantStore> {
     workerData: path,
   })
   await once(worker, 'message')
-  const commit = connect(worker)
-  const creates = groupCreates(commit)
+  const ask = connect(worker)
+  const creates = groupCreates(ask)
   const exit = new Promise((resolve) => worker.once('exit', resolve))
   let closing: Promise<unknown> | undefined
   return {
     create: creates.submit,
     async ready() {
       if (closing !== undefined) throw new Error('the store is closed')
-      await commit([])
+      await ask('probe')
     },
     async close() {
       closing ??= creates.close().then(() => worker.postMessage('close' satisfies Request))
@@ -35,7 +41,7 @@ export async function openSqlite(path: string): Promise<PlantStore> {
 }
 
 /** The thread answers in order, so the oldest question is the one that a reply belongs to. */
-function connect(worker: Worker): (batch: NewPlant[]) => Promise<CreateOutcome[]> {
+function connect(worker: Worker): (request: NewPlant[] | 'probe') => Promise<CreateOutcome[]> {
   type Asked = { resolve(reply: Reply): void; reject(error: Error): void }
   const asked: Asked[] = []
   let failed = false
@@ -44,13 +50,14 @@ function connect(worker: Worker): (batch: NewPlant[]) => Promise<CreateOutcome[]
     failed = true
     for (const { reject } of asked.splice(0)) reject(new Unavailable('the file has failed'))
   })
-  return async (batch) => {
+  return async (request) => {
     if (failed) throw new Unavailable('the file has failed')
-    const reply = await new Promise<Reply>((resolve, reject) => {
+    const { result, journalBytes } = await new Promise<Reply>((resolve, reject) => {
       asked.push({ resolve, reject })
-      worker.postMessage(batch satisfies Request)
+      worker.postMessage(request satisfies Request)
     })
-    if (Array.isArray(reply)) return reply
-    throw reply.transient ? new Unavailable(reply.message) : new Error(reply.message)
+    if (journals.hasSubscribers) journals.publish({ bytes: journalBytes } satisfies JournalMessage)
+    if (Array.isArray(result)) return result
+    throw result.transient ? new Unavailable(result.message) : new Error(result.message)
   }
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
-import { within } from '../../scripts/system/until.ts'
+import { until, within } from '../../scripts/system/until.ts'
 import { createManagement } from '../../src/admin/admin-server.ts'
 import type { ManagementOptions } from '../../src/admin/pages.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -132,29 +132,17 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     t.match((await ask('/metrics')).body, metrics)
   })
 
-  t.test('readiness asks the store and sets the metric, liveness does not', async (t) => {
+  t.test('readiness follows the store and sets the metric, liveness does not', async (t) => {
     const { ask, store, lastReady } = await start(t)
     store.setReason('the disk is full')
-    const asked = store.asked()
-    t.hasStrict(await ask('/livez'), { status: 200, body: 'alive\n' })
-    t.equal(store.asked(), asked)
+    await until(async () => (await ask('/readyz')).status === 503, 'it is not ready')
     t.hasStrict(await ask('/readyz'), { status: 503, body: 'the disk is full\n' })
+    t.hasStrict(await ask('/livez'), { status: 200, body: 'alive\n' })
     t.equal(await lastReady(), false)
     store.setReason(undefined)
-    t.hasStrict(await ask('/readyz'), { status: 200, body: 'ready\n' })
+    await until(async () => (await ask('/readyz')).status === 200, 'it is ready')
+    t.equal((await ask('/readyz')).body, 'ready\n')
     t.equal(await lastReady(), true)
-    t.equal(store.asked(), asked + 2)
-  })
-
-  t.test('probes that come together ask the store once, and wait for two seconds at most', async (t) => {
-    const { ask, store } = await start(t)
-    store.hang()
-    const asked = store.asked()
-    const probes = Promise.all([1, 2, 3].map(() => ask('/readyz')))
-    t.equal((await ask('/livez')).status, 200, 'nobody else waits')
-    for (const answer of await probes) t.hasStrict(answer, { status: 503, body: 'no answer within 2000 ms\n' })
-    t.equal(store.asked(), asked + 1)
-    t.equal((await ask('/readyz')).status, 200)
   })
 
   t.test('without a docs page /docs answers 404 and says how to make one', async (t) => {
@@ -230,7 +218,29 @@ t.test('as the built bundle', async (t) => {
   })
 })
 
-// What follows needs what only this process can give: figures that fail, a server that is told of an error, a socket file.
+// What follows needs what only this process can give: a store that is asked by nothing else, figures that fail, a server
+// that is told of an error, a socket file.
+
+t.test('each probe and each scrape asks the store, and liveness does not', async (t) => {
+  const { ask, store } = await startHere(t)
+  const asked = store.asked()
+  await ask('/livez')
+  t.equal(store.asked(), asked)
+  await ask('/readyz')
+  await ask('/metrics')
+  t.equal(store.asked(), asked + 2)
+})
+
+t.test('probes that come together ask the store once, and wait for two seconds at most', async (t) => {
+  const { ask, store } = await startHere(t)
+  store.hang()
+  const asked = store.asked()
+  const probes = Promise.all([1, 2, 3].map(() => ask('/readyz')))
+  t.equal((await ask('/livez')).status, 200, 'nobody else waits')
+  for (const answer of await probes) t.hasStrict(answer, { status: 503, body: 'no answer within 2000 ms\n' })
+  t.equal(store.asked(), asked + 1)
+  t.equal((await ask('/readyz')).status, 200)
+})
 
 t.test('a figure that cannot be had costs one answer', async (t) => {
   const { ask, server } = await startHere(t, { metrics: () => Promise.reject(new Error('no figures')) })

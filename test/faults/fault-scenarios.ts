@@ -14,6 +14,7 @@ import { postgresKill } from './postgres-kill.ts'
 import { postgresRestart } from './postgres-restart.ts'
 import { postgresStandby } from './postgres-standby.ts'
 import { powerLoss } from './power-loss/power-loss.ts'
+import { readiness } from './readiness.ts'
 import { randomOf } from './seeded-random.ts'
 import { kill } from './service-kill.ts'
 
@@ -45,6 +46,7 @@ await runScenarios(
     'postgres-restart': seeded(postgresRestart),
     'postgres-failover': seeded(postgresFailover),
     'postgres-standby': seeded(postgresStandby),
+    readiness: seeded(readiness),
   },
   defaults,
 )

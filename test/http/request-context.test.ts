@@ -115,7 +115,7 @@ t.test('what is no request is told of as well', async (t) => {
 
 t.test('a client that leaves has its end told, also of what waits behind another request', async (t) => {
   const { begun, ended, send, until } = await observed(t, {
-    store: { create: () => new Promise(() => {}), ready: async () => {}, close: async () => {} },
+    store: { create: () => new Promise(() => {}) },
   })
   const { socket } = await send(Buffer.concat([request(), request(), request()]), 0)
   t.ok(await until(() => begun.length === 3))
@@ -130,11 +130,7 @@ t.test('a client that leaves has its end told, also of what waits behind another
 t.test('malformed bytes behind a request that is under way are told of and answered once', async (t) => {
   const waiting: (() => void)[] = []
   const { begun, ended, send, until } = await observed(t, {
-    store: {
-      create: () => new Promise((resolve) => waiting.push(() => resolve('created'))),
-      ready: async () => {},
-      close: async () => {},
-    },
+    store: { create: () => new Promise((resolve) => waiting.push(() => resolve('created'))) },
   })
   const { socket } = await send(request(), 0)
   t.ok(await until(() => waiting.length === 1))

@@ -138,6 +138,15 @@ t.test('the store tells of its batches, until the end', async (t) => {
   t.notOk(channel('plant-store:batch').hasSubscribers)
 })
 
+t.test('the size of the journal of SQLite is shown once there is one, until the end', async (t) => {
+  const { close, values } = measure(t)
+  t.match(await values(), { plant_store_sqlite_wal_bytes: undefined })
+  channel('plant-store:sqlite-journal').publish({ bytes: 4_152 })
+  t.match(await values(), { plant_store_sqlite_wal_bytes: 4_152 })
+  close()
+  t.notOk(channel('plant-store:sqlite-journal').hasSubscribers)
+})
+
 t.test('what nobody has told is not shown', async (t) => {
   const { tokens, ready, values } = measure(t)
   t.match(await values(), { plant_store_tokens_file_good: undefined, plant_store_ready: undefined })

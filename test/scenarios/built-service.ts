@@ -1,3 +1,4 @@
+import type { Answer } from '../support/ask.ts'
 import { token } from '../support/service.ts'
 import { spawnService as spawnAnyService } from '../support/service-process.ts'
 
@@ -10,6 +11,8 @@ export type Service = {
   port: number
   /** Process id of the service, or of the command that runs it. */
   pid: number
+  /** Gets a page of the management. */
+  page(path: string): Promise<Answer>
   /** Returns what the process wrote to stderr so far, without the banner. */
   stderr(): string
   /** Resolves when the process has ended. */
@@ -50,6 +53,7 @@ export function spawnService(storeUrl: string, options: ServiceOptions = {}): St
   )
   return {
     listening: async () => (await running.serving()).port,
+    page: async (path) => await (await running.serving()).page(path),
     pid: running.child.pid as number,
     stderr: () => running.output.stderr.replace(/^plant-store \S+ on .*\n/, ''),
     ended: running.ended,

@@ -1,0 +1,93 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { holdsWithin } from '../../scripts/system/until.ts'
+import { type Service, startService } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Fault, FaultOptions } from './fault-options.ts'
+import { idsOf } from './generated-plants.ts'
+import { startLoad } from './journaled-load.ts'
+import { count, isRefused, isTaken, newJournal } from './outcomes.ts'
+import { type BreakableStore, faults } from './readiness-faults.ts'
+
+/** Milliseconds: until a change of readiness at most, how long a fault lasts after it, and between two looks. */
+const [patience, faultTime, pause] = [30_000, 5_000, 20]
+
+/** Service is taken from, and given back to, an instance by its /readyz: it must tell whether creates succeed. */
+export const readiness: Fault = {
+  title: 'creates fail for a while, with no client and with some: /readyz follows, and probes leave no plant',
+  needs: [],
+  async run(report, options) {
+    for (const [name, open] of Object.entries(faults)) {
+      const directory = join(options.directory, name.replaceAll(' ', '-'))
+      await mkdir(directory)
+      const store = await open(directory).catch(() => undefined)
+      if (store === undefined)
+        report.notRun(`what the fault "${name}" needs; a full disk needs the right to mount a tmpfs`)
+      else await run(report, name, store, options)
+    }
+  },
+}
+
+async function run(report: Report, name: string, store: BreakableStore, { random }: FaultOptions): Promise<void> {
+  const service = await startService(store.url)
+  const readyz = follow(service)
+  const journal = newJournal()
+  const ids = idsOf(random, 0)
+  for (const connections of store.needsLoad ? [4] : [0, 4]) {
+    const named = (figure: string) => `${name}, ${connections === 0 ? 'idle' : 'load'}: ${figure}`
+    const load = startLoad(service.port, { ids, journal, connections })
+    if (connections > 0) await holdsWithin(patience, () => count(load.outcomes, isTaken) > 100)
+    report.zero(named('unready before'), readyz.isReady() ? 0 : 1)
+    readyz.forget()
+
+    const broken = performance.now()
+    await store.fault()
+    await holdsWithin(patience, () => !readyz.isReady())
+    report.atMost(named('from the fault to 503 (ms)'), Math.round(performance.now() - broken), patience)
+    await sleep(faultTime)
+    report.atMost(named('changes until the repair'), readyz.changes(), 1)
+    if (connections > 0) report.notZero(named('creates refused'), count(load.outcomes, isRefused))
+
+    const repaired = performance.now()
+    await store.repair()
+    await holdsWithin(patience, readyz.isReady)
+    report.atMost(named('from the repair to 200 (ms)'), Math.round(performance.now() - repaired), patience)
+    await sleep(faultTime)
+    report.atMost(named('changes in all'), readyz.changes(), 2)
+    report.zero(named('unready after'), readyz.isReady() ? 0 : 1)
+    await load.stop()
+  }
+  readyz.stop()
+  report.zero(`${name}: exit code`, (await service.stop()).code ?? -1)
+  report.zero(`${name}: plants of no client`, await store.phantoms(journal))
+  await store.close()
+}
+
+/** Asks for /readyz again and again, as a load balancer does but faster. */
+function follow(service: Service) {
+  let ready = true
+  let changes = 0
+  let stopped = false
+  const asking = async () => {
+    while (!stopped) {
+      const { status } = await service.page('/readyz').catch(() => ({ status: 0 }))
+      if (stopped) return
+      if ((status === 200) !== ready) changes++
+      ready = status === 200
+      await sleep(pause)
+    }
+  }
+  void asking()
+  return {
+    isReady: () => ready,
+    /** The number of changes since the last `forget`. */
+    changes: () => changes,
+    forget() {
+      changes = 0
+    },
+    stop() {
+      stopped = true
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import { spawnSync } from 'node:child_process'
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { until } from '../../scripts/system/until.ts'
+import { readinessLog, readyBecomes } from '../support/readiness-figures.ts'
+import { builtCode } from '../support/service-code.ts'
+import { type ServiceOptions, type ServiceProcess, startService } from '../support/service-process.ts'
+
+/** Starts a service on a SQLite file, and returns what creates another plant each time. */
+async function startSqlite(t: Test, options?: ServiceOptions) {
+  const path = join(t.testdir({}), 'plants.db')
+  const service = await startService(t, { STORE_URL: `sqlite:${path}` }, options)
+  let id = 0
+  const create = async () => (await service.create(JSON.stringify({ id: ++id, name: 'a' }))).status
+  return { ...service, path, create }
+}
+
+const unready = 'store takes no creates, the service is not ready'
+const ready = 'store takes creates again'
+
+/** Compares the messages of the log about readiness, once there are as many. */
+async function tells(t: Test, service: Pick<ServiceProcess, 'output'>, messages: string[]): Promise<void> {
+  await until(() => readinessLog(service).length >= messages.length, 'the log is written')
+  t.same(readinessLog(service), messages)
+}
+
+t.test('a file that is removed is noticed without a create, and once it is back the service goes on', async (t) => {
+  const service = await startSqlite(t)
+  t.equal(await service.create(), 200)
+  renameSync(service.path, `${service.path}.away`)
+  await readyBecomes(service, '0')
+  t.match(
+    (await service.page('/readyz')).body,
+    /^\/.*plants\.db was removed or replaced while it was in use; put it back/,
+  )
+  t.equal(await service.create(), 503)
+  renameSync(`${service.path}.away`, service.path)
+  await readyBecomes(service, '1')
+  t.equal(await service.create(), 200)
+  await tells(t, service, [unready, ready])
+})
+
+const limitable = spawnSync('prlimit', ['--version']).status === 0
+
+t.test(
+  'a disk that takes no writes is noticed without a create, and at the second failure with creates',
+  { skip: !limitable && 'NOT RUN: prlimit is not installed' },
+  async (t) => {
+    // Node ignores the signal that comes with the limit; tap, in the process of the source, does not.
+    const service = await startSqlite(t, { command: (await builtCode(t)).command })
+    const { pid } = service.child
+    const limitFiles = (bytes: string) => {
+      const { status, stderr } = spawnSync('prlimit', [`--pid=${pid}`, `--fsize=${bytes}:`], { encoding: 'utf8' })
+      t.equal(status, 0, stderr)
+    }
+    t.equal(await service.create(), 200)
+    limitFiles('1')
+    await readyBecomes(service, '0')
+    t.match(await service.page('/readyz'), { status: 503, body: /disk/ })
+    t.equal(await service.create(), 503)
+    limitFiles('unlimited')
+    await readyBecomes(service, '1')
+    t.equal(await service.create(), 200)
+
+    limitFiles('1')
+    await until(async () => (await service.create()) === 503, 'creates are refused')
+    await readyBecomes(service, '0')
+    limitFiles('unlimited')
+    await until(async () => (await service.create()) === 200, 'creates are taken')
+    t.equal((await service.page('/readyz')).body, 'ready\n', 'a new plant makes it ready at once')
+    await tells(t, service, [unready, ready, unready, ready])
+  },
+)

@@ -1,0 +1,57 @@
+import t from 'tap'
+import { until } from '../../scripts/system/until.ts'
+import { open, startServer, unavailable } from './postgres-stores.ts'
+
+t.test('the store is not ready while its user may not create, or its table is another', async (t) => {
+  const server = await startServer(t)
+  await (await open(t, server.url())).close()
+  await server.query('CREATE ROLE guest LOGIN')
+  await server.query('GRANT SELECT, INSERT, UPDATE ON plants TO guest')
+  const store = await open(t, server.url().replace('//postgres@', '//guest@'))
+  await store.ready()
+  const faults: [string, string, RegExp][] = [
+    ['REVOKE INSERT ON plants FROM guest', 'GRANT INSERT ON plants TO guest', /permission denied for table plants/],
+    ['REVOKE UPDATE ON plants FROM guest', 'GRANT UPDATE ON plants TO guest', /permission denied for table plants/],
+    ['ALTER TABLE plants RENAME name TO label', 'ALTER TABLE plants RENAME label TO name', /column "name"/],
+    ['ALTER TABLE plants RENAME TO flowers', 'ALTER TABLE flowers RENAME TO plants', /relation "plants"/],
+    [
+      'ALTER TABLE plants ENABLE ROW LEVEL SECURITY',
+      'ALTER TABLE plants DISABLE ROW LEVEL SECURITY',
+      /row-level security/,
+    ],
+  ]
+  for (const [fault, repair, reason] of faults) {
+    await server.query(fault)
+    await t.rejects(store.create({ id: 1n, name: 'a' }), { ...unavailable, message: reason }, fault)
+    await t.rejects(store.ready(), { message: reason }, fault)
+    await server.query(repair)
+    await t.resolves(store.ready(), repair)
+  }
+  t.same(await server.query('SELECT id FROM plants'), [], 'no probe leaves a plant')
+})
+
+t.test('a constraint that refuses the plant of a probe does not make the store unready', async (t) => {
+  const server = await startServer(t)
+  const store = await open(t, server.url())
+  await server.query("ALTER TABLE plants ADD CHECK (name <> 'probe')")
+  await store.ready()
+  t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
+})
+
+t.test('the store is not ready while the synchronous standby is away', async (t) => {
+  const primary = await startServer(t)
+  const standby = await primary.standby({ synchronous: true })
+  t.teardown(() => standby.close())
+  const store = await open(t, `${primary.url()}?query_timeout=1000`)
+  await store.ready()
+  await standby.stop('immediate')
+  await t.rejects(store.ready(), unavailable)
+  await standby.start()
+  const isReady = () =>
+    store.ready().then(
+      () => true,
+      () => false,
+    )
+  await until(isReady, 'the store is ready again')
+  t.same(await standby.query('SELECT id FROM plants'), [])
+})

@@ -1,0 +1,97 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { openStore } from '../../src/store/open.ts'
+import type { JournalMessage } from '../../src/store/sqlite.ts'
+
+/** Opens a store in a new directory, and its file as another program does. */
+async function openBoth(t: Test) {
+  const path = join(t.testdir({}), 'plants.db')
+  const store = await openStore(`sqlite:${path}`)
+  const other = new Database(path)
+  t.teardown(async () => {
+    other.close()
+    await store.close()
+  })
+  return { path, store, other }
+}
+
+t.test('readiness is proven by a commit without a plant', async (t) => {
+  const { store, other } = await openBoth(t)
+  const commits = () => other.pragma('data_version', { simple: true })
+  const before = commits()
+  await store.ready()
+  t.not(commits(), before)
+  t.equal(other.prepare('SELECT count(*) FROM plants').pluck().get(), 0)
+})
+
+t.test('the store is not ready while its table or a column has another name', async (t) => {
+  const { store, other } = await openBoth(t)
+  other.exec('ALTER TABLE plants RENAME TO flowers')
+  await t.rejects(store.ready(), /no such table: plants/)
+  other.exec('ALTER TABLE flowers RENAME TO plants')
+  await store.ready()
+  other.exec('ALTER TABLE plants RENAME COLUMN name TO label')
+  await t.rejects(store.ready(), /no column named name/)
+  other.exec('ALTER TABLE plants RENAME COLUMN label TO name')
+  await store.ready()
+  t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
+})
+
+t.test('nothing is created while the file or its journal is not the one that was opened', async (t) => {
+  const { path, store } = await openBoth(t)
+  const away = `${path}.away`
+  const displaced: [string, string, (file: string) => void][] = [
+    ['removed', path, () => {}],
+    ['replaced', path, (file) => writeFileSync(file, '')],
+    ['replaced by a link that leads nowhere', path, (file) => symlinkSync(file, file)],
+    ['removed', `${path}-wal`, () => {}],
+    ['replaced', `${path}-wal`, (file) => writeFileSync(file, '')],
+  ]
+  for (const [index, [how, file, replace]] of displaced.entries()) {
+    const plant = { id: BigInt(index), name: 'a' }
+    renameSync(file, away)
+    replace(file)
+    const refusal = { name: 'Unavailable', message: /^\/.* was removed or replaced while it was in use; put it back/ }
+    await t.rejects(store.create(plant), refusal, `${file} ${how}`)
+    await t.rejects(store.ready(), refusal, `${file} ${how}`)
+    rmSync(file, { force: true })
+    renameSync(away, file)
+    await store.ready()
+    t.equal(await store.create(plant), 'created', 'once it is back')
+  }
+})
+
+t.test('the size of the journal is told after each commit and each probe', async (t) => {
+  const { path, store, other } = await openBoth(t)
+  const sizes: number[] = []
+  const keep = (message: unknown) => sizes.push((message as JournalMessage).bytes)
+  subscribe('plant-store:sqlite-journal', keep)
+  t.teardown(() => unsubscribe('plant-store:sqlite-journal', keep))
+  // A reader that keeps its place, so that no checkpoint can start the journal anew.
+  other.exec('BEGIN; SELECT * FROM plants')
+  await store.create({ id: 1n, name: 'x'.repeat(100_000) })
+  await store.ready()
+  t.equal(sizes.length, 2)
+  t.ok((sizes[0] as number) > 100_000)
+  t.equal(sizes[1], statSync(`${path}-wal`).size)
+  renameSync(`${path}-wal`, `${path}.away`)
+  await t.rejects(store.ready())
+  renameSync(`${path}.away`, `${path}-wal`)
+  t.equal(sizes[2], 0)
+})
+
+t.test('the journal is cut to 64 MiB once the reader is gone that made it grow', async (t) => {
+  const { path, store, other } = await openBoth(t)
+  const journal = () => statSync(`${path}-wal`).size
+  const create = (id: number) => store.create({ id: BigInt(id), name: 'x'.repeat(1_000_000) })
+  other.exec('BEGIN; SELECT * FROM plants')
+  for (let id = 0; id < 70; id++) await create(id)
+  t.ok(journal() > 2 ** 26, 'it grows while somebody reads')
+  other.exec('COMMIT')
+  other.pragma('wal_checkpoint(PASSIVE)')
+  await store.ready()
+  t.equal(journal(), 2 ** 26)
+})

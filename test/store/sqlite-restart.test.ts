@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { idsOf } from '../faults/generated-plants.ts'
+import { changesOf, writeImage } from '../faults/power-loss/disk-image.ts'
+import { record, storeFile } from '../faults/power-loss/record-writes.ts'
+import type { Call } from '../faults/power-loss/strace-log.ts'
+import { randomOf } from '../faults/seeded-random.ts'
+import { inspect } from '../faults/sqlite-file.ts'
+import { builtCode } from '../support/service-code.ts'
+
+const installed = spawnSync('strace', ['-V']).status === 0
+
+/** A disk that keeps nothing but what was synced. */
+const forgetful = { ...randomOf(1), below: () => 0 }
+
+const load = { seed: 1, skip: 0, count: 1, clients: 1 }
+const id = idsOf(randomOf(load.seed)).next().value as bigint
+const journal = { sent: new Set([id]), acknowledged: new Set([id]) }
+
+t.test(
+  'a plant that a killed process committed without a sync is durable once a retry of it is answered',
+  { skip: !installed && 'NOT RUN: strace is not installed' },
+  async (t) => {
+    const parent = mkdtempSync(join(tmpdir(), 'plants-restart-'))
+    t.teardown(() => rmSync(parent, { recursive: true }))
+    const inside = (name: string) => join(parent, name)
+    for (const name of ['whole', 'killed', 'before', 'after']) mkdirSync(inside(name))
+    const build = dirname(fileURLToPath((await builtCode(t)).storeModule))
+    const create = (name: string, killAtSync = 0) => record({ ...load, directory: inside(name), build, killAtSync })
+
+    const whole = await create('whole')
+    const written = whole.findIndex((call) => call.name === 'write' && call.data.includes(`plant ${id}`))
+    t.match(whole[written], { path: /-wal$/ })
+    // The first sync after that write is that of the plant's own commit.
+    const killed = await create('killed', 1 + whole.slice(0, written).filter(({ name }) => name === 'sync').length)
+    t.notOk(killed.some(({ name }) => name === 'acknowledge'))
+    cpSync(inside('killed'), inside('copy'), { recursive: true })
+    const readable = inspect(join(inside('copy'), storeFile), journal, { readonly: false })
+    t.equal(readable.lost, 0, 'the next process can read the plant')
+
+    const calls = await create('killed')
+    const lostAt = (cut: number, image: string) => {
+      const changes = changesOf(calls, inside('killed'))
+      writeImage({ changes, cut, random: forgetful, from: inside('killed'), to: inside(image) })
+      return inspect(join(inside(image), storeFile), journal, { readonly: false }).lost
+    }
+    t.equal(lostAt((killed.at(-1) as Call).end + 1, 'before'), 1, 'a power loss before the restart loses it')
+    const retried = calls.find(({ name }) => name === 'acknowledge') as Call
+    t.equal(lostAt(retried.start, 'after'), 0, 'a power loss after the answer to the retry does not')
+  },
+)

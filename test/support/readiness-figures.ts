@@ -1,0 +1,15 @@
+import { until } from '../../scripts/system/until.ts'
+import type { ServiceProcess } from './service-process.ts'
+
+/** Returns the value of plant_store_ready in a scrape. */
+export async function readyMetric({ page }: Pick<ServiceProcess, 'page'>): Promise<string | undefined> {
+  return /^plant_store_ready (\d)$/m.exec((await page('/metrics')).body)?.[1]
+}
+
+/** Resolves once plant_store_ready has a value. */
+export const readyBecomes = (service: Pick<ServiceProcess, 'page'>, value: string) =>
+  until(async () => (await readyMetric(service)) === value, `plant_store_ready ${value}`)
+
+/** Returns the messages of the log about readiness. */
+export const readinessLog = ({ output }: Pick<ServiceProcess, 'output'>): string[] =>
+  Array.from(output.stdout.matchAll(/"msg":"(store takes [^"]*)"/g), ([, message = '']) => message)

@@ -6,6 +6,9 @@ export type RateLimit = {
   wait(of: string): number
 }
 
+/** The wall clock may be set back, which would refuse everybody until it is where it was. */
+const monotonic = (): number => performance.now()
+
 /** So many are remembered before those are looked for who may be forgotten. */
 const remembered = 10_000
 
@@ -14,7 +17,7 @@ const remembered = 10_000
  * who causes them. Keeps one number a key, the time at which everything that was taken is paid off (the generic cell rate
  * algorithm), and forgets the key by then.
  */
-export function rateLimit(perMinute: number, keyOf = (of: string) => of, now: () => number = Date.now): RateLimit {
+export function rateLimit(perMinute: number, keyOf = (of: string) => of, now = monotonic): RateLimit {
   const paidOff = new Map<string, number>()
   const interval = 60_000 / perMinute
   let sweepAt = remembered

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { JsonError } from '../json/json-scanner.ts'
 import { type JsonDocument, parseJson } from '../json/parse-json.ts'
 import { ContractError } from './errors.ts'
+import { checkTrailerSize } from './header-limit.ts'
 import { readBody } from './read-body.ts'
 import { contentLength } from './request-head.ts'
 
@@ -11,12 +12,13 @@ import { contentLength } from './request-head.ts'
  * one that is not JSON. The body of a request is then a JsonDocument. It is UTF-8 (RFC 8259 section 8.1); a byte order
  * mark before it is ignored, as that section allows.
  */
-export function acceptJson(app: FastifyInstance, mediaTypes: string[]): void {
+export function acceptJson(app: FastifyInstance, mediaTypes: string[], headersLimit: number): void {
   const limit = app.initialConfig.bodyLimit as number
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(mediaTypes, ({ headers, raw }, _payload, done) => {
     readBody(raw, contentLength(headers), limit, (error, bytes) => {
-      if (bytes === undefined) done(error)
+      const refusal = bytes === undefined ? error : checkTrailerSize(raw, bytes.length, headersLimit)
+      if (refusal || bytes === undefined) done(refusal ?? null)
       else parse(bytes, done)
     })
   })

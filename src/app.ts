@@ -65,6 +65,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     verifiers: { bearer },
     observer,
     draining,
+    headersLimit: limits.headers,
     admit,
     run,
     memory: bodyMemory(limits.bodyMemory, shed),

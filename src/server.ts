@@ -6,6 +6,7 @@ import { type Contract, loadContract } from './openapi/load-contract.ts'
 import { listen } from './process/listen.ts'
 import { openService, type Service } from './process/service-instance.ts'
 import { end, endAtSignals } from './process/shutdown.ts'
+import { prepareStderr } from './process/stderr.ts'
 import { withoutPassword } from './store/open.ts'
 
 const generated = new URL('../generated/', import.meta.url)
@@ -13,8 +14,7 @@ const docsPath = new URL('../dist/docs/index.html', import.meta.url)
 
 /** How the process ends at a signal; before it serves there is nothing to finish. */
 let stop = async (_signal: NodeJS.Signals): Promise<void> => process.exit()
-// What cannot be told on stderr is no reason to end.
-process.stderr.on('error', () => {})
+prepareStderr()
 endAtSignals((signal) => stop(signal))
 await start().catch(end)
 

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { isIP } from 'node:net'
+import { isIPv4, isIPv6, type Socket } from 'node:net'
 import { type Answer, type ManagementOptions, pages } from './pages.ts'
 
 /** Milliseconds, and bytes. */
@@ -9,6 +9,9 @@ const limits = {
   connectionsCheckingInterval: 1_000,
   maxHeaderSize: 8_192,
 }
+
+/** Connections at a time; a new one takes the place of an old one. */
+export const mostConnections = 64
 
 /** Milliseconds without a byte: for a client that does not read. */
 const idle = 30_000
@@ -31,14 +34,41 @@ export function createManagement(options: ManagementOptions): Server {
     })
     response.end(body)
   })
-  server.maxConnections = 64
+  limitConnections(server)
   server.setTimeout(idle)
   // That it cannot listen is its caller's matter; a connection that cannot be accepted later is its client's.
   server.once('listening', () => server.on('error', () => {}))
   return server
 }
 
+/**
+ * Closes the oldest connection for a new one beyond the limit, so that no client keeps a probe out: one without a whole
+ * head, unless more than half of all wait for their answers or do not read them.
+ */
+function limitConnections(server: Server): void {
+  const silent = new Set<Socket>()
+  const asking = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    if (silent.size + asking.size === mostConnections) {
+      const [oldest] = asking.size > mostConnections / 2 ? asking : silent
+      forget(oldest as Socket)
+      oldest?.destroy()
+    }
+    silent.add(socket)
+    socket.once('close', () => forget(socket))
+  })
+  // An answer ends its connection, so a connection has one request that is answered.
+  server.prependListener('request', ({ socket }: IncomingMessage) => {
+    if (silent.delete(socket)) asking.add(socket)
+  })
+  function forget(socket: Socket): void {
+    silent.delete(socket)
+    asking.delete(socket)
+  }
+}
+
 async function answer(request: IncomingMessage, all: ReturnType<typeof pages>): Promise<Answer> {
+  if (request.headersDistinct.host?.[1] !== undefined) return { status: 400, body: 'Host is given more than once\n' }
   if (isMisdirected(request)) return { status: 421, body: 'ask for localhost or for an address\n' }
   const page = all.get((request.url as string).replace(/\?.*$/s, ''))
   if (page === undefined) return { status: 404, body: 'there is nothing at this path\n' }
@@ -52,8 +82,11 @@ async function answer(request: IncomingMessage, all: ReturnType<typeof pages>): 
  */
 function isMisdirected({ headers: { host = 'localhost' }, socket: { localAddress = '' } }: IncomingMessage): boolean {
   if (!/^(::ffff:)?127\.|^::1$/.test(localAddress)) return false
-  const name = host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1')
-  return isIP(name) === 0 && !/^(.+\.)?localhost$/i.test(name)
+  const [, ipv6, name = ''] = hostAndPort.exec(host) ?? []
+  return ipv6 === undefined ? !isIPv4(name) && name.toLowerCase() !== 'localhost' : !isIPv6(ipv6)
 }
+
+/** RFC 9110 section 7.2: an address of IPv6 in brackets or another host, and perhaps a port. */
+const hostAndPort = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d*)?$/
 
 const failed = ({ message }: Error): Answer => ({ status: 500, body: `${message}\n` })

@@ -6,14 +6,17 @@ type Options = {
   maxAge?: number
   /** The most tokens that are held. */
   size?: number
+  /** Returns monotonic milliseconds. */
   now?(): number
+  /** Returns milliseconds since 1970. */
+  wallClock?(): number
 }
 
 export type VerifiedTokens = {
   /** The client of a token that was verified lately. */
   get(token: string): Client | undefined
-  /** Takes the milliseconds, too, in which the token expires. */
-  add(token: string, client: Client, expiresIn: number): void
+  /** Adds a token that expires at a time in milliseconds since 1970. */
+  add(token: string, client: Client, expires: number): void
 }
 
 /**
@@ -24,18 +27,19 @@ export function verifiedTokens({
   maxAge = 60_000,
   size = 10_000,
   now = () => performance.now(),
+  wallClock = () => Date.now(),
 }: Options = {}): VerifiedTokens {
-  const verified = new Map<string, { client: Client; until: number }>()
+  const verified = new Map<string, { client: Client; until: number; expires: number }>()
   return {
     get(token) {
       const found = verified.get(sha256(token))
-      return found !== undefined && now() < found.until ? found.client : undefined
+      return found !== undefined && now() < found.until && wallClock() < found.expires ? found.client : undefined
     },
-    add(token, client, expiresIn) {
+    add(token, client, expires) {
       const digest = sha256(token)
       // Written again, it is the newest of the map.
       verified.delete(digest)
-      verified.set(digest, { client, until: now() + Math.min(expiresIn, maxAge) })
+      verified.set(digest, { client, until: now() + maxAge, expires })
       if (verified.size > size) verified.delete(verified.keys().next().value as string)
     },
   }

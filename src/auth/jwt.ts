@@ -48,7 +48,7 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
     try {
       const { payload } = await jwtVerify(token, key, options)
       const client = clientOf(payload)
-      if (client !== undefined) verified.add(token, client, Number(payload.exp) * 1_000 - Date.now())
+      if (client !== undefined) verified.add(token, client, Number(payload.exp) * 1_000)
       return client
     } catch (error) {
       if (error instanceof KeysUnavailable) throw error

@@ -13,6 +13,11 @@ export class CoalescingMessage extends IncomingMessage {
   #waiting: Buffer | undefined
   #length = 0
 
+  /** Bytes that have been parsed and were not read, which readableLength does not have all of. */
+  get parsedLength(): number {
+    return this.readableLength + this.#length
+  }
+
   override push(chunk: Buffer | null): boolean {
     if (chunk !== null && this.#hasChunk && chunk.length < small) return this.#wait(chunk)
     this.#hasChunk = true
@@ -30,7 +35,7 @@ export class CoalescingMessage extends IncomingMessage {
     if (needed > this.#waiting.length) this.#waiting = Buffer.concat([this.#waiting], 2 * this.#waiting.length)
     chunk.copy(this.#waiting, this.#length)
     this.#length = needed
-    return this.readableLength + needed < this.readableHighWaterMark
+    return this.parsedLength < this.readableHighWaterMark
   }
 
   /** Passes on what waits; Node may have dropped the rest of the body by then. */

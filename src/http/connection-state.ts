@@ -11,6 +11,10 @@ export type Connection = {
   owed: ServerResponse[]
   /** Whether it is to be refused once nothing else is owed. */
   refused: boolean
+  /** Bytes that the socket has read where the next head begins, NaN while that is not known. */
+  headStart: number
+  /** Bytes that it had read when the latest head was whole. */
+  headEnd: number
   observer: Observer
 }
 
@@ -23,10 +27,11 @@ export const connectionOf = (socket: TrackedSocket): Connection => socket[key] a
 
 /** Begins to track a connection, for an observer of its requests. */
 export function beginConnection(socket: TrackedSocket, observer: Observer): Connection {
-  socket[key] = { previous: undefined, latest: undefined, owed: [], refused: false, observer }
+  const none = { previous: undefined, latest: undefined, owed: [], refused: false }
+  socket[key] = { ...none, headStart: 0, headEnd: 0, observer }
   return socket[key]
 }
 
-/** Tells whether an earlier answer is the last of the connection: nothing behind it is served (RFC 9112 section 9.6). */
+/** Tells whether the connection has its last answer already: nothing behind that is served (RFC 9112 section 9.6). */
 export const isBehindLast = ({ socket }: IncomingMessage & { socket: TrackedSocket }): boolean =>
-  socket[key]?.previous?.shouldKeepAlive === false
+  socket[key]?.previous?.shouldKeepAlive === false || socket[key]?.refused === true

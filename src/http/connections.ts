@@ -1,9 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, maxHeaderSize, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { refuseConnection } from './connection-refusal.ts'
 import { beginConnection, connectionOf, isBehindLast } from './connection-state.ts'
 import { ContractError } from './errors.ts'
+import { isEndless, noteEnd, noteHead, tooLarge } from './header-limit.ts'
 import { isAllRead } from './read-body.ts'
 import { contextOf, type Observer, recordEnd } from './request-context.ts'
 
@@ -14,7 +15,12 @@ export type Tracking = {
   observer?: Observer | undefined
   /** Whether each answer is to be the last of its connection. */
   draining?: (() => boolean) | undefined
+  /** Bytes of a header section. */
+  headersLimit?: number | undefined
 }
+
+/** Milliseconds between looks at heads that have not ended. */
+const interval = 250
 
 /**
  * Tracks connections, so that observers see every request, errors outside of a request are answered, and shutdown can
@@ -22,7 +28,7 @@ export type Tracking = {
  */
 export function trackConnections(
   app: FastifyInstance,
-  { observer = unobserved, draining = () => false }: Tracking,
+  { observer = unobserved, draining = () => false, headersLimit = maxHeaderSize }: Tracking,
 ): void {
   const sockets = new Set<Socket>()
   const finish = (response: ServerResponse) => {
@@ -37,6 +43,7 @@ export function trackConnections(
     connection.owed.splice(at, 1)
     // Nothing asks for it any more: held, it would outlive the garbage that it is.
     if (connection.latest === this && this.shouldKeepAlive && isAllRead(this.req)) connection.latest = undefined
+    if (isAllRead(this.req)) noteEnd(this.req, connection)
     finish(this)
   }
   app.server.on('connection', (socket: Socket) => {
@@ -51,6 +58,7 @@ export function trackConnections(
   // Before Fastify, which may answer at once.
   app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = connectionOf(request.socket)
+    noteHead(request, connection, headersLimit)
     connection.previous = connection.latest
     connection.latest = response
     // Node loses what came in one segment behind a request to upgrade: what is parsed next may be the middle of a body.
@@ -59,6 +67,13 @@ export function trackConnections(
     observer.begin(contextOf(request))
     response.on('close', left)
   })
+  const looking = setInterval(() => {
+    for (const socket of sockets) {
+      const connection = connectionOf(socket)
+      if (isEndless(socket, connection, headersLimit)) refuseConnection(tooLarge(), socket)
+    }
+  }, interval).unref()
+  app.addHook('onClose', async () => clearInterval(looking))
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // Node leaves a tunnel to itself: without errors handled, and without a limit on its time.
     for (const event of ['error', 'timeout']) socket.on(event, () => socket.destroy())

@@ -26,7 +26,11 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
 }
 
 /** After these errors the message framing is unknown, so the connection is closed. */
-const closing = new Set<number>([errorNumbers.malformedRequest, errorNumbers.expectationFailed])
+const closing = new Set<number>([
+  errorNumbers.malformedRequest,
+  errorNumbers.expectationFailed,
+  errorNumbers.headersTooLarge,
+])
 
 function logCause({ log, raw }: FastifyRequest, { statusCode }: ContractError, err: unknown): void {
   const line = { request_id: contextOf(raw).id, err }

@@ -4,21 +4,26 @@ import type { JsonDocument } from '../json/json-document.ts'
 import { JsonError } from '../json/json-error.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { ContractError } from './errors.ts'
+import { checkTrailerSize } from './header-limit.ts'
 import { type BodyMemory, readBody } from './read-body.ts'
 import { contentLength } from './request-head.ts'
 
+/** Bytes of the trailers of a body, and the memory that bodies share. */
+type BodyLimits = { headersLimit: number; memory: BodyMemory }
+
 /**
  * Makes strict JSON, under these media types, the only body that an app reads: 413 for a body that is too large, 503 for
- * one that there is no room for, 400 for one that is not JSON. The body of a request is then a JsonDocument. It is UTF-8 (RFC 8259 section 8.1); a byte order
- * mark before it is ignored, as that section allows.
+ * one that there is no room for, 400 for one that is not JSON. The body of a request is then a JsonDocument. It is UTF-8
+ * (RFC 8259 section 8.1); a byte order mark before it is ignored, as that section allows.
  */
-export function acceptJson(app: FastifyInstance, mediaTypes: string[], memory: BodyMemory): void {
+export function acceptJson(app: FastifyInstance, mediaTypes: string[], { headersLimit, memory }: BodyLimits): void {
   const limit = app.initialConfig.bodyLimit as number
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(mediaTypes, ({ headers, raw }, _payload, done) => {
     readBody(raw, { announced: contentLength(headers), limit, memory }, (error, bytes) => {
-      const refusal = bytes === undefined ? error : memory.admit(bytes.length)
-      if (bytes === undefined || refusal !== undefined) done(refusal ?? null)
+      if (bytes === undefined) return done(error)
+      const refusal = checkTrailerSize(raw, bytes.length, headersLimit) ?? memory.admit(bytes.length)
+      if (refusal !== undefined) done(refusal)
       else parse(bytes, done)
     })
   })

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientAddress } from './client-address.ts'
 import { isBehindLast } from './connection-state.ts'
 import { ContractError } from './errors.ts'
+import { checkHeaderSize } from './header-limit.ts'
 import { contextOf, recordAddress } from './request-context.ts'
 import { malformedHead } from './request-head.ts'
 
@@ -27,11 +28,19 @@ export const inOrder =
 /** Returns the error that a well-formed request is refused with for overload, if any. */
 export type Admit = () => ContractError | undefined
 
-/** Lets nothing behind the last answer of a connection be served (RFC 9112 section 9.6). */
-export const ignoreBehindLast: Hook = ({ raw }, reply, done) => {
-  if (isBehindLast(raw)) reply.hijack()
-  else done()
-}
+/** Lets nothing behind the last answer of a connection be served (RFC 9112 section 9.6), and no large header section: 431. */
+export const checkFraming =
+  (headersLimit: number): Hook =>
+  (request, reply, done) => {
+    const { raw } = request
+    if (isBehindLast(raw)) reply.hijack()
+    else {
+      checkHeaderSize(raw, headersLimit, (error) => {
+        if (error !== undefined) identify(request, reply)
+        done(error)
+      })
+    }
+  }
 
 /** Answers with the request id of the log, in X-Request-Id. */
 export const identify: Step = (request, reply) => {

@@ -6,6 +6,12 @@ export type RateLimit = {
   wait(of: string): number
 }
 
+/** The wall clock may be set back, which would refuse everybody until it is where it was. */
+const monotonic = (): number => performance.now()
+
+/** Milliseconds by which the sums of fractions may be wrong. */
+const rounding = 0.1
+
 /** So many are remembered before those are looked for who may be forgotten. */
 const remembered = 10_000
 
@@ -14,7 +20,7 @@ const remembered = 10_000
  * who causes them. Keeps one number a key, the time at which everything that was taken is paid off (the generic cell rate
  * algorithm), and forgets the key by then.
  */
-export function rateLimit(perMinute: number, keyOf = (of: string) => of, now: () => number = Date.now): RateLimit {
+export function rateLimit(perMinute: number, keyOf = (of: string) => of, now = monotonic): RateLimit {
   const paidOff = new Map<string, number>()
   const interval = 60_000 / perMinute
   let sweepAt = remembered
@@ -25,7 +31,8 @@ export function rateLimit(perMinute: number, keyOf = (of: string) => of, now: ()
   const look = (of: string) => {
     const [key, time] = [keyOf(of), now()]
     const next = Math.max(time, paidOff.get(key) ?? 0) + interval
-    return { key, time, next, seconds: Math.max(0, next - time - 60_000) / 1_000 }
+    const early = next - time - 60_000
+    return { key, time, next, seconds: early > rounding ? early / 1_000 : 0 }
   }
   if (perMinute === 0) return { take: () => 0, wait: () => 0 }
   return {

@@ -1,15 +1,6 @@
-import { type DestinationStream, destination, type Logger, type LoggerOptions, pino, symbols } from 'pino'
+import { type DestinationStream, type Logger, type LoggerOptions, pino, symbols } from 'pino'
 import type { RequestContext } from '../http/request-context.ts'
-
-/** Bytes of whole lines that are written at once, and milliseconds for which they wait at most: a write has its price. */
-const piece = 16_384
-const latest = 100
-
-/** Bytes that a pipe of Linux takes in one piece, whoever else writes to it (pipe(7)). */
-const sharedPiece = 4_096
-
-/** Bytes that may wait for whoever reads the log; lines beyond are dropped, the service goes on. */
-const waiting = 2 ** 24
+import { type LogOutput, openLogOutput } from './log-output.ts'
 
 type LogOptions = { level: string; format: string; isShared: boolean }
 
@@ -30,44 +21,19 @@ const options: LoggerOptions = {
 }
 
 /**
- * Takes the lowest level to be written, a format (`json`, `pretty`, or `auto` for the one that suits stdout) and whether
- * other processes write to the same stdout; gives the log: a line of JSON an event, or what people read on a terminal.
+ * Creates the log: from the lowest level on a line of JSON for each event, or lines for people. Format `auto` takes the one
+ * that suits stdout; `isShared` says whether other processes write there too.
  */
 export async function createLog({ level, format, isShared }: LogOptions): Promise<Logger> {
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true)
-  return pino({ ...options, level }, isPretty ? await prettyStdout() : stdout(isShared))
+  const output = openLogOutput(isShared)
+  return pino({ ...options, level }, isPretty ? await forPeople(output) : output)
 }
 
-/** A full disk does not end the service: what waits is tried again with each further line. */
-function stdout(isShared: boolean): DestinationStream {
-  const maxWrite = isShared ? sharedPiece : piece
-  const stream = destination({
-    sync: false,
-    minLength: maxWrite - 1,
-    maxWrite,
-    periodicFlush: latest,
-    maxLength: waiting,
-  })
-  const flush = stream.flushSync.bind(stream)
-  let isBroken = false
-  stream
-    .on('write', () => {
-      isBroken = false
-    })
-    .on('error', ({ message }) => {
-      if (!isBroken) process.stderr.write(`plant-store: the log cannot be written: ${message}\n`)
-      isBroken = true
-    })
-  // At the end of the process it would be tried for ever.
-  stream.flushSync = () => {
-    if (!isBroken) flush()
-  }
-  return stream
-}
-
-async function prettyStdout(): Promise<DestinationStream> {
-  const { default: pretty } = await import('pino-pretty')
-  return pretty({ colorize: process.stdout.isTTY === true, sync: true, translateTime: 'SYS:HH:MM:ss.l' })
+async function forPeople(output: LogOutput): Promise<LogOutput> {
+  const { prettyFactory } = await import('pino-pretty')
+  const format = prettyFactory({ colorize: process.stdout.isTTY === true, translateTime: 'SYS:HH:MM:ss.l' })
+  return { write: (line) => output.write(format(line)), flush: (done) => output.flush(done) }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { type Tracking, trackConnections } from '../http/connections.ts'
@@ -38,15 +39,17 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
     memory = unbounded,
     ...tracking
   } = binding
+  const { headersLimit = maxHeaderSize } = tracking
   const { operations, schemas } = routes
   checkBinding(operations, handlers, verifiers)
   app.setErrorHandler(sendError)
-  for (const step of stepsOfEveryRequest({ admit, allowedMethods: methodFinder(operations) })) {
+  for (const step of stepsOfEveryRequest({ admit, allowedMethods: methodFinder(operations), headersLimit })) {
     app.addHook('onRequest', step)
   }
   takeOverFromNode(app)
   trackConnections(app, tracking)
-  acceptJson(app, [...new Set(operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {})))], memory)
+  const mediaTypes = new Set(operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {})))
+  acceptJson(app, [...mediaTypes], { headersLimit, memory })
   for (const [name, schema] of Object.entries(schemas)) app.addSchema({ ...(schema as object), $id: name })
   const validator = createValidator(schemas)
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))

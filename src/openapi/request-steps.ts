@@ -5,11 +5,11 @@ import { contextOf, recordClient, recordOperation } from '../http/request-contex
 import {
   type Admit,
   checkExpectation,
+  checkFraming,
   checkHead,
   checkRoute,
   type Hook,
   identify,
-  ignoreBehindLast,
   inOrder,
   shedLoad,
 } from '../http/request-guards.ts'
@@ -31,6 +31,8 @@ type Guards = {
   admit: Admit
   /** Returns the methods of a path, none when it is unknown. */
   allowedMethods(url: string): string[]
+  /** Bytes of a header section. */
+  headersLimit: number
 }
 
 /*
@@ -39,8 +41,8 @@ type Guards = {
  */
 
 /** Returns the steps of every request, as Fastify's hooks before a route's own. */
-export const stepsOfEveryRequest = ({ admit, allowedMethods }: Guards): Hook[] => [
-  ignoreBehindLast,
+export const stepsOfEveryRequest = ({ admit, allowedMethods, headersLimit }: Guards): Hook[] => [
+  checkFraming(headersLimit), // 431
   inOrder([
     identify,
     checkHead, // 400

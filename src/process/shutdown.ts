@@ -28,7 +28,10 @@ export function endAtSignals(stop: (signal: NodeJS.Signals) => Promise<void>): v
 
 /** Ends the process with exit code 1. */
 export function exit(): void {
-  // Node would wait for a log that nobody reads.
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), grace)
+  setTimeout(() => {
+    // Unless stdout is a terminal, a thread may wait for who reads the log, and Node for that thread.
+    if (process.stdout.isTTY) process.exit(1)
+    process.kill(process.pid, 'SIGKILL')
+  }, grace)
   finish(() => process.exit(1))
 }

@@ -3,6 +3,7 @@ import cluster from 'node:cluster'
 import { limitConnections } from './connection-limit.ts'
 import { type OwnService, openService } from './service-instance.ts'
 import { exit } from './shutdown.ts'
+import { prepareStderr } from './stderr.ts'
 import type { Order, Question, Report } from './worker-process.ts'
 
 /** Undefined before it serves. */
@@ -11,7 +12,7 @@ let service: OwnService | undefined
 // A terminal, for one, sends them to each process; what follows is for the primary process to say.
 const ignore = () => {}
 process.on('SIGINT', ignore).on('SIGTERM', ignore)
-process.stderr.on('error', ignore)
+prepareStderr()
 // When the primary process is gone Node ends this one, but for what is being sent.
 cluster.worker?.on('error', ignore)
 process.on('message', (order: Order) => {

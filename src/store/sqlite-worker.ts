@@ -20,7 +20,7 @@ const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/
 const port = parentPort as NonNullable<typeof parentPort>
 const database = open()
 
-let checkedAt = 0
+let checkedAt = Number.NEGATIVE_INFINITY
 
 port.on('message', (request: Request) => {
   if (request === 'close') {
@@ -31,8 +31,9 @@ port.on('message', (request: Request) => {
   const result = request === 'probe' ? attempt(probe) : attempt(() => database.commit(request))
   port.postMessage({ result, journalBytes: database.journalBytes() } satisfies Reply)
   // A disk that takes the journal and not the file itself would go unnoticed until it is full.
-  if (Date.now() - checkedAt < 1_000) return
-  checkedAt = Date.now()
+  const now = performance.now()
+  if (now - checkedAt < 1_000) return
+  checkedAt = now
   attempt(database.checkpoint)
 })
 port.postMessage('open')

@@ -3,8 +3,10 @@ import { verifiedTokens } from '../../src/auth/jwt-cache.ts'
 
 t.test('a token is known for a minute, or until it expires', async (t) => {
   let now = 5_000
-  const tokens = verifiedTokens({ now: () => now })
-  const add = (token: string, name: string, expiresIn: number) => tokens.add(token, { name, scopes: [] }, expiresIn)
+  let ahead = 1_000_000
+  const tokens = verifiedTokens({ now: () => now, wallClock: () => now + ahead })
+  const add = (token: string, name: string, expiresIn: number) =>
+    tokens.add(token, { name, scopes: [] }, now + ahead + expiresIn)
   add('long', 'a', 600_000)
   add('short', 'b', 1_000)
   add('expired', 'c', -1)
@@ -16,13 +18,15 @@ t.test('a token is known for a minute, or until it expires', async (t) => {
   t.same(known(), ['a', undefined, undefined, undefined])
   now += 58_999
   t.same(known(), ['a', undefined, undefined, undefined])
+  ahead += 540_001
+  t.same(known(), [undefined, undefined, undefined, undefined], 'the wall clock has reached its expiry')
   now += 1
   t.same(known(), [undefined, undefined, undefined, undefined])
 })
 
 t.test('the oldest make room', async (t) => {
   const tokens = verifiedTokens({ size: 2 })
-  for (const token of ['a', 'b', 'a', 'c']) tokens.add(token, { name: token, scopes: [] }, 60_000)
+  for (const token of ['a', 'b', 'a', 'c']) tokens.add(token, { name: token, scopes: [] }, Number.POSITIVE_INFINITY)
   t.same(
     ['a', 'b', 'c'].map((token) => tokens.get(token)?.name),
     ['a', undefined, 'c'],

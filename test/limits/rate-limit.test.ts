@@ -44,3 +44,17 @@ t.test('several may have one key', async (t) => {
   )
   t.same([take('ab'), take('ac'), take('b')], [0, 60, 0])
 })
+
+t.test('fractions of a millisecond take no event away', async (t) => {
+  for (const limit of [1, 3, 7, 60, 999]) {
+    for (const start of [0.1, 4_321.987654, 86_400_000.123456, 31_536_000_000.7]) {
+      const { take } = rateLimit(limit, undefined, () => start)
+      const taken = Array.from({ length: limit + 1 }, () => take('a'))
+      t.equal(
+        taken.findIndex((seconds) => seconds > 0),
+        limit,
+        `${limit} a minute at ${start}`,
+      )
+    }
+  }
+})

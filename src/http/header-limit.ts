@@ -1,0 +1,84 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { CoalescingMessage } from './coalescing-message.ts'
+import { type Connection, connectionOf } from './connection-state.ts'
+import { ContractError } from './errors.ts'
+import { contentLength } from './request-head.ts'
+
+/*
+ * Node's own limit counts names and values only. These functions count what came over the wire, by what the socket has
+ * read: to look at the bytes themselves would switch off Node's fast path from socket to parser.
+ */
+
+const key = Symbol('bytes to explain')
+
+/** A request whose head may be too large: the bytes that the connection has read when the head began, if known. */
+type Doubtful = IncomingMessage & { [key]?: number }
+
+/** Notes that a head is whole; has to be called for each one, before anything else is read from its connection. */
+export function noteHead(request: Doubtful, connection: Connection, limit: number): void {
+  const { bytesRead } = request.socket
+  const { headStart } = connection
+  connection.headStart = Number.NaN
+  connection.headEnd = bytesRead
+  // Mostly all that came since is less, with the body or a part of it.
+  if (!(bytesRead - headStart <= limit)) request[key] = headStart
+}
+
+/** Notes that an answer has left and that its request is whole, so that the next head begins behind its body. */
+export function noteEnd({ socket, headers }: IncomingMessage, connection: Connection): void {
+  if (connection.owed.length > 0) return
+  const { bytesRead } = socket
+  const { headEnd } = connection
+  const isChunked = headers['transfer-encoding'] !== undefined
+  connection.headStart =
+    bytesRead === headEnd || isChunked ? bytesRead : Math.min(bytesRead, headEnd + contentLength(headers))
+}
+
+/** Tells whether a head that has not ended is too large. */
+export const isEndless = (socket: Socket, { headStart }: Connection, limit: number): boolean =>
+  socket.bytesRead - headStart > limit
+
+/**
+ * Calls `done` once with the error of a header section that is too large, if it is. Lines count without the whitespace
+ * around values, which the parser drops. The whitespace counts, too, unless another request came in the same read.
+ */
+export function checkHeaderSize(request: Doubtful, limit: number, done: (error?: ContractError) => void): void {
+  const headStart = request[key]
+  if (headStart === undefined) return done()
+  if (hasLargeLines(request, limit)) return done(tooLarge())
+  // After this turn of the event loop, Node has parsed what it has read.
+  setImmediate(() => {
+    const { socket } = request
+    const { latest } = connectionOf(socket)
+    const rest = socket.bytesRead - headStart - mostOnWire(request, (request as CoalescingMessage).parsedLength)
+    done(latest?.req === request && rest > limit ? tooLarge() : undefined)
+  })
+}
+
+/** Tells whether the lines alone of a head are too large, as they came. */
+const hasLargeLines = ({ method = '', url = '', rawHeaders }: IncomingMessage, limit: number): boolean =>
+  `${method} ${url} HTTP/1.1\r\n\r\n`.length + linesLength(rawHeaders) > limit
+
+/** Returns the error of a trailer section that is too large, once `length` bytes of body and all trailers are there. */
+export function checkTrailerSize(request: IncomingMessage, length: number, limit: number): ContractError | undefined {
+  if (request.headers['transfer-encoding'] === undefined) return undefined
+  const { latest, headEnd } = connectionOf(request.socket)
+  // What came behind the trailers may be another request.
+  const isLast = latest?.req === request
+  const rest = isLast ? request.socket.bytesRead - headEnd - mostOnWire(request, length) : 0
+  return rest > limit || linesLength(request.rawTrailers) > limit ? tooLarge() : undefined
+}
+
+export const tooLarge = (): ContractError => new ContractError('headersTooLarge', 'the header section is too large')
+
+/** Each line has a colon and a line end. */
+function linesLength(raw: string[]): number {
+  let length = (raw.length / 2) * ':\r\n'.length
+  for (const text of raw) length += text.length
+  return length
+}
+
+/** Bytes on the wire for so many bytes of a body: in chunks of one byte, each has six, and the last, empty one has five. */
+const mostOnWire = ({ headers }: IncomingMessage, length: number): number =>
+  headers['transfer-encoding'] === undefined ? length : 6 * length + 5

@@ -1,0 +1,88 @@
+import t from 'tap'
+import { type Case, record, request, runCases } from '../support/raw.ts'
+import { overTheWire } from '../support/wire.ts'
+
+const limit = 16_384
+const spaces = ' '.repeat(20_000)
+const lines = 'a:\r\n'.repeat(15_000)
+
+const ok = { status: 200 }
+const tooLarge = { status: 431, error: 43100, closes: true } as const
+
+/** A create whose head has so many bytes, up to the empty line that ends it. */
+function ofSize(bytes: number) {
+  const rest = request({ headers: ['X-Pad: '] }).length - record.length
+  return request({ headers: [`X-Pad: ${'x'.repeat(bytes - rest)}`] })
+}
+
+const chunked = (body: string) => request({ headers: ['Transfer-Encoding: chunked'], body })
+const oneChunk = `${record.length.toString(16)}\r\n${record}\r\n`
+const unfinished = (end: string) => Buffer.concat([request({ body: '' }).subarray(0, -2), Buffer.from(end)])
+const large = JSON.stringify({ id: 1, name: 'raw', more: 'x'.repeat(60_000) })
+const inBytes = Array.from(large.slice(0, 20_000) + large.slice(-2), (one) => `1\r\n${one}\r\n`).join('')
+
+const heads: Case[] = [
+  { name: 'a head of as many bytes as there may be', bytes: ofSize(limit), ...ok },
+  { name: 'a head of one byte more', bytes: ofSize(limit + 1), ...tooLarge },
+  { name: '15,000 lines without a value', bytes: request({ headers: [lines.slice(0, -2)] }), ...tooLarge },
+  { name: '20,000 spaces before a value', bytes: request({ headers: [`a:${spaces}b`] }), ...tooLarge },
+  { name: '20,000 spaces in the request line', bytes: request({ line: `POST${spaces}/plants HTTP/1.1` }), ...tooLarge },
+  {
+    name: '20,000 spaces after a request on the same connection',
+    bytes: [request(), { answered: 1 }, request({ headers: [`a:${spaces}b`] })],
+    answers: [ok, { status: 431, error: 43100 }],
+    closes: true,
+  },
+  { name: '20,000 spaces without an end', bytes: unfinished(`a:${spaces}`), ...tooLarge },
+  { name: '20,000 spaces without an end, in pieces', bytes: [unfinished('a:'), spaces, spaces], ...tooLarge },
+  {
+    name: '5,000 lines without an end, behind a request with a body',
+    bytes: [request({ body: large }), { answered: 1 }, unfinished(lines.slice(0, 20_000))],
+    answers: [ok, { status: 431, error: 43100 }],
+    closes: true,
+  },
+]
+
+const trailers: Case[] = [
+  { name: '15,000 lines', bytes: chunked(`${oneChunk}0\r\n${lines}\r\n`), ...tooLarge },
+  { name: '20,000 spaces', bytes: chunked(`${oneChunk}0\r\na:${spaces}b\r\n\r\n`), ...tooLarge },
+  {
+    name: '20,000 spaces behind the rest of the request',
+    bytes: [chunked(`${oneChunk}0\r\na:`), { pause: 100 }, `${spaces}b\r\n\r\n`],
+    ...tooLarge,
+  },
+  { name: 'a few lines', bytes: chunked(`${oneChunk}0\r\na: b\r\nc:\r\n\r\n`), ...ok },
+]
+
+const many = 200
+const others: Case[] = [
+  { name: 'a body that comes with its head', bytes: request({ body: large }), ...ok },
+  { name: 'a body in chunks of one byte', bytes: chunked(`${inBytes}0\r\n\r\n`), ...ok },
+  { name: '200 requests at once', bytes: Buffer.concat(Array(many).fill(request())), answers: Array(many).fill(ok) },
+  {
+    name: 'a request behind a body that nobody reads',
+    bytes: [request({ body: large, without: ['authorization'] }), { answered: 1 }, request()],
+    answers: [{ status: 401, error: 40100 }, ok],
+  },
+]
+
+overTheWire(t, (t, start) => {
+  t.test('a head is too large by its bytes on the wire, not by what the parser keeps of it', async (t) => {
+    const { listen, created } = await start(t)
+    const port = await listen()
+    created()
+    await runCases(t, port, heads)
+    const served = heads.flatMap(({ status, answers = [{ status }] }) => answers).filter(({ status }) => status === 200)
+    t.equal(created().filter(({ name }) => name === 'raw').length, served.length, 'nothing that is refused is created')
+  })
+
+  t.test('trailers are too large by their bytes on the wire', async (t) => {
+    const { listen } = await start(t)
+    await runCases(t, await listen(), trailers)
+  })
+
+  t.test('neither a body nor another request counts for the head', async (t) => {
+    const { listen } = await start(t)
+    await runCases(t, await listen(), others)
+  })
+})

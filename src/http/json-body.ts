@@ -18,8 +18,8 @@ export function acceptJson(app: FastifyInstance, mediaTypes: string[], headersLi
   app.addContentTypeParser(mediaTypes, ({ headers, raw }, _payload, done) => {
     readBody(raw, contentLength(headers), limit, (error, bytes) => {
       const refusal = bytes === undefined ? error : checkTrailerSize(raw, bytes.length, headersLimit)
-      if (refusal || bytes === undefined) done(refusal ?? null)
-      else parse(bytes, done)
+      if (refusal) done(refusal)
+      else parse(bytes as Buffer, done)
     })
   })
 }

@@ -67,10 +67,11 @@ export function trackConnections(
     observer.begin(contextOf(request))
     response.on('close', left)
   })
+  const bodyLimit = app.initialConfig.bodyLimit as number
   const looking = setInterval(() => {
     for (const socket of sockets) {
       const connection = connectionOf(socket)
-      if (isEndless(socket, connection, headersLimit)) refuseConnection(tooLarge(), socket)
+      if (isEndless(socket, connection, headersLimit, bodyLimit)) refuseConnection(tooLarge(), socket)
     }
   }, interval).unref()
   app.addHook('onClose', async () => clearInterval(looking))

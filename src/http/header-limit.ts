@@ -26,18 +26,21 @@ export function noteHead(request: Doubtful, connection: Connection, limit: numbe
 }
 
 /** Notes that an answer has left and that its request is whole, so that the next head begins behind its body. */
-export function noteEnd({ socket, headers }: IncomingMessage, connection: Connection): void {
+export function noteEnd(request: IncomingMessage, connection: Connection): void {
   if (connection.owed.length > 0) return
-  const { bytesRead } = socket
+  const { bytesRead } = request.socket
   const { headEnd } = connection
-  const isChunked = headers['transfer-encoding'] !== undefined
-  connection.headStart =
-    bytesRead === headEnd || isChunked ? bytesRead : Math.min(bytesRead, headEnd + contentLength(headers))
+  const isKnown = bytesRead > headEnd && !isChunked(request)
+  connection.headStart = isKnown ? Math.min(bytesRead, headEnd + contentLength(request.headers)) : bytesRead
 }
 
-/** Tells whether a head that has not ended is too large. */
-export const isEndless = (socket: Socket, { headStart }: Connection, limit: number): boolean =>
-  socket.bytesRead - headStart > limit
+/** Tells whether a head, or trailers, are too large that have not ended; `bodyLimit` is the most that a body can have. */
+export function isEndless(socket: Socket, connection: Connection, limit: number, bodyLimit: number): boolean {
+  const { headStart, headEnd, latest } = connection
+  const { bytesRead } = socket
+  if (latest === undefined || latest.req.complete) return bytesRead - headStart > limit
+  return isChunked(latest.req) && bytesRead - headEnd > mostOnWire(latest.req, bodyLimit) + limit
+}
 
 /**
  * Calls `done` once with the error of a header section that is too large, if it is. Lines count without the whitespace
@@ -45,15 +48,16 @@ export const isEndless = (socket: Socket, { headStart }: Connection, limit: numb
  */
 export function checkHeaderSize(request: Doubtful, limit: number, done: (error?: ContractError) => void): void {
   const headStart = request[key]
-  if (headStart === undefined) return done()
-  if (hasLargeLines(request, limit)) return done(tooLarge())
-  // After this turn of the event loop, Node has parsed what it has read.
-  setImmediate(() => {
-    const { socket } = request
-    const { latest } = connectionOf(socket)
-    const rest = socket.bytesRead - headStart - mostOnWire(request, (request as CoalescingMessage).parsedLength)
-    done(latest?.req === request && rest > limit ? tooLarge() : undefined)
-  })
+  if (headStart === undefined) done()
+  else if (hasLargeLines(request, limit)) done(tooLarge())
+  // Node has parsed by then what it has read.
+  else setImmediate(() => done(hasLargeRest(request, headStart, limit) ? tooLarge() : undefined))
+}
+
+function hasLargeRest(request: IncomingMessage, headStart: number, limit: number): boolean {
+  const { socket, parsedLength } = request as CoalescingMessage
+  const rest = socket.bytesRead - headStart - mostOnWire(request, parsedLength)
+  return connectionOf(socket).latest?.req === request && rest > limit
 }
 
 /** Tells whether the lines alone of a head are too large, as they came. */
@@ -62,7 +66,7 @@ const hasLargeLines = ({ method = '', url = '', rawHeaders }: IncomingMessage, l
 
 /** Returns the error of a trailer section that is too large, once `length` bytes of body and all trailers are there. */
 export function checkTrailerSize(request: IncomingMessage, length: number, limit: number): ContractError | undefined {
-  if (request.headers['transfer-encoding'] === undefined) return undefined
+  if (!isChunked(request)) return undefined
   const { latest, headEnd } = connectionOf(request.socket)
   // What came behind the trailers may be another request.
   const isLast = latest?.req === request
@@ -80,5 +84,6 @@ function linesLength(raw: string[]): number {
 }
 
 /** Bytes on the wire for so many bytes of a body: in chunks of one byte, each has six, and the last, empty one has five. */
-const mostOnWire = ({ headers }: IncomingMessage, length: number): number =>
-  headers['transfer-encoding'] === undefined ? length : 6 * length + 5
+const mostOnWire = (request: IncomingMessage, length: number): number => (isChunked(request) ? 6 * length + 5 : length)
+
+const isChunked = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined

@@ -21,7 +21,10 @@ export function acceptJson(app: FastifyInstance, mediaTypes: string[], { headers
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(mediaTypes, ({ headers, raw }, _payload, done) => {
     readBody(raw, { announced: contentLength(headers), limit, memory }, (error, bytes) => {
-      if (bytes === undefined) return done(error)
+      if (bytes === undefined) {
+        done(error)
+        return
+      }
       const refusal = checkTrailerSize(raw, bytes.length, headersLimit) ?? memory.admit(bytes.length)
       if (refusal !== undefined) done(refusal)
       else parse(bytes, done)

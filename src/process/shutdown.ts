@@ -28,10 +28,7 @@ export function endAtSignals(stop: (signal: NodeJS.Signals) => Promise<void>): v
 
 /** Ends the process with exit code 1. */
 export function exit(): void {
-  setTimeout(() => {
-    // Unless stdout is a terminal, a thread may wait for who reads the log, and Node for that thread.
-    if (process.stdout.isTTY) process.exit(1)
-    process.kill(process.pid, 'SIGKILL')
-  }, grace)
+  // Unless stdout is a terminal, a thread may wait for the reader of the log, and Node for that thread.
+  setTimeout(process.stdout.isTTY ? () => process.exit(1) : () => process.kill(process.pid, 'SIGKILL'), grace)
   finish(() => process.exit(1))
 }

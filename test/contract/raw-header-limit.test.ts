@@ -51,12 +51,22 @@ const trailers: Case[] = [
     bytes: [chunked(`${oneChunk}0\r\na:`), { pause: 100 }, `${spaces}b\r\n\r\n`],
     ...tooLarge,
   },
+  {
+    name: 'spaces without an end, more than a body can have',
+    bytes: [chunked(`${oneChunk}0\r\na:`), ' '.repeat(2_000_000)],
+    ...tooLarge,
+  },
   { name: 'a few lines', bytes: chunked(`${oneChunk}0\r\na: b\r\nc:\r\n\r\n`), ...ok },
 ]
 
 const many = 200
 const others: Case[] = [
   { name: 'a body that comes with its head', bytes: request({ body: large }), ...ok },
+  {
+    name: 'a request behind one in chunks',
+    bytes: Buffer.concat([chunked(`${oneChunk}0\r\n\r\n`), request()]),
+    answers: [ok, ok],
+  },
   { name: 'a body in chunks of one byte', bytes: chunked(`${inBytes}0\r\n\r\n`), ...ok },
   { name: '200 requests at once', bytes: Buffer.concat(Array(many).fill(request())), answers: Array(many).fill(ok) },
   {
@@ -74,6 +84,14 @@ overTheWire(t, (t, start) => {
     await runCases(t, port, heads)
     const served = heads.flatMap(({ status, answers = [{ status }] }) => answers).filter(({ status }) => status === 200)
     t.equal(created().filter(({ name }) => name === 'raw').length, served.length, 'nothing that is refused is created')
+  })
+
+  t.test('a body that is dropped does not count for the next head, however small the limits are', async (t) => {
+    const { listen } = await start(t, { limits: { body: 1_024 } })
+    const dropped = request({ body: large, without: ['authorization'] })
+    const steps = [dropped.subarray(0, -1), { answered: 1 }, { pause: 600 }, dropped.subarray(-1), request()]
+    const answers = [{ status: 401, error: 40100 }, ok]
+    await runCases(t, await listen(), [{ name: 'in two pieces', bytes: steps, answers }])
   })
 
   t.test('trailers are too large by their bytes on the wire', async (t) => {

@@ -1,11 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { refuseConnection } from './connection-refusal.ts'
 import { beginConnection, connectionOf, isBehindLast } from './connection-state.ts'
 import { ContractError } from './errors.ts'
 import { isAllRead } from './read-body.ts'
 import { contextOf, type Observer, recordEnd } from './request-context.ts'
+import { stopListening } from './stop-listening.ts'
+
+/** Milliseconds between two looks for connections that are idle, while the server closes. */
+const interval = 10
 
 /** Observer that ignores every event. */
 const unobserved: Observer = { begin() {}, end() {} }
@@ -14,6 +20,8 @@ export type Tracking = {
   observer?: Observer | undefined
   /** Whether each answer is to be the last of its connection. */
   draining?: (() => boolean) | undefined
+  /** Milliseconds for which idle connections are still served after the listener closed; default 0. */
+  linger?: number | undefined
 }
 
 /**
@@ -22,9 +30,10 @@ export type Tracking = {
  */
 export function trackConnections(
   app: FastifyInstance,
-  { observer = unobserved, draining = () => false }: Tracking,
+  { observer = unobserved, draining = () => false, linger = 0 }: Tracking,
 ): void {
   const sockets = new Set<Socket>()
+  let endsWithAnswer = draining
   const finish = (response: ServerResponse) => {
     const context = contextOf(response.req)
     recordEnd(context, response.headersSent ? response.statusCode : undefined)
@@ -54,7 +63,8 @@ export function trackConnections(
     connection.previous = connection.latest
     connection.latest = response
     // Node loses what came in one segment behind a request to upgrade: what is parsed next may be the middle of a body.
-    if (draining() || request.headers.upgrade !== undefined || isBehindLast(request)) response.shouldKeepAlive = false
+    if (endsWithAnswer() || request.headers.upgrade !== undefined || isBehindLast(request))
+      response.shouldKeepAlive = false
     connection.owed.push(response)
     observer.begin(contextOf(request))
     response.on('close', left)
@@ -65,17 +75,22 @@ export function trackConnections(
     // RFC 9110 section 9.3.6: CONNECT asks for a tunnel, which no path of a contract is.
     refuseConnection(new ContractError('noSuchMethod', 'there are no tunnels here', { allow: '' }), socket)
   })
-  // An answer that is owed becomes the last of its connection; Node would keep that open, and enforces no time limit
-  // once the server closes.
-  app.addHook('preClose', (done) => {
+  app.addHook('preClose', async () => {
+    endsWithAnswer = () => true
+    await stopListening(app.server)
     for (const socket of sockets) {
       const { latest } = connectionOf(socket)
-      if (latest === undefined || latest.writableFinished) socket.destroySoon()
-      else {
-        latest.shouldKeepAlive = false
-        socket.setTimeout(app.server.requestTimeout)
-      }
+      if (latest !== undefined) latest.shouldKeepAlive = false
     }
-    done()
+    const lingersUntil = performance.now() + linger
+    while (sockets.size > 0) {
+      await sleep(interval)
+      if (performance.now() < lingersUntil) continue
+      // What has arrived is read before.
+      await nextTurn()
+      // Node counts a connection as idle between two requests. One that has not sent a byte is idle, too.
+      app.server.closeIdleConnections()
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    }
   })
 }

@@ -77,11 +77,11 @@ export function trackConnections(
   })
   app.addHook('preClose', async () => {
     endsWithAnswer = () => true
-    await stopListening(app.server)
     for (const socket of sockets) {
       const { latest } = connectionOf(socket)
       if (latest !== undefined) latest.shouldKeepAlive = false
     }
+    await stopListening(app.server)
     const lingersUntil = performance.now() + linger
     while (sockets.size > 0) {
       await sleep(interval)

@@ -2,14 +2,19 @@ import { Server } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
-/** Milliseconds that a turn of the event loop must not take to count as idle, and for how long one is waited for. */
-const [idleTurn, patience] = [0.03, 1_000]
+/** Milliseconds that a turn of the event loop must not take to count as idle; twice as many after some turns each. */
+const idleTurn = 0.03
+const turnsUntilDoubled = 50
+
+/** Turns after which the listener closes even if every turn accepted a connection. */
+const mostTurns = 1_000
 
 /**
  * Stops a server from listening, and leaves its open connections alone. The kernel resets connections that wait to be
  * accepted when the listener closes, and libuv accepts one connection in each turn of the event loop. This function
  * waits for a turn that accepted none and was idle, so that hardly any time passes between its poll and the close. The
- * longer it waits, the longer an idle turn may take: a busy process has no better one.
+ * longer it waits, the longer an idle turn may take, because a busy process has no better one. It counts turns, not time:
+ * a process that gets no processor must not close with connections waiting.
  */
 export async function stopListening(server: Server): Promise<void> {
   let accepted = false
@@ -19,16 +24,14 @@ export async function stopListening(server: Server): Promise<void> {
   server.on('connection', note).on('drop', note)
   // The first close of a process has to be compiled, for 0.2 ms.
   new Server().close()
-  const start = performance.now()
   let isIdle = false
-  for (let now = start; !isIdle && now - start < patience; ) {
+  for (let turn = 0; !isIdle && turn < mostTurns; turn++) {
     // The scheduler seldom interrupts a process that has just slept.
     await sleep(1)
     accepted = false
     const began = performance.now()
     await nextTurn()
-    now = performance.now()
-    isIdle = !accepted && now - began < idleTurn + (now - start) / 2_000
+    isIdle = !accepted && performance.now() - began < idleTurn * 2 ** (turn / turnsUntilDoubled)
   }
   // The close of an HTTP server would also destroy idle connections, and stop the time limits of requests.
   Server.prototype.close.call(server)

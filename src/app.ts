@@ -25,13 +25,15 @@ export type AppOptions = {
   shed: (reason: ShedReason) => void
   /** Whether each answer is to be the last of its connection. */
   draining?: () => boolean
+  /** Milliseconds for which close() still serves idle connections after the listener closed; default 0. */
+  linger?: number
   /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For is believed. */
   trustProxy?: string[]
 }
 
 /** Assembles the service on one Fastify instance that does not listen yet; the store stays its caller's to close. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { routes, store, verifyToken, log, observer, draining, shed, trustProxy = [] } = options
+  const { routes, store, verifyToken, log, observer, draining, linger, shed, trustProxy = [] } = options
   const limits = { ...defaultLimits, ...options.limits }
   const app = Fastify({
     ...serverOptions,
@@ -66,6 +68,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     observer,
     draining,
     headersLimit: limits.headers,
+    linger,
     admit,
     run,
     memory: bodyMemory(limits.bodyMemory, shed),

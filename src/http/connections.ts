@@ -7,6 +7,7 @@ import { ContractError } from './errors.ts'
 import { isEndless, noteEnd, noteHead, tooLarge } from './header-limit.ts'
 import { isAllRead } from './read-body.ts'
 import { contextOf, type Observer, recordEnd } from './request-context.ts'
+import { endConnections, stopListening } from './stop-listening.ts'
 
 /** Observer that ignores every event. */
 const unobserved: Observer = { begin() {}, end() {} }
@@ -17,6 +18,8 @@ export type Tracking = {
   draining?: (() => boolean) | undefined
   /** Bytes of a header section. */
   headersLimit?: number | undefined
+  /** Milliseconds for which idle connections are still served after the listener closed; default 0. */
+  linger?: number | undefined
 }
 
 /** Milliseconds between looks at heads that have not ended. */
@@ -28,9 +31,10 @@ const interval = 250
  */
 export function trackConnections(
   app: FastifyInstance,
-  { observer = unobserved, draining = () => false, headersLimit = maxHeaderSize }: Tracking,
+  { observer = unobserved, draining = () => false, headersLimit = maxHeaderSize, linger = 0 }: Tracking,
 ): void {
   const sockets = new Set<Socket>()
+  let endsWithAnswer = draining
   const finish = (response: ServerResponse) => {
     const context = contextOf(response.req)
     recordEnd(context, response.headersSent ? response.statusCode : undefined)
@@ -62,7 +66,8 @@ export function trackConnections(
     connection.previous = connection.latest
     connection.latest = response
     // Node loses what came in one segment behind a request to upgrade: what is parsed next may be the middle of a body.
-    if (draining() || request.headers.upgrade !== undefined || isBehindLast(request)) response.shouldKeepAlive = false
+    if (endsWithAnswer() || request.headers.upgrade !== undefined || isBehindLast(request))
+      response.shouldKeepAlive = false
     connection.owed.push(response)
     observer.begin(contextOf(request))
     response.on('close', left)
@@ -81,17 +86,13 @@ export function trackConnections(
     // RFC 9110 section 9.3.6: CONNECT asks for a tunnel, which no path of a contract is.
     refuseConnection(new ContractError('noSuchMethod', 'there are no tunnels here', { allow: '' }), socket)
   })
-  // An answer that is owed becomes the last of its connection; Node would keep that open, and enforces no time limit
-  // once the server closes.
-  app.addHook('preClose', (done) => {
+  app.addHook('preClose', async () => {
+    endsWithAnswer = () => true
     for (const socket of sockets) {
       const { latest } = connectionOf(socket)
-      if (latest === undefined || latest.writableFinished) socket.destroySoon()
-      else {
-        latest.shouldKeepAlive = false
-        socket.setTimeout(app.server.requestTimeout)
-      }
+      if (latest !== undefined) latest.shouldKeepAlive = false
     }
-    done()
+    await stopListening(app.server)
+    await endConnections(app.server, sockets, linger)
   })
 }

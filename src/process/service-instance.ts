@@ -11,6 +11,9 @@ import { listen } from './listen.ts'
 import { beforeEnd, grace } from './shutdown.ts'
 import { watchStore } from './store-health.ts'
 
+/** Milliseconds for which idle connections are still served after the listener closed, unless DRAIN_DEADLINE is near. */
+const linger = 1_000
+
 /** What serves plants, in this process or in others, and what its management asks it. */
 export type Service = Pick<ManagementOptions, 'metrics' | 'ready' | 'onReady'> & {
   /** Resolves with its URL once it serves. */
@@ -21,7 +24,12 @@ export type Service = Pick<ManagementOptions, 'metrics' | 'ready' | 'onReady'> &
   close(): Promise<void>
 }
 
-export type OwnService = Service & { server: Server; figures(): Promise<Figures> }
+export type OwnService = Service & {
+  server: Server
+  figures(): Promise<Figures>
+  /** Serves from now on what the server is given, without a listener. */
+  begin(): Promise<void>
+}
 
 /**
  * Opens store, tokens and log; gives the service in this process, which does not listen yet. Rejects with one line that
@@ -74,6 +82,7 @@ export async function openService(config: Config, routes: Routes, failed: (error
     },
     shed: metrics.shed,
     draining: () => unready !== undefined,
+    linger: Math.min(linger, (config.drain.deadline - config.drain.time) / 4),
     trustProxy: config.trustProxy,
   })
   app.server.on('drop', () => metrics.refused('connections'))
@@ -83,15 +92,20 @@ export async function openService(config: Config, routes: Routes, failed: (error
     unready = 'the store has failed'
     void app.close()
   })
+  async function begin(): Promise<void> {
+    await app.ready()
+    await health.known
+    unready = undefined
+  }
   return {
     server: app.server,
     figures: metrics.figures,
     metrics: metrics.text,
     onReady: metrics.ready,
+    begin,
     async listen() {
       const url = await listen((place) => app.listen(place), app.server, config)
-      await health.known
-      unready = undefined
+      await begin()
       return url
     },
     async ready() {

@@ -1,5 +1,6 @@
-import cluster, { type Worker } from 'node:cluster'
+import { type ChildProcess, fork } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
+import type { Socket } from 'node:net'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config/read-config.ts'
@@ -12,20 +13,26 @@ export type Question = keyof Answers
 /** What a worker is told, or asked. */
 export type Order = { order: 'serve'; config: Config; routes: Routes } | { order: 'drain' | 'close' | Question }
 
-/** What it tells: that it listens to orders, where it serves, why it is about to end, or an answer. */
+/** The order that comes with a connection. */
+export type TakeOrder = { order: 'take' }
+
+/** What it tells: that it listens to orders, serves, or has taken a connection, why it is about to end, or an answer. */
 export type Report =
   | 'listening'
-  | { url: string }
+  | 'serving'
+  | 'taken'
   | { end: string }
   | { question: Question; answer: Answers[Question] }
   | { question: Question; problem: string }
 
 export type WorkerProcess = {
-  /** Where it serves; rejects with the reason when it has ended before. */
-  url: Promise<string>
+  /** Resolves when it serves; rejects with the reason when it has ended before. */
+  serving: Promise<unknown>
   /** Resolves when it has ended: whether as it was told to, and else why. */
   ended: Promise<{ inPeace: boolean; reason: Error }>
   tell(order: Order): void
+  /** Sends it a connection; resolves with whether it has taken that, one at a time. */
+  take(socket: Socket): Promise<boolean>
   /** Rejects with what the worker complains of, or with the reason of its end. */
   ask<Q extends Question>(question: Q): Promise<Answers[Q]>
   /** Ends it, whatever is in flight. */
@@ -39,16 +46,14 @@ const ignore = () => {}
 
 /** Starts a worker that serves as it is configured. */
 export function forkWorker(config: Config, routes: Routes): WorkerProcess {
-  cluster.setupPrimary({ exec, args: [] })
-  const worker = cluster.fork()
+  const worker = fork(exec)
   const reports = new EventEmitter().on('error', ignore)
   const asked = new Map<Question, Promise<Answers[Question]>>()
   let told: string | undefined
   let end: Error | undefined
 
   worker.on('message', (report: Report) => {
-    if (report === 'listening') reports.emit('listening')
-    else if ('url' in report) reports.emit('url', report.url)
+    if (typeof report === 'string') reports.emit(report)
     else if ('end' in report) told = report.end
     else reports.emit(report.question, report)
   })
@@ -57,9 +62,7 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
     reports.emit('error', end)
     return { inPeace, reason: end }
   })
-  const url = once(reports, 'url').then(([first]) => first)
-  // Nobody waits for that of a successor.
-  url.catch(ignore)
+  const serving = once(reports, 'serving')
   // Node loses what a module is sent before it listens.
   const listening = once(reports, 'listening')
 
@@ -78,9 +81,17 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
 
   tell({ order: 'serve', config, routes })
   return {
-    url,
+    serving,
     ended,
     tell,
+    async take(socket) {
+      const taken = once(reports, 'taken')
+      worker.send({ order: 'take' } satisfies TakeOrder, socket, { keepOpen: true }, ignore)
+      return await taken.then(
+        () => true,
+        () => false,
+      )
+    },
     // Who does not answer is not asked the same again.
     ask<Q extends Question>(question: Q) {
       const answer = asked.get(question) ?? answerOf(question).finally(() => asked.delete(question))
@@ -88,26 +99,29 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
       return answer as Promise<Answers[Q]>
     },
     disconnect() {
-      if (worker.isConnected()) worker.process.disconnect()
+      if (worker.connected) worker.disconnect()
     },
-    kill: () => void worker.process.kill('SIGKILL'),
+    kill: () => void worker.kill('SIGKILL'),
   }
 }
 
 type Ending = { inPeace: boolean; how: string }
 
-function endOf(worker: Worker): Promise<Ending> {
-  const { pid } = worker.process
+function endOf(worker: ChildProcess): Promise<Ending> {
+  const { pid } = worker
   return new Promise((resolve) => {
     worker.on('error', ({ message }) => {
       // Otherwise it is about what was sent to one that ends.
       if (pid === undefined) resolve({ inPeace: false, how: `no worker can be started: ${message}` })
     })
-    // What it has told last may come after its exit.
-    const disconnected = new Promise((resolve) => worker.once('disconnect', resolve))
-    worker.once('exit', async (code, signal) => {
-      await disconnected
-      resolve({ inPeace: code === 0, how: `worker ${pid} ended ${signal ? `by ${signal}` : `with exit code ${code}`}` })
-    })
+    // What it told last may come after its exit. No event is the last one in every case: a disconnect by this process
+    // lets no close follow, and while a connection is sent to the worker its end is no disconnect.
+    const check = () => {
+      const { exitCode, signalCode, connected } = worker
+      if (connected || (exitCode === null && signalCode === null)) return
+      const how = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`
+      resolve({ inPeace: exitCode === 0, how: `worker ${pid} ended ${how}` })
+    }
+    for (const event of ['exit', 'disconnect', 'close']) worker.once(event, check)
   })
 }

@@ -1,35 +1,42 @@
 /** The process of one worker: it serves, as the primary process tells it, and ends with it. */
-import cluster from 'node:cluster'
-import { limitConnections } from './connection-limit.ts'
+import type { Socket } from 'node:net'
+import { receiveConnections } from './received-connections.ts'
 import { type OwnService, openService } from './service-instance.ts'
 import { exit } from './shutdown.ts'
 import { prepareStderr } from './stderr.ts'
-import type { Order, Question, Report } from './worker-process.ts'
+import type { Order, Question, Report, TakeOrder } from './worker-process.ts'
 
 /** Undefined before it serves. */
 let service: OwnService | undefined
+let serve: ((socket: Socket) => void) | undefined
 
 // A terminal, for one, sends them to each process; what follows is for the primary process to say.
 const ignore = () => {}
 process.on('SIGINT', ignore).on('SIGTERM', ignore)
 prepareStderr()
-// When the primary process is gone Node ends this one, but for what is being sent.
-cluster.worker?.on('error', ignore)
-process.on('message', (order: Order) => {
-  follow(order).catch(fail)
+// The primary process is gone.
+process.on('disconnect', () => process.exit())
+process.on('message', (order: Order | TakeOrder, socket: Socket) => {
+  if (order.order === 'take') take(socket)
+  else follow(order).catch(fail)
 })
 
 report('listening')
+
+function take(socket: Socket): void {
+  report('taken')
+  serve?.(socket)
+}
 
 async function follow(order: Order): Promise<void> {
   switch (order.order) {
     case 'serve': {
       const { config, routes } = order
       const opened = await openService(config, routes, fail)
-      limitConnections(opened.server, config.limits.connections)
-      const url = await opened.listen()
+      await opened.begin()
+      serve = receiveConnections(opened.server, config.limits.connections)
       service = opened
-      return report({ url })
+      return report('serving')
     }
     case 'drain':
       return service?.drain()

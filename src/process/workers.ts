@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/read-config.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Routes } from '../openapi/routes.ts'
+import { distributeConnections } from './connection-distributor.ts'
 import type { Service } from './service-instance.ts'
 import { beforeEnd, grace } from './shutdown.ts'
 import { addFigures } from './worker-metrics.ts'
@@ -10,6 +11,8 @@ import { forkWorker, type WorkerProcess } from './worker-process.ts'
 /** Milliseconds until a worker that has ended is replaced: one that cannot live does not keep the machine busy. */
 const pause = 1_000
 
+const ignore = () => {}
+
 /**
  * Gives the service in as many processes as the configuration says, on one port; they are started when it is to listen.
  * One that ends after that is replaced. Its close rejects when a worker has not ended in peace.
@@ -17,6 +20,9 @@ const pause = 1_000
 export async function openWorkers(config: Config, routes: Routes): Promise<Service> {
   const own = createMetrics(routes.info)
   const figures = addFigures(own.figures)
+  const connections = distributeConnections(config.limits.connections * config.workers, () =>
+    own.refused('connections'),
+  )
   /** One for each place, until its successor is started. */
   let workers: WorkerProcess[] = []
   let unready: string | undefined = 'starting'
@@ -35,7 +41,9 @@ export async function openWorkers(config: Config, routes: Routes): Promise<Servi
       process.stderr.write(`plant-store: ${reason.message}; another worker takes its place\n`)
       await sleep(pause)
       if (unready === 'draining') return
-      workers[place] = forkWorker(config, routes)
+      const successor = forkWorker(config, routes)
+      workers[place] = successor
+      successor.serving.then(() => connections.add(successor), ignore)
     }
   }
 
@@ -49,7 +57,9 @@ export async function openWorkers(config: Config, routes: Routes): Promise<Servi
   return {
     async listen() {
       workers = Array.from({ length: config.workers }, () => forkWorker(config, routes))
-      const [url = ''] = await Promise.all(workers.map(({ url }) => url))
+      await Promise.all(workers.map(({ serving }) => serving))
+      for (const worker of workers) connections.add(worker)
+      const url = await connections.listen(config)
       places = workers.map((_, place) => occupy(place))
       unready = undefined
       return url
@@ -65,6 +75,7 @@ export async function openWorkers(config: Config, routes: Routes): Promise<Servi
       tell('drain')
     },
     async close() {
+      await connections.close()
       tell('close')
       const reasons = await Promise.all(places)
       const reason = reasons.find((reason) => reason !== undefined)

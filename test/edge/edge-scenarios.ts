@@ -9,8 +9,9 @@ import { runScenarios } from '../scenarios/scenario-runner.ts'
 import { descriptors } from './descriptors.ts'
 import { bodies } from './hostile-bodies.ts'
 import { overload } from './overload.ts'
+import { proxies } from './proxied-restarts.ts'
 import { revocation } from './revocation.ts'
 import { rolling } from './rolling-restarts.ts'
 import { slow } from './slow-connections.ts'
 
-await runScenarios({ rolling, slow, overload, bodies, descriptors, revocation }, {})
+await runScenarios({ rolling, proxies, slow, overload, bodies, descriptors, revocation }, {})

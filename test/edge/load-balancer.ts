@@ -2,12 +2,11 @@ import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until, within } from '../../scripts/system/until.ts'
 import { type Load, newTally } from './answer-tally.ts'
+import type { Instance } from './instance-pair.ts'
 import { type Client, newClient } from './keep-alive-client.ts'
 
 /** Milliseconds between two health checks of an instance. */
 const checkInterval = 100
-
-export type Instance = { port: number; managementPort: number }
 
 export type Balancer = Load & {
   /** Returns how many requests found no ready instance; they failed, too. */

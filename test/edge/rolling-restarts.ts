@@ -1,8 +1,8 @@
-import { freePort } from '../../scripts/system/free-port.ts'
-import { startService, token } from '../scenarios/built-service.ts'
+import { token } from '../scenarios/built-service.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
 import type { Scenario } from '../scenarios/scenario-runner.ts'
-import { type Instance, startBalancer } from './load-balancer.ts'
+import { startPair } from './instance-pair.ts'
+import { startBalancer } from './load-balancer.ts'
 
 const restarts = 20
 /** Milliseconds: five health checks of the balancer. */
@@ -24,26 +24,14 @@ async function restartAll(
   drain: number,
   judge: (name: string, failures: number) => void,
 ): Promise<void> {
-  const newInstance = async (): Promise<Instance> => ({ port: await freePort(), managementPort: await freePort() })
-  const instances = [await newInstance(), await newInstance()]
-  const start = ({ port, managementPort }: Instance) =>
-    startService('memory:', {
-      environment: { PORT: String(port), MANAGEMENT_PORT: String(managementPort), DRAIN_TIME: String(drain) },
-    })
-  const services = await Promise.all(instances.map(start))
-  const balancer = startBalancer(instances, token, 16, 5)
-  await Promise.all(instances.map(balancer.seesReady))
-  let unclean = 0
+  const pair = await startPair({ DRAIN_TIME: String(drain) })
+  const balancer = startBalancer(pair.instances, token, 16, 5)
+  await Promise.all(pair.instances.map(balancer.seesReady))
   for (let restart = 0; restart < restarts; restart++) {
-    const which = restart % 2
-    const instance = instances[which] as Instance
-    const { code } = (await services[which]?.stop()) ?? {}
-    if (code !== 0) unclean++
-    services[which] = await start(instance)
-    await balancer.seesReady(instance)
+    await balancer.seesReady(await pair.restart(restart % 2 === 0 ? 0 : 1))
   }
   await balancer.stop()
-  for (const service of services) await service.stop()
+  const unclean = await pair.stop()
 
   const { counts, failed } = balancer.tally
   report.figure(`${prefix}restarts`, restarts)

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { readConfig } from '../../src/config/read-config.ts'
@@ -9,13 +8,16 @@ import { forkWorker, type WorkerProcess } from '../../src/process/worker-process
 const document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'))
 
 t.test('a worker that cannot be started has ended', async (t) => {
-  cluster.setupPrimary({ cwd: '/nowhere' })
-  t.teardown(() => cluster.setupPrimary({ cwd: process.cwd() }))
+  const { execPath } = process
+  process.execPath = '/nowhere'
+  t.teardown(() => {
+    process.execPath = execPath
+  })
   const worker = forkWorker(readConfig({}), document)
   const { inPeace, reason } = await worker.ended
   t.notOk(inPeace)
   t.match(reason.message, /^no worker can be started: [^\n]*ENOENT[^\n]*$/)
-  await t.rejects(worker.url, reason)
+  await t.rejects(worker.serving, reason)
   await t.rejects(worker.ask('ready'), reason)
 })
 

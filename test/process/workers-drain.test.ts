@@ -1,7 +1,9 @@
 import { Agent } from 'node:http'
 import t from 'tap'
 import { until } from '../../scripts/system/until.ts'
+import { request } from '../support/raw.ts'
 import { forSourceAndBundle } from '../support/service-code.ts'
+import { openSocket, untilRefused } from '../support/sockets.ts'
 import { heldCreates, startWorkers, storeWith } from '../support/workers.ts'
 
 forSourceAndBundle(t, (t, code) => {
@@ -27,6 +29,23 @@ forSourceAndBundle(t, (t, code) => {
     isReady = false
     await Promise.all(clients)
     t.same(new Set(statuses), new Set([200]))
+    t.hasStrict(await untilEnded(), { code: 0, signal: null, stderr: banner })
+  })
+
+  t.test('connections that wait to be accepted or have begun a request at the close are served', async (t) => {
+    const environment = { STORE_URL: storeWith(t, '', 'memory:', code) }
+    const { port, pids, signal, untilEnded, banner } = await startWorkers(t, environment, { command })
+    await pids()
+    const begun = await Promise.all([1, 2, 3, 4].map(() => openSocket(t, port, request().subarray(0, 30))))
+    // The kernel connects clients while the process is stopped.
+    signal('SIGSTOP')
+    const waiting = await Promise.all(Array.from({ length: 20 }, () => openSocket(t, port, request())))
+    signal('SIGTERM')
+    signal('SIGCONT')
+    for (const client of waiting) t.match(await client.closed(), /^HTTP\/1\.1 200 /)
+    await untilRefused(port)
+    for (const { socket } of begun) socket.write(request().subarray(30))
+    for (const client of begun) t.match(await client.closed(), /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is)
     t.hasStrict(await untilEnded(), { code: 0, signal: null, stderr: banner })
   })
 

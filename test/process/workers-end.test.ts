@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { until } from '../../scripts/system/until.ts'
 import { spawnService } from '../support/service-process.ts'
+import { openSocket } from '../support/sockets.ts'
 import { gone, startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
 
 t.test('a worker that is stuck keeps neither operators nor the end waiting', async (t) => {
@@ -45,6 +47,23 @@ t.test('a worker that has just ended gets no successor at the end', async (t) =>
   const [first] = await pids()
   process.kill(first, 'SIGKILL')
   await becomes(/^worker \d+ ended by SIGKILL\n$/)
+  const told = `plant-store: worker ${first} ended by SIGKILL; another worker takes its place\n`
+  t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
+})
+
+t.test('a worker that ends while it is sent a connection is replaced, and its connections are closed', async (t) => {
+  const { port, pids, becomes, stop, banner } = await startWorkers(t, { STORE_URL: storeWith(t) })
+  const [first] = await pids()
+  process.kill(first, 'SIGSTOP')
+  const request = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
+  const clients = await Promise.all([1, 2, 3, 4].map(() => openSocket(t, port, request)))
+  const served = () => clients.filter((client) => client.received() !== '').length
+  // In turn: the other worker gets all but one.
+  await until(() => served() >= 3, 'the other worker serves')
+  process.kill(first, 'SIGKILL')
+  await until(() => clients.every((client) => client.isClosed() || client.received() !== ''), 'none waits')
+  await becomes(/^starting\n$/)
+  await becomes(/^ready\n$/)
   const told = `plant-store: worker ${first} ended by SIGKILL; another worker takes its place\n`
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
 })

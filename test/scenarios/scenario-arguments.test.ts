@@ -26,7 +26,7 @@ t.test('a wrong argument is refused with what is allowed', async (t) => {
 t.test('a runner exits with 1 after a wrong name', async (t) => {
   for (const [runner, names] of [
     ['test/faults/fault-scenarios.ts', /^unknown scenario none; use kill, power-loss, .*\n$/],
-    ['test/edge/edge-scenarios.ts', /^unknown scenario none; use rolling, slow, .*\n$/],
+    ['test/edge/edge-scenarios.ts', /^unknown scenario none; use rolling, proxies, slow, .*\n$/],
   ] as const) {
     t.match(await run(t, runner, {}, ['none']).ended, { code: 1, stdout: /^$/, stderr: names })
   }

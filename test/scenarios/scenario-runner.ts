@@ -10,6 +10,8 @@ import { newReport, type Report } from './scenario-report.ts'
 /** What a scenario can need of the machine, and the check for it. */
 const requirements = {
   strace: () => spawnSync('strace', ['-V']).status === 0,
+  nginx: () => spawnSync('nginx', ['-v']).status === 0,
+  haproxy: () => spawnSync('haproxy', ['-v']).status === 0,
   'root on Linux': () => process.platform === 'linux' && process.getuid?.() === 0,
 }
 

@@ -1,0 +1,71 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { token } from '../scenarios/built-service.ts'
+import type { Report } from '../scenarios/scenario-report.ts'
+import type { Scenario } from '../scenarios/scenario-runner.ts'
+import type { Load } from './answer-tally.ts'
+import { startClosedLoad } from './closed-loop.ts'
+import { startPair } from './instance-pair.ts'
+import { startOpenLoad } from './open-loop.ts'
+import { haproxy, nginx, type StartProxy } from './reverse-proxy.ts'
+
+const restarts = 20
+/** Connections of the clients, and requests a second of the load that does not saturate. */
+const [clients, rate] = [48, 400]
+/** Milliseconds: three health checks of HAProxy. */
+const drainTime = 1_500
+/** Milliseconds: longer than fail_timeout of nginx, which counts whole seconds, and a health check of HAProxy. */
+const settling = 2_500
+
+const steady = (port: number) => startOpenLoad({ port, token, rate, connections: clients })
+const saturating = (port: number) => startClosedLoad({ port, token, clients, refused: 'again' })
+
+type Case = { name: string; start: StartProxy; load: (port: number) => Load; workers?: number }
+
+const cases: Case[] = [
+  { name: 'nginx without retries', start: nginx(false), load: steady },
+  { name: 'nginx without retries, 2 workers', start: nginx(false), load: steady, workers: 2 },
+  { name: 'nginx', start: nginx(true), load: steady },
+  { name: 'nginx, saturated', start: nginx(true), load: saturating },
+  { name: 'haproxy', start: haproxy, load: steady },
+  { name: 'haproxy, saturated', start: haproxy, load: saturating },
+]
+
+/** A rolling restart behind a real proxy loses no request. */
+export const proxies: Scenario = {
+  title: `${restarts} rolling restarts of two instances behind nginx and HAProxy`,
+  needs: ['nginx', 'haproxy'],
+  async run(report, { directory }) {
+    for (const [index, one] of cases.entries()) {
+      const own = join(directory, String(index))
+      mkdirSync(own)
+      await restartAll(report, one, own)
+    }
+  },
+}
+
+async function restartAll(report: Report, { name, start, load, workers = 1 }: Case, directory: string): Promise<void> {
+  // Two processes cannot share the memory store; this one keeps nothing.
+  const storeUrl = workers === 1 ? 'memory:' : 'module:./test/edge/limited-store.js'
+  const pair = await startPair({ DRAIN_TIME: String(drainTime), WORKERS: String(workers) }, storeUrl)
+  const proxy = await start(pair.instances, directory)
+  await sleep(settling)
+  const running = load(proxy.port)
+  for (let restart = 0; restart < restarts; restart++) {
+    await pair.restart(restart % 2 === 0 ? 0 : 1)
+    await sleep(settling)
+  }
+  await running.stop()
+  await proxy.stop()
+  const unclean = await pair.stop()
+
+  const { counts, failed } = running.tally
+  report.notZero(`${name}: requests answered with 200`, counts[200] ?? 0)
+  for (const [status, count] of Object.entries(counts)) {
+    if (status !== '200') report.figure(`${name}: answers: ${status}`, count)
+  }
+  report.figure(`${name}: p99 of 200s (ms)`, running.tally.percentile(99))
+  report.zero(`${name}: requests that failed`, failed)
+  report.zero(`${name}: exit codes other than 0`, unclean)
+}

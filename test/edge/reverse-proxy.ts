@@ -1,0 +1,85 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { freePort } from '../../scripts/system/free-port.ts'
+import { until } from '../../scripts/system/until.ts'
+import { spawnProcess } from '../support/process.ts'
+import type { Instance } from './instance-pair.ts'
+
+/** A proxy program in a process of its own. */
+export type ReverseProxy = { port: number; stop(): Promise<unknown> }
+
+/** Starts a proxy in front of two instances, with files in the given directory; resolves when it listens. */
+export type StartProxy = (instances: [Instance, Instance], directory: string) => Promise<ReverseProxy>
+
+/**
+ * Returns what starts nginx with deploy/nginx.conf.
+ *
+ * @param retries Whether nginx sends a POST whose connection broke to the other instance; its own default is not to.
+ */
+export const nginx =
+  (retries: boolean): StartProxy =>
+  async (instances, directory) => {
+    const { port, text } = await configuration('deploy/nginx.conf', instances)
+    const server = retries ? text : replace(text, /^ *proxy_next_upstream .*\n/m, '')
+    // An nginx that is installed keeps its pid, log and temporary files elsewhere.
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `${name}_temp_path ${join(directory, name)};`,
+    )
+    const path = write(directory, 'nginx.conf', [
+      'daemon off;',
+      'worker_processes 2;',
+      `pid ${join(directory, 'nginx.pid')};`,
+      `error_log ${join(directory, 'nginx.log')};`,
+      'events {}',
+      ['http {', 'access_log off;', ...temporary, server, '}'].join('\n'),
+    ])
+    return await start(['nginx', '-e', join(directory, 'nginx.log'), '-p', directory, '-c', path], port)
+  }
+
+/** Starts HAProxy with deploy/haproxy.cfg. */
+export const haproxy: StartProxy = async (instances, directory) => {
+  const { port, text } = await configuration('deploy/haproxy.cfg', instances)
+  return await start(['haproxy', '-db', '-f', write(directory, 'haproxy.cfg', [text])], port)
+}
+
+/** Reads a sample configuration, with the ports of the instances and a free port of the proxy in place of its own. */
+async function configuration(path: string, [one, two]: [Instance, Instance]): Promise<{ port: number; text: string }> {
+  const port = await freePort()
+  let text = replace(readFileSync(path, 'utf8'), '127.0.0.1:8080', `127.0.0.1:${port}`)
+  for (const [sample, instance] of [
+    [3000, one],
+    [3010, two],
+  ] as const) {
+    text = replace(text, `127.0.0.1:${sample}`, `127.0.0.1:${instance.port}`)
+    text = text.replace(`port ${sample + 1}`, `port ${instance.managementPort}`)
+  }
+  return { port, text }
+}
+
+function replace(text: string, what: string | RegExp, by: string): string {
+  const replaced = text.replace(what, by)
+  if (replaced === text) throw new Error(`the sample configuration lacks ${what}`)
+  return replaced
+}
+
+function write(directory: string, name: string, parts: string[]): string {
+  const path = join(directory, name)
+  writeFileSync(path, `${parts.join('\n')}\n`)
+  return path
+}
+
+async function start(command: string[], port: number): Promise<ReverseProxy> {
+  // A process group of its own, so that a kill reaches the workers of the proxy, too.
+  const running = spawnProcess(command, { detached: true })
+  const listens = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(socket.destroy() !== undefined))
+      socket.on('error', () => resolve(false))
+    })
+  await until(async () => {
+    if (running.child.exitCode !== null) throw new Error(`${command[0]} ended: ${running.output.stderr}`)
+    return await listens()
+  }, `${command[0]} listens`)
+  return { port, stop: () => running.stop() }
+}

@@ -219,17 +219,6 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
       }
     }
   })
-
-  t.test('a probe whose answer takes its time is not closed for idle connections', async (t) => {
-    const { port, ask, store } = await start(t)
-    store.hang()
-    const asked = store.asked()
-    const probe = ask('/readyz')
-    await until(() => store.asked() > asked, 'the store is asked')
-    const idle = await Promise.all(Array.from({ length: 2 * mostConnections }, () => openSocket(t, port)))
-    t.equal((await probe).status, 503)
-    for (const { socket } of idle) socket.destroy()
-  })
 }
 
 t.test('in this process', async (t) => suite(t, startHere))
@@ -329,4 +318,15 @@ t.test('no connection outlasts closeAllConnections', async (t) => {
   stop(server)
   await Promise.all([within(closed, 'the close of the server'), silent.closed()])
   t.equal(server.listening, false)
+})
+
+t.test('a probe whose answer takes its time is not closed for idle connections', async (t) => {
+  const { port, ask, store } = await startHere(t)
+  store.hang()
+  const asked = store.asked()
+  const probe = ask('/readyz')
+  await until(() => store.asked() > asked, 'the store is asked')
+  const idle = await Promise.all(Array.from({ length: 2 * mostConnections }, () => openSocket(t, port)))
+  t.equal((await probe).status, 503)
+  for (const { socket } of idle) socket.destroy()
 })

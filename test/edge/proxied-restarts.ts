@@ -15,8 +15,8 @@ const restarts = 20
 const [clients, rate] = [48, 400]
 /** Milliseconds: three health checks of HAProxy. */
 const drainTime = 1_500
-/** Milliseconds: longer than fail_timeout of nginx, which counts whole seconds, and a health check of HAProxy. */
-const settling = 2_500
+/** Milliseconds: three health checks of HAProxy. */
+const settling = 1_500
 
 const steady = (port: number) => startOpenLoad({ port, token, rate, connections: clients })
 const saturating = (port: number) => startClosedLoad({ port, token, clients, refused: 'again' })

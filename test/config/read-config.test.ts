@@ -39,6 +39,7 @@ t.test('every variable', async (t) => {
     JWT_JWKS_URL: 'https://issuer.example/keys?of=plants',
     TRUST_PROXY: '10.0.0.0/8, 192.0.2.1,fd00::/8',
     BODY_LIMIT: '1024',
+    BODY_MEMORY_LIMIT: '2',
     HEADERS_LIMIT: '2048',
     HEADERS_TIMEOUT: '1',
     REQUEST_TIMEOUT: '2',
@@ -73,6 +74,7 @@ t.test('every variable', async (t) => {
     },
     limits: {
       body: 1024,
+      bodyMemory: 2,
       headers: 2048,
       headersTime: 1,
       requestTime: 2,

@@ -9,7 +9,10 @@ const slice = 500
 /** By the digest of its token, a client and when that expires, in milliseconds since 1970. */
 export type Accepted = Map<string, { client: Client; expires: number }>
 
-/** Returns the tokens of a file and how many clients have one that is not expired, in slices between which others run. */
+/**
+ * Parses a tokens file in slices that yield to the event loop; returns the tokens and the number of clients with a token
+ * that has not expired.
+ */
 export async function readAccepted(text: string): Promise<{ tokens: Accepted; clients: number }> {
   const tokens: Accepted = new Map()
   const clients = new Set<string>()

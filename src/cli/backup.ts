@@ -30,12 +30,12 @@ export function backup(target: string, environment: NodeJS.ProcessEnv): string {
     syncPath(directory)
     return `${plants} plants are in ${target}\n`
   } finally {
-    rmSync(`${target}${lockSuffix}`)
+    rmSync(`${target}${lockSuffix}`, { force: true })
     release()
   }
 }
 
-/** Removes the copy of a lock that nobody holds, then the lock, so that a copy without a lock is nobody's leftover. */
+/** Removes an abandoned lock and its copy; the copy goes first, so that no copy is ever left without a lock. */
 function removeLeftover(path: string): void {
   const release = lock(path)
   if (release === undefined) return

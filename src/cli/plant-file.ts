@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { readConfig } from '../config/read-config.ts'
 import { syncPath } from '../store/durable-files.ts'
@@ -50,7 +50,10 @@ export function assertSound(path: string): number {
  */
 export function copyPlants(from: string, to: string): number {
   try {
+    // A copy must not be open to more users than the file, at no moment.
+    closeSync(openSync(to, 'wx', 0o600))
     readPlants(from, (database) => database.prepare('VACUUM INTO ?').run(to))
+    chmodSync(to, statSync(from).mode & 0o777)
     const plants = assertSound(to)
     syncPath(to)
     return plants

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { refuseConnection } from './connection-refusal.ts'
 import { beginConnection, connectionOf, isBehindLast } from './connection-state.ts'
 import { ContractError } from './errors.ts'
-import { isEndless, noteEnd, noteHead, tooLarge } from './header-limit.ts'
+import { isEndless, noteEnd, noteHead, noteQuiet, tooLarge } from './header-limit.ts'
 import { isAllRead } from './read-body.ts'
 import { contextOf, type Observer, recordEnd } from './request-context.ts'
 import { endConnections, stopListening } from './stop-listening.ts'
@@ -76,6 +76,7 @@ export function trackConnections(
   const looking = setInterval(() => {
     for (const socket of sockets) {
       const connection = connectionOf(socket)
+      noteQuiet(socket, connection)
       if (isEndless(socket, connection, headersLimit, bodyLimit)) refuseConnection(tooLarge(), socket)
     }
   }, interval).unref()
@@ -92,7 +93,7 @@ export function trackConnections(
       const { latest } = connectionOf(socket)
       if (latest !== undefined) latest.shouldKeepAlive = false
     }
-    await stopListening(app.server)
+    await stopListening(app.server, linger)
     await endConnections(app.server, sockets, linger)
   })
 }

@@ -20,6 +20,8 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
     // Fastify closes after every error of a body parser, also when the body was read whole.
     reply.removeHeader('connection')
   }
+  // Behind another answer of its connection, a request may wait for long.
+  request.body = undefined
   // As text: an error leaves as it is, whatever the schemas of the operation say.
   reply.serializer(String).code(error.statusCode).headers(error.headers)
   reply.type(jsonMediaType).send(JSON.stringify(error.body))

@@ -34,6 +34,12 @@ export function noteEnd(request: IncomingMessage, connection: Connection): void 
   connection.headStart = isKnown ? Math.min(bytesRead, headEnd + contentLength(request.headers)) : bytesRead
 }
 
+/** Notes where the next head begins at the latest, when an answer has left before the body of its request was whole. */
+export function noteQuiet(socket: Socket, connection: Connection): void {
+  const isQuiet = connection.owed.length === 0 && (connection.latest?.req.complete ?? true)
+  if (isQuiet && Number.isNaN(connection.headStart)) connection.headStart = socket.bytesRead
+}
+
 /** Tells whether a head, or trailers, are too large that have not ended; `bodyLimit` is the most that a body can have. */
 export function isEndless(socket: Socket, connection: Connection, limit: number, bodyLimit: number): boolean {
   const { headStart, headEnd, latest } = connection

@@ -50,7 +50,7 @@ export function readBody(
   }
 }
 
-/** Mostly so, once its client is authenticated. */
+/** Usually true after authentication. */
 const hasArrived = ({ complete, readableLength }: IncomingMessage, announced: number): boolean =>
   complete || (announced > 0 && readableLength === announced)
 
@@ -83,7 +83,10 @@ function collect(request: IncomingMessage, limit: number, memory: BodyMemory, do
   const breakOff = () => settle(new ContractError('malformedRequest', 'the body is not whole'))
   request.on('data', take).on('end', end).on('close', breakOff)
   // Before "close"; without a listener it would end the process.
-  request.on('error', () => {})
+  request.on('error', ignore)
 }
+
+/** Shares no scope with the bytes, which would then live as long as the request. */
+const ignore = () => {}
 
 const tooLarge = () => new ContractError('bodyTooLarge', 'the body is too large')

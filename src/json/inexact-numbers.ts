@@ -1,7 +1,7 @@
 import { mayBeInexact } from './exact-integer.ts'
 import { JsonScanner } from './json-scanner.ts'
 
-/** An object or array by its place: its key in another, which is at a place too; undefined is what holds the root. */
+/** The path to an object or array: its key and the path of its holder; undefined stands for the document. */
 export type Holder = { holder: Holder | undefined; key: string | number; value?: object }
 
 /** A number whose double may have another value, its holder and its key there. */

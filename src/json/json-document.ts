@@ -1,4 +1,4 @@
-/** A parsed document: the value has a place, like every value inside it. */
+/** A parsed JSON document. It holds its root under the key `value`, so that the root has a holder and a key, too. */
 export type JsonDocument = {
   value: unknown
   /** The number of characters of its text. */

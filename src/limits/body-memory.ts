@@ -30,8 +30,8 @@ export function bodyMemory(limit: number, shed: (reason: ShedReason) => void): B
     },
     during(bytes, handle) {
       if (bytes < smallBody) return handle()
-      values += valueFactor * bytes
       const outcome = handle()
+      values += valueFactor * bytes
       const release = () => {
         values -= valueFactor * bytes
       }

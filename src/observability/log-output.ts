@@ -20,8 +20,8 @@ const full = 'stdout is not read; up to 16 MB wait for its reader, lines beyond 
 export type LogOutput = DestinationStream & { flush(done?: (error?: Error) => void): void }
 
 /**
- * Opens stdout for the log: a write never waits, and a full disk or a reader that is gone does not end the service. What
- * is wrong is told once on stderr, until all lines are written again. `isShared` says whether other processes write there too.
+ * Opens stdout for the log. Writes never block; a full disk or a missing reader does not end the service. Each problem is
+ * reported once on stderr, until all lines are written again. `isShared` says whether other processes write there, too.
  */
 export const openLogOutput = (isShared: boolean, stdout = process.stdout): LogOutput =>
   stdout.isTTY === true ? terminal(stdout) : fileOrPipe(isShared)
@@ -73,7 +73,7 @@ function fileOrPipe(isShared: boolean): LogOutput {
   return stream
 }
 
-/** Tells stderr what is wrong with the log, and by itself when nobody reads it. */
+/** Reports problems of the log on stderr, also that its reader has stopped reading. */
 function watchReader() {
   let isTold = false
   let timer: NodeJS.Timeout | undefined
@@ -84,7 +84,7 @@ function watchReader() {
   }
   const look = () => {
     const before = reads
-    // When it is the event loop that was late, what was taken meanwhile is heard of first.
+    // After a late event loop, pending events of writes come first.
     setImmediate(() => {
       if (reads === before) tell(full)
     })

@@ -16,8 +16,9 @@ type Format = keyof typeof bounds
 const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 
 /**
- * Makes an Ajv exact for integers that a double does not hold. The formats int32 and int64 judge the digits that
- * `parseJson` kept, and int64 adds its places to `found`; what an alternative found that failed is taken back. Ajv's other keywords stay right, since rounding never moves a number across a limit that is a double.
+ * Makes an Ajv exact for integers that a double does not hold. The formats int32 and int64 check the digits that
+ * `parseJson` kept. int64 also adds each place to `found`; a failed subschema removes its places. Ajv's other keywords stay
+ * right, since rounding never moves a number across a limit that is a double.
  */
 export function addExactKeywords(ajv: Ajv, found: Int64Places): void {
   replace(ajv, 'format', (format) => ({

@@ -107,6 +107,8 @@ function handle(
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
+    // Behind another answer of its connection, a request may wait for long.
+    if (bytes >= smallBody) request.body = undefined
     run(
       () => memory.during(bytes, () => handler(input as never)),
       (error, outcome) => {

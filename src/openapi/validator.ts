@@ -34,6 +34,8 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
     const compiled = lazily(() => ajv().compile(schema as object))
     return (document: JsonDocument): ErrorObject[] | undefined => {
       const validate = compiled()
+      // What a validation that threw has left.
+      places.length = 0
       const isValid = validate(document.value, {
         instancePath: '',
         parentData: document,

@@ -2,8 +2,8 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Returns what has an HTTP server serve a connection that another process accepted, as if the server had accepted it:
- * beyond the limit it closes the connection and emits `drop`.
+ * Returns a function that serves a connection accepted by another process. Beyond the limit it closes the connection and
+ * emits `drop`.
  */
 export function receiveConnections(server: Server, limit: number): (socket: Socket) => void {
   let open = 0

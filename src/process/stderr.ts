@@ -1,6 +1,6 @@
 import { neverWait } from '../observability/terminal.ts'
 
-/** Keeps stderr from stopping or ending the process: what cannot be told there is no reason for either. */
+/** Prevents a blocked or closed stderr from stopping the process. */
 export function prepareStderr(): void {
   process.stderr.on('error', () => {})
   neverWait(process.stderr)

@@ -7,7 +7,7 @@ const interval = 1_000
 const idle = 5
 /** A probe without an answer counts as failed from then on, and is no longer waited for. */
 const [late, abandoned] = [2, 10]
-/** So many looks at which creates failed make the service unready, although the probes between them succeed. */
+/** The service becomes unready after so many looks with failed creates, even if probes succeed. */
 const enough = 5
 /** After so long without a failed create, a probe is believed again. */
 const calm = 10
@@ -24,9 +24,9 @@ export type StoreHealth = {
 }
 
 /**
- * Follows whether creates succeed. A new plant proves that they do; two failures in a row, of which one is a probe's, that
- * they do not, and so do failed creates in spite of good probes. Then the store is probed until a probe or a create
- * succeeds. One error alone changes nothing, and neither does a plant that was there before, for which no store need write.
+ * Derives readiness from creates and probes. A new plant proves that the store is ready. Two failures in a row, of which one
+ * is a probe's, or repeated failures of creates in spite of good probes make it unready. Then it is probed until a probe or a
+ * create succeeds. One failure changes nothing, and neither does an identical plant, for which no store need write.
  *
  * @param changed Is told the reason when creates begin to fail, and undefined when they succeed again.
  */

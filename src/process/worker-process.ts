@@ -13,10 +13,10 @@ export type Question = keyof Answers
 /** What a worker is told, or asked. */
 export type Order = { order: 'serve'; config: Config; routes: Routes } | { order: 'drain' | 'close' | Question }
 
-/** The order that comes with a connection. */
-export type TakeOrder = { order: 'take' }
+/** Comes with a connection, which is lost when the worker has no descriptor for it; what follows is told in any case. */
+export type ConnectionOrder = { order: 'take' } | { order: 'confirm' }
 
-/** What it tells: that it listens to orders, serves, or has taken a connection, why it is about to end, or an answer. */
+/** A message from a worker: listening for orders, serving, ready for the next connection, the reason of its end, an answer. */
 export type Report =
   | 'listening'
   | 'serving'
@@ -28,7 +28,7 @@ export type Report =
 export type WorkerProcess = {
   /** Resolves when it serves; rejects with the reason when it has ended before. */
   serving: Promise<unknown>
-  /** Resolves when it has ended: whether as it was told to, and else why. */
+  /** Resolves when the process has exited, with whether the exit was clean and the reason. */
   ended: Promise<{ inPeace: boolean; reason: Error }>
   tell(order: Order): void
   /** Sends it a connection; resolves with whether it has taken that, one at a time. */
@@ -85,8 +85,10 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
     ended,
     tell,
     async take(socket) {
+      if (end !== undefined) return false
       const taken = once(reports, 'taken')
-      worker.send({ order: 'take' } satisfies TakeOrder, socket, { keepOpen: true }, ignore)
+      worker.send({ order: 'take' } satisfies ConnectionOrder, socket, { keepOpen: true }, ignore)
+      worker.send({ order: 'confirm' } satisfies ConnectionOrder, ignore)
       return await taken.then(
         () => true,
         () => false,

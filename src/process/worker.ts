@@ -4,11 +4,12 @@ import { receiveConnections } from './received-connections.ts'
 import { type OwnService, openService } from './service-instance.ts'
 import { exit } from './shutdown.ts'
 import { prepareStderr } from './stderr.ts'
-import type { Order, Question, Report, TakeOrder } from './worker-process.ts'
+import type { ConnectionOrder, Order, Question, Report } from './worker-process.ts'
 
 /** Undefined before it serves. */
 let service: OwnService | undefined
 let serve: ((socket: Socket) => void) | undefined
+let isDraining = false
 
 // A terminal, for one, sends them to each process; what follows is for the primary process to say.
 const ignore = () => {}
@@ -16,17 +17,13 @@ process.on('SIGINT', ignore).on('SIGTERM', ignore)
 prepareStderr()
 // The primary process is gone.
 process.on('disconnect', () => process.exit())
-process.on('message', (order: Order | TakeOrder, socket: Socket) => {
-  if (order.order === 'take') take(socket)
+process.on('message', (order: Order | ConnectionOrder, socket?: Socket) => {
+  if (order.order === 'take') socket && serve?.(socket)
+  else if (order.order === 'confirm') report('taken')
   else follow(order).catch(fail)
 })
 
 report('listening')
-
-function take(socket: Socket): void {
-  report('taken')
-  serve?.(socket)
-}
 
 async function follow(order: Order): Promise<void> {
   switch (order.order) {
@@ -34,11 +31,13 @@ async function follow(order: Order): Promise<void> {
       const { config, routes } = order
       const opened = await openService(config, routes, fail)
       await opened.begin()
+      if (isDraining) opened.drain()
       serve = receiveConnections(opened.server, config.limits.connections)
       service = opened
       return report('serving')
     }
     case 'drain':
+      isDraining = true
       return service?.drain()
     case 'close':
       if (service === undefined) process.exit()

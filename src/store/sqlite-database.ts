@@ -40,9 +40,11 @@ export function openDatabase(path: string): PlantDatabase {
     for (const closeOne of opened.splice(0).reverse()) closeOne()
   }
   try {
+    // Under another name the file is read without its journal, which may hold all of it.
+    if (hasOtherNames(real)) throw new Error('it has several names: each would have a journal')
     const lock = `${real}-lock`
     // No lock is made beside another program's file. Where there is one, the file may be open in this process, which would
-    // lose SQLite's own locks by closing it (sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
+    // lose SQLite's own locks by closing it (sqlite.org/howtocorrupt.html section 2.2).
     if (!existsSync(lock)) assertOursAt(real)
     // One process owns the file, until it closes it or ends in any way: by a lock on a file beside it, so that others may
     // read the database, for a backup.
@@ -54,7 +56,6 @@ export function openDatabase(path: string): PlantDatabase {
     const database = new Database(real, { timeout })
     opened.push(() => database.close())
     assertOurs(database)
-    if (statSync(real).nlink > 1) throw new Error('it has several names: each would have a journal')
     makeDurable(database)
     migrate(database)
     const probe = prober(database)
@@ -76,15 +77,15 @@ export function openDatabase(path: string): PlantDatabase {
   }
 }
 
+/** A directory has several names anyway. */
+function hasOtherNames(path: string): boolean {
+  const status = statSync(path, { throwIfNoEntry: false })
+  return status?.isFile() && status.nlink > 1
+}
+
 /** Throws when a file is not one for this version. */
 function assertOursAt(path: string): void {
-  if (!existsSync(path) || isMarkedFile(path)) return
-  const database = new Database(path, { timeout })
-  try {
-    assertOurs(database)
-  } finally {
-    database.close()
-  }
+  if (existsSync(path) && !isMarkedFile(path)) readDatabase(path, assertOurs)
 }
 
 /** In WAL mode only synchronous=FULL syncs at every commit (sqlite.org/pragma.html#pragma_synchronous). */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
@@ -14,6 +14,7 @@ t.test('a backup of a store in use is a consistent snapshot', async (t) => {
   const target = join(directory, 'copy.db')
   const store = await openStore(STORE_URL)
   await store.create({ id: 0n, name: 'a' })
+  chmodSync(join(directory, 'plants.db'), 0o600)
   let created = 1
   let ended = false
   const load = (async () => {
@@ -25,6 +26,7 @@ t.test('a backup of a store in use is a consistent snapshot', async (t) => {
   await store.close()
 
   t.equal(code, 0)
+  t.equal(statSync(target).mode & 0o777, 0o600, 'no more users may read it')
   const ids = idsIn(target)
   t.equal(stdout, `${ids.length} plants are in ${target}\n`)
   t.ok(ids.length > 0 && ids.length <= created)

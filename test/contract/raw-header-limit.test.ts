@@ -43,6 +43,22 @@ const heads: Case[] = [
   },
 ]
 
+heads.push({
+  name: 'spaces without an end, behind a request whose body came after its answer',
+  bytes: [
+    request({ without: ['authorization'], headers: ['Content-Length: 1'], body: '' }),
+    { answered: 1 },
+    'x',
+    { pause: 600 },
+    unfinished(`a:${spaces}`),
+  ],
+  answers: [
+    { status: 401, error: 40100 },
+    { status: 431, error: 43100 },
+  ],
+  closes: true,
+})
+
 const trailers: Case[] = [
   { name: '15,000 lines', bytes: chunked(`${oneChunk}0\r\n${lines}\r\n`), ...tooLarge },
   { name: '20,000 spaces', bytes: chunked(`${oneChunk}0\r\na:${spaces}b\r\n\r\n`), ...tooLarge },

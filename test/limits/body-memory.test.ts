@@ -108,6 +108,27 @@ t.test('values that handlers have beyond the limit get 503, small ones do not', 
   t.match(await next, { status: 200 })
 })
 
+t.test('a body that was refused is not kept while its answer waits for the one before', async (t) => {
+  const store = { create: () => new Promise<never>(() => {}), ready: async () => {}, close: async () => {} }
+  const { port, requests } = await listening(t, { store })
+  const small = plant(1, 0)
+  const items = Array(20_000).fill('{"25":0}').join()
+  const bad = `{"id":"1","name":"raw","more":[${items}]}`
+  const framed = (body: string) => head(`Content-Length: ${body.length}`) + body
+  collectGarbage()
+  const before = process.memoryUsage().heapUsed
+  const { socket } = await openSocket(t, port, framed(small))
+  for (let n = 1; n <= 20; n++) {
+    socket.write(framed(bad))
+    await until(() => requests[n]?.readableEnded || requests[n]?.complete, 'the body is read')
+  }
+  await until(() => {
+    collectGarbage()
+    return process.memoryUsage().heapUsed - before < 20 * bad.length
+  }, '20 bodies hold less than 20 times one of them')
+  socket.destroy()
+})
+
 t.test('a body that is alone is served whatever the limit', async (t) => {
   const { create } = await createService(t, { limits: { bodyMemory: 1 } })
   t.match(await create(plant(1, 100_000)), { status: 200 })

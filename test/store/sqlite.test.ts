@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { linkSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -64,6 +65,24 @@ t.test('the database of another program is refused and not changed', async (t) =
     await t.rejects(openStore(`sqlite:${path}`), { message: /^it is the database of another program$/ })
     t.same(readFileSync(path), before)
   }
+})
+
+t.test('the write-ahead log that a killed process of another program left is not touched', async (t) => {
+  const path = join(t.testdir({}), 'foreign.db')
+  const code = `
+    const database = new (require('better-sqlite3'))(${JSON.stringify(path)})
+    database.pragma('journal_mode = WAL')
+    database.exec('CREATE TABLE accounts (id INTEGER)')
+    process.kill(process.pid, 'SIGKILL')`
+  spawnSync(process.execPath, ['-e', code])
+  const files = [path, `${path}-wal`]
+  const before = files.map((file) => readFileSync(file))
+  t.ok(before[1]?.length)
+  await t.rejects(openStore(`sqlite:${path}`), { message: /^it is the database of another program$/ })
+  t.same(
+    files.map((file) => readFileSync(file)),
+    before,
+  )
 })
 
 t.test('a symbolic link does not bypass the lock, and a file with several hard links is refused', async (t) => {

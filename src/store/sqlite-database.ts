@@ -80,7 +80,7 @@ export function openDatabase(path: string): PlantDatabase {
 /** A directory has several names anyway. */
 function hasOtherNames(path: string): boolean {
   const status = statSync(path, { throwIfNoEntry: false })
-  return status?.isFile() && status.nlink > 1
+  return status?.isFile() === true && status.nlink > 1
 }
 
 /** Throws when a file is not one for this version. */

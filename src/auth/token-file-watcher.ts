@@ -45,7 +45,7 @@ export async function followTokens(
     const before = seen
     seen = undefined
     seen = await readTokensFile(path, { size })
-    if (closed || before?.equals(seen)) return
+    if (before?.equals(seen)) return
     const text = seen.toString()
     await turn()
     const { tokens, clients } = await readAccepted(text)

@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { type Stats, statSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { parseTokens, readTokensFile, type TokenEntry } from '../auth/token-file.ts'
@@ -25,7 +25,7 @@ export async function changeTokens<T extends { entries: TokenEntry[] }>(
   const real = realPathOf(path)
   const release = await lock(`${real}-lock`)
   try {
-    const before = await orNothing(stat(real))
+    const before = statSync(real, { throwIfNoEntry: false })
     const changed = change(before === undefined ? [] : await readTokens(real))
     const text = `${JSON.stringify({ tokens: changed.entries }, null, 2)}\n`
     parseTokens(text)
@@ -33,16 +33,6 @@ export async function changeTokens<T extends { entries: TokenEntry[] }>(
     return changed
   } finally {
     release()
-  }
-}
-
-/** Gives what was found, undefined where there is no such file. */
-async function orNothing<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
   }
 }
 

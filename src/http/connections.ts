@@ -93,7 +93,7 @@ export function trackConnections(
       const { latest } = connectionOf(socket)
       if (latest !== undefined) latest.shouldKeepAlive = false
     }
-    await stopListening(app.server, linger)
+    await stopListening(app.server)
     await endConnections(app.server, sockets, linger)
   })
 }

@@ -7,8 +7,8 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 const idleTurn = 0.03
 const turnsUntilDoubled = 50
 
-/** Turns that are waited for at least, however long they take. */
-const leastTurns = 200
+/** Turns after which the listener closes even if every turn accepted a connection. */
+const mostTurns = 400
 
 /** Milliseconds between two looks for connections that are idle. */
 const interval = 10
@@ -17,11 +17,10 @@ const interval = 10
  * Stops a server from listening, and leaves its open connections alone. The kernel resets connections that wait to be
  * accepted when the listener closes, and libuv accepts one connection in each turn of the event loop. This function
  * waits for a turn that accepted none and was idle, so that hardly any time passes between its poll and the close. The
- * longer it waits, the longer an idle turn may take, because a busy process has no better one. It closes after `patience`
- * milliseconds in any case, but counts turns as well: a process that gets no processor must not close with connections
- * waiting.
+ * longer it waits, the longer an idle turn may take, because a busy process has no better one. It counts turns, not time:
+ * a process that gets no processor must not close with connections waiting.
  */
-export async function stopListening(server: Server, patience: number): Promise<void> {
+export async function stopListening(server: Server): Promise<void> {
   let accepted = false
   const note = () => {
     accepted = true
@@ -29,9 +28,8 @@ export async function stopListening(server: Server, patience: number): Promise<v
   server.on('connection', note).on('drop', note)
   // The first close of a process has to be compiled, for 0.2 ms.
   new Server().close()
-  const end = performance.now() + patience
   let isIdle = false
-  for (let turn = 0; !isIdle && (turn < leastTurns || performance.now() < end); turn++) {
+  for (let turn = 0; !isIdle && turn < mostTurns; turn++) {
     // The scheduler seldom interrupts a process that has just slept.
     await sleep(1)
     accepted = false

@@ -6,9 +6,6 @@ import type { WorkerProcess } from './worker-process.ts'
 
 const ignore = () => {}
 
-/** Milliseconds for which the listener may wait for a moment without new connections before it closes. */
-const patience = 1_000
-
 export type Distributor = {
   /** Resolves with the URL once it listens. */
   listen(address: ListenAddress): Promise<string>
@@ -75,7 +72,7 @@ export function distributeConnections(limit: number, refused: () => void): Distr
       distribute()
     },
     async close() {
-      await stopListening(server, patience)
+      await stopListening(server)
       await new Promise<void>((resolve) => {
         handedOver = resolve
         distribute()

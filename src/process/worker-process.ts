@@ -85,7 +85,6 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
     ended,
     tell,
     async take(socket) {
-      if (end !== undefined) return false
       const taken = once(reports, 'taken')
       worker.send({ order: 'take' } satisfies ConnectionOrder, socket, { keepOpen: true }, ignore)
       worker.send({ order: 'confirm' } satisfies ConnectionOrder, ignore)

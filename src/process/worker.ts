@@ -9,7 +9,6 @@ import type { ConnectionOrder, Order, Question, Report } from './worker-process.
 /** Undefined before it serves. */
 let service: OwnService | undefined
 let serve: ((socket: Socket) => void) | undefined
-let isDraining = false
 
 // A terminal, for one, sends them to each process; what follows is for the primary process to say.
 const ignore = () => {}
@@ -31,13 +30,11 @@ async function follow(order: Order): Promise<void> {
       const { config, routes } = order
       const opened = await openService(config, routes, fail)
       await opened.begin()
-      if (isDraining) opened.drain()
       serve = receiveConnections(opened.server, config.limits.connections)
       service = opened
       return report('serving')
     }
     case 'drain':
-      isDraining = true
       return service?.drain()
     case 'close':
       if (service === undefined) process.exit()

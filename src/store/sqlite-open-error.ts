@@ -33,14 +33,14 @@ function reasonOf({ message, code = '' }: Failure, path: string, { hasLocks, acc
 /** Whether the file system of `path` has locks: on a new file of this process nobody else can have one. */
 export function hasLocks(path: string): boolean {
   const probe = `${path}-probe-${process.pid}`
+  let isRefused = false
   try {
     lockFile(probe, 0)()
-    return true
   } catch (error) {
-    return !lockRefused.test((error as { code: string }).code)
-  } finally {
-    rmSync(probe, { force: true })
+    isRefused = lockRefused.test((error as { code: string }).code)
   }
+  rmSync(probe, { force: true })
+  return !isRefused
 }
 
 /** Names the file or directory that this user may not write, with its owner; undefined where there is none. */

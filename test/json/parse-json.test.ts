@@ -109,6 +109,7 @@ const defined: [string, RegExp][] = [
   ['"\\u0000"', /NUL/],
   ['{"a\\u0000":1}', /NUL/],
   ['"\\ud800"', /lone surrogate/],
+  ['"\ud800"', /lone surrogate/],
   ['"\\udc00\\ud800"', /lone surrogate/],
   ['"\\ud800x\\udc00"', /lone surrogate/],
   [`${'['.repeat(129)}${']'.repeat(129)}`, /more than 128 levels/],

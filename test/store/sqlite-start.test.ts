@@ -176,6 +176,7 @@ t.test('a file that may not be written is named with its owner', async (t) => {
   t.equal(reason(`${path}-wal`, 'EACCES'), `${path}-wal ${owner}`)
   t.equal(reason(dirname(path), 'EROFS'), `${dirname(path)} is on a read-only file system; mount it writable`)
   t.equal(reason('', ''), 'what SQLite says')
+  t.equal(openError(failure('SQLITE_CANTOPEN'), path).message, 'what SQLite says', 'this user may write all')
 })
 
 /** Opens files, one after the other, in a process that a command starts; returns a line for each. */

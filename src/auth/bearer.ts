@@ -67,8 +67,8 @@ export async function bearerVerifier(
 }
 
 /**
- * Reads nothing of a connection until a promise has settled: a body that nobody may send must not fill the memory in the
- * meantime. The connections of Fastify's inject have nothing to pause.
+ * Pauses a connection until a promise settles, so that an unauthenticated client cannot fill the memory with its body. The
+ * connections of Fastify's inject cannot be paused.
  */
 function whilePaused<T>(socket: Partial<Socket>, waiting: Promise<T>): Promise<T> {
   socket.pause?.()

@@ -8,7 +8,7 @@ import { isMistyped } from './token-format.ts'
 /** Milliseconds between two looks at the file. */
 const interval = 500
 
-/** Bytes of a file that is told as large: some 70,000 tokens, which take a second of CPU at each change. */
+/** A larger file, in bytes, gets a warning: it has some 70,000 tokens, and each change takes a second of CPU. */
 const largeSize = 2 ** 24
 
 export type FollowedTokens = {

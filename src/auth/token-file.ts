@@ -28,7 +28,7 @@ export const rules: Record<keyof TokenEntry, Rule> = {
 }
 
 /**
- * Reads a tokens file; rejects, in one line, when it cannot be read or others than its owner may write it. `on.size` is told
+ * Reads a tokens file; rejects, in one line, when it cannot be read or other users than its owner may write it. `on.size` is told
  * its bytes before it is read.
  */
 export async function readTokensFile(path: string, on: { size?(bytes: number): void } = {}): Promise<Buffer> {

@@ -64,7 +64,7 @@ function lock(path: string): () => void {
   }
 }
 
-/** Gives a file of root to the user of the service, who must be able to write it. */
+/** Changes the owner of a file that root made to the user of the service, who must be able to write it. */
 function giveTo({ uid, gid }: Stats, path: string): void {
   if (process.getuid?.() === 0) chownSync(path, uid, gid)
 }

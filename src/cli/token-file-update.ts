@@ -1,8 +1,9 @@
 import { type Stats, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import Database from 'better-sqlite3'
 import { parseTokens, readTokensFile, type TokenEntry } from '../auth/token-file.ts'
+import { syncPath } from '../store/durable-files.ts'
+import { lockFile } from '../store/file-lock.ts'
 import { realPathOf } from '../store/real-path.ts'
 
 /** Milliseconds that another command may keep this one waiting. */
@@ -36,19 +37,16 @@ export async function changeTokens<T extends { entries: TokenEntry[] }>(
   }
 }
 
-/** A lock that ends with its process in any way: SQLite's, on an empty file that stays. Gives what releases it. */
+/** Locks a file that only its owner can open; returns what releases the lock. */
 async function lock(path: string): Promise<() => void> {
   // Whoever can open it can lock it.
   const file = await open(path, 'a', 0o600)
   await file.close()
-  const database = new Database(path, { timeout })
   try {
-    database.exec('BEGIN EXCLUSIVE')
+    return lockFile(path, timeout)
   } catch (error) {
-    database.close()
     throw new Error('another command changes it', { cause: error })
   }
-  return () => database.close()
 }
 
 /** A new file is its owner's alone; one that was there keeps owner and mode: root may change that of the service. */
@@ -67,6 +65,5 @@ async function replace(path: string, text: string, before: Stats | undefined): P
     await file.close()
   }
   await rename(unfinished, path)
-  const directory = await open(dirname(path))
-  await directory.sync().finally(() => directory.close())
+  syncPath(dirname(path))
 }

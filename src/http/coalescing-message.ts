@@ -38,7 +38,7 @@ export class CoalescingMessage extends IncomingMessage {
     return this.parsedLength < this.readableHighWaterMark
   }
 
-  /** Passes on what waits; Node may have dropped the rest of the body by then. */
+  /** Pushes the waiting bytes, unless the request has ended by then. */
   #pass(): void {
     const bytes = this.#waiting?.subarray(0, this.#length)
     this.#waiting = undefined

@@ -32,6 +32,6 @@ export function beginConnection(socket: TrackedSocket, observer: Observer): Conn
   return socket[key]
 }
 
-/** Tells whether the connection has its last answer already: nothing behind that is served (RFC 9112 section 9.6). */
+/** Returns whether an earlier answer closes the connection, so that this request is not served (RFC 9112 section 9.6). */
 export const isBehindLast = ({ socket }: IncomingMessage & { socket: TrackedSocket }): boolean =>
   socket[key]?.previous?.shouldKeepAlive === false || socket[key]?.refused === true

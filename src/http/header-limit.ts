@@ -40,7 +40,7 @@ export function noteQuiet(socket: Socket, connection: Connection): void {
   if (isQuiet && Number.isNaN(connection.headStart)) connection.headStart = socket.bytesRead
 }
 
-/** Tells whether a head, or trailers, are too large that have not ended; `bodyLimit` is the most that a body can have. */
+/** Returns whether an unfinished head or trailer section is too large. `bodyLimit` is the largest size of a body. */
 export function isEndless(socket: Socket, connection: Connection, limit: number, bodyLimit: number): boolean {
   const { headStart, headEnd, latest } = connection
   const { bytesRead } = socket
@@ -66,7 +66,7 @@ function hasLargeRest(request: IncomingMessage, headStart: number, limit: number
   return connectionOf(socket).latest?.req === request && rest > limit
 }
 
-/** Tells whether the lines alone of a head are too large, as they came. */
+/** Returns whether the lines of a head are too large, without the whitespace that the parser dropped. */
 const hasLargeLines = ({ method = '', url = '', rawHeaders }: IncomingMessage, limit: number): boolean =>
   `${method} ${url} HTTP/1.1\r\n\r\n`.length + linesLength(rawHeaders) > limit
 

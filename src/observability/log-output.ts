@@ -11,7 +11,7 @@ const sharedPiece = 4_096
 /** Bytes that may wait for whoever reads the log; lines beyond are dropped, the service goes on. */
 const waiting = 2 ** 24
 
-/** Milliseconds without a byte taken, while lines wait, after which stderr is told. */
+/** After so many milliseconds in which the reader takes no byte of waiting lines, stderr gets a message. */
 const patience = 5_000
 
 const full = 'stdout is not read; up to 16 MB wait for its reader, lines beyond are dropped'

@@ -13,7 +13,7 @@ export type Question = keyof Answers
 /** What a worker is told, or asked. */
 export type Order = { order: 'serve'; config: Config; routes: Routes } | { order: 'drain' | 'close' | Question }
 
-/** Comes with a connection, which is lost when the worker has no descriptor for it; what follows is told in any case. */
+/** "take" carries a connection, which Node drops when the worker has no free descriptor; "confirm" always arrives. */
 export type ConnectionOrder = { order: 'take' } | { order: 'confirm' }
 
 /** A message from a worker: listening for orders, serving, ready for the next connection, the reason of its end, an answer. */

@@ -80,7 +80,7 @@ async function probe(primary: Primary): Promise<void> {
   try {
     await primary.query(`BEGIN; SAVEPOINT probe; ${create}; ROLLBACK TO SAVEPOINT probe; COMMIT`)
   } catch (error) {
-    // A constraint that somebody added may refuse this plant and no other.
+    // A constraint that an operator added may refuse the plant of the probe alone.
     if (!ofRecord.test((error as { code?: string }).code ?? '')) throw error
   }
 }

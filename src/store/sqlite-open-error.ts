@@ -30,7 +30,7 @@ function reasonOf({ message, code = '' }: Failure, path: string, { hasLocks, acc
   return message
 }
 
-/** Whether the file system of `path` has locks: on a new file of this process nobody else can have one. */
+/** Returns whether the file system of `path` has locks. It tries a new file, which no other process can have locked. */
 export function hasLocks(path: string): boolean {
   const probe = `${path}-probe-${process.pid}`
   let isRefused = false

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { writeDocs } from '../../scripts/docs/docs-page.ts'
-import { createManagement } from '../../src/admin/admin-server.ts'
 import { open } from '../support/browser.ts'
 import { contract } from '../support/contract.ts'
+import { serveDocs } from '../support/docs-page.ts'
 import { clickEverything, withAttacks } from './docs-attacks.ts'
 
 const out = t.testdir({ 'attacks.json': '' })
@@ -49,19 +47,7 @@ const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const skip = existsSync(chromium) ? false : `NOT RUN: there is no browser at ${chromium}: CHROMIUM names another`
 
 t.test('no description runs a script, loads anything, sends a form or leads away', { skip }, async (t) => {
-  const management = createManagement({
-    contract,
-    docs: page,
-    metrics: async () => '',
-    ready: async () => {},
-    onReady() {},
-  })
-  await once(management.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => {
-    management.close()
-    management.closeAllConnections()
-  })
-  const url = `http://127.0.0.1:${(management.address() as AddressInfo).port}/docs`
+  const url = await serveDocs(t, page)
   const { requests, refused, evaluate } = await open(t, chromium, url, 1280)
   const shown = new Set<string>()
   // On a busy machine the browser may not have rendered a section yet, so look at the page up to five times.

@@ -1,15 +1,13 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { writeStaleDocs } from '../../scripts/docs/docs-page.ts'
-import { createManagement } from '../../src/admin/admin-server.ts'
 import { open } from '../support/browser.ts'
 import { contract, tableOfErrors } from '../support/contract.ts'
+import { serveDocs } from '../support/docs-page.ts'
 import { run } from '../support/process.ts'
 
 const document = JSON.parse(contract.documentText)
@@ -52,21 +50,10 @@ t.test('a page is rebuilt only when it is incomplete or of another document', as
   t.ok(whole.equals(readFileSync(path)))
 })
 
-const management = createManagement({
-  contract,
-  docs: page,
-  metrics: async () => '',
-  ready: async () => {},
-  onReady() {},
-})
-await once(management.listen(0, '127.0.0.1'), 'listening')
-t.teardown(() => {
-  management.close()
-  management.closeAllConnections()
-})
+const served = await serveDocs(t, page)
 const places = {
   'on the disk': pathToFileURL(resolve(page)).href,
-  served: `http://127.0.0.1:${(management.address() as AddressInfo).port}/docs`,
+  served,
 }
 
 for (const [place, width] of [

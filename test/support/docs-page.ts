@@ -1,0 +1,22 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import type { Test } from 'tap'
+import { createManagement } from '../../src/admin/admin-server.ts'
+import { contract } from './contract.ts'
+
+/** Serves a docs page as the service does, until the test ends; returns its URL. */
+export async function serveDocs(t: Test, page: string): Promise<string> {
+  const management = createManagement({
+    contract,
+    docs: page,
+    metrics: async () => '',
+    ready: async () => {},
+    onReady() {},
+  })
+  await once(management.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => {
+    management.close()
+    management.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(management.address() as AddressInfo).port}/docs`
+}

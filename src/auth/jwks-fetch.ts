@@ -17,12 +17,11 @@ export type KeyTimes = {
 /** Reports that no key can be looked up, so a token can be neither accepted nor refused. `retryAfter` is in seconds. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable'
+  readonly retryAfter: number
 
-  constructor(
-    readonly retryAfter: number,
-    cause: unknown,
-  ) {
+  constructor(retryAfter: number, cause: unknown) {
     super('the keys of the issuer cannot be had', { cause })
+    this.retryAfter = retryAfter
   }
 }
 

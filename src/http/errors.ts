@@ -9,15 +9,15 @@ export type ErrorName = keyof typeof errorNumbers
  */
 export class ContractError extends Error {
   override readonly name = 'ContractError'
+  readonly kind: ErrorName
+  readonly headers: Record<string, string>
   readonly error: number
   readonly statusCode: number
 
-  constructor(
-    readonly kind: ErrorName,
-    message: string,
-    readonly headers: Record<string, string> = {},
-  ) {
+  constructor(kind: ErrorName, message: string, headers: Record<string, string> = {}) {
     super(message)
+    this.kind = kind
+    this.headers = headers
     this.error = errorNumbers[kind]
     this.statusCode = Math.trunc(this.error / 100)
   }

@@ -78,8 +78,10 @@ export function spawnProcess([file = '', ...args]: string[], options: SpawnOptio
   return { child, output, find, ended, untilEnded, signal, stop }
 }
 
-/** The command of a module, with the loader and the coverage of the tests. */
-export const nodeCommand = (module: string): string[] => [process.execPath, ...process.execArgv, module]
+const loader = `--import=${new URL('register-strip-types.js', import.meta.url)}`
+
+/** The command of a TypeScript module; tap measures what the process covers. */
+export const nodeCommand = (module: string): string[] => [process.execPath, loader, module]
 
 /** Runs a module in a process of its own, killed when the test ends, with the loader and the coverage of the tests. */
 export function run(t: Test, module: string, environment: Record<string, string> = {}, args: string[] = [], cwd = '.') {

@@ -1,0 +1,3 @@
+import { register } from 'node:module'
+
+register('./strip-types.js', import.meta.url)

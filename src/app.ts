@@ -11,11 +11,11 @@ import { networkOf } from './limits/network.ts'
 import { rateLimit } from './limits/rate-limit.ts'
 import { registerOperations } from './openapi/register-operations.ts'
 import type { Routes } from './openapi/routes.ts'
-import type { PlantStore } from './store/plant-store.ts'
+import type { PlantOperations } from './store/plant-store.ts'
 
 export type AppOptions = {
   routes: Routes
-  store: Pick<PlantStore, 'create'>
+  store: PlantOperations
   verifyToken: VerifyToken
   log: FastifyBaseLogger
   /** Those that are left out have their default. */

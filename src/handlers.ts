@@ -1,9 +1,9 @@
 import { errorNumbers } from '../generated/error-numbers.ts'
 import type { Handlers } from './openapi/handler-types.ts'
-import type { PlantStore } from './store/plant-store.ts'
+import type { PlantOperations } from './store/plant-store.ts'
 
 /** Returns one function for each operationId, over a store. */
-export const handlers = (store: Pick<PlantStore, 'create'>): Handlers => ({
+export const handlers = (store: PlantOperations): Handlers => ({
   async createPlant({ body: { id, name, tag } }) {
     const plant = tag === undefined ? { name } : { name, tag }
     // A spread of `plant` would cost V8 7 us, more than the rest of this handler.

@@ -45,15 +45,14 @@ t.test('a request that fails leaves no token and no body behind', async (t) => {
         2: (plant) => Object.assign(new Error('broken'), { detail: plant.name, plant }),
         3: () => Object.assign(new Error('away'), { retryAfter: 1 }),
       }
-      export const open = async () => ({
+      import { anyStore } from '${import.meta.resolve('./support/any-store.js')}'
+      export const open = async () => anyStore({
         create: async (plant) => {
           if (plant.id === 4n) return 'conflict'
           if (plant.id === 5n) await new Promise(() => {})
           if (plant.id in failures) throw failures[plant.id](plant)
           return 'created'
         },
-        ready: async () => {},
-        close: async () => {},
       })`,
   })
   const { send, sendBytes, assertSilent } = await start(t, {

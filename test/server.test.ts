@@ -5,11 +5,17 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { exampleReply } from '../scripts/generate/examples.ts'
+import { type Endpoint, endpoints } from '../scripts/generate/openapi-document.ts'
 import { until } from '../scripts/system/until.ts'
+import { document } from './support/contract.ts'
 import { token } from './support/service.ts'
 import { spawnService, startService } from './support/service-process.ts'
 import { openSocket } from './support/sockets.ts'
 import { tokensFile } from './support/tokens.ts'
+
+/** URL of the module whose `anyStore` makes a store of a test. */
+const storeHelper = import.meta.resolve('./support/any-store.js')
 
 const served = (name: string) => ({ status: 200, body: JSON.stringify({ name }) })
 
@@ -18,7 +24,10 @@ t.test('a plant outlives the process', async (t) => {
   const plant = '{"id":9223372036854775807,"name":"Monstera deliciosa"}'
   const first = await startService(t, { STORE_URL })
   const { banner, url, managementUrl } = first
-  t.equal(banner, `plant-store 1.0.0 on ${url}, store ${STORE_URL}, management on ${managementUrl}\n`)
+  t.equal(
+    banner,
+    `plant-store ${document.info.version} on ${url}, store ${STORE_URL}, management on ${managementUrl}\n`,
+  )
   t.hasStrict(await first.create(plant), served('Monstera deliciosa'))
 
   const second = await spawnService({ STORE_URL }).untilEnded()
@@ -46,7 +55,8 @@ t.test('without tokens one is made, with a command that works', async (t) => {
     /^(curl .* 'Authorization: Bearer (plants_[\w-]{49})' .*)\n/m,
   )
   const { stdout } = await promisify(execFile)('bash', ['-c', command], { timeout: 30_000 })
-  t.equal(stdout, '{"name":"Monstera deliciosa","tag":"indoor"}')
+  const [create] = endpoints(document).filter(({ operationId }) => operationId === 'createPlant') as [Endpoint]
+  t.equal(stdout, JSON.stringify(exampleReply(document, create).body))
   const { code, stdout: log } = await stop()
   t.equal(code, 0)
   t.match(log, /"msg":"request"/)
@@ -105,10 +115,9 @@ t.test('a start that cannot be is refused with one line', async (t) => {
 
 t.test('when the store fails for good, the process ends and a supervisor can start it anew', async (t) => {
   const directory = t.testdir({
-    'store.mjs': `export const open = async () => ({
+    'store.mjs': `import { anyStore } from '${storeHelper}'
+    export const open = async () => anyStore({
       create: async () => { throw Object.assign(new Error('failed'), { retryAfter: 1 }) },
-      ready: async () => {},
-      close: async () => {},
       failure: new Promise((resolve) => process.once('SIGUSR2', () => resolve(new Error('the disk is on fire')))),
     })`,
   })
@@ -120,8 +129,8 @@ t.test('when the store fails for good, the process ends and a supervisor can sta
 
 t.test('a slow client does not keep a service whose store has failed', async (t) => {
   const directory = t.testdir({
-    'store.mjs': `export const open = async () => ({
-      create: async () => {}, ready: async () => {}, close: async () => {},
+    'store.mjs': `import { anyStore } from '${storeHelper}'
+    export const open = async () => anyStore({
       failure: new Promise((resolve) => process.once('SIGUSR2', () => resolve(new Error('gone')))),
     })`,
   })
@@ -144,9 +153,8 @@ t.test('a signal ends a service that does not serve yet, and a start that is ref
     'slow.mjs': `export const open = () => { console.log('opening'); return new Promise(() => setInterval(() => {}, 1e6)) }`,
     'lines.mjs': `export const open = async () => { throw new Error('one\\n  two\\n\\nthree\\n') }`,
     'half.mjs': 'setInterval(() => {}, 1e6); export const open = () => ({})',
-    'stuck.mjs': `export const open = () => ({
-      create: async () => {}, ready: async () => {}, close: async () => { throw new Error('stuck') },
-    })`,
+    'stuck.mjs': `import { anyStore } from '${storeHelper}'
+    export const open = () => anyStore({ close: async () => { throw new Error('stuck') } })`,
   })
   const STORE_URL = `module:${directory}/slow.mjs`
   const slow = spawnService({ STORE_URL })

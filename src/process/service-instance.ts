@@ -69,7 +69,7 @@ export async function openService(config: Config, routes: Routes, failed: (error
   const logRequest = config.log.requests ? requestLog(log) : () => {}
   const app = await createApp({
     routes,
-    store: health,
+    store: { ...store, create: health.create },
     verifyToken: tokens.verify,
     log,
     limits: config.limits,

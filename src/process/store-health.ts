@@ -1,4 +1,4 @@
-import type { CreateOutcome, NewPlant, PlantStore } from '../store/open.ts'
+import type { CreateOutcome, PlantStore, StoredPlant } from '../store/open.ts'
 
 /** Milliseconds between two looks at the store. All that follows is counted in looks. */
 const interval = 1_000
@@ -114,7 +114,7 @@ export function watchStore(store: PlantStore, changed: (reason: string | undefin
     if (reason !== undefined || missed > 0 || now - proven >= idle) void ask()
   }
 
-  async function create(plant: NewPlant): Promise<CreateOutcome> {
+  async function create(plant: StoredPlant): Promise<CreateOutcome> {
     try {
       const outcome = await store.create(plant)
       if (outcome === 'created') {

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { performance } from 'node:perf_hooks'
-import type { CreateOutcome, NewPlant } from './plant-store.ts'
+import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 import { Unavailable } from './unavailable.ts'
 
 /** Told of each batch once it has its outcome: its items, milliseconds, and the items that wait then. */
@@ -143,5 +143,5 @@ export function groupCommit<Item, Outcome>(
 }
 
 /** Commits plants together; the size of one is that of its text, and of what surrounds it on its way. */
-export const groupCreates = (commit: (batch: NewPlant[]) => Promise<CreateOutcome[]>) =>
-  groupCommit(commit, { sizeOf: ({ name, tag = '' }: NewPlant) => 1_024 + 2 * (name.length + tag.length) })
+export const groupCreates = (commit: (batch: StoredPlant[]) => Promise<CreateOutcome[]>) =>
+  groupCommit(commit, { sizeOf: ({ name, tag = '' }: StoredPlant) => 1_024 + 2 * (name.length + tag.length) })

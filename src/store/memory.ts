@@ -1,4 +1,4 @@
-import type { NewPlant, PlantStore } from './plant-store.ts'
+import type { PlantStore, StoredPlant } from './plant-store.ts'
 
 /** A store that forgets everything when the process ends: for tests and for trying the service. */
 export function openMemory(): PlantStore {
@@ -8,7 +8,7 @@ export function openMemory(): PlantStore {
     if (closed) throw new Error('the store is closed')
   }
   return {
-    async create({ id, name, tag }: NewPlant) {
+    async create({ id, name, tag }: StoredPlant) {
       assertOpen()
       const kept = plants.get(id)
       if (kept !== undefined) return kept.name === name && kept.tag === tag ? 'identical' : 'conflict'

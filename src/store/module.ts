@@ -1,6 +1,12 @@
 import { pathToFileURL } from 'node:url'
 import type { PlantStore } from './plant-store.ts'
 
+/** The functions that a module's store must have: all of a store. */
+const functions = Object.keys({ create: true, ready: true, close: true } satisfies Record<
+  Exclude<keyof PlantStore, 'failure'>,
+  true
+>)
+
 /**
  * Takes `module:PATH`, where the path is that of a JavaScript module, from the working directory; calls its
  * `open(url)` with the whole URL and gives the store that it resolves to. Throws when the module has no such function.
@@ -10,8 +16,10 @@ export async function openModule(url: string): Promise<PlantStore> {
   const { open } = await import(location.href)
   if (typeof open !== 'function') throw new Error('the module exports no function open')
   const store = await open(url)
-  for (const name of ['create', 'ready', 'close']) {
+  for (const name of functions) {
     if (typeof store?.[name] !== 'function') throw new Error(`its open gives no store: it has no function ${name}`)
   }
-  return store
+  // The service replaces one of them: the others must not depend on what they are called on.
+  const bound = Object.fromEntries(functions.map((name) => [name, store[name].bind(store)])) as PlantStore
+  return store.failure === undefined ? bound : { ...bound, failure: store.failure }
 }

@@ -1,7 +1,7 @@
 import type { PlantStore } from './plant-store.ts'
 import { postgresUrl } from './postgres-url.ts'
 
-export type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
+export type { CreateOutcome, PlantStore, StoredPlant } from './plant-store.ts'
 
 /** The forms of STORE_URL, for a message and for the README. */
 export const storeUrls =

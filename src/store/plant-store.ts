@@ -1,7 +1,5 @@
-import type { components } from '../../generated/api.d.ts'
-
-/** A plant with the id that its client chose. */
-export type NewPlant = components['schemas']['NewPlant']
+/** A plant as a store keeps it. It is no type of the contract: handlers convert, so that a change on the wire ends there. */
+export type StoredPlant = { id: bigint; name: string; tag?: string }
 
 /**
  * What became of a create: the plant is new, or it is there already with the same name and tag, or its id belongs to
@@ -9,10 +7,14 @@ export type NewPlant = components['schemas']['NewPlant']
  */
 export type CreateOutcome = 'created' | 'identical' | 'conflict'
 
-/** Where plants are kept. A store that cannot answer now rejects with an error whose `retryAfter` is in seconds. */
-export type PlantStore = {
+/** What handlers ask of a store. A store that cannot answer now rejects with an error whose `retryAfter` is in seconds. */
+export type PlantOperations = {
   /** Resolves once the outcome is as durable as the store ever makes it; also an identical plant is durable by then. */
-  create(plant: NewPlant): Promise<CreateOutcome>
+  create(plant: StoredPlant): Promise<CreateOutcome>
+}
+
+/** Where plants are kept. */
+export type PlantStore = PlantOperations & {
   /**
    * Resolves when a create would be durable now, as a write shows that leaves no plant; rejects with the reason when it
    * would not. The service asks every few seconds while there are no creates, and every second while creates fail.
@@ -25,4 +27,20 @@ export type PlantStore = {
   close(): Promise<void>
   /** Resolves with the reason when the store can never answer again, and the process must end. */
   failure?: Promise<Error>
+}
+
+/**
+ * What a database of plants answers besides. A query has its type here and its code in one file of each adapter; what
+ * handlers use of them becomes a part of `PlantOperations`.
+ */
+export type PlantQueries = {
+  /** Resolves with the plant of an id, undefined when there is none. */
+  get(id: bigint): Promise<StoredPlant | undefined>
+  /**
+   * Resolves with the plants from an id on, in the order of their ids: at most `limit` of them, fewer when they are large,
+   * and none only when there are none.
+   */
+  list(from: bigint, limit: number): Promise<StoredPlant[]>
+  /** Resolves with the number of the plants from an id on, of at most `limit` of them, and the last id that was counted. */
+  count(from: bigint, limit: number): Promise<{ count: number; last: bigint | undefined }>
 }

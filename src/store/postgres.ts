@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { groupCreates } from './group-commit.ts'
-import type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
+import type { CreateOutcome, PlantQueries, PlantStore, StoredPlant } from './plant-store.ts'
 import { openPrimary, type Primary } from './postgres-primary.ts'
+import { postgresQueries } from './postgres-queries.ts'
 import { makeTable } from './postgres-table.ts'
 import { readPostgresUrl } from './postgres-url.ts'
 import { Unavailable } from './unavailable.ts'
@@ -41,7 +42,7 @@ const ofRecord = /^(22|23|54)/
  * Opens the PostgreSQL database of a URL, for any number of instances of the service; makes its table where it is
  * missing. Rejects when no server can be used: none is reached, takes writes, and keeps what it acknowledges.
  */
-export async function openPostgres(url: string): Promise<PlantStore> {
+export async function openPostgres(url: string): Promise<PlantStore & PlantQueries> {
   const primary = openPrimary(readPostgresUrl(url))
   try {
     await makeTable(
@@ -55,6 +56,10 @@ export async function openPostgres(url: string): Promise<PlantStore> {
   const creates = groupCreates((batch) => commit(primary, batch))
   let closing: Promise<void> | undefined
   return {
+    ...postgresQueries(async (text, values) => {
+      if (closing !== undefined) throw new Error('the store is closed')
+      return await untilDone(() => primary.query(text, values))
+    }),
     create: creates.submit,
     ready: () => probe(primary),
     close() {
@@ -86,36 +91,41 @@ async function probe(primary: Primary): Promise<void> {
 }
 
 /** Sorted ids lock rows in one order, so that instances wait for each other but never in a circle. */
-async function commit(primary: Primary, batch: NewPlant[]): Promise<CreateOutcome[]> {
-  const first = new Map<bigint, NewPlant>()
+async function commit(primary: Primary, batch: StoredPlant[]): Promise<CreateOutcome[]> {
+  const first = new Map<bigint, StoredPlant>()
   for (const plant of batch) if (!first.has(plant.id)) first.set(plant.id, plant)
   const rows = new Map<bigint, Row>()
   let asked = [...first.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-  for (let attempt = 0; asked.length > 0; attempt++) {
-    if (attempt === attempts) throw new Unavailable('others change the same plants')
-    for (const row of await insertOrNothing(primary, asked)) rows.set(BigInt(row.id), row)
+  await untilDone(async () => {
+    for (const row of await insert(primary, asked)) rows.set(BigInt(row.id), row)
     asked = asked.filter(({ id }) => !rows.has(id))
-  }
+    return asked.length === 0 ? rows : undefined
+  })
   return batch.map((plant) => {
     const row = rows.get(plant.id) as Row
-    const winner = first.get(plant.id) as NewPlant
+    const winner = first.get(plant.id) as StoredPlant
     if (row.created && plant === winner) return 'created'
     const { name, tag } = row.created ? winner : row
     return name === plant.name && (tag ?? undefined) === plant.tag ? 'identical' : 'conflict'
   })
 }
 
-async function insertOrNothing(primary: Primary, plants: NewPlant[]): Promise<Row[]> {
-  try {
-    return await insert(primary, plants)
-  } catch (error) {
-    const { code = '', message } = error as Error & { code?: string }
-    if (retryable.test(code)) return []
-    throw ofRecord.test(code) ? error : new Unavailable(message, { cause: error })
+/** Runs `attempt` until it has a result, as long as the server's errors tell that it may have one the next time. */
+async function untilDone<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+  for (let attempted = 0; attempted < attempts; attempted++) {
+    try {
+      const result = await attempt()
+      if (result !== undefined) return result
+    } catch (error) {
+      const { code = '', message } = error as Error & { code?: string }
+      if (retryable.test(code)) continue
+      throw ofRecord.test(code) ? error : new Unavailable(message, { cause: error })
+    }
   }
+  throw new Unavailable('others change the same plants')
 }
 
-const insert = (primary: Primary, plants: NewPlant[]): Promise<Row[]> =>
+const insert = (primary: Primary, plants: StoredPlant[]): Promise<Row[]> =>
   primary.query<Row>(statement, [
     plants.map(({ id }) => id),
     plants.map(({ name }) => name),

@@ -3,18 +3,21 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { makeDirectory } from './durable-files.ts'
 import { lockFile } from './file-lock.ts'
-import type { CreateOutcome, NewPlant } from './plant-store.ts'
+import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 import { realPathOf } from './real-path.ts'
 import { rememberFiles } from './sqlite-files.ts'
 import { openError } from './sqlite-open-error.ts'
 import { prober } from './sqlite-probe.ts'
+import { sqliteQueries } from './sqlite-queries.ts'
 import { readDatabase } from './sqlite-reader.ts'
 import { finishRestore } from './sqlite-restore.ts'
 import { assertOurs, isMarkedFile, migrate } from './sqlite-schema.ts'
 
 export type PlantDatabase = {
   /** Creates all of them in one transaction, on the disk when it returns, or throws and has created none. */
-  commit(batch: NewPlant[]): CreateOutcome[]
+  commit(batch: StoredPlant[]): CreateOutcome[]
+  /** Runs one of `sqliteQueries` by its name. */
+  query(name: string, args: unknown[]): unknown
   /** Proves that a create can be committed, by a commit like that of one, which changes nothing. Throws when it cannot. */
   probe(): void
   /** Brings what was committed into the file itself, or throws. SQLite does so too, but keeps its failures to itself. */
@@ -66,6 +69,7 @@ export function openDatabase(path: string): PlantDatabase {
     const files = rememberFiles(real)
     return {
       commit: files.guard(committer(database)),
+      query: files.guard(queryRunner(database)),
       probe: files.guard(probe),
       checkpoint: files.guard(() => database.pragma('wal_checkpoint(PASSIVE)')),
       journalBytes: files.journalBytes,
@@ -102,15 +106,22 @@ export function makeDurable(database: Database.Database): void {
   if (mode !== 'wal' || synchronous !== 2) throw new Error(`it cannot be durable here: journal mode ${mode}`)
 }
 
-function committer(database: Database.Database): (batch: NewPlant[]) => CreateOutcome[] {
+function committer(database: Database.Database): (batch: StoredPlant[]) => CreateOutcome[] {
   const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
   const select = database.prepare<[bigint], { name: string; tag: string | null }>(
     'SELECT name, tag FROM plants WHERE id = ?',
   )
-  const create = ({ id, name, tag = null as never }: NewPlant): CreateOutcome => {
+  const create = ({ id, name, tag = null as never }: StoredPlant): CreateOutcome => {
     if (insert.run(id, name, tag).changes === 1) return 'created'
     const kept = select.get(id)
     return kept?.name === name && kept.tag === tag ? 'identical' : 'conflict'
   }
-  return database.transaction((batch: NewPlant[]) => batch.map(create)).immediate
+  return database.transaction((batch: StoredPlant[]) => batch.map(create)).immediate
+}
+
+function queryRunner(database: Database.Database): PlantDatabase['query'] {
+  const prepared = new Map<string, (...args: never[]) => unknown>(
+    Object.entries(sqliteQueries).map(([name, prepare]) => [name, prepare(database)]),
+  )
+  return (name, args) => prepared.get(name)?.(...(args as never[]))
 }

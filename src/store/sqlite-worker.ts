@@ -1,13 +1,14 @@
 /** The thread of the SQLite store: opens the file named by workerData, then answers each message with a reply, in order. */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { CreateOutcome, NewPlant } from './plant-store.ts'
+import type { StoredPlant } from './plant-store.ts'
 import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
 
-/** A batch to commit, a probe, or the end. */
-export type Request = NewPlant[] | 'probe' | 'close'
-/** Why nothing was created, and whether it may be otherwise soon. */
+/** A batch to commit, a query by its name, or a probe. */
+export type DatabaseQuestion = StoredPlant[] | { query: string; args: unknown[] } | 'probe'
+export type Request = DatabaseQuestion | 'close'
+/** Why nothing was done, and whether it may be otherwise soon. */
 type Refusal = { message: string; transient: boolean }
-export type Reply = { result: CreateOutcome[] | Refusal; journalBytes: number }
+export type Reply = { result?: unknown; refusal?: Refusal; journalBytes: number }
 
 /**
  * A full disk, a quota that is used up, or a lock that a foreign program holds: the transaction was undone. Files that
@@ -28,8 +29,7 @@ port.on('message', (request: Request) => {
     port.close()
     return
   }
-  const result = request === 'probe' ? attempt(probe) : attempt(() => database.commit(request))
-  port.postMessage({ result, journalBytes: database.journalBytes() } satisfies Reply)
+  port.postMessage(attempt(() => answer(request)))
   // A disk that takes the journal and not the file itself would go unnoticed until it is full.
   const now = performance.now()
   if (now - checkedAt < 1_000) return
@@ -47,18 +47,17 @@ function open(): PlantDatabase {
   }
 }
 
-function probe(): [] {
-  database.probe()
-  return []
+function answer(question: DatabaseQuestion): unknown {
+  if (question === 'probe') return database.probe()
+  return Array.isArray(question) ? database.commit(question) : database.query(question.query, question.args)
 }
 
-function attempt<Result>(run: () => Result): Result | Refusal {
+function attempt(run: () => unknown): Reply {
   try {
-    return run()
+    return { result: run(), journalBytes: database.journalBytes() }
   } catch (error) {
     const { message, code = '' } = error as Error & { code?: string }
-    if (transient.test(code)) return { message, transient: true }
-    if (fatal.test(code)) throw new Error(message)
-    return { message, transient: false }
+    if (fatal.test(code) && !transient.test(code)) throw new Error(message)
+    return { refusal: { message, transient: transient.test(code) }, journalBytes: database.journalBytes() }
   }
 }

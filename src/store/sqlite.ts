@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { groupCreates } from './group-commit.ts'
-import type { CreateOutcome, NewPlant, PlantStore } from './plant-store.ts'
-import type { Reply, Request } from './sqlite-worker.ts'
+import type { CreateOutcome, PlantQueries, PlantStore } from './plant-store.ts'
+import { sqliteQueries } from './sqlite-queries.ts'
+import type { DatabaseQuestion, Reply, Request } from './sqlite-worker.ts'
 import { Unavailable } from './unavailable.ts'
 
 /** Told after each commit and each probe: the size of the write-ahead log. */
@@ -16,20 +17,24 @@ const journals = channel('plant-store:sqlite-journal')
  * Opens the SQLite file at `path` in a thread of its own, where a commit keeps nothing else waiting. Rejects with the
  * reasons of `openDatabase`. When the file or its disk fails, the thread ends, and with it the store.
  */
-export async function openSqlite(path: string): Promise<PlantStore> {
+export async function openSqlite(path: string): Promise<PlantStore & PlantQueries> {
   const worker = new Worker(new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta.url), {
     workerData: path,
   })
   await once(worker, 'message')
   const ask = connect(worker)
-  const creates = groupCreates(ask)
+  const creates = groupCreates((batch) => ask(batch) as Promise<CreateOutcome[]>)
   const exit = new Promise((resolve) => worker.once('exit', resolve))
   let closing: Promise<unknown> | undefined
+  const askOpen = async (question: DatabaseQuestion) => {
+    if (closing !== undefined) throw new Error('the store is closed')
+    return await ask(question)
+  }
   return {
+    ...queriesOf((query, args) => askOpen({ query, args })),
     create: creates.submit,
     async ready() {
-      if (closing !== undefined) throw new Error('the store is closed')
-      await ask('probe')
+      await askOpen('probe')
     },
     async close() {
       closing ??= creates.close().then(() => worker.postMessage('close' satisfies Request))
@@ -40,8 +45,14 @@ export async function openSqlite(path: string): Promise<PlantStore> {
   }
 }
 
+/** Returns a function for each query of SQLite, which asks for it by its name. */
+function queriesOf(ask: (name: string, args: unknown[]) => Promise<unknown>): PlantQueries {
+  const names = Object.keys(sqliteQueries)
+  return Object.fromEntries(names.map((name) => [name, (...args: unknown[]) => ask(name, args)])) as PlantQueries
+}
+
 /** The thread answers in order, so the oldest question is the one that a reply belongs to. */
-function connect(worker: Worker): (request: NewPlant[] | 'probe') => Promise<CreateOutcome[]> {
+function connect(worker: Worker): (question: DatabaseQuestion) => Promise<unknown> {
   type Asked = { resolve(reply: Reply): void; reject(error: Error): void }
   const asked: Asked[] = []
   let failed = false
@@ -50,14 +61,14 @@ function connect(worker: Worker): (request: NewPlant[] | 'probe') => Promise<Cre
     failed = true
     for (const { reject } of asked.splice(0)) reject(new Unavailable('the file has failed'))
   })
-  return async (request) => {
+  return async (question) => {
     if (failed) throw new Unavailable('the file has failed')
-    const { result, journalBytes } = await new Promise<Reply>((resolve, reject) => {
+    const { result, refusal, journalBytes } = await new Promise<Reply>((resolve, reject) => {
       asked.push({ resolve, reject })
-      worker.postMessage(request satisfies Request)
+      worker.postMessage(question satisfies Request)
     })
     if (journals.hasSubscribers) journals.publish({ bytes: journalBytes } satisfies JournalMessage)
-    if (Array.isArray(result)) return result
-    throw result.transient ? new Unavailable(result.message) : new Error(result.message)
+    if (refusal === undefined) return result
+    throw refusal.transient ? new Unavailable(refusal.message) : new Error(refusal.message)
   }
 }

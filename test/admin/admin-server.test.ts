@@ -38,6 +38,7 @@ function storeModule(t: Test) {
   const directory = t.testdir({
     asked: '',
     'store.mjs': `
+      import { anyStore } from '${import.meta.resolve('../support/any-store.js')}'
       import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
       const file = (name) => new URL(name, import.meta.url)
       const ready = async () => {
@@ -45,7 +46,7 @@ function storeModule(t: Test) {
         if (existsSync(file('hangs'))) return new Promise(() => rmSync(file('hangs')))
         if (existsSync(file('reason'))) throw new Error(readFileSync(file('reason'), 'utf8'))
       }
-      export const open = async () => ({ create: async () => 'created', ready, close: async () => {} })`,
+      export const open = async () => anyStore({ ready })`,
   })
   const path = (name: string) => join(directory, name)
   return {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { anyStore } from '../support/any-store.js'
 
 /** Concurrent creates, and milliseconds that each takes: a capacity of 1,000 creates per second. */
 const [concurrency, latency] = [20, 20]
@@ -11,7 +12,7 @@ export async function open() {
     running--
     waiting.shift()?.()
   }
-  return {
+  return anyStore({
     async create() {
       if (running >= concurrency) await new Promise((resolve) => waiting.push(resolve))
       running++
@@ -19,7 +20,5 @@ export async function open() {
       next()
       return 'created'
     },
-    async ready() {},
-    async close() {},
-  }
+  })
 }

@@ -1,11 +1,11 @@
-import type { NewPlant } from '../../src/store/plant-store.ts'
+import type { StoredPlant } from '../../src/store/plant-store.ts'
 import type { Random } from './seeded-random.ts'
 
 /**
  * Returns the only plant that is ever sent with this id. Its name and tag are derived from the id, so that any row can
  * be checked without a copy of what was sent. Some plants are longer than a page of the store.
  */
-export function plantOf(id: bigint): NewPlant {
+export function plantOf(id: bigint): StoredPlant {
   const mixed = Number(BigInt.asUintN(64, id * 0x9e37_79b9_7f4a_7c15n) >> 40n)
   const length = mixed % 64 === 0 ? mixed % 9_000 : mixed % 200
   const name = `plant ${id} ${'ä'.repeat(length)}`

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NewPlant } from '../../src/store/plant-store.ts'
+import type { StoredPlant } from '../../src/store/plant-store.ts'
 import { token } from '../scenarios/built-service.ts'
 import { plantOf } from './generated-plants.ts'
 import { type Journal, newJournal, type Outcome } from './outcomes.ts'
@@ -56,7 +56,7 @@ export function startLoad(port: number, options: LoadOptions): Load {
 
 type Answer = Pick<Outcome, 'status' | 'flaw'>
 
-function create(plant: NewPlant, options: { port: number; agent: Agent; timeout: number }): Promise<Answer> {
+function create(plant: StoredPlant, options: { port: number; agent: Agent; timeout: number }): Promise<Answer> {
   return new Promise((resolve) => {
     const failed = (error: Error & { code?: string }) =>
       resolve({ status: error.code ?? error.message, flaw: undefined })
@@ -77,9 +77,9 @@ function create(plant: NewPlant, options: { port: number; agent: Agent; timeout:
 }
 
 /** Writes the id by hand, because JSON.stringify refuses a bigint. */
-const bodyOf = ({ id, ...rest }: NewPlant): string => `{"id":${id},${JSON.stringify(rest).slice(1)}`
+const bodyOf = ({ id, ...rest }: StoredPlant): string => `{"id":${id},${JSON.stringify(rest).slice(1)}`
 
-function flawOf({ statusCode, headers }: IncomingMessage, body: string, plant: NewPlant): string | undefined {
+function flawOf({ statusCode, headers }: IncomingMessage, body: string, plant: StoredPlant): string | undefined {
   if (statusCode === 200) {
     const { id: _, ...rest } = plant
     return body === JSON.stringify(rest) ? undefined : '200 with another plant'

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { newContext, type RequestContext } from '../../src/http/request-context.ts'
+import { openMemory } from '../../src/store/memory.ts'
 import { request } from '../support/raw.ts'
 import { createService } from '../support/service.ts'
 
@@ -115,7 +116,7 @@ t.test('what is no request is told of as well', async (t) => {
 
 t.test('a client that leaves has its end told, also of what waits behind another request', async (t) => {
   const { begun, ended, send, until } = await observed(t, {
-    store: { create: () => new Promise(() => {}) },
+    store: { ...openMemory(), create: () => new Promise(() => {}) },
   })
   const { socket } = await send(Buffer.concat([request(), request(), request()]), 0)
   t.ok(await until(() => begun.length === 3))
@@ -130,7 +131,7 @@ t.test('a client that leaves has its end told, also of what waits behind another
 t.test('malformed bytes behind a request that is under way are told of and answered once', async (t) => {
   const waiting: (() => void)[] = []
   const { begun, ended, send, until } = await observed(t, {
-    store: { create: () => new Promise((resolve) => waiting.push(() => resolve('created'))) },
+    store: { ...openMemory(), create: () => new Promise((resolve) => waiting.push(() => resolve('created'))) },
   })
   const { socket } = await send(request(), 0)
   t.ok(await until(() => waiting.length === 1))

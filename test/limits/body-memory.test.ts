@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { until } from '../../scripts/system/until.ts'
 import type { AppOptions } from '../../src/app.ts'
+import { openMemory } from '../../src/store/memory.ts'
 import { createService, token } from '../support/service.ts'
 import { openSocket } from '../support/sockets.ts'
 
@@ -90,9 +91,8 @@ t.test('bodies that arrive in parts beyond the limit get 503, small ones do not'
 t.test('values that handlers have beyond the limit get 503, small ones do not', async (t) => {
   const waiting: (() => void)[] = []
   const store = {
+    ...openMemory(),
     create: () => new Promise<'created'>((resolve) => waiting.push(() => resolve('created'))),
-    ready: async () => {},
-    close: async () => {},
   }
   const { create } = await createService(t, { store, limits: { bodyMemory: 100_000 } })
   const large = create(plant(1, 2_000))
@@ -109,7 +109,7 @@ t.test('values that handlers have beyond the limit get 503, small ones do not', 
 })
 
 t.test('a body that was refused is not kept while its answer waits for the one before', async (t) => {
-  const store = { create: () => new Promise<never>(() => {}), ready: async () => {}, close: async () => {} }
+  const store = { ...openMemory(), create: () => new Promise<never>(() => {}) }
   const { port, requests } = await listening(t, { store })
   const small = plant(1, 0)
   const items = Array(20_000).fill('{"25":0}').join()

@@ -6,6 +6,7 @@ import { until } from '../../scripts/system/until.ts'
 import type { AppOptions } from '../../src/app.ts'
 import { newToken, tokenVerifier } from '../../src/auth/tokens.ts'
 import type { ShedReason } from '../../src/limits/load-shedding.ts'
+import { openMemory } from '../../src/store/memory.ts'
 import { ask } from '../support/ask.ts'
 import { assertAnswer } from '../support/contract.ts'
 import { type Case, request, runCases } from '../support/raw.ts'
@@ -35,9 +36,8 @@ function held() {
   const waiting: (() => void)[] = []
   return {
     store: {
+      ...openMemory(),
       create: () => new Promise<'created'>((resolve) => waiting.push(() => resolve('created'))),
-      ready: async () => {},
-      close: async () => {},
     },
     waiting,
     letGo: () => {

@@ -91,11 +91,8 @@ t.test('a failure has a line with its cause, and nothing else of what was thrown
         2: () => 'no error at all',
         3: () => Object.assign(new Error('away'), { retryAfter: 1 }),
       }
-      export const open = async () => ({
-        create: async ({ id }) => { throw causes[id]() },
-        ready: async () => {},
-        close: async () => {},
-      })`,
+      import { anyStore } from '${import.meta.resolve('../support/any-store.js')}'
+      export const open = async () => anyStore({ create: async ({ id }) => { throw causes[id]() } })`,
   })
   const { create, end } = await start(t, { STORE_URL: `module:${directory}/store.mjs` })
   const ids = [await create(1), await create(2), await create(3)]

@@ -1,36 +1,62 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import t from 'tap'
-import ts from 'typescript'
+import { filesOf } from '../../scripts/generate/contract-files.ts'
+import type { Document } from '../../scripts/generate/openapi-document.ts'
+import { diagnose as diagnoseModules } from '../support/compiler.ts'
 
-/** What the compiler says of a module that stands in src and has this text; one line for each diagnostic. */
-function diagnose(text: string): string[] {
-  const file = resolve('src/probe.ts')
-  const { config } = ts.parseConfigFileTextToJson('tsconfig.json', readFileSync('tsconfig.json', 'utf8'))
-  const { options } = ts.convertCompilerOptionsFromJson({ ...config.compilerOptions, types: [] }, '.')
-  const host = ts.createCompilerHost(options)
-  const { getSourceFile, fileExists, readFile } = host
-  host.getSourceFile = (name, target) =>
-    resolve(name) === file ? ts.createSourceFile(name, text, target) : getSourceFile(name, target)
-  host.fileExists = (name) => resolve(name) === file || fileExists(name)
-  host.readFile = (name) => (resolve(name) === file ? text : readFile(name))
-  return ts
-    .getPreEmitDiagnostics(ts.createProgram([file], options, host))
-    .map(({ code, messageText }) => `TS${code} ${ts.flattenDiagnosticMessageText(messageText, ' ')}`)
+const text = { type: 'string' } as const
+const json = (schema: object) => ({ content: { 'application/json': { schema } } })
+const tree = {
+  type: 'object',
+  required: ['id', 'name'],
+  properties: { id: { type: 'integer', format: 'int64' }, name: text },
 }
+const named = { type: 'object', required: ['name'], properties: { name: text } }
+const failure = {
+  type: 'object',
+  required: ['error', 'message'],
+  properties: { error: { type: 'integer' }, message: text },
+}
+
+/** A document with one operation: how handlers are typed does not depend on the contract. */
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'Trees', version: '1.0.0' },
+  paths: {
+    '/trees': {
+      post: {
+        operationId: 'addTree',
+        requestBody: { required: true, ...json(tree) },
+        responses: {
+          200: { description: 'ok', ...json(named) },
+          409: { description: 'taken', ...json(failure) },
+          default: { description: 'other', ...json(failure) },
+        },
+      },
+    },
+  },
+} as Document
+const { 'api.d.ts': types = '' } = await filesOf(document, 'trees.yaml')
+
+/** Returns what the compiler says of a module that stands in src and has this text; one line for each diagnostic. */
+const diagnose = (text: string): string[] =>
+  diagnoseModules(['src/probe.ts'], { 'src/probe.ts': text, 'src/trees.d.ts': types }).map((line) =>
+    line.replace(/^src\/probe\.ts:\d+ /, ''),
+  )
 
 const probe = (handlers: string) =>
   diagnose(
-    `import type { Handlers } from './openapi/handler-types.ts'\nexport const handlers: Handlers = ${handlers}\n`,
+    `import type { Handlers } from './openapi/handler-types.ts'
+    import type { operations } from './trees.d.ts'
+    export const handlers: Handlers<operations> = ${handlers}\n`,
   )
 
-t.test('handlers that the contract describes compile', async (t) => {
+t.test('handlers that the document describes compile', async (t) => {
   t.same(
     probe(`{
-    async createPlant({ body }) {
+    async addTree({ body }) {
       const id: bigint = body.id
       if (id === 1n) return { status: 409, body: { error: 40900, message: '' } }
-      return { status: 200, body: body.tag === undefined ? { name: body.name } : { name: body.name, tag: body.tag } }
+      return { status: 200, body: { name: body.name } }
     },
   }`),
     [],
@@ -39,21 +65,21 @@ t.test('handlers that the contract describes compile', async (t) => {
 
 /** Each mistake with the words in which the compiler must give its reason. */
 const mistakes: Record<string, [handlers: string, reason: RegExp]> = {
-  'a missing handler': ['{}', /^TS2741 Property 'createPlant' is missing in type '{}'/],
+  'a missing handler': ['{}', /^TS2741 Property 'addTree' is missing in type '{}'/],
   'a surplus handler': [
-    `{ createPlant: async () => ({ status: 200, body: { name: '' } }), deletePlant: async () => {} }`,
-    /^TS2353 .* 'deletePlant' does not exist in type 'Handlers/,
+    `{ addTree: async () => ({ status: 200, body: { name: '' } }), removeTree: async () => {} }`,
+    /^TS2353 .* 'removeTree' does not exist in type 'Handlers/,
   ],
   'a status that is not listed': [
-    `{ createPlant: async () => ({ status: 201, body: { name: '' } }) }`,
+    `{ addTree: async () => ({ status: 201, body: { name: '' } }) }`,
     /^TS2322 .*Types of property 'status' are incompatible\. +Type '201' is not assignable to type '409'/,
   ],
   'the body of another status': [
-    `{ createPlant: async () => ({ status: 409, body: { name: '' } }) }`,
+    `{ addTree: async () => ({ status: 409, body: { name: '' } }) }`,
     /^TS2322 .*Types of property 'body' are incompatible\. .*missing the following properties .*: error, message/,
   ],
   'an id that is taken for a number': [
-    `{ createPlant: async ({ body }) => { const id: number = body.id; return { status: 200, body: { name: String(id) } } } }`,
+    `{ addTree: async ({ body }) => { const id: number = body.id; return { status: 200, body: { name: String(id) } } } }`,
     /^TS2322 Type 'bigint' is not assignable to type 'number'/,
   ],
 }

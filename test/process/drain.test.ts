@@ -9,12 +9,11 @@ import { untilRefused } from '../support/sockets.ts'
 
 /** A store whose creates have no outcome before the process gets SIGUSR2. */
 const heldStore = `
+  import { anyStore } from '${import.meta.resolve('../support/any-store.js')}'
   const waiting = []
   process.on('SIGUSR2', () => waiting.splice(0).forEach((resolve) => resolve('created')))
-  export const open = async () => ({
+  export const open = async () => anyStore({
     create: () => { console.log('taken'); return new Promise((resolve) => waiting.push(resolve)) },
-    ready: async () => {},
-    close: async () => {},
   })`
 
 forSourceAndBundle(t, (t, code) => {

@@ -2,6 +2,7 @@ import { mock } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { watchStore } from '../../src/process/store-health.ts'
+import { openMemory } from '../../src/store/memory.ts'
 import type { CreateOutcome } from '../../src/store/open.ts'
 import { Unavailable } from '../../src/store/unavailable.ts'
 
@@ -16,7 +17,7 @@ function watch(t: Test) {
     probes++
     return probe()
   }
-  const store = { create: () => outcome(), ready, close: async () => {} }
+  const store = { ...openMemory(), create: () => outcome(), ready }
   const health = watchStore(store, (reason) => told.push(reason))
   t.teardown(() => {
     health.close()

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { contractChanges, nextVersion } from '../../scripts/changes/contract-changes.ts'
 import { copyProject } from '../support/copy.ts'
+import { useHouseDocument } from '../support/house-document.ts'
 import { contractEdits } from './contract-edits.ts'
 
 t.test('each kind of change has its weight, and the heaviest come first', async (t) => {
@@ -53,6 +54,7 @@ t.test('the next version says what has changed', async (t) => {
 
 t.test('npm run changes lets a document be released only when its version says what has changed', async (t) => {
   const cwd = copyProject(t)
+  useHouseDocument(cwd)
   const document = join(cwd, 'openapi', 'plant-store.yaml')
   const released = (version: string) => join(cwd, 'openapi', 'released', `${version}.json`)
   const edit = (from: string, to: string) => {
@@ -65,6 +67,8 @@ t.test('npm run changes lets a document be released only when its version says w
       ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     )
+  t.match(await changes(), { code: 1, stderr: /^openapi\/released holds no document; -- --release keeps the first\n$/ })
+  t.match(await changes('--release'), { code: 0, stdout: /^wrote openapi\/released\/1.0.0.json$/m })
   t.match(await Promise.all([changes('--release'), changes('--released', 'nowhere')]), [
     { code: 1, stdout: /^no changes since 1.0.0$/m, stderr: '1.0.0 is released already\n' },
     { code: 1, stdout: '', stderr: /^nowhere holds no document/ },

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
 import type { Weight } from '../../scripts/changes/change-weight.ts'
+import { houseDocument } from '../support/house-document.ts'
 
 const text = { type: 'string' }
 const content = (schema: object) => ({ 'application/json': { schema } })
@@ -111,7 +113,7 @@ const edits: Record<Weight, [pointer: string, value: unknown][]> = {
 
 /** A released document, the same after one edit of every kind, and where each was made. */
 export function contractEdits() {
-  const released = JSON.parse(readFileSync('generated/openapi.json', 'utf8'))
+  const released = parse(readFileSync(houseDocument, 'utf8'))
   released.paths['/gardens'] = { get: { operationId: 'gardens', responses: { 204: { description: 'None.' } } } }
   released.components.securitySchemes.oauth = {
     type: 'oauth2',

@@ -6,6 +6,7 @@ import t from 'tap'
 import { freePort } from '../../scripts/system/free-port.ts'
 import { holdsWithin } from '../../scripts/system/until.ts'
 import { copyProject } from '../support/copy.ts'
+import { useHouseDocument } from '../support/house-document.ts'
 
 const operations = `
     get:
@@ -51,6 +52,7 @@ const path = `
 
 t.test('an edit of the document leads through a compile error and a new handler to a restarted service', async (t) => {
   const directory = copyProject(t)
+  useHouseDocument(directory)
   const port = await freePort()
   const token = 'a-token-of-the-tests-0123456789-abcdef'
   const env = { ...process.env, ACCESS_TOKENS: token, PORT: String(port), STORE_URL: 'memory:' }

@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { parse } from 'yaml'
 import { writeDocs } from '../../scripts/docs/docs-page.ts'
 import { open } from '../support/browser.ts'
-import { contract } from '../support/contract.ts'
 import { serveDocs } from '../support/docs-page.ts'
+import { houseDocument } from '../support/house-document.ts'
 import { clickEverything, withAttacks } from './docs-attacks.ts'
 
 const out = t.testdir({ 'attacks.json': '' })
 const source = join(out, 'attacks.json')
-const { document, attacks } = withAttacks(JSON.parse(contract.documentText))
+const { document, attacks } = withAttacks(parse(readFileSync(houseDocument, 'utf8')))
 writeFileSync(source, JSON.stringify(document))
 // The linter would refuse this document; the page does not rely on it.
 const page = await writeDocs(join(out, 'attacked'), source)

@@ -5,17 +5,19 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { writeStaleDocs } from '../../scripts/docs/docs-page.ts'
+import { resolve as resolvePointer } from '../../scripts/generate/json-pointer.ts'
+import { endpoints } from '../../scripts/generate/openapi-document.ts'
 import { open } from '../support/browser.ts'
-import { contract, tableOfErrors } from '../support/contract.ts'
+import { document, tableOfErrors } from '../support/contract.ts'
 import { serveDocs } from '../support/docs-page.ts'
 import { run } from '../support/process.ts'
 
-const document = JSON.parse(contract.documentText)
-const operations: { summary: string; responses: Record<string, { description: string }> }[] = Object.values(
-  document.paths as Record<string, object>,
-).flatMap(Object.values)
+const operations = endpoints(document).map(({ pointer, responses }) => ({
+  ...(resolvePointer(document, pointer) as { summary: string }),
+  descriptions: Object.values(responses).map((response) => (response as { description?: string }).description ?? ''),
+}))
 const errors = tableOfErrors.map(String)
-const schemas = Object.keys(document.components.schemas)
+const schemas = Object.keys((document.components as { schemas: object }).schemas)
 
 const out = t.testdir({ first: {}, second: {} })
 const page = join(out, 'first', 'index.html')
@@ -68,10 +70,7 @@ for (const [place, width] of [
     const expected = [
       ...errors,
       ...schemas,
-      ...operations.flatMap(({ summary, responses }) => [
-        summary,
-        ...Object.values(responses).map(({ description }) => plain(description)),
-      ]),
+      ...operations.flatMap(({ summary, descriptions }) => [summary, ...descriptions.map(plain)]),
     ]
     // On a busy machine the browser may not have rendered a section yet, so read the page up to five times.
     let text = ''

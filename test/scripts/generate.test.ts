@@ -6,6 +6,7 @@ import t from 'tap'
 import { contractFiles } from '../../scripts/generate/contract-files.ts'
 import { inexactIntegers } from '../../scripts/generate/inexact-integers.ts'
 import { copyProject } from '../support/copy.ts'
+import { useHouseDocument } from '../support/house-document.ts'
 
 t.test('what is committed is what the document gives, to the byte', async (t) => {
   const [first, second] = await Promise.all([1, 2].map(() => contractFiles('openapi/plant-store.yaml')))
@@ -16,11 +17,13 @@ t.test('what is committed is what the document gives, to the byte', async (t) =>
 
 t.test('--check names what is stale and writes nothing', async (t) => {
   const cwd = copyProject(t)
+  useHouseDocument(cwd)
   const generate = (...args: string[]) =>
     promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/generate.ts', ...args], { cwd }).then(
       ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     )
+  t.match(await generate(), { code: 0, stdout: /^wrote generated\/openapi.json, / })
   t.same(await generate('--check'), { code: 0, stdout: '', stderr: '' })
   const path = join(cwd, 'generated', 'api.d.ts')
   writeFileSync(path, 'stale')

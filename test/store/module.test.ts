@@ -33,6 +33,26 @@ t.test('the store of the README passes the conformance suite and runs in the ser
   t.match(await server.stop(), { code: 0 })
 })
 
+t.test('a store may be an instance of a class', async (t) => {
+  const directory = t.testdir({
+    'class.mjs': `
+      class Store {
+        #outcome = 'created'
+        async create() { return this.#outcome }
+        async ready() { if (this.#outcome !== 'created') throw new Error('not ready') }
+        async close() { this.#outcome = 'closed' }
+        get failure() { return Promise.resolve(new Error('failed')) }
+      }
+      export const open = () => new Store()`,
+  })
+  const { create, ready, close, failure } = await openStore(`module:./${relative('.', directory)}/class.mjs`)
+  t.equal(await create({ id: 1n, name: 'a' }), 'created')
+  await ready()
+  await close()
+  await t.rejects(ready(), { message: /^not ready$/ })
+  t.match(await failure, { message: /^failed$/ })
+})
+
 t.test('a module without a valid store is refused with the reason', async (t) => {
   const directory = t.testdir({
     'nothing.mjs': '',

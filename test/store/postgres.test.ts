@@ -5,7 +5,9 @@ import { until } from '../../scripts/system/until.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, PlantStore } from '../../src/store/plant-store.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
 import { whole } from '../support/whole.ts'
+import { queries } from './queries.ts'
 
 for (const [name, run] of Object.entries(conformance)) {
   t.test(name, async (t) => {
@@ -13,6 +15,25 @@ for (const [name, run] of Object.entries(conformance)) {
     await t.resolves(run(() => openStore(url), true))
   })
 }
+
+for (const [name, run] of Object.entries(queries)) {
+  t.test(name, async (t) => {
+    const store = await openPostgres(await testDatabase(t))
+    await run(store)
+    await store.close()
+    await t.rejects(store.get(1n), { message: /^the store is closed$/ })
+  })
+}
+
+t.test('a query whose server is gone makes the store unavailable', async (t) => {
+  const url = await testDatabase(t)
+  const store = await openPostgres(url)
+  await query(url, 'ALTER TABLE plants RENAME TO flowers')
+  await t.rejects(store.count(0n, 1), { name: 'Unavailable', message: /^relation "plants" does not exist$/ })
+  await query(url, 'ALTER TABLE flowers RENAME TO plants')
+  t.same(await store.count(0n, 1), { count: 0, last: undefined })
+  await store.close()
+})
 
 /** Opens several stores on one database, as instances of the service do. */
 async function instances(t: Test, url: string, count: number): Promise<PlantStore[]> {

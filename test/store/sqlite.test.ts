@@ -5,6 +5,10 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
+import type { CreateOutcome, StoredPlant } from '../../src/store/plant-store.ts'
+import { openSqlite } from '../../src/store/sqlite.ts'
+import { openDatabase } from '../../src/store/sqlite-database.ts'
+import { queries } from './queries.ts'
 
 for (const [name, run] of Object.entries(conformance)) {
   t.test(name, (t) => {
@@ -12,6 +16,35 @@ for (const [name, run] of Object.entries(conformance)) {
     return t.resolves(run(() => openStore(url), true))
   })
 }
+
+for (const [name, run] of Object.entries(queries)) {
+  t.test(name, async (t) => {
+    const { commit, query, close } = openDatabase(join(t.testdir({}), 'plants.db'))
+    await run({
+      create: async (plant) => commit([plant])[0] as CreateOutcome,
+      get: async (...args) => query('get', args) as StoredPlant | undefined,
+      list: async (...args) => query('list', args) as StoredPlant[],
+      count: async (...args) => query('count', args) as { count: number; last: bigint | undefined },
+    })
+    close()
+  })
+}
+
+t.test('queries are answered by the thread, and one that fails is no end of the store', async (t) => {
+  const store = await openSqlite(join(t.testdir({}), 'plants.db'))
+  await t.rejects(store.get(2n ** 64n), { name: 'Error', message: /too big/ })
+  const plants = [
+    { id: 1n, name: 'a' },
+    { id: 2n ** 63n - 1n, name: 'b', tag: 'c' },
+  ]
+  const creates = plants.map((plant) => store.create(plant))
+  t.same(await Promise.all(creates), ['created', 'created'])
+  t.same(await store.get(1n), plants[0])
+  t.same(await store.list(0n, 10), plants)
+  t.same(await store.count(2n, 10), { count: 1, last: 2n ** 63n - 1n })
+  await store.close()
+  await t.rejects(store.get(1n), { message: /^the store is closed$/ })
+})
 
 t.test('the file has a write-ahead log, a schema version and a strict table', async (t) => {
   const path = join(t.testdir({}), 'plants.db')

@@ -24,11 +24,15 @@ export type ServiceProcess = RunningProcess &
   Banner & {
     /** The whole line. */
     banner: string
+    /** Sends a request with the token of the tests, on a connection of its own unless an agent is given; its body is JSON. */
+    call(method: string, target: string, sent?: Sent): Promise<Answer>
     /** Sends a create with JSON text and the token of the tests, on a connection of its own unless an agent is given. */
     create(body: string, headers?: Record<string, string>, agent?: Agent): Promise<Answer>
     /** Gets a page of the management. */
     page(path: string): Promise<Answer>
   }
+
+type Sent = { headers?: Record<string, string>; body?: string; agent?: Agent | false }
 
 const bannerPattern =
   /^plant-store (\S+)(?: by (\d+) workers)? on (http:\/\/\S+:(\d+)), store (.*), management on (http:\/\/\S+)\n/m
@@ -46,13 +50,15 @@ export function spawnService(environment: Record<string, string> = {}, options: 
       'stderr',
       bannerPattern,
     )
-    const create = async (body: string, headers: Record<string, string> = {}, agent: Agent | false = false) => {
-      const all = { authorization, 'content-type': 'application/json', ...headers }
-      return await ask(`${url}/plants`, { method: 'POST', headers: all, body, agent })
+    const call = (method: string, target: string, { headers = {}, body, agent = false }: Sent = {}) => {
+      const all = { authorization, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers }
+      return ask(url + target, { method, headers: all, agent, ...(body !== undefined && { body }) })
     }
+    const create = (body: string, headers: Record<string, string> = {}, agent: Agent | false = false) =>
+      call('POST', '/plants', { body, headers, agent })
     const page = (path: string) => ask(managementUrl + path)
     const said = { banner, version, workers: Number(workers), url, port: Number(port), storeUrl, managementUrl }
-    return { ...running, ...said, create, page }
+    return { ...running, ...said, call, create, page }
   }
 
   return { ...running, serving }

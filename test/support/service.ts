@@ -1,5 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
+
+import type { InjectOptions } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { type AppOptions, createApp } from '../../src/app.ts'
@@ -9,6 +11,9 @@ import { assertAnswer, contract } from './contract.ts'
 
 export const token = 'a-token-of-the-tests-0123456789-abcdef'
 export const authorization = `Bearer ${token}`
+
+type Method = NonNullable<InjectOptions['method']>
+type Sent = { headers?: Record<string, string | undefined>; body?: string | object | Buffer }
 
 /** An app on a memory store, closed when the test ends, with the lines of its log. */
 export async function createService(t: Test, options: Partial<AppOptions> = {}) {
@@ -32,32 +37,30 @@ export async function createService(t: Test, options: Partial<AppOptions> = {}) 
   })
   t.teardown(() => app.close())
 
-  /** Sends a create without a socket; the answer is checked against the contract. */
-  const create = async (payload: string | object | Buffer, headers: Record<string, string | undefined> = {}) => {
+  /**
+   * Sends a request without a socket, with the token of the tests; a body that is given is JSON. The answer is checked
+   * against the contract. A header that is undefined is left out.
+   */
+  const call = async (method: Method, target: string, { headers = {}, body }: Sent = {}) => {
+    const all = { authorization, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers }
     const answer = await app.inject({
-      method: 'POST',
-      url: '/plants',
-      headers: Object.fromEntries(
-        Object.entries({ authorization, 'content-type': 'application/json', ...headers }).filter(
-          ([, value]) => value !== undefined,
-        ),
-      ),
-      payload,
+      method,
+      url: target,
+      headers: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
+      ...(body !== undefined && { payload: body }),
     })
-    assertAnswer(t, {
-      method: 'POST',
-      path: '/plants',
-      status: answer.statusCode,
-      headers: answer.headers,
-      body: answer.body,
-    })
-    return { status: answer.statusCode, headers: answer.headers, body: answer.json() }
+    const { statusCode: status, headers: answered, body: text } = answer
+    assertAnswer(t, { method, path: target, status, headers: answered, body: text })
+    return { status, headers: answered, body: text === '' ? undefined : JSON.parse(text) }
   }
+  /** Sends a create; see `call`. */
+  const create = (body: NonNullable<Sent['body']>, headers: NonNullable<Sent['headers']> = {}) =>
+    call('POST', '/plants', { body, headers })
 
   /** Listens on a free port of the loopback address; gives the port. */
   const listen = async () => {
     await app.listen({ host: '127.0.0.1', port: 0 })
     return (app.server.address() as AddressInfo).port
   }
-  return { app, store, log, create, listen }
+  return { app, store, log, call, create, listen }
 }

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { openFiles } from '../../scripts/system/process-usage.ts'
 import type { Limits } from '../../src/limits/limits.ts'
 import { openMemory } from '../../src/store/memory.ts'
-import type { NewPlant } from '../../src/store/plant-store.ts'
+import type { StoredPlant } from '../../src/store/plant-store.ts'
 import { assertAnswer } from './contract.ts'
 import { createService } from './service.ts'
 import { builtCode, type ServiceCode } from './service-code.ts'
@@ -26,7 +26,7 @@ export type WireService = {
   /** Sends a create; the answer is checked against the contract. */
   create(plant: object): Promise<{ status: number }>
   /** Returns what the store was asked to create since the last call, in order. */
-  created(): NewPlant[]
+  created(): StoredPlant[]
   /** Resolves with the number of connections that the service holds; undefined where the system does not show it. */
   connections: (() => Promise<number>) | undefined
 }
@@ -49,7 +49,7 @@ export function overTheWire(t: Test, suite: (t: Test, start: StartService) => vo
 
 const startApp: StartService = async (t, { limits = {}, storeTime = 0 } = {}) => {
   const store = openMemory()
-  const asked: NewPlant[] = []
+  const asked: StoredPlant[] = []
   const create: typeof store.create = (plant) => {
     asked.push(plant)
     return storeTime === 0 ? store.create(plant) : sleep(storeTime).then(() => store.create(plant))

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { type Assertions, assertAnswer } from '../../support/contract.ts'
+import { assertAnswer } from '../../support/contract.ts'
+import { type Assertions, namedResponseOf } from '../../support/listed-answer.ts'
 import type { Case, Request } from './cases.ts'
 import type { Ask } from './check.ts'
 
@@ -42,15 +43,16 @@ const refusals = [400, 401]
 export const askService =
   ({ send }: Client): Ask =>
   async ({ endpoint, error }, sent) => {
-    const { method, path, responses } = endpoint
+    const { method } = endpoint
     const reply = await send(method, sent)
-    checkStatus(reply, error, Object.keys(responses))
-    assertAnswer(strictly, { ...reply, method, path })
+    checkStatus(reply, error, endpoint)
+    assertAnswer(strictly, { ...reply, method, path: sent.path })
   }
 
 /** Throws unless a reply has the number of the error, or for undefined a status that is listed for what is valid. */
-export function checkStatus({ status, body }: Reply, error: Case['error'], listed: string[]): void {
+export function checkStatus({ status, body }: Reply, error: Case['error'], { responses }: Case['endpoint']): void {
   const seen = `answered ${status} ${body}`
-  if (error === undefined) assert.ok(listed.includes(String(status)) && !refusals.includes(status), seen)
+  const isListed = namedResponseOf(responses, status) !== undefined
+  if (error === undefined) assert.ok(isListed && !refusals.includes(status), seen)
   else assert.ok(status === Math.trunc(error / 100) && JSON.parse(body).error === error, `${seen}, must be ${error}`)
 }

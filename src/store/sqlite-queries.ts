@@ -1,0 +1,48 @@
+import type { Database } from 'better-sqlite3'
+import { type PlantRow, pageSize, plantOf } from './plant-row.ts'
+import type { PlantQueries, StoredPlant } from './plant-store.ts'
+
+/** Returns what runs a query in the thread of the database, with its statements prepared. */
+type Prepare<Query extends (...args: never) => unknown> = (
+  database: Database,
+) => (...args: Parameters<Query>) => Awaited<ReturnType<Query>>
+
+/** The queries of the SQLite store by name. A further one is added here alone; `sqlite.ts` sends each to the thread by its name. */
+export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries[Name]> } = {
+  get(database) {
+    const select = database.prepare<[bigint], PlantRow>('SELECT id, name, tag FROM plants WHERE id = ?')
+    select.safeIntegers()
+    return (id) => {
+      const row = select.get(id)
+      return row && plantOf(row)
+    }
+  },
+
+  list(database) {
+    const select = database.prepare<[bigint, number], PlantRow>(
+      'SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ?',
+    )
+    select.safeIntegers()
+    return (from, limit) => {
+      const page: StoredPlant[] = []
+      let size = 0
+      for (const row of select.iterate(from, limit)) {
+        page.push(plantOf(row))
+        size += row.name.length + (row.tag?.length ?? 0)
+        if (size >= pageSize) break
+      }
+      return page
+    }
+  },
+
+  count(database) {
+    const select = database.prepare<[bigint, number], { count: bigint; last: bigint | null }>(
+      'SELECT count(*) AS count, max(id) AS last FROM (SELECT id FROM plants WHERE id >= ? ORDER BY id LIMIT ?)',
+    )
+    select.safeIntegers()
+    return (from, limit) => {
+      const { count, last } = select.get(from, limit) as { count: bigint; last: bigint | null }
+      return { count: Number(count), last: last ?? undefined }
+    }
+  },
+}

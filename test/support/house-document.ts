@@ -1,0 +1,32 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { document } from './contract.ts'
+
+/** Path of a document that keeps the rules of redocly.yaml; tests of the tools use it, so that the contract may grow. */
+export const houseDocument = 'test/documents/house-rules.yaml'
+
+const handlers = `import { errorNumbers } from '../generated/error-numbers.ts'
+import type { Handlers } from './openapi/handler-types.ts'
+
+export const handlers = (..._stores: unknown[]): Handlers => ({
+  async createPlant({ body: { id, name } }) {
+    if (id === 0n) return { status: 409, body: { error: errorNumbers.idTaken, message: 'no id' } }
+    return { status: 200, body: { name } }
+  },
+})
+`
+
+/** Replaces the contract of a copied project by the house's document, of which nothing is released, and its handlers. */
+export function useHouseDocument(project: string): void {
+  // src throws errors by the names that the contract has for them.
+  const numbers = { 'x-error-numbers': (document as { 'x-error-numbers'?: object })['x-error-numbers'] }
+  rmSync(join(project, 'openapi'), { recursive: true })
+  mkdirSync(join(project, 'openapi'))
+  const text = readFileSync(houseDocument, 'utf8')
+  writeFileSync(
+    join(project, 'openapi', 'plant-store.yaml'),
+    text.replace(/^x-error-numbers:\n(?: {2}.*\n)*/m, () => stringify(numbers)),
+  )
+  writeFileSync(join(project, 'src', 'handlers.ts'), handlers)
+}

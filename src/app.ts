@@ -29,11 +29,13 @@ export type AppOptions = {
   linger?: number
   /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For is believed. */
   trustProxy?: string[]
+  /** Origins whose pages may call the service from a browser; default: none. */
+  origins?: string[]
 }
 
 /** Assembles the service on one Fastify instance that does not listen yet; the store stays its caller's to close. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { routes, store, verifyToken, log, observer, draining, linger, shed, trustProxy = [] } = options
+  const { routes, store, verifyToken, log, observer, draining, linger, shed, trustProxy = [], origins } = options
   const limits = { ...defaultLimits, ...options.limits }
   const app = Fastify({
     ...serverOptions,
@@ -72,6 +74,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     admit,
     run,
     memory: bodyMemory(limits.bodyMemory, shed),
+    origins,
   })
   return app
 }

@@ -41,8 +41,8 @@ async function bundleServer(directory: string): Promise<void> {
   })
 }
 
-/** One file that imports nothing: a browser can load it as it is. */
-async function bundleClient(directory: string): Promise<void> {
+/** Bundles the client into one file that imports nothing: a browser can load it as it is. */
+export async function bundleClient(directory: string): Promise<void> {
   await build({
     entryPoints: { client: 'src/client/client.ts' },
     outdir: directory,

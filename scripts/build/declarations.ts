@@ -2,13 +2,15 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import ts from 'typescript'
 
-const directory = 'dist/types'
-const entryPoints = ['src/client/client.ts', 'src/store/open.ts', 'src/store/conformance.ts']
+const exported = ['src/client/client.ts', 'src/store/open.ts', 'src/store/conformance.ts']
 
-/** Writes into dist/types/ the declarations of what the package exports and those that they lead to, and no others. */
-export async function writeDeclarations(): Promise<void> {
+/**
+ * Writes into a directory the declarations of modules and those that they lead to, and no others; by default those that
+ * the package exports.
+ */
+export async function writeDeclarations(directory = join('dist', 'types'), entryPoints = exported): Promise<void> {
   await rm(directory, { recursive: true, force: true })
-  const emitted = emit()
+  const emitted = emit(entryPoints)
   const reached = new Set(entryPoints.map(declarationOf))
   // What is added meanwhile is visited, too.
   for (const path of reached) {
@@ -26,7 +28,7 @@ export async function writeDeclarations(): Promise<void> {
 const declarationOf = (path: string) => path.replace(/(\.d)?\.ts$/, '.d.ts')
 
 /** Returns the text of each declaration file by its path; npm run typecheck tells what is wrong with the code. */
-function emit(): Map<string, string> {
+function emit(entryPoints: string[]): Map<string, string> {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
   const declarations = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: '.' }
   const { options } = ts.convertCompilerOptionsFromJson({ ...config.compilerOptions, ...declarations }, resolve())

@@ -1,6 +1,7 @@
-import createFetchClient, { type Client as FetchClient } from 'openapi-fetch'
 import { stringifyJson } from '../json/stringify-json.ts'
-import { exactReply, type Int64Replies, type ReplyPlace, replyPlace } from './exact-reply.ts'
+import { exactReply, type Int64Replies, replyPlace } from './exact-reply.ts'
+import type { CallArguments, CallOptions, CallOutcome, OperationAt, PathOf } from './operation-types.ts'
+import { type CallParameters, requestTarget } from './request-target.ts'
 
 export type ClientOptions = {
   /** Where the service is: its origin, and the path before those of the document when there is one. */
@@ -11,44 +12,71 @@ export type ClientOptions = {
   fetch?: (request: Request) => Promise<Response>
 }
 
-const methods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'] as const
+/** TRACE is not among them: fetch refuses it. */
+const methods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'] as const
+
+type Method = (typeof methods)[number]
 
 /**
- * One function for each method, which takes a path of the document and `{ params, body }` as its operation has them and
- * resolves to `{ data, response }`, or `{ error, response }` when the status is none of success. It rejects when there
- * is no answer.
+ * One function for each method. It takes a path of the document and `{ params, body }` as its operation has them, and
+ * resolves to `{ status, data, response }`, or to `{ status, error, response }` when the status is none of success. It
+ * rejects when there is no answer, or when a reply of success is not JSON.
  */
-export type ExactClient<Paths extends object> = Pick<FetchClient<Paths>, (typeof methods)[number]>
+export type ExactClient<Paths extends object> = {
+  [Name in Method]: <Path extends PathOf<Paths, Lowercase<Name>>>(
+    path: Path,
+    ...options: CallArguments<CallOptions<OperationAt<Paths, Path, Lowercase<Name>>>>
+  ) => Promise<CallOutcome<OperationAt<Paths, Path, Lowercase<Name>>, Lowercase<Name>>>
+}
 
 /** Gives a client of the document whose types are `Paths` and whose replies hold an int64 where `table` says. */
 export function exactClient<Paths extends object>(
   table: Int64Replies,
-  { baseUrl, token, fetch = globalThis.fetch }: ClientOptions,
+  { baseUrl, token, fetch: send = globalThis.fetch }: ClientOptions,
 ): ExactClient<Paths> {
-  const client = createFetchClient<Paths>({ baseUrl, bodySerializer: stringifyJson })
+  const base = baseUrl.replace(/\/$/, '')
 
   const call =
     (method: Method) =>
-    async (path: string, init: Init = {}) => {
-      let place: ReplyPlace | undefined
-      let text = ''
-      const send = async (request: Request) => {
-        const bearer = typeof token === 'function' ? await token() : token
-        if (bearer !== undefined) request.headers.set('authorization', `Bearer ${bearer}`)
-        const response = await (init.fetch ?? fetch)(request)
-        place = replyPlace(table, `${method} ${path}`, response.status)
-        if (place !== undefined) text = await response.clone().text()
-        return response
-      }
-      const result: Result = await client.request(method as never, path as never, { ...init, fetch: send } as never)
-      const parsed = result.error ?? ((init.parseAs ?? 'json') === 'json' ? result.data : undefined)
-      // An error that is no JSON is given as its text.
-      if (place === undefined || parsed === undefined || typeof parsed === 'string') return result
-      return { ...result, ['error' in result ? 'error' : 'data']: exactReply(text, table, place) }
+    async (path: string, { params = {}, body, fetch = send, ...init }: Init = {}) => {
+      const headers = headersOf(init.headers, params.header)
+      const text = stringifyJson(body)
+      if (text !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json')
+      const bearer = typeof token === 'function' ? await token() : token
+      if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)
+      const request = new Request(base + requestTarget(path, params), { ...init, method, headers, body: text ?? null })
+      const response = await fetch(request)
+      const { status, ok } = response
+      const reply = await response.text()
+      const parse = () => parseReply(reply, table, `${method} ${path}`, status)
+      return ok ? { status, data: parse(), response } : { status, error: parsedOr(reply, parse), response }
     }
   return Object.fromEntries(methods.map((method) => [method, call(method)])) as unknown as ExactClient<Paths>
 }
 
-type Method = (typeof methods)[number]
-type Init = { parseAs?: string; fetch?: ClientOptions['fetch'] }
-type Result = { data?: unknown; error?: unknown; response: Response }
+type Init = Omit<RequestInit, 'body'> & {
+  params?: CallParameters
+  body?: unknown
+  fetch?: NonNullable<ClientOptions['fetch']>
+}
+
+function headersOf(given: RequestInit['headers'], parameters: Record<string, unknown> = {}): Headers {
+  const headers = new Headers(given)
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) headers.set(name, String(value))
+  return headers
+}
+
+function parseReply(text: string, table: Int64Replies, operation: string, status: number): unknown {
+  if (text === '') return undefined
+  const place = replyPlace(table, operation, status)
+  return place === undefined ? JSON.parse(text) : exactReply(text, table, place)
+}
+
+/** An error need not come from the service: a proxy may send HTML, which is given as its text. */
+function parsedOr(text: string, parse: () => unknown): unknown {
+  try {
+    return parse()
+  } catch {
+    return text
+  }
+}

@@ -48,6 +48,12 @@ const ranges = list('IP addresses and CIDR ranges, comma separated', (range) => 
   return Number(length) <= ({ 4: 32, 6: 128 }[isIP(base)] ?? -1)
 })
 
+/** As a browser sends it, which the service compares: in lower case, without the port that is the scheme's own. */
+const origins = list(
+  'exact origins such as https://app.example:8443, comma separated, without a path or "*"',
+  (origin) => /^https?:[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
+)
+
 /** Every variable of the environment that the service reads, with its default and, in `desc`, what is allowed. */
 export const variables = {
   HOST: address('127.0.0.1'),
@@ -61,6 +67,7 @@ export const variables = {
   JWT_AUDIENCE: anything(''),
   JWT_JWKS_URL: text(ofThisMachine, isKeySource)(''),
   TRUST_PROXY: ranges([]),
+  CORS_ORIGINS: origins([]),
 
   BODY_LIMIT: bytes(1)(limits.body),
   BODY_MEMORY_LIMIT: bytes(1)(limits.bodyMemory),

@@ -17,6 +17,8 @@ export type Config = {
   jwt: { issuer: string; audience: string; jwksUrl: string | undefined } | undefined
   limits: Limits
   trustProxy: string[]
+  /** Origins whose pages may call the service from a browser. */
+  origins: string[]
   /** Milliseconds: how long requests are still taken after SIGTERM, and when the process ends at the latest. */
   drain: { time: number; deadline: number }
   management: { host: string; port: number }
@@ -59,6 +61,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
       authFailures: values.AUTH_FAILURES_PER_MINUTE,
     },
     trustProxy: values.TRUST_PROXY,
+    origins: values.CORS_ORIGINS,
     drain: { time: values.DRAIN_TIME, deadline: values.DRAIN_DEADLINE },
     management: { host: addressOf(values.MANAGEMENT_HOST), port: values.MANAGEMENT_PORT },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT, requests: values.ACCESS_LOG === 'on' },

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { connectionOf } from './connection-state.ts'
 import { jsonMediaType } from './error-responses.ts'
@@ -29,7 +29,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
   const owed = own === undefined || answered ? latest : previous
   const hangUp = () => {
     if (answered) socket.destroySoon()
-    else if (own !== undefined) end(socket, error, contextOf(own.req))
+    else if (own !== undefined) end(socket, error, contextOf(own.req), own.getHeaders())
     else {
       const context = newContext('')
       observer.begin(context)
@@ -41,7 +41,8 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
   else owed.once('close', hangUp)
 }
 
-function end(socket: Socket, thrown: unknown, context: RequestContext): void {
+/** `given` are headers that the answer to this request has in any case. */
+function end(socket: Socket, thrown: unknown, context: RequestContext, given: OutgoingHttpHeaders = {}): void {
   const error = toContractError(thrown)
   const { statusCode, headers, body } = error
   recordAddress(context, socket.remoteAddress)
@@ -49,6 +50,7 @@ function end(socket: Socket, thrown: unknown, context: RequestContext): void {
   recordEnd(context, statusCode)
   const text = JSON.stringify(body)
   const head = {
+    ...given,
     ...headers,
     'x-request-id': context.id,
     'content-type': jsonMediaType,

@@ -8,19 +8,23 @@ import { checkHeaderSize } from './header-limit.ts'
 import { contextOf, recordAddress } from './request-context.ts'
 import { malformedHead } from './request-head.ts'
 
-/** One step of a request: returns the error that ends it, if any. */
-export type Step = (request: FastifyRequest, reply: FastifyReply) => ContractError | undefined
+/** Returned by a step that has sent an answer itself. */
+export const answered = Symbol('answered')
+
+/** One step of a request: returns the error that ends it, or that it is answered, if so. */
+export type Step = (request: FastifyRequest, reply: FastifyReply) => ContractError | typeof answered | undefined
 
 /** A hook of Fastify's that may have to wait: `done` is called once, with the error that ends the request, if any. */
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (refusal?: Error) => void) => void
 
-/** Returns one hook that takes steps in order, until one refuses: a hook for each step would cost more than the steps. */
+/** Returns one hook that takes steps in order, until one ends the request: a hook for each would cost more than the steps. */
 export const inOrder =
   (steps: Step[]): Hook =>
   (request, reply, done) => {
     for (const step of steps) {
-      const refusal = step(request, reply)
-      if (refusal !== undefined) return done(refusal)
+      const end = step(request, reply)
+      if (end === answered) return
+      if (end !== undefined) return done(end)
     }
     done()
   }

@@ -2,11 +2,13 @@ import { maxHeaderSize } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { type Tracking, trackConnections } from '../http/connections.ts'
+import { allowOrigins } from '../http/cors.ts'
 import { sendError } from '../http/error-responses.ts'
 import { acceptJson } from '../http/json-body.ts'
 import type { BodyMemory } from '../http/read-body.ts'
 import { type Admit, takeOverFromNode } from '../http/request-guards.ts'
 import { checkBinding } from './check-binding.ts'
+import { crossOriginNames } from './cross-origin-names.ts'
 import { glueDocument } from './glue-document.ts'
 import { type AnyHandler, type Run, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
 import type { Operation, Routes } from './routes.ts'
@@ -22,6 +24,8 @@ export type Binding = Tracking & {
   run?: Run | undefined
   admit?: Admit | undefined
   memory?: BodyMemory | undefined
+  /** Origins whose pages may call the operations; default: none. */
+  origins?: string[] | undefined
 }
 
 /**
@@ -37,13 +41,16 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
     run = runAlone,
     admit = () => undefined,
     memory = unbounded,
+    origins = [],
     ...tracking
   } = binding
   const { headersLimit = maxHeaderSize } = tracking
   const { operations, schemas } = routes
   checkBinding(operations, handlers, verifiers)
   app.setErrorHandler(sendError)
-  for (const step of stepsOfEveryRequest({ admit, allowedMethods: methodFinder(operations), headersLimit })) {
+  const preflight = origins.length === 0 ? undefined : allowOrigins(app, { origins, ...crossOriginNames(operations) })
+  const allowedMethods = methodFinder(operations)
+  for (const step of stepsOfEveryRequest({ admit, allowedMethods, headersLimit, preflight })) {
     app.addHook('onRequest', step)
   }
   takeOverFromNode(app)

@@ -11,6 +11,7 @@ import {
   type Hook,
   identify,
   inOrder,
+  type Step,
   shedLoad,
 } from '../http/request-guards.ts'
 import { handlerInput } from './handler-input.ts'
@@ -33,6 +34,8 @@ type Guards = {
   allowedMethods(url: string): string[]
   /** Bytes of a header section. */
   headersLimit: number
+  /** Answers preflight requests, where other origins are allowed. */
+  preflight: Step | undefined
 }
 
 /*
@@ -41,11 +44,12 @@ type Guards = {
  */
 
 /** Returns the steps of every request, as Fastify's hooks before a route's own. */
-export const stepsOfEveryRequest = ({ admit, allowedMethods, headersLimit }: Guards): Hook[] => [
+export const stepsOfEveryRequest = ({ admit, allowedMethods, headersLimit, preflight }: Guards): Hook[] => [
   checkFraming(headersLimit), // 431
   inOrder([
     identify,
     checkHead, // 400
+    ...(preflight === undefined ? [] : [preflight]), // 204
     shedLoad(admit), // 503
     checkExpectation, // 417
     checkRoute(allowedMethods), // 404, 405

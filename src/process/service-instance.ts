@@ -84,6 +84,7 @@ export async function openService(config: Config, routes: Routes, failed: (error
     draining: () => unready !== undefined,
     linger: Math.min(linger, (config.drain.deadline - config.drain.time) / 4),
     trustProxy: config.trustProxy,
+    origins: config.origins,
   })
   app.server.on('drop', () => metrics.refused('connections'))
   void store.failure?.then(({ message }) => {

@@ -40,13 +40,28 @@ type Tree = { id: bigint; age?: number; height?: number; children?: Tree[]; coun
 type Reply<Body> = { headers: Record<string, unknown>; content: { 'application/json': Body } }
 type TreeParameters = { path: { id: bigint }; query?: { after?: bigint } }
 type Failure = { error: number; id?: bigint }
+type Filter = {
+  query?: { tag?: string[]; 'a&b'?: string }
+  header: { 'X-Trace': number; 'X-Other'?: string }
+  path?: never
+  cookie: { session: string }
+}
 
 type Paths = {
   '/trees/{id}': {
     get: { parameters: TreeParameters; responses: { 200: Reply<Tree>; '4XX': Reply<Failure>; default: Reply<object> } }
     head: { parameters: TreeParameters; responses: { 200: Reply<Tree> } }
   }
-  '/counts': { get: { responses: { 200: Reply<bigint> } } }
+  '/counts': {
+    get: { parameters: { query?: never; path?: never }; requestBody?: never; responses: { 200: Reply<bigint> } }
+    put?: never
+    post: { requestBody?: { content: { 'application/json': bigint[] } }; responses: { 204: { content?: never } } }
+    patch: {
+      parameters: Filter
+      requestBody: { content: { 'application/json': string } }
+      responses: { default: Reply<string> }
+    }
+  }
 }
 
 type Answer = { status?: number; type?: string; body?: string }
@@ -103,8 +118,10 @@ t.test('what is no integer, no JSON or not there is given as it is', async (t) =
   t.equal((await proxy.client.GET('/trees/{id}', { params: { path } })).error, '<p>no</p>')
   const head = await serve(t, {})
   t.same((await head.client.HEAD('/trees/{id}', { params: { path } })).data, undefined)
-  const text = await serve(t, { body: '{"id":9007199254740993}' })
-  t.equal((await text.client.GET('/trees/{id}', { params: { path }, parseAs: 'text' })).data, '{"id":9007199254740993}')
+  const empty = await serve(t, { status: 502 })
+  t.equal((await empty.client.GET('/trees/{id}', { params: { path } })).error, undefined)
+  const page = await serve(t, { type: 'text/html', body: '<p>welcome</p>' })
+  await t.rejects(page.client.GET('/trees/{id}', { params: { path } }), 'no reply of success is HTML')
 })
 
 t.test('a reply that is not I-JSON is not given', async (t) => {
@@ -122,4 +139,90 @@ t.test('a fetch of the caller sends the requests', async (t) => {
   t.strictSame((await client.GET('/trees/{id}', { params: { path: { id: 1n } } })).data, { id: 1n })
   await client.GET('/trees/{id}', { params: { path: { id: 2n } }, fetch: answers('second') })
   t.same(sent, ['first http://a/trees/1 Bearer t', 'second http://a/trees/2 Bearer t'])
+})
+
+/** A client whose fetch gives back what it was asked, as the text of an error. */
+const echo = exactClient<Paths>(table, {
+  baseUrl: 'http://a',
+  fetch: async (request) => {
+    const { method, url, headers, signal } = request
+    const sent = [method, url, JSON.stringify(Object.fromEntries(headers)), await request.text(), signal.aborted]
+    return new Response(sent.join('\n'), { status: 500 })
+  },
+})
+
+const sentBy = async (call: Promise<{ error?: unknown }>) => String((await call).error).split('\n')
+
+t.test('parameters and bodies are sent as the document has them', async (t) => {
+  const query = { tag: ['a b', 'c&d', ''], 'a&b': '\u00e4' }
+  const header = { 'X-Trace': 7 }
+  t.same(await sentBy(echo.PATCH('/counts', { params: { query, header }, body: 'text' })), [
+    'PATCH',
+    'http://a/counts?tag=a%20b&tag=c%26d&tag=&a%26b=%C3%A4',
+    '{"content-type":"application/json","x-trace":"7"}',
+    '"text"',
+    'false',
+  ])
+  t.same(await sentBy(echo.POST('/counts')), ['POST', 'http://a/counts', '{}', '', 'false'])
+  const headers = { 'content-type': 'application/merge-patch+json', 'x-other': 'b' }
+  const unset = { header: { 'X-Trace': 0, 'X-Other': undefined as never }, query: { tag: undefined as never } }
+  t.same(
+    await sentBy(echo.PATCH('/counts', { params: unset, headers, body: 'a', signal: AbortSignal.abort() })),
+    ['PATCH', 'http://a/counts', JSON.stringify({ ...headers, 'x-trace': '0' }), '"a"', 'true'],
+    'with what fetch takes besides',
+  )
+})
+
+t.test('a path cannot lead elsewhere', async (t) => {
+  const get = (id: unknown) => sentBy(echo.GET('/trees/{id}', { params: { path: { id: id as never } } }))
+  for (const id of ['.', '..']) await t.rejects(get(id), { message: '/trees/{id}: no part of a path can be . or ..' })
+  t.equal((await get('../../..'))[1], 'http://a/trees/..%2F..%2F..')
+  t.equal((await get('?a#b%'))[1], 'http://a/trees/%3Fa%23b%25')
+  t.equal((await get('...'))[1], 'http://a/trees/...')
+})
+
+t.test('the compiler knows each call and each response', async (t) => {
+  const { client } = await serve(t, { body: '{"id":1}' })
+  const outcome = await client.GET('/trees/{id}', { params: { path } })
+  if (outcome.status === 200) {
+    const tree: Tree = outcome.data
+    t.same(tree, { id: 1n })
+    // @ts-expect-error there is no error
+    outcome.error?.error
+  } else if (outcome.status === 404) {
+    const failure: Failure = outcome.error
+    // @ts-expect-error there is no data
+    outcome.data?.id
+    t.fail(failure)
+  } else {
+    const status: 400 | 302 | 500 | typeof outcome.status = outcome.status
+    // @ts-expect-error it is none of the listed ones
+    const listed: 200 = outcome.status
+    t.fail({ status, listed })
+  }
+  const { data, error } = outcome
+  if (error) throw new Error('there is an error')
+  t.equal(data.id, 1n)
+
+  const all = async () => {
+    const only = await echo.PATCH('/counts', { params: { header: { 'X-Trace': 1 } }, body: 'a' })
+    const either: string = only.error ?? only.data
+    const none: undefined = (await echo.POST('/counts', { body: [1n] })).data
+    // @ts-expect-error a parameter is missing
+    await echo.GET('/trees/{id}')
+    // @ts-expect-error a parameter has another type
+    await echo.GET('/trees/{id}', { params: { path: { id: 1 } } })
+    // @ts-expect-error there is no such parameter
+    await echo.GET('/trees/{id}', { params: { path, query: { before: 1n } } })
+    // @ts-expect-error the body is missing
+    await echo.PATCH('/counts', { params: { header: { 'X-Trace': 1 } } })
+    // @ts-expect-error this operation has no body
+    await echo.GET('/counts', { body: 1n })
+    // @ts-expect-error this path has no such method
+    await echo.PUT('/counts')
+    // @ts-expect-error there is no such path
+    await echo.GET('/count')
+    return [either, none]
+  }
+  t.type(all, 'function', 'which is compiled, and not run')
 })

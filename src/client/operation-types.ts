@@ -1,0 +1,74 @@
+/*
+ * The types of calls, over the `paths` that openapi-typescript writes. A member that an operation does not have is
+ * optional there, and of type never.
+ */
+
+/** The paths of a document that have a method, which is in lower case. */
+export type PathOf<Paths, Method extends string> = {
+  [Path in keyof Paths]: Paths[Path] extends Record<Method, object> ? Path : never
+}[keyof Paths]
+
+/** The operation of a path and a method. */
+export type OperationAt<Paths, Path extends keyof Paths, Method extends string> =
+  Paths[Path] extends Record<Method, infer Operation> ? Operation : never
+
+/** What a call of an operation takes: its parameters and body, and what `fetch` takes beside these. */
+export type CallOptions<Operation> = Omit<RequestInit, 'method' | 'body'> & {
+  /** What sends this request; default: that of the client. */
+  fetch?: (request: Request) => Promise<Response>
+} & Optional<'params', Parameters<Operation>> &
+  BodyOption<Operation>
+
+/** The options may be left out where an operation needs none. */
+export type CallArguments<Options> = object extends Options ? [options?: Options] : [options: Options]
+
+/**
+ * The outcome of a call: one member for each response of the operation, told apart by its status. A response `default` is
+ * an error, unless the operation has no other.
+ */
+export type CallOutcome<Operation, Method extends string> = Operation extends { responses: infer Responses }
+  ? { [Key in keyof Responses]: OutcomeOf<Statuses<Responses, Key>, Content<Responses[Key], Method>> }[keyof Responses]
+  : never
+
+type OutcomeOf<Status, Body> =
+  | Member<Extract<Status, Success>, { data: Body; error?: undefined }>
+  | Member<Exclude<Status, Success>, { data?: undefined; error: Body }>
+
+type Member<Status, Body> = [Status] extends [never] ? never : Body & { status: Status; response: Response }
+
+type Statuses<Responses, Key extends keyof Responses> = Key extends number
+  ? Key
+  : Key extends 'default'
+    ? Exclude<keyof Responses extends 'default' ? Success | Failure : Failure, Listed<Responses>>
+    : Exclude<StatusIn<Key>, keyof Responses>
+
+type Listed<Responses> = Extract<keyof Responses, number> | StatusIn<keyof Responses>
+
+type Success = StatusIn<'2XX'>
+type Failure = StatusIn<'3XX' | '4XX' | '5XX'>
+
+type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
+/** The statuses of a range such as 4XX (OpenAPI 3.1 section 4.8.16.2). */
+type StatusIn<Range> = Range extends `${infer Class}XX` ? NumberIn<`${Class}${Digit}${Digit}`> : never
+type NumberIn<Text> = Text extends `${infer Value extends number}` ? Value : never
+
+type Content<Holder, Method extends string = ''> = Method extends 'head'
+  ? undefined
+  : Holder extends { content: infer Media }
+    ? Media[keyof Media]
+    : undefined
+
+type BodyOption<Operation> = Operation extends { requestBody: infer Holder }
+  ? { body: Content<Holder> }
+  : Operation extends { requestBody?: infer Holder }
+    ? { body?: Content<NonNullable<Holder>> }
+    : unknown
+
+/** Not those of cookies, which a browser lets no script send. */
+type Parameters<Operation> = Operation extends { parameters: infer All }
+  ? { [Place in keyof All as Place extends 'cookie' ? never : Present<All[Place], Place>]: All[Place] }
+  : unknown
+
+type Present<Value, Key> = [Exclude<Value, undefined>] extends [never] ? never : Key
+
+type Optional<Key extends string, Value> = object extends Value ? { [Name in Key]?: Value } : { [Name in Key]: Value }

@@ -1,0 +1,179 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { request } from '../support/raw.ts'
+import { createService } from '../support/service.ts'
+import { builtCode } from '../support/service-code.ts'
+import { startService } from '../support/service-process.ts'
+import { openSocket } from '../support/sockets.ts'
+
+const origin = 'https://app.example'
+const other = 'https://other.example'
+
+/** A store that fails as the name of a plant says. */
+const store = `export const open = async () => ({
+  async create({ id, name }) {
+    if (name === 'unavailable') throw Object.assign(new Error('away'), { retryAfter: 1 })
+    if (name === 'broken') throw new Error('broken')
+    return id === 2n ? 'conflict' : 'created'
+  },
+  async ready() {},
+  async close() {},
+})`
+
+type Start = (t: Test, origins: string[]) => Promise<number>
+
+/** Each answers 429 to the third request of an address that has no valid token. */
+const inThisProcess: Start = async (t, origins) => {
+  const { open } = await import(join(t.testdir({ 'store.js': store, 'package.json': '{"type":"module"}' }), 'store.js'))
+  const limits = { headers: 2_048, headersTime: 300, requestTime: 600, authFailures: 2 }
+  return await (await createService(t, { store: await open(), limits, origins })).listen()
+}
+
+const asBundle: Start = async (t, origins) => {
+  const { command } = await builtCode(t)
+  const path = join(t.testdir({ 'package.json': '{"type":"module"}' }), 'store.js')
+  writeFileSync(path, store)
+  const limits = {
+    HEADERS_LIMIT: '2048',
+    HEADERS_TIMEOUT: '300',
+    REQUEST_TIMEOUT: '600',
+    AUTH_FAILURES_PER_MINUTE: '2',
+  }
+  const environment = { ...limits, STORE_URL: `module:${path}`, CORS_ORIGINS: origins.join() }
+  return (await startService(t, environment, { command })).port
+}
+
+type Reply = { status: number; headers: Record<string, string>; body: string }
+
+async function answerOf(t: Test, port: number, bytes: Buffer | string): Promise<Reply> {
+  const text = await (await openSocket(t, port, bytes)).closed()
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  const [line = '', ...lines] = head.split('\r\n')
+  const headers = lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.replace(/^.*?: /, '')])
+  return { status: Number(line.split(' ')[1]), headers: Object.fromEntries(headers), body }
+}
+
+type Parts = Parameters<typeof request>[0] & object
+
+const from = (name: string, { headers = [], ...parts }: Parts = {}) =>
+  request({ ...parts, headers: ['Connection: close', `Origin: ${name}`, ...headers] })
+
+const badToken = { headers: ['Authorization: Bearer wrong'] }
+const plant = (id: number, name: string) => ({ body: JSON.stringify({ id, name }) })
+
+/** What the service answers to a request whose origin it knows. */
+const answers: [string, number, Parts][] = [
+  ['a plant', 200, {}],
+  ['a conflict', 409, plant(2, 'a')],
+  ['a body that is not JSON', 400, { body: '{' }],
+  ['a body that breaks its schema', 400, { body: '{}' }],
+  ['a target that cannot be decoded', 400, { line: 'POST /%zz HTTP/1.1' }],
+  ['a chunk that is malformed', 400, { headers: ['Transfer-Encoding: chunked'], body: 'zz\r\n' }],
+  ['two hosts', 400, { headers: ['Host: a', 'Host: b'] }],
+  ['no token', 401, { without: ['authorization'] }],
+  ['a token that is not valid', 401, badToken],
+  ['too many of these', 429, badToken],
+  ['no such path', 404, { line: 'POST /nothing HTTP/1.1' }],
+  ['no such method', 405, { line: 'DELETE /plants HTTP/1.1' }],
+  ['no preflight', 405, { line: 'OPTIONS /plants HTTP/1.1', without: ['content-length'], body: '' }],
+  ['a body that is late', 408, { headers: ['Content-Length: 100'] }],
+  ['a body that is too large', 413, { headers: ['Content-Length: 262145'] }],
+  ['another media type', 415, { headers: ['Content-Type: text/plain'] }],
+  ['another expectation', 417, { headers: ['Expect: something'] }],
+  ['large headers', 431, { headers: Array(400).fill('a: b') }],
+  ['a store that fails', 500, plant(1, 'broken')],
+  ['a store that is away', 503, plant(1, 'unavailable')],
+]
+
+const preflightOf = (name: string, ...headers: string[]) =>
+  from(name, {
+    line: 'OPTIONS /plants HTTP/1.1',
+    without: ['authorization', 'content-type', 'content-length'],
+    headers: ['Access-Control-Request-Method: POST', ...headers],
+    body: '',
+  })
+
+for (const [name, start] of Object.entries({ 'in this process': inThisProcess, 'as the built bundle': asBundle })) {
+  t.test(name, async (t) => {
+    const port = await start(t, [origin, 'http://localhost:8080'])
+
+    t.test('a page of an allowed origin may read every answer to a request', async (t) => {
+      for (const [what, status, parts] of answers) {
+        const reply = await answerOf(t, port, from(origin, parts))
+        t.equal(reply.status, status, what)
+        t.equal(reply.headers['access-control-allow-origin'], origin, what)
+        t.equal(reply.headers.vary, 'Origin', what)
+        const exposed = 'Accept, Allow, Retry-After, WWW-Authenticate, X-Request-Id'
+        t.equal(reply.headers['access-control-expose-headers'], exposed, what)
+        t.notOk('access-control-allow-credentials' in reply.headers, 'no cookie is ever looked at')
+      }
+    })
+
+    t.test('the answer to what is not a request allows no origin', async (t) => {
+      const late = `POST /plants HTTP/1.1\r\nOrigin: ${origin}\r\n`
+      for (const [bytes, status] of [
+        [late, 408],
+        [`${late}broken\r\n\r\n`, 400],
+        [`${late}X: ${'x'.repeat(3_000)}\r\n\r\n`, 431],
+      ] as const) {
+        const reply = await answerOf(t, port, bytes)
+        t.equal(reply.status, status)
+        t.notOk('access-control-allow-origin' in reply.headers)
+      }
+    })
+
+    t.test('a preflight request is answered without a token, and has no body', async (t) => {
+      const reply = await answerOf(t, port, preflightOf(origin, 'Access-Control-Request-Headers: authorization'))
+      t.equal(reply.body, '')
+      t.hasStrict(reply, {
+        status: 204,
+        headers: {
+          vary: 'Origin',
+          'access-control-allow-origin': origin,
+          'access-control-allow-methods': 'POST',
+          'access-control-allow-headers': 'Authorization, Content-Type, Traceparent, Tracestate, X-Request-Id',
+          'access-control-max-age': '7200',
+        },
+      })
+      t.match(reply.headers['x-request-id'], /./)
+      t.notOk('content-length' in reply.headers)
+      t.equal((await answerOf(t, port, preflightOf(origin, 'Content-Length: 0'))).status, 204, 'as a proxy may add it')
+      t.equal((await answerOf(t, port, preflightOf('http://localhost:8080'))).status, 204, 'for each origin')
+      for (const framing of ['Content-Length: 2', 'Transfer-Encoding: chunked']) {
+        t.equal((await answerOf(t, port, preflightOf(origin, framing))).status, 405, 'with a body it is none')
+      }
+      t.equal((await answerOf(t, port, preflightOf(origin, 'Host: a', 'Host: b'))).status, 400, 'it is well-formed')
+    })
+
+    t.test('a page of another origin may read nothing', async (t) => {
+      for (const name of [other, 'null', '*', origin.toUpperCase(), `${origin}:443`, `${origin}, ${origin}`]) {
+        const reply = await answerOf(t, port, from(name))
+        t.equal(reply.status, 200, 'the service is not what keeps a browser from sending')
+        t.equal(reply.headers.vary, 'Origin')
+        t.notOk('access-control-allow-origin' in reply.headers, name)
+        const preflight = await answerOf(t, port, preflightOf(name))
+        t.equal(preflight.status, 405)
+        t.notOk('access-control-allow-origin' in preflight.headers, name)
+      }
+      const { headers } = await answerOf(t, port, request({ headers: ['Connection: close'] }))
+      t.equal(headers.vary, 'Origin', 'a cache may have the answer for a page')
+      t.notOk('access-control-allow-origin' in headers)
+    })
+  })
+}
+
+t.test('without origins no answer has a header of CORS', async (t) => {
+  const port = await inThisProcess(t, [])
+  for (const [bytes, status] of [
+    [from(origin), 200],
+    [preflightOf(origin), 405],
+  ] as const) {
+    const reply = await answerOf(t, port, bytes)
+    t.equal(reply.status, status)
+    t.same(
+      Object.keys(reply.headers).filter((name) => /^(vary|access-control-)/.test(name)),
+      [],
+    )
+  }
+})

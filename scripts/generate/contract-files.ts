@@ -8,6 +8,7 @@ import { inexactIntegers } from './inexact-integers.ts'
 import { int64Replies } from './int64-replies.ts'
 import type { Document } from './openapi-document.ts'
 import { redocly } from './redocly.ts'
+import { requestFile } from './request-file.ts'
 import { routesOf } from './route-schemas.ts'
 import { uncompilableSchemas } from './schema-compilation.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
@@ -30,8 +31,8 @@ export async function contractFiles(path: string, rules = 'redocly.yaml'): Promi
 
 /**
  * Returns the files that are generated from a bundled document: the document as it is published, its types, its route
- * schemas, its error numbers where it has some, where its replies hold an int64, and the digests by which the service
- * knows that files belong together. Rejects with one line for each place that could not be served as it says.
+ * schemas, its error numbers where it has some, where its replies hold an int64, the digests by which the service knows
+ * that files belong together, and a request of each operation for editors. Rejects with one line for each place that could not be served as it says.
  */
 export async function filesOf(document: Document, path: string): Promise<Files> {
   const upgraded = asOpenApi31(document)
@@ -42,7 +43,8 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
   const routes = routesOf(normalized)
   const others = [...replies.problems, ...uncompilableSchemas(routes)]
   if (others.length > 0) throw refusal(path, others)
-  const origin = `// Written by npm run generate from ${basename(path)}; edit that instead.\n`
+  const note = `Written by npm run generate from ${basename(path)}; edit that instead.\n`
+  const origin = `// ${note}`
   const errorNumbers = errorNumberModule(document)
   const files: Files = {
     'openapi.json': json(withErrorTable(document)),
@@ -51,7 +53,8 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
     'int64-replies.json': json(replies.table),
     ...(errorNumbers !== undefined && { 'error-numbers.ts': origin + errorNumbers }),
   }
-  return { ...files, 'digests.json': json(digestsOf(files)) }
+  const requests = `# ${note}${requestFile(normalized)}`
+  return { ...files, 'digests.json': json(digestsOf(files)), 'requests.http': requests }
 }
 
 /** Returns a document in the form that is generated from: OpenAPI 3.1, discriminators as schemas, references by name. */

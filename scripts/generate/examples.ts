@@ -3,7 +3,9 @@ import { resolve } from './json-pointer.ts'
 import type { Document, Endpoint } from './openapi-document.ts'
 
 type Example = { value?: unknown }
-type MediaType = { schema?: Schema; example?: unknown; examples?: Record<string, Example> }
+
+/** A media type or a parameter. */
+export type WithExample = { schema?: Schema; example?: unknown; examples?: Record<string, Example> }
 
 /** Returns the answer of an operation that succeeds, as the document shows it: the first 2xx, else its first response. */
 export function exampleReply(
@@ -13,12 +15,13 @@ export function exampleReply(
   const statuses = Object.keys(responses)
   const status = statuses.find((each) => each.startsWith('2')) ?? statuses[0]
   if (status === undefined) throw new Error(`operation ${operationId} has no response`)
-  const [media] = Object.values((responses[status]?.content ?? {}) as Record<string, MediaType>)
+  const [media] = Object.values((responses[status]?.content ?? {}) as Record<string, WithExample>)
   const number = Number(status.replace('XX', '00').replace('default', '200'))
   return { status: number, body: media === undefined ? undefined : exampleOfContent(document, media) }
 }
 
-function exampleOfContent(document: Document, { schema, example, examples = {} }: MediaType): unknown {
+/** Returns the first example of a media type or a parameter, or one made of its schema. */
+export function exampleOfContent(document: Document, { schema, example, examples = {} }: WithExample): unknown {
   const [first] = Object.values(examples)
   const found = example ?? (first && (resolved(document, first) as Example).value)
   return found === undefined ? exampleOf(document, schema ?? {}) : found
@@ -28,23 +31,41 @@ function exampleOfContent(document: Document, { schema, example, examples = {} }
 const given = ['const', 'example', 'examples', 'default', 'enum']
 const plain: Record<string, unknown> = { string: '', integer: 0, number: 0, boolean: false, array: [], null: null }
 
-/** Returns a value of a schema: its own example, or one made of the examples of its parts. */
-export function exampleOf(document: Document, schema: Schema): unknown {
+/**
+ * Returns a value of a schema: its own example, or one made of the examples of its parts. A schema that contains itself,
+ * by one of the references in `within`, ends there: undefined, which is left out.
+ */
+export function exampleOf(document: Document, schema: Schema, within: string[] = []): unknown {
+  const { $ref } = Object(schema) as { $ref?: string }
+  if ($ref !== undefined && within.includes($ref)) return undefined
   const node = resolved(document, schema)
   if (typeof node !== 'object') return null
   for (const keyword of given.filter((each) => Object.hasOwn(node, each))) {
     const value = node[keyword]
     return keyword === 'examples' || keyword === 'enum' ? (value as unknown[])[0] : value
   }
-  const below = (part: unknown) => exampleOf(document, part as Schema)
-  const alternatives = (node.oneOf ?? node.anyOf) as Schema[] | undefined
-  const parts = [...((node.allOf as Schema[]) ?? []), ...(alternatives?.slice(0, 1) ?? [])].map(below)
+  const below = (part: unknown) => exampleOf(document, part as Schema, $ref === undefined ? within : [...within, $ref])
+  const alternative = firstDefined((node.oneOf ?? node.anyOf ?? []) as Schema[], below)
+  const parts = [...((node.allOf as Schema[]) ?? []).map(below), alternative].filter(isDefined)
   const properties = Object.entries((node.properties ?? {}) as Record<string, Schema>)
   const [type] = [node.type].flat()
-  if (type === 'array' && node.items !== undefined) return [below(node.items)]
-  if (type !== 'object' && properties.length === 0 && parts.length > 0 && typeof parts[0] !== 'object') return parts[0]
+  if (type === 'array' && node.items !== undefined) return [below(node.items)].filter(isDefined)
+  if (type !== 'object' && properties.length === 0 && parts.length > 0 && !isObject(parts[0])) return parts[0]
   if (type !== undefined && type !== 'object') return plain[String(type)]
-  return Object.assign({}, ...parts, Object.fromEntries(properties.map(([name, part]) => [name, below(part)])))
+  const members = properties.map(([name, part]) => [name, below(part)] as const)
+  return Object.assign({}, ...parts, Object.fromEntries(members.filter(([, value]) => isDefined(value))))
+}
+
+const isDefined = (value: unknown): boolean => value !== undefined
+
+const isObject = (value: unknown): boolean => Object(value) === value && !Array.isArray(value)
+
+function firstDefined(schemas: Schema[], exampleFor: (schema: Schema) => unknown): unknown {
+  for (const schema of schemas) {
+    const value = exampleFor(schema)
+    if (isDefined(value)) return value
+  }
+  return undefined
 }
 
 function resolved(document: Document, node: unknown): Record<string, unknown> {

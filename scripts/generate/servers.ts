@@ -17,3 +17,10 @@ function pathsOf({ url, variables = {} }: Server): string[] {
   }
   return paths
 }
+
+/** Returns scheme and authority of the first server, or where the service listens by default. */
+export function originOf([first]: Server[] = []): string {
+  const [found] = origin.exec(first?.url ?? '') ?? []
+  if (first === undefined || found === undefined || found.startsWith('//')) return 'http://127.0.0.1:3000'
+  return found.replace(/\{(.*?)\}/g, (_all, name: string) => String(first.variables?.[name]?.default))
+}

@@ -1,11 +1,16 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { runTool } from './tools.ts'
+
+const workflows = join('.github', 'workflows')
 
 /** Each is first asked for its version: a plug-in that is missing is not a file that is wrong. */
 const checks: [string, string[], string[]][] = [
   ['hadolint', ['--version'], ['Dockerfile']],
   ['docker', ['compose', 'version'], ['compose', '--file', 'compose.yaml', 'config', '--quiet']],
   ['kubernetes-validate', ['--version'], ['--strict', 'deploy/kubernetes.yaml']],
+  ['actionlint', ['-version'], readdirSync(workflows).map((name) => join(workflows, name))],
 ]
 
 for (const [tool, version, check] of checks) {

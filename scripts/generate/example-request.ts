@@ -1,0 +1,74 @@
+import { exampleOfContent, type WithExample } from './examples.ts'
+import { resolve } from './json-pointer.ts'
+import type { Document, Endpoint, Parameter } from './openapi-document.ts'
+
+/** A request with the values of the document's examples. A credential is a variable with the name of its scheme: {{bearer}}. */
+export type ExampleRequest = {
+  path: string
+  /** Each "name=value", percent-encoded. */
+  query: string[]
+  /** Each "name: value". */
+  headers: string[]
+  body: { value: unknown } | undefined
+  /** The variables of its credentials. */
+  variables: string[]
+}
+
+type Scheme = { type: string; scheme?: string; in?: string; name?: string }
+
+/**
+ * Returns the request of an operation as the document shows it: with the first example of its body, of each required
+ * parameter, and of each optional parameter that has one, and with what its first security requirement asks for.
+ */
+export function exampleRequest(
+  document: Document,
+  { routes, parameters, requestBody, security }: Endpoint,
+): ExampleRequest {
+  const shown = parameters.filter(
+    (parameter) => parameter.required || 'example' in parameter || 'examples' in parameter,
+  )
+  const pairs = (place: Parameter['in']) =>
+    shown.filter((parameter) => parameter.in === place).flatMap((parameter) => pairsOf(document, parameter))
+  const credentials = Object.keys(security[0] ?? {}).map((name) => credentialOf(document, name))
+  const placed = (place: string) => credentials.filter((one) => one.place === place).map(({ text }) => text)
+  const written = (place: 'query' | 'cookie') =>
+    pairs(place).map(([name, value]) => `${encodeURIComponent(name)}=${value}`)
+  const cookies = [...written('cookie'), ...placed('cookie')]
+  const [content] = Object.entries(requestBody?.content ?? {})
+  return {
+    path: pairs('path').reduce((path, [name, value]) => path.replace(`{${name}}`, () => value), routes[0] as string),
+    query: [...written('query'), ...placed('query')],
+    headers: [
+      ...placed('header'),
+      ...pairs('header').map(([name, value]) => `${name}: ${value}`),
+      ...(cookies.length > 0 ? [`Cookie: ${cookies.join('; ')}`] : []),
+      ...(content === undefined ? [] : [`Content-Type: ${content[0]}`]),
+    ],
+    body: content && { value: exampleOfContent(document, content[1]) },
+    variables: credentials.map(({ variable }) => variable),
+  }
+}
+
+const delimiters: Record<string, string> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
+
+/** Returns the names and values by which a parameter is sent: a list is repeated, or joined in one value. */
+function pairsOf(document: Document, parameter: Parameter): [name: string, value: string][] {
+  const { in: place, name, style = 'form', explode = style === 'form' } = parameter
+  const value = exampleOfContent(document, parameter as WithExample)
+  const texts = [value].flat().map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
+  const values = place === 'header' ? texts : texts.map(encodeURIComponent)
+  if (place === 'query' && explode) return values.map((one) => [name, one])
+  return [[name, values.join(delimiters[style] ?? ',')]]
+}
+
+function credentialOf(document: Document, name: string): { variable: string; place: string; text: string } {
+  const scheme = resolve(document, `#/components/securitySchemes/${name}`) as Scheme
+  const variable = name.replace(/\W/g, '_')
+  const value = `{{${variable}}}`
+  if (scheme.type !== 'apiKey') {
+    const text = `Authorization: ${scheme.scheme?.toLowerCase() === 'basic' ? 'Basic' : 'Bearer'} ${value}`
+    return { variable, place: 'header', text }
+  }
+  const text = scheme.in === 'header' ? `${scheme.name}: ${value}` : `${scheme.name}=${value}`
+  return { variable, place: String(scheme.in), text }
+}

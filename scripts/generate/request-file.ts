@@ -1,0 +1,39 @@
+import { exampleRequest } from './example-request.ts'
+import { resolve } from './json-pointer.ts'
+import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
+import { originOf } from './servers.ts'
+
+const credentialNote =
+  '# npm run mock accepts any token. For the service put one of its tokens here; npm run generate removes it again.'
+
+/**
+ * Returns the text of a file with one request for each operation, in the format that VS Code's REST Client and JetBrains'
+ * HTTP Client share: https://http-files.org.
+ */
+export function requestFile(document: Document): string {
+  const all = endpoints(document).map((endpoint) => ({ endpoint, request: exampleRequest(document, endpoint) }))
+  const variables = new Set(all.flatMap(({ request }) => request.variables))
+  return [
+    ...(variables.size > 0 ? [credentialNote] : []),
+    '',
+    `@origin = ${originOf(document.servers)}`,
+    ...[...variables].map((name) => `@${name} = ACCESS_TOKEN`),
+    ...all.map(({ endpoint, request }) => `\n${requestText(document, endpoint, request)}`),
+    '',
+  ].join('\n')
+}
+
+type Request = ReturnType<typeof exampleRequest>
+
+function requestText(document: Document, { pointer, operationId, method }: Endpoint, request: Request): string {
+  const { summary = operationId } = resolve(document, pointer) as { summary?: string }
+  return [
+    `### ${String(summary).replace(/\s+/g, ' ').trim()}`,
+    `# @name ${operationId}`,
+    `${method} {{origin}}${request.path}`,
+    // Each on a line of its own, so that a line can be deleted.
+    ...request.query.map((pair, index) => `    ${index === 0 ? '?' : '&'}${pair}`),
+    ...request.headers.map((line) => line.replace(/\s+/g, ' ')),
+    ...(request.body === undefined ? [] : ['', JSON.stringify(request.body.value, null, 2)]),
+  ].join('\n')
+}

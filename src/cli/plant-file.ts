@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 import { readConfig } from '../config/read-config.ts'
 import { syncPath } from '../store/durable-files.ts'
 import { readDatabase } from '../store/sqlite-reader.ts'
-import { assertOurs } from '../store/sqlite-schema.ts'
+import { assertPlants } from '../store/sqlite-schema.ts'
 
 /** Returns the path of STORE_URL. Throws when that is another store's, whose own tools make a copy. */
 export function sqlitePath(environment: NodeJS.ProcessEnv): string {
@@ -18,9 +18,7 @@ export function readPlants<Result>(path: string, use: (database: Database) => Re
   if (!existsSync(path)) throw new Error(`${path} does not exist`)
   try {
     return readDatabase(path, (database) => {
-      assertOurs(database)
-      const hasTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plants'").get() !== undefined
-      if (!hasTable) throw new Error('it has no table of plants')
+      assertPlants(database)
       return use(database)
     })
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { PlantStore } from './plant-store.ts'
+import type { PlantReader, PlantStore } from './plant-store.ts'
 import { postgresUrl } from './postgres-url.ts'
 
 export type { CreateOutcome, PlantStore, StoredPlant } from './plant-store.ts'
@@ -12,11 +12,18 @@ type Adapter = {
   /** Whether one process has such a store alone. */
   isAlone?: boolean
   open(url: string): Promise<PlantStore>
+  /** Opens it beside a service that may have it open, to be read or to be written. */
+  openReader?(url: string): Promise<PlantReader>
+  openBeside?(url: string): Promise<PlantStore>
 }
+
+const openPostgres = async (url: string) => (await import('./postgres.ts')).openPostgres(url)
 
 const postgres: Adapter = {
   shape: postgresUrl,
-  open: async (url) => (await import('./postgres.ts')).openPostgres(url),
+  open: openPostgres,
+  openReader: openPostgres,
+  openBeside: openPostgres,
 }
 
 const memory: Adapter = {
@@ -30,6 +37,8 @@ const sqlite: Adapter = {
   shape: /^sqlite:(?!file:|:memory:)[^?]+$/,
   isAlone: true,
   open: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7)),
+  openReader: async (url) => (await import('./sqlite-plant-reader.ts')).openSqliteReader(url.slice(7)),
+  openBeside: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7), true),
 }
 
 const adapters = new Map<string, Adapter>([
@@ -57,6 +66,22 @@ export async function openStore(url: string): Promise<PlantStore> {
   if (adapter === undefined) throw new Error(`it is no store's, allowed: ${storeUrls}`)
   return await adapter.open(url)
 }
+
+/** Opens the store of a STORE_URL to be read, while a service has it open or not. Rejects with the reason. */
+export async function openReader(url: string): Promise<PlantReader> {
+  const open = adapterOf(url)?.openReader
+  if (open === undefined) throw new Error(unreachable)
+  return await open(url)
+}
+
+/** Opens the store of a STORE_URL to be written, while a service has it open or not. Rejects with the reason. */
+export async function openBeside(url: string): Promise<PlantStore> {
+  const open = adapterOf(url)?.openBeside
+  if (open === undefined) throw new Error(unreachable)
+  return await open(url)
+}
+
+const unreachable = 'only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres://…'
 
 /** A STORE_URL for people to read: without its password, whatever that contains, as a part or as a parameter. */
 export const withoutPassword = (url: string): string =>

@@ -29,6 +29,9 @@ export type PlantStore = PlantOperations & {
   failure?: Promise<Error>
 }
 
+/** Reads a database of plants, while a service has it open or not. */
+export type PlantReader = PlantQueries & Pick<PlantStore, 'close'>
+
 /**
  * What a database of plants answers besides. A query has its type here and its code in one file of each adapter; what
  * handlers use of them becomes a part of `PlantOperations`.

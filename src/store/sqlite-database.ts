@@ -5,10 +5,11 @@ import { makeDirectory } from './durable-files.ts'
 import { lockFile } from './file-lock.ts'
 import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 import { realPathOf } from './real-path.ts'
+import { committer, politely } from './sqlite-commit.ts'
 import { rememberFiles } from './sqlite-files.ts'
 import { openError } from './sqlite-open-error.ts'
 import { prober } from './sqlite-probe.ts'
-import { sqliteQueries } from './sqlite-queries.ts'
+import { queryRunner } from './sqlite-queries.ts'
 import { readDatabase } from './sqlite-reader.ts'
 import { finishRestore } from './sqlite-restore.ts'
 import { assertOurs, isMarkedFile, migrate } from './sqlite-schema.ts'
@@ -29,13 +30,15 @@ export type PlantDatabase = {
 
 /** How long a lock of another program may keep a commit waiting, in milliseconds. */
 const timeout = 1_000
+/** How long the commits of a service may keep one beside it waiting. */
+const patience = 10_000
 
 /**
  * Opens the SQLite file at `path` for this process alone, with its directories made where they are missing. Throws an error
  * of one line when the file is no database of ours, is newer than this version, is in use by another process, or may not
- * be written.
+ * be written. With `beside` it may be in use by a service, and is then written beside that.
  */
-export function openDatabase(path: string): PlantDatabase {
+export function openDatabase(path: string, beside = false): PlantDatabase {
   makeDirectory(dirname(path))
   const real = realPathOf(path)
   const opened: (() => void)[] = []
@@ -51,16 +54,20 @@ export function openDatabase(path: string): PlantDatabase {
     if (!existsSync(lock)) assertOursAt(real)
     // One process owns the file, until it closes it or ends in any way: by a lock on a file beside it, so that others may
     // read the database, for a backup.
-    opened.push(lockFile(lock, timeout))
-    finishRestore(real)
-    if (existsSync(real)) isMarkedFile(real)
-    // The last connection that may write brings the journal into the file, also when it is refused.
-    if (existsSync(`${real}-wal`)) readDatabase(real, assertOurs)
-    const database = new Database(real, { timeout })
+    const unlock = lockUnlessServed(lock, beside)
+    const isOwner = unlock !== undefined
+    if (isOwner) {
+      opened.push(unlock)
+      finishRestore(real)
+      if (existsSync(real)) isMarkedFile(real)
+      // The last connection that may write brings the journal into the file, also when it is refused.
+      if (existsSync(`${real}-wal`)) readDatabase(real, assertOurs)
+    }
+    const database = new Database(real, { timeout: isOwner ? timeout : patience, fileMustExist: !isOwner })
     opened.push(() => database.close())
     assertOurs(database)
     makeDurable(database)
-    migrate(database)
+    if (isOwner) migrate(database)
     const probe = prober(database)
     // A killed process may have written commits that it never synced, and they can be read by now. The sync of this commit
     // covers the whole write-ahead log, so that a retry of theirs is durable once it is answered. A checkpoint would not
@@ -68,7 +75,7 @@ export function openDatabase(path: string): PlantDatabase {
     probe()
     const files = rememberFiles(real)
     return {
-      commit: files.guard(committer(database)),
+      commit: files.guard(isOwner ? committer(database) : politely(committer(database))),
       query: files.guard(queryRunner(database)),
       probe: files.guard(probe),
       checkpoint: files.guard(() => database.pragma('wal_checkpoint(PASSIVE)')),
@@ -78,6 +85,16 @@ export function openDatabase(path: string): PlantDatabase {
   } catch (error) {
     close()
     throw openError(error as Error, real)
+  }
+}
+
+/** Returns what releases the lock; undefined when a service has it, and the file may be written beside that. */
+function lockUnlessServed(path: string, beside: boolean): (() => void) | undefined {
+  try {
+    return lockFile(path, timeout)
+  } catch (error) {
+    if (beside && (error as { code?: string }).code === 'SQLITE_BUSY') return undefined
+    throw error
   }
 }
 
@@ -104,24 +121,4 @@ export function makeDurable(database: Database.Database): void {
   const mode = database.pragma('journal_mode', { simple: true })
   const synchronous = database.pragma('synchronous', { simple: true })
   if (mode !== 'wal' || synchronous !== 2) throw new Error(`it cannot be durable here: journal mode ${mode}`)
-}
-
-function committer(database: Database.Database): (batch: StoredPlant[]) => CreateOutcome[] {
-  const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
-  const select = database.prepare<[bigint], { name: string; tag: string | null }>(
-    'SELECT name, tag FROM plants WHERE id = ?',
-  )
-  const create = ({ id, name, tag = null as never }: StoredPlant): CreateOutcome => {
-    if (insert.run(id, name, tag).changes === 1) return 'created'
-    const kept = select.get(id)
-    return kept?.name === name && kept.tag === tag ? 'identical' : 'conflict'
-  }
-  return database.transaction((batch: StoredPlant[]) => batch.map(create)).immediate
-}
-
-function queryRunner(database: Database.Database): PlantDatabase['query'] {
-  const prepared = new Map<string, (...args: never[]) => unknown>(
-    Object.entries(sqliteQueries).map(([name, prepare]) => [name, prepare(database)]),
-  )
-  return (name, args) => prepared.get(name)?.(...(args as never[]))
 }

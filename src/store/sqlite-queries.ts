@@ -7,7 +7,7 @@ type Prepare<Query extends (...args: never) => unknown> = (
   database: Database,
 ) => (...args: Parameters<Query>) => Awaited<ReturnType<Query>>
 
-/** The queries of the SQLite store by name. A further one is added here alone; `sqlite.ts` sends each to the thread by its name. */
+/** The queries of the SQLite store by name. A further one is added here alone: all else knows names. */
 export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries[Name]> } = {
   get(database) {
     const select = database.prepare<[bigint], PlantRow>('SELECT id, name, tag FROM plants WHERE id = ?')
@@ -45,4 +45,18 @@ export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries
       return { count: Number(count), last: last ?? undefined }
     }
   },
+}
+
+/** Returns what runs a query of a database by its name. */
+export function queryRunner(database: Database): (name: string, args: unknown[]) => unknown {
+  const prepared = new Map<string, (...args: never[]) => unknown>(
+    Object.entries(sqliteQueries).map(([name, prepare]) => [name, prepare(database)]),
+  )
+  return (name, args) => prepared.get(name)?.(...(args as never[]))
+}
+
+/** Returns a function for each query, which asks for it by its name. */
+export function queriesOf(ask: (name: string, args: unknown[]) => Promise<unknown>): PlantQueries {
+  const names = Object.keys(sqliteQueries)
+  return Object.fromEntries(names.map((name) => [name, (...args: unknown[]) => ask(name, args)])) as PlantQueries
 }

@@ -37,6 +37,13 @@ export function assertOurs(database: Database): void {
   assertKnown(version)
 }
 
+/** Throws when a database is not ours, or has no plants yet. */
+export function assertPlants(database: Database): void {
+  assertOurs(database)
+  const hasTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plants'").get() !== undefined
+  if (!hasTable) throw new Error('it has no table of plants')
+}
+
 /** Brings a database to the newest schema. */
 export function migrate(database: Database): void {
   const upgrade = database.transaction(() => {

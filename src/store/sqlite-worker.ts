@@ -1,4 +1,4 @@
-/** The thread of the SQLite store: opens the file named by workerData, then answers each message with a reply, in order. */
+/** The thread of the SQLite store: opens the file that workerData names, then answers each message with a reply, in order. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { StoredPlant } from './plant-store.ts'
 import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
@@ -41,7 +41,7 @@ port.postMessage('open')
 /** The driver's errors lose their message between threads, so what ends this one is thrown as an Error of Node's. */
 function open(): PlantDatabase {
   try {
-    return openDatabase(workerData)
+    return openDatabase(workerData.path, workerData.beside)
   } catch (error) {
     throw new Error((error as Error).message)
   }

@@ -4,7 +4,7 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { groupCreates } from './group-commit.ts'
 import type { CreateOutcome, PlantQueries, PlantStore } from './plant-store.ts'
-import { sqliteQueries } from './sqlite-queries.ts'
+import { queriesOf } from './sqlite-queries.ts'
 import type { DatabaseQuestion, Reply, Request } from './sqlite-worker.ts'
 import { Unavailable } from './unavailable.ts'
 
@@ -15,11 +15,11 @@ const journals = channel('plant-store:sqlite-journal')
 
 /**
  * Opens the SQLite file at `path` in a thread of its own, where a commit keeps nothing else waiting. Rejects with the
- * reasons of `openDatabase`. When the file or its disk fails, the thread ends, and with it the store.
+ * reasons of `openDatabase`, which says what `beside` is. When the file or its disk fails, the thread ends, and with it the store.
  */
-export async function openSqlite(path: string): Promise<PlantStore & PlantQueries> {
+export async function openSqlite(path: string, beside = false): Promise<PlantStore & PlantQueries> {
   const worker = new Worker(new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta.url), {
-    workerData: path,
+    workerData: { path, beside },
   })
   await once(worker, 'message')
   const ask = connect(worker)
@@ -43,12 +43,6 @@ export async function openSqlite(path: string): Promise<PlantStore & PlantQuerie
     },
     failure: new Promise((resolve) => worker.once('error', resolve)),
   }
-}
-
-/** Returns a function for each query of SQLite, which asks for it by its name. */
-function queriesOf(ask: (name: string, args: unknown[]) => Promise<unknown>): PlantQueries {
-  const names = Object.keys(sqliteQueries)
-  return Object.fromEntries(names.map((name) => [name, (...args: unknown[]) => ask(name, args)])) as PlantQueries
 }
 
 /** The thread answers in order, so the oldest question is the one that a reply belongs to. */

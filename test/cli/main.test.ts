@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import { plantsHelp } from '../../src/cli/plants.ts'
 import { sqliteHelp } from '../../src/cli/sqlite-commands.ts'
 import { tokenHelp } from '../../src/cli/token.ts'
 import { nodeCommand, run } from '../support/process.ts'
@@ -32,6 +33,7 @@ t.test('help and version', async (t) => {
     [['serve', '--help'], /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*The README has them all\.\n$/],
     [['token', '--help'], whole(tokenHelp)],
     [['restore', '--help'], whole(sqliteHelp)],
+    [['plants', '--help'], whole(plantsHelp)],
     [['--version'], whole(`${version}\n`)],
   ]
   for (const [args, pattern] of answers) {
@@ -42,7 +44,7 @@ t.test('help and version', async (t) => {
 })
 
 t.test('what is written wrong is told in one line, with exit code 2', async (t) => {
-  const command = 'there is no such command, allowed: serve, token, backup, restore, check, --help, --version'
+  const command = 'there is no such command, allowed: serve, token, backup, restore, check, plants, --help, --version'
   const refusals: [string[], string][] = [
     [[], command],
     [['sevre'], command],

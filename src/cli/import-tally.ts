@@ -1,0 +1,43 @@
+import type { CreateOutcome } from '../store/plant-store.ts'
+
+/** What became of the lines of an import. */
+export type ImportTally = {
+  add(id: bigint, outcome: CreateOutcome): void
+  addWrong(line: number, reason: string): void
+  /** Returns how many plants were created or found. */
+  plants(): number
+  /** Returns whether each line is a plant that is in the store now. */
+  isWhole(): boolean
+  /** Returns the numbers, and the first ids and lines, for people. */
+  summary(): string
+}
+
+/** Ids in conflict, and wrong lines, that are listed. */
+const listed = 10
+
+export function newImportTally(): ImportTally {
+  const counts = { created: 0, identical: 0, conflict: 0 }
+  const conflicts: bigint[] = []
+  const reasons: string[] = []
+  let wrong = 0
+  const more = (count: number) => (count > listed ? `, and ${count - listed} more` : '')
+  return {
+    add(id, outcome) {
+      counts[outcome]++
+      if (outcome === 'conflict' && conflicts.length < listed) conflicts.push(id)
+    },
+    addWrong(line, reason) {
+      wrong++
+      if (reasons.length < listed) reasons.push(`line ${line}: ${reason}\n`)
+    },
+    plants: () => counts.created + counts.identical + counts.conflict,
+    isWhole: () => counts.conflict + wrong === 0,
+    summary() {
+      const { created, identical, conflict } = counts
+      const ids = conflict === 0 ? '' : `ids in conflict: ${conflicts.join(', ')}${more(conflict)}\n`
+      const rest = wrong > listed ? `and ${wrong - listed} more lines are wrong\n` : ''
+      const numbers = `new: ${created}, identical: ${identical}, in conflict: ${conflict}, wrong lines: ${wrong}\n`
+      return numbers + ids + reasons.join('') + rest
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CreateOutcome, PlantStore, StoredPlant } from '../store/plant-store.ts'
+import type { ImportTally } from './import-tally.ts'
+
+/** How often a plant is tried while the store cannot answer: for half a minute or more, as long as a failover takes. */
+const attempts = 30
+
+type Creating = { store: Pick<PlantStore, 'create'>; tally: ImportTally; interrupt: AbortSignal }
+
+/** Creates plants together and counts what became of each. Rejects with the first error once each has its outcome. */
+export async function createBatch(plants: StoredPlant[], { store, tally, interrupt }: Creating): Promise<void> {
+  const creates = plants.map(async (plant) => {
+    tally.add(plant.id, await createPatiently(store, plant, interrupt))
+  })
+  await Promise.allSettled(creates)
+  await Promise.all(creates)
+}
+
+async function createPatiently(
+  store: Pick<PlantStore, 'create'>,
+  plant: StoredPlant,
+  interrupt: AbortSignal,
+): Promise<CreateOutcome> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await store.create(plant)
+    } catch (error) {
+      const { retryAfter } = error as Error & { retryAfter?: number }
+      if (retryAfter === undefined || attempt === attempts || interrupt.aborted) throw error
+      await sleep(1_000 * retryAfter)
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import type { Writable } from 'node:stream'
+import type { components, operations } from '../../generated/api.d.ts'
+import generated from '../../generated/routes.json' with { type: 'json' }
+import { fromStored, toStored } from '../handlers.ts'
+import { decodeJson } from '../json/decode-json.ts'
+import type { JsonDocument } from '../json/json-document.ts'
+import { JsonError } from '../json/json-error.ts'
+import { parseJson } from '../json/parse-json.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import type { Operation, Routes } from '../openapi/routes.ts'
+import { createValidator } from '../openapi/validator.ts'
+import type { StoredPlant } from '../store/plant-store.ts'
+
+const routes = generated as unknown as Routes
+const operationId: keyof operations = 'createPlant'
+
+/** Returns what reads the plant of a line by the rules for a body of POST /plants, or tells why there is none. */
+export function plantParser(): (line: Buffer) => StoredPlant | string {
+  const operation = routes.operations.find((each) => each.operationId === operationId) as Operation
+  const [content] = Object.values(operation.schema.body?.content ?? {})
+  const validate = createValidator(routes.schemas).request(content?.schema ?? true, 'plant')
+  return (line) => {
+    const document = parse(line)
+    if (document instanceof JsonError) return `not JSON: ${document.message}`
+    const result = validate(document)
+    if ('error' in result) return result.error.message
+    return toStored(result.value as components['schemas']['NewPlant'])
+  }
+}
+
+function parse(line: Buffer): JsonDocument | JsonError {
+  try {
+    return parseJson(decodeJson(line))
+  } catch (error) {
+    return error as JsonError
+  }
+}
+
+/** What a terminal may take for a command, and JSON need not escape. */
+const controls = /[\u007f-\u009f]/g
+
+/** Returns the line of a plant, with its line feed. */
+export const lineOf = (plant: StoredPlant): string =>
+  `${stringifyJson(fromStored(plant))?.replace(controls, (control) => `\\u00${control.charCodeAt(0).toString(16)}`)}\n`
+
+/** Writes a text; resolves once the stream has taken it, and rejects when it does not. */
+export const writeText = (stream: Writable, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stream.write(text, (error) => (error ? reject(error) : resolve()))
+  })

@@ -1,0 +1,48 @@
+import type { PlantReader } from '../store/plant-store.ts'
+import { lineOf, writeText } from './plant-line.ts'
+import type { PlantsCall, Terminal } from './plants-call.ts'
+import { countAll, pagesOf } from './plants-read.ts'
+import { withReader } from './plants-store.ts'
+import { progressBar } from './progress-bar.ts'
+import { replaceFile } from './replaced-file.ts'
+
+/** Writes all plants to a file, which takes its name when it is whole and synced, or to the standard output. */
+export async function exportPlants({ operand, storeUrl, terminal }: PlantsCall): Promise<number> {
+  const { stdout } = terminal
+  return await withReader(storeUrl, async (reader) => {
+    if (operand === undefined) {
+      await writePlants(reader, terminal, (text) => writeText(stdout, text))
+      return 0
+    }
+    const file = await replaceFile(operand)
+    try {
+      const plants = await writePlants(reader, terminal, file.write)
+      await file.finish()
+      await writeText(stdout, `${plants} plants are in ${operand}\n`)
+    } finally {
+      await file.close()
+    }
+    return 0
+  })
+}
+
+/** Writes the line of each plant, and returns their number. */
+async function writePlants(
+  reader: PlantReader,
+  { stderr, interrupt }: Terminal,
+  write: (text: string) => Promise<void>,
+): Promise<number> {
+  const bar = progressBar(stderr)
+  try {
+    const total = bar.isShown ? await countAll(reader, interrupt) : 0
+    let written = 0
+    for await (const page of pagesOf(reader, { interrupt })) {
+      await write(page.map(lineOf).join(''))
+      written += page.length
+      bar.update(written, Math.min(1, written / total))
+    }
+    return written
+  } finally {
+    bar.end()
+  }
+}

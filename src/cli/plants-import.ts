@@ -1,0 +1,95 @@
+import { open } from 'node:fs/promises'
+import { addAbortSignal, type Readable } from 'node:stream'
+import type { StoredPlant } from '../store/plant-store.ts'
+import { UsageError } from './cli-options.ts'
+import { type ImportTally, newImportTally } from './import-tally.ts'
+import { createBatch } from './plant-batch.ts'
+import { plantParser, writeText } from './plant-line.ts'
+import type { PlantsCall } from './plants-call.ts'
+import { withStore } from './plants-store.ts'
+import { progressBar } from './progress-bar.ts'
+import { readLines } from './read-lines.ts'
+
+/** Plants, and bytes of their lines, that are created together. */
+const [batchLength, batchBytes] = [1_000, 2 ** 20]
+
+/**
+ * Creates the plant of each line and prints what became of them, also when it is interrupted or fails: what was created by
+ * then stays, and another import of the same lines goes on from there.
+ */
+export async function importPlants({ operand, storeUrl, limit, terminal }: PlantsCall): Promise<number> {
+  const { stdin, stdout, stderr, interrupt } = terminal
+  if (operand === undefined && 'isTTY' in stdin && stdin.isTTY) {
+    throw new UsageError('FILE is missing, allowed: a file, or lines on the standard input')
+  }
+  const { input, part } = operand === undefined ? { input: stdin, part: () => undefined } : await openFile(operand)
+  addAbortSignal(interrupt, input)
+  const tally = newImportTally()
+  const bar = progressBar(stderr)
+  return await withStore(storeUrl, async (store) => {
+    const create = async (plants: StoredPlant[]) => {
+      await createBatch(plants, { store, tally, interrupt })
+      bar.update(tally.plants(), part())
+    }
+    try {
+      await createLines(input, { limit, tally, create, interrupt })
+    } finally {
+      bar.end()
+      await writeText(stdout, tally.summary())
+    }
+    return tally.isWhole() ? 0 : 3
+  }).finally(() => input.destroy())
+}
+
+/** Opens a file, and tells which part of it has been read. */
+async function openFile(path: string): Promise<{ input: Readable; part(): number | undefined }> {
+  const handle = await open(path)
+  const status = await handle.stat()
+  const input = handle.createReadStream({ highWaterMark: 2 ** 18 })
+  return { input, part: () => (status.isFile() ? input.bytesRead / status.size : undefined) }
+}
+
+type Importing = {
+  limit: number
+  tally: ImportTally
+  create(plants: StoredPlant[]): Promise<void>
+  interrupt: AbortSignal
+}
+
+/** Reads the next plants while others are being created, and no more of them. */
+async function createLines(input: Readable, { limit, tally, create, interrupt }: Importing): Promise<void> {
+  const parse = plantParser()
+  let batch: StoredPlant[] = []
+  let size = 0
+  let underWay = Promise.resolve()
+  const createNext = async () => {
+    await underWay
+    interrupt.throwIfAborted()
+    underWay = create(batch)
+    // It is awaited below.
+    underWay.catch(() => {})
+    batch = []
+    size = 0
+  }
+  try {
+    for await (const lines of readLines(input, limit)) {
+      for (const { number, bytes } of lines) {
+        if (bytes?.every(isSpace)) continue
+        const plant = bytes === undefined ? `more than ${limit} bytes` : parse(bytes)
+        if (typeof plant === 'string') {
+          tally.addWrong(number, plant)
+          continue
+        }
+        batch.push(plant)
+        size += bytes?.length ?? 0
+        if (batch.length === batchLength || size >= batchBytes) await createNext()
+      }
+    }
+    await createNext()
+  } finally {
+    await underWay
+  }
+}
+
+/** RFC 8259 section 2. */
+const isSpace = (byte: number) => byte === 0x20 || byte === 0x0d || byte === 0x09

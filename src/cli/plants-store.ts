@@ -1,0 +1,25 @@
+import { openBeside, openReader, withoutPassword } from '../store/open.ts'
+import type { PlantReader, PlantStore } from '../store/plant-store.ts'
+
+/** Runs `use` with the plants of a STORE_URL to be read, and returns its result. Rejects with a line that names the URL. */
+export const withReader = <Result>(url: string, use: (reader: PlantReader) => Promise<Result>): Promise<Result> =>
+  withOpen(openReader, url, use)
+
+/** Runs `use` with the store of a STORE_URL to be written, and returns its result. Rejects with a line that names the URL. */
+export const withStore = <Result>(url: string, use: (store: PlantStore) => Promise<Result>): Promise<Result> =>
+  withOpen(openBeside, url, use)
+
+async function withOpen<Store extends { close(): Promise<void> }, Result>(
+  open: (url: string) => Promise<Store>,
+  url: string,
+  use: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await open(url).catch((error: Error) => {
+    throw new Error(`STORE_URL is "${withoutPassword(url)}": ${error.message}`, { cause: error })
+  })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
+}

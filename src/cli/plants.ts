@@ -1,0 +1,77 @@
+import { readConfig } from '../config/read-config.ts'
+import { parseOptions, UsageError } from './cli-options.ts'
+import type { PlantsCall, Terminal } from './plants-call.ts'
+import { exportPlants } from './plants-export.ts'
+import { importPlants } from './plants-import.ts'
+import { countPlants, listPlants, printPlant } from './plants-read.ts'
+
+export const plantsHelp = `plant-store plants list [--from ID] [--limit 100]
+plant-store plants get ID
+plant-store plants count
+plant-store plants export [FILE]
+plant-store plants import [FILE]
+
+Each reads or writes the plants of STORE_URL, a SQLite file or PostgreSQL, while the service runs or not. A plant is a line
+of JSON, as POST /plants takes it: {"id":1,"name":"Monstera deliciosa","tag":"indoor"}
+
+list      prints plants in the order of their ids, from an id on
+get       prints the plant of an id
+count     prints the number of plants
+export    writes all plants to a new file that then takes the place of FILE, or to the standard output
+import    creates the plant of each line of FILE, or of the standard input; one that is there already is left as it is, so
+          that an import can be repeated. It prints how many are new, identical or in conflict, and which lines are wrong
+
+At SIGINT or SIGTERM an import ends with the plants that are being created, and an export leaves FILE as it was.
+
+Exit codes: 0 done; 1 failed; 2 wrong usage; 3 no plant has the id, or lines are wrong or in conflict; 130 interrupted
+`
+
+type Command = { options: string[]; operand?: string; run(call: PlantsCall): Promise<number> }
+
+const commands: Record<string, Command> = {
+  list: { options: ['from', 'limit'], run: listPlants },
+  get: { options: [], operand: 'ID', run: printPlant },
+  count: { options: [], run: countPlants },
+  export: { options: [], operand: 'FILE', run: exportPlants },
+  import: { options: [], operand: 'FILE', run: importPlants },
+}
+
+/**
+ * Runs `plant-store plants` with the words after it; resolves with the exit code. Rejects with a UsageError, or with one
+ * line that says what failed.
+ */
+export async function plants(
+  [name = '', ...words]: string[],
+  { STORE_URL, BODY_LIMIT }: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<number> {
+  const isHelp = name === '--help' || name === '-h'
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command === undefined && !isHelp) {
+    throw new UsageError(`plants: there is no such command, allowed: ${Object.keys(commands).join(', ')}`)
+  }
+  const options = command && parseOptions(withNegativeIds(words), command.options, command.operand)
+  if (command === undefined || options === undefined || options.help) {
+    terminal.stdout.write(plantsHelp)
+    return 0
+  }
+  const { storeUrl, limits } = readConfig({ STORE_URL, BODY_LIMIT })
+  // What cannot be written is told where it is written.
+  terminal.stdout.on('error', () => {})
+  try {
+    return await command.run({ ...options, storeUrl, limit: limits.body, terminal })
+  } catch (error) {
+    const { name, code } = error as NodeJS.ErrnoException
+    // Whoever reads has seen enough.
+    if (code === 'EPIPE') return 1
+    if (name !== 'AbortError') throw error
+    terminal.stderr.write('plant-store: interrupted\n')
+    return 130
+  }
+}
+
+/** Lets a negative id follow `--from`, or stand alone: it looks like an option. */
+function withNegativeIds(words: string[]): string[] {
+  const joined = words.join('\0').replace(/(^|\0)--from\0-(?=\d)/g, '$1--from=-')
+  return joined === '' ? words : joined.split('\0').flatMap((word) => (/^-\d/.test(word) ? ['--', word] : [word]))
+}

@@ -1,0 +1,47 @@
+import type { Writable } from 'node:stream'
+
+/** A terminal, or any other stream. */
+export type Screen = Writable & { isTTY?: boolean; columns?: number }
+
+export type ProgressBar = {
+  isShown: boolean
+  /** Shows how many plants are done and which part of all that is, when it is known. */
+  update(plants: number, part?: number): void
+  /** Removes the bar. */
+  end(): void
+}
+
+/** Milliseconds between two looks of a bar: a terminal takes longer than a page. */
+const interval = 100
+const width = 24
+const erase = '\r\x1b[K'
+
+/** Returns a progress bar on a terminal; on any other stream it shows nothing. */
+export function progressBar(screen: Screen, now: () => number = () => performance.now()): ProgressBar {
+  if (screen.isTTY !== true) return { isShown: false, update() {}, end() {} }
+  const started = now()
+  let drawn = Number.NEGATIVE_INFINITY
+  return {
+    isShown: true,
+    update(plants, part) {
+      const time = now()
+      if (time - drawn < interval) return
+      drawn = time
+      const text = look(plants, part, (time - started) / 1_000)
+      screen.write(erase + text.slice(0, (screen.columns ?? 80) - 1))
+    },
+    end() {
+      if (drawn > started) screen.write(erase)
+    },
+  }
+}
+
+function look(plants: number, part: number | undefined, seconds: number): string {
+  const rate = `${grouped(plants)} plants, ${grouped(seconds > 0 ? plants / seconds : 0)}/s`
+  if (part === undefined) return rate
+  const full = Math.min(width, Math.floor(part * width))
+  const left = part > 0 ? `, ${Math.ceil((seconds * (1 - part)) / part)} s left` : ''
+  return `[${'#'.repeat(full).padEnd(width)}] ${Math.floor(part * 100)} %, ${rate}${left}`
+}
+
+const grouped = (number: number): string => Math.round(number).toLocaleString('en')

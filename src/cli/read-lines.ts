@@ -1,0 +1,36 @@
+/** A line of a file by its number, from 1 on; without its bytes when it has more than it may. */
+export type NumberedLine = { number: number; bytes: Buffer | undefined }
+
+const lineFeed = 0x0a
+
+/** Yields the lines of what arrives in chunks, those of each chunk together. It holds no more of a line than its limit. */
+export async function* readLines(chunks: AsyncIterable<Buffer>, limit: number): AsyncGenerator<NumberedLine[]> {
+  let number = 0
+  let parts: Buffer[] = []
+  let size = 0
+
+  const add = (part: Buffer) => {
+    size += part.length
+    if (size <= limit) parts.push(part)
+    else parts = []
+  }
+  const take = (): NumberedLine => {
+    const bytes = size > limit ? undefined : parts.length === 1 ? parts[0] : Buffer.concat(parts)
+    parts = []
+    size = 0
+    return { number: ++number, bytes }
+  }
+
+  for await (const chunk of chunks) {
+    const lines: NumberedLine[] = []
+    let start = 0
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+      add(chunk.subarray(start, end))
+      lines.push(take())
+      start = end + 1
+    }
+    if (start < chunk.length) add(chunk.subarray(start))
+    yield lines
+  }
+  if (size > 0) yield [take()]
+}

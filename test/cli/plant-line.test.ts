@@ -1,0 +1,39 @@
+import t from 'tap'
+import { lineOf, plantParser } from '../../src/cli/plant-line.ts'
+
+const parse = plantParser()
+const parsed = (text: string) => parse(Buffer.from(text))
+
+t.test('a line is read by the rules for a body of POST /plants', async (t) => {
+  t.same(parsed('{"id":9223372036854775807,"name":"a","tag":"b"}'), { id: 2n ** 63n - 1n, name: 'a', tag: 'b' })
+  t.same(parsed(' {"name":"","id":-9.007199254740993e15,"more":[1]} \r'), { id: -9_007_199_254_740_993n, name: '' })
+  const refused: [string, string | RegExp][] = [
+    ['{"id":1,"name":"a"', 'not JSON: unexpected end at character 18'],
+    ['{"id":1,"id":1,"name":"a"}', /^not JSON: the same name twice in one object at character \d+$/],
+    ['{"id":1,"name":"\\ud800"}', /^not JSON: a lone surrogate in a string/],
+    ['{"id":1,"name":"\\u0000"}', /^not JSON: a NUL in a string/],
+    ['{"id":9223372036854775808,"name":"a"}', 'plant/id must be an int64 integer'],
+    ['{"id":1.5,"name":7}', /^plant\/name must be string; plant\/id must be/],
+    ['{"id":"1","name":"a"}', /^plant\/id must be/],
+    ['{"id":1}', "plant must have required property 'name'"],
+    ['[]', /^plant must be object/],
+  ]
+  for (const [text, reason] of refused) {
+    const found = parsed(text)
+    if (typeof reason === 'string') t.equal(found, reason)
+    else t.match(found, reason)
+  }
+  t.equal(parse(Buffer.from([0x22, 0xff, 0x22])), 'not JSON: it is not UTF-8')
+})
+
+t.test('a line is exact, and sends a terminal no commands', async (t) => {
+  t.equal(lineOf({ id: -(2n ** 63n), name: 'ä"', tag: '' }), '{"id":-9223372036854775808,"name":"ä\\"","tag":""}\n')
+  const name = Array.from({ length: 0xff }, (_, code) => String.fromCharCode(code + 1)).join('')
+  const line = lineOf({ id: 1n, name })
+  const codes = Array.from(line, (character) => character.charCodeAt(0))
+  t.same(
+    codes.filter((code) => code < 0x20 || (code >= 0x7f && code < 0xa0)),
+    [0x0a],
+  )
+  t.same(parsed(line), { id: 1n, name })
+})

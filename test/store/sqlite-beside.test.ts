@@ -1,0 +1,90 @@
+import { existsSync, linkSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { openBeside, openReader, openStore } from '../../src/store/open.ts'
+import { politely } from '../../src/store/sqlite-commit.ts'
+import { openDatabase } from '../../src/store/sqlite-database.ts'
+
+const ofOutcome = { outcome: 'created' as const, plants: [{ id: 1n, name: 'a' }] }
+
+t.test('two processes write one file, each the commits of the other before its own', async (t) => {
+  const path = join(t.testdir({}), 'plants.db')
+  const service = openDatabase(path)
+  const guest = openDatabase(path, true)
+  t.throws(() => openDatabase(path), { message: /^it is in use by another process$/ })
+  t.same(service.commit([{ id: 1n, name: 'a' }]), ['created'])
+  t.same(
+    guest.commit([
+      { id: 1n, name: 'a' },
+      { id: 2n, name: 'b' },
+    ]),
+    ['identical', 'created'],
+  )
+  t.same(service.commit([{ id: 2n, name: 'a' }]), ['conflict'])
+  service.close()
+  t.same(guest.commit([{ id: 3n, name: 'c' }]), ['created'], 'the service may end before it')
+  const successor = openDatabase(path)
+  t.same(successor.commit([{ id: 3n, name: 'c' }]), ['identical'], 'and begin anew')
+  guest.close()
+  successor.close()
+  t.notOk(existsSync(`${path}-wal`))
+})
+
+t.test('a file that no service has is taken as a service takes it, and made where it is missing', async (t) => {
+  const path = join(t.testdir({}), 'deep', 'plants.db')
+  const first = openDatabase(path, true)
+  t.throws(() => openDatabase(path), { message: /^it is in use by another process$/ })
+  t.same(first.commit(ofOutcome.plants), [ofOutcome.outcome])
+  first.close()
+})
+
+t.test('a file that a service cannot have made is refused beside it', async (t) => {
+  const directory = t.testdir({})
+  const path = join(directory, 'plants.db')
+  const service = openDatabase(path)
+  linkSync(path, join(directory, 'other.db'))
+  t.throws(() => openDatabase(path, true), { message: /^it has several names/ })
+  service.close()
+
+  const lock = new Database(join(directory, 'none.db-lock'))
+  lock.exec('BEGIN EXCLUSIVE')
+  t.throws(() => openDatabase(join(directory, 'none.db'), true), { message: /^unable to open database file$/ })
+  t.notOk(existsSync(join(directory, 'none.db')), 'a restore may be about to give the file its name')
+  lock.close()
+})
+
+t.test('a writer beside a service leaves the file to it for as long as its own commit took', async (t) => {
+  const busy = (milliseconds: number) => {
+    const end = performance.now() + milliseconds
+    while (performance.now() < end);
+  }
+  const started = performance.now()
+  politely((batch) => {
+    busy(50)
+    return batch.map(() => 'created')
+  })(ofOutcome.plants)
+  t.ok(performance.now() - started >= 99)
+  const failing = politely(() => {
+    throw new Error('locked')
+  })
+  t.throws(() => failing([]), { message: /^locked$/ })
+})
+
+t.test('a store is opened beside its service, and to be read', async (t) => {
+  const url = `sqlite:${join(t.testdir({}), 'plants.db')}`
+  const service = await openStore(url)
+  const guest = await openBeside(url)
+  t.equal(await guest.create({ id: 1n, name: 'a' }), 'created')
+  t.equal(await service.create({ id: 1n, name: 'a' }), 'identical')
+  const reader = await openReader(url)
+  t.same(await reader.get(1n), { id: 1n, name: 'a' })
+  await reader.close()
+  await guest.close()
+  await service.close()
+  for (const open of [openReader, openBeside] as ((url: string) => Promise<unknown>)[]) {
+    const message = /^only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres:/
+    await t.rejects(open('memory:'), { message })
+    await t.rejects(open('nothing'), { message })
+  }
+})

@@ -9,6 +9,7 @@ import { exampleReply } from '../scripts/generate/examples.ts'
 import { type Endpoint, endpoints } from '../scripts/generate/openapi-document.ts'
 import { until } from '../scripts/system/until.ts'
 import { document } from './support/contract.ts'
+import { endedAtOnce } from './support/process.ts'
 import { token } from './support/service.ts'
 import { spawnService, startService } from './support/service-process.ts'
 import { openSocket } from './support/sockets.ts'
@@ -54,7 +55,7 @@ t.test('without tokens one is made, with a command that works', async (t) => {
     'stderr',
     /^(curl .* 'Authorization: Bearer (plants_[\w-]{49})' .*)\n/m,
   )
-  const { stdout } = await promisify(execFile)('bash', ['-c', command], { timeout: 30_000 })
+  const { stdout } = await promisify(execFile)('bash', ['-c', command])
   const [create] = endpoints(document).filter(({ operationId }) => operationId === 'createPlant') as [Endpoint]
   t.equal(stdout, JSON.stringify(exampleReply(document, create).body))
   const { code, stdout: log } = await stop()
@@ -90,7 +91,7 @@ t.test('what is in flight is finished, a second signal ends at once', async (t) 
   t.hasStrict(await untilEnded(), { code: 0, signal: null })
 
   const stubborn = await drainWithRequest()
-  t.hasStrict(await stubborn.stop(), { code: 1, signal: null })
+  t.hasStrict(endedAtOnce(await stubborn.stop()), { code: 1, signal: null })
 })
 
 t.test('a start that cannot be is refused with one line', async (t) => {
@@ -124,7 +125,7 @@ t.test('when the store fails for good, the process ends and a supervisor can sta
   const { create, stop, banner } = await startService(t, { STORE_URL: `module:${directory}/store.mjs` })
   t.equal((await create('{"id":1,"name":"a"}')).status, 503)
   const told = 'plant-store: the store has failed: the disk is on fire\n'
-  t.hasStrict(await stop('SIGUSR2'), { code: 1, signal: null, stderr: `${banner}${told}` })
+  t.hasStrict(endedAtOnce(await stop('SIGUSR2')), { code: 1, signal: null, stderr: `${banner}${told}` })
 })
 
 t.test('a slow client does not keep a service whose store has failed', async (t) => {
@@ -134,14 +135,18 @@ t.test('a slow client does not keep a service whose store has failed', async (t)
       failure: new Promise((resolve) => process.once('SIGUSR2', () => resolve(new Error('gone')))),
     })`,
   })
-  const { port, signal, untilEnded, banner } = await startService(t, { STORE_URL: `module:${directory}/store.mjs` })
+  const { port, signal, untilEnded, banner } = await startService(t, {
+    STORE_URL: `module:${directory}/store.mjs`,
+    // No other limit ends the connection.
+    HEADERS_TIMEOUT: '300000',
+    REQUEST_TIMEOUT: '300000',
+  })
   // One write: once the first request is answered, the service has the beginning of the second, too.
   const beginning = 'POST /plants HTTP/1.1\r\nHost: a\r\n'
   const client = await openSocket(t, port, `GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n${beginning}`)
   await client.receives(/^HTTP\/1\.1 404 /)
   signal('SIGUSR2')
-  // HEADERS_TIMEOUT would end the connection after 10 seconds.
-  t.hasStrict(await untilEnded(5_000), {
+  t.hasStrict(endedAtOnce(await untilEnded()), {
     code: 1,
     signal: null,
     stderr: `${banner}plant-store: the store has failed: gone\n`,
@@ -170,7 +175,7 @@ t.test('a signal ends a service that does not serve yet, and a start that is ref
   const { stderr } = await spawnService({ STORE_URL: `module:${directory}/lines.mjs` }).untilEnded()
   t.match(stderr, /^plant-store: STORE_URL is "[^\n]+": one; two; three\n$/, 'one line')
   const stuck = await startService(t, { STORE_URL: `module:${directory}/stuck.mjs` })
-  t.hasStrict(await stuck.stop(), { code: 1, signal: null, stderr: `${stuck.banner}plant-store: stuck\n` })
+  t.hasStrict(endedAtOnce(await stuck.stop()), { code: 1, signal: null, stderr: `${stuck.banner}plant-store: stuck\n` })
 })
 
 t.test('a password in the URL of a store is not shown', async (t) => {

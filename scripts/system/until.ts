@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Milliseconds that a wait lasts at most: far more than anything takes on a busy machine. */
-const patience = 30_000
+const patience = 120_000
 
 /** Polls a condition for up to `timeout` milliseconds; returns whether it came to hold. */
 export async function holdsWithin(timeout: number, condition: () => boolean | Promise<boolean>): Promise<boolean> {

@@ -143,9 +143,9 @@ t.test('a look that is under way when it is closed tells nothing', async (t) => 
     const path = tokensFile(t, ['a', first])
     const { told, close, verify } = await follow(t, path)
     writeFileSync(path, text)
-    const end = performance.now() + 5_000
+    const end = performance.now() + 120_000
     while (!process.getActiveResourcesInfo().includes('FSReqPromise')) {
-      if (performance.now() > end) throw new Error('not within 5000 ms: a look at the file is under way')
+      if (performance.now() > end) throw new Error('not within 120000 ms: a look at the file is under way')
       // A look takes less than the pause of a poll.
       await turn()
     }
@@ -217,6 +217,6 @@ t.test('without file descriptors the last good set is kept, and nothing keeps a 
     }`,
   )
   const limited = ['-c', 'ulimit -n 256; exec "$@"', 'bash', process.execPath, ...process.execArgv, script]
-  const { stdout } = await promisify(execFile)('bash', limited, { timeout: 30_000 })
+  const { stdout } = await promisify(execFile)('bash', limited)
   t.equal(stdout, 'load 1\nEMFILE a\nload 1\n')
 })

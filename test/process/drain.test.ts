@@ -3,6 +3,7 @@ import { Agent } from 'node:http'
 import t, { type Test } from 'tap'
 import { until, within } from '../../scripts/system/until.ts'
 import { ask } from '../support/ask.ts'
+import { endedAtOnce } from '../support/process.ts'
 import { forSourceAndBundle, type ServiceCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 import { untilRefused } from '../support/sockets.ts'
@@ -67,7 +68,7 @@ forSourceAndBundle(t, (t, code) => {
     await find('stdout', /^taken$/m)
     const sent = performance.now()
     const late = 'plant-store: what was in flight has not ended within DRAIN_DEADLINE, 300 ms\n'
-    t.hasStrict(await stop(), { code: 1, signal: null, stderr: `${banner}${late}` })
+    t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
     t.ok(performance.now() - sent >= 300)
     t.equal(await answer, 'cut off')
   })
@@ -81,7 +82,7 @@ forSourceAndBundle(t, (t, code) => {
     const { signal, readyz, stop, banner } = await start(t, code, { DRAIN_TIME: '3600000' })
     signal('SIGTERM')
     await until(async () => (await readyz())[0] !== 200, 'the service is unready')
-    t.hasStrict(await stop(), { code: 1, signal: null, stderr: banner })
+    t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: banner })
   })
 
   t.test('a log that nobody reads does not keep the process from its end', async (t) => {

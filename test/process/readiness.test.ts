@@ -1,10 +1,17 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { until } from '../../scripts/system/until.ts'
 import { readinessLog, readyBecomes, readyMetric } from '../support/readiness-figures.ts'
+import { builtCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 import { storeWith, twoWorkers } from '../support/workers.ts'
+
+const code = await builtCode(t)
+
+/** Starts a service whose store has other members. */
+const start = (t: Test, members: string, environment = {}) =>
+  startService(t, { STORE_URL: storeWith(t, members, 'memory:', code), ...environment }, code)
 
 for (const [where, environment] of [
   ['one process', {}],
@@ -12,7 +19,7 @@ for (const [where, environment] of [
 ] as const) {
   t.test(`the metric of readiness exists and follows the store without a probe, in ${where}`, async (t) => {
     const members = "ready: async () => { if (existsSync(flag)) throw new Error('no disk') },"
-    const service = await startService(t, { STORE_URL: storeWith(t, members), ...environment })
+    const service = await start(t, members, environment)
     t.equal(await readyMetric(service), '1')
     const flag = join(t.testdirName, 'flag')
     writeFileSync(flag, '')
@@ -24,7 +31,7 @@ for (const [where, environment] of [
 
 t.test('a service whose first probe fails begins unready', async (t) => {
   const members = "ready: async () => { throw new Error('no disk') },"
-  const service = await startService(t, { STORE_URL: storeWith(t, members) })
+  const service = await start(t, members)
   t.equal(await readyMetric(service), '0')
   t.hasStrict(await service.page('/readyz'), { status: 503, body: 'no disk\n' })
 })
@@ -35,7 +42,7 @@ t.test('a create that fails alone does not make the service unready', async (t) 
       if (plant.id % 2n === 1n) throw Object.assign(new Error('a moment'), { retryAfter: 1 })
       return 'created'
     },`
-  const service = await startService(t, { STORE_URL: storeWith(t, members) })
+  const service = await start(t, members)
   const statuses = []
   for (let id = 1; id <= 20; id++) {
     statuses.push((await service.create(JSON.stringify({ id, name: 'a' }))).status)
@@ -53,7 +60,7 @@ t.test(
       if (existsSync(flag)) throw Object.assign(new Error('maintenance'), { retryAfter: 1 })
       return 'created'
     },`
-    const service = await startService(t, { STORE_URL: storeWith(t, members) })
+    const service = await start(t, members)
     const create = async () => (await service.create('{"id":1,"name":"a"}')).status
     const flag = join(t.testdirName, 'flag')
     writeFileSync(flag, '')

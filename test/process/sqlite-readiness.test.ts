@@ -5,12 +5,15 @@ import t, { type Test } from 'tap'
 import { until } from '../../scripts/system/until.ts'
 import { readinessLog, readyBecomes } from '../support/readiness-figures.ts'
 import { builtCode } from '../support/service-code.ts'
-import { type ServiceOptions, type ServiceProcess, startService } from '../support/service-process.ts'
+import { type ServiceProcess, startService } from '../support/service-process.ts'
 
-/** Starts a service on a SQLite file, and returns what creates another plant each time. */
-async function startSqlite(t: Test, options?: ServiceOptions) {
+/**
+ * Starts a service on a SQLite file, and returns what creates another plant each time. Node ignores the signal that comes
+ * with a limit of the size of files; tap, which is in each process of the source, does not.
+ */
+async function startSqlite(t: Test) {
   const path = join(t.testdir({}), 'plants.db')
-  const service = await startService(t, { STORE_URL: `sqlite:${path}` }, options)
+  const service = await startService(t, { STORE_URL: `sqlite:${path}` }, await builtCode(t))
   let id = 0
   const create = async () => (await service.create(JSON.stringify({ id: ++id, name: 'a' }))).status
   return { ...service, path, create }
@@ -47,8 +50,7 @@ t.test(
   'a disk that takes no writes is noticed without a create, and at the second failure with creates',
   { skip: !limitable && 'NOT RUN: prlimit is not installed' },
   async (t) => {
-    // Node ignores the signal that comes with the limit; tap, in the process of the source, does not.
-    const service = await startSqlite(t, { command: (await builtCode(t)).command })
+    const service = await startSqlite(t)
     const { pid } = service.child
     const limitFiles = (bytes: string) => {
       const { status, stderr } = spawnSync('prlimit', [`--pid=${pid}`, `--fsize=${bytes}:`], { encoding: 'utf8' })

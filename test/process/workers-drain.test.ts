@@ -1,6 +1,7 @@
 import { Agent } from 'node:http'
 import t from 'tap'
 import { until } from '../../scripts/system/until.ts'
+import { endedAtOnce } from '../support/process.ts'
 import { request } from '../support/raw.ts'
 import { forSourceAndBundle } from '../support/service-code.ts'
 import { openSocket, untilRefused } from '../support/sockets.ts'
@@ -71,13 +72,13 @@ forSourceAndBundle(t, (t, code) => {
     const answers = [1, 2].map((id) => create(id).catch(() => 'cut off'))
     await find('stdout', /(^taken by \d+\n){2}/m)
     const late = 'plant-store: what was in flight has not ended within DRAIN_DEADLINE, 500 ms\n'
-    t.hasStrict(await stop(), { code: 1, signal: null, stderr: `${banner}${late}` })
+    t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
     t.same(await Promise.all(answers), ['cut off', 'cut off'])
   })
 
   t.test('stores that do not close are reported once, and the process ends with 1', async (t) => {
     const STORE_URL = storeWith(t, "close: async () => { throw new Error('stuck') },", 'memory:', code)
     const { stop, banner } = await startWorkers(t, { STORE_URL }, { command })
-    t.hasStrict(await stop(), { code: 1, signal: null, stderr: `${banner}plant-store: stuck\n` })
+    t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: `${banner}plant-store: stuck\n` })
   })
 })

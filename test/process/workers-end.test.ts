@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { until } from '../../scripts/system/until.ts'
+import { endedAtOnce } from '../support/process.ts'
 import { spawnService } from '../support/service-process.ts'
 import { openSocket } from '../support/sockets.ts'
 import { gone, startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
@@ -15,7 +16,7 @@ t.test('a worker that is stuck keeps neither operators nor the end waiting', asy
   t.match(await page('/metrics'), /^http_server_active_requests 0$/m, 'what it told last')
   await becomes(/^no answer within 2000 ms\n$/)
   signal('SIGTERM')
-  t.hasStrict(await stop('SIGINT'), { code: 1, signal: null, stderr: banner })
+  t.hasStrict(endedAtOnce(await stop('SIGINT')), { code: 1, signal: null, stderr: banner })
   t.equal(await answer, 'cut off')
   await gone(Number(pid))
 })

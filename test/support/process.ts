@@ -19,6 +19,12 @@ export const defaults = {
 /** How a process ended, with all that it had written; the members are those that a test compares. */
 export type End = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
+/**
+ * Returns how a service ended, with its own SIGKILL as the exit code 1 that it stands for: on a busy machine `grace` of
+ * src/process/shutdown.ts can pass before its workers have ended and its log is written.
+ */
+export const endedAtOnce = (end: End): End => (end.signal === 'SIGKILL' ? { ...end, code: 1, signal: null } : end)
+
 type Stream = 'stdout' | 'stderr'
 
 export type RunningProcess = {

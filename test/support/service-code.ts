@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
-import { bundle } from '../../scripts/build/bundle.ts'
+import { cachedBundle } from './bundle-cache.ts'
 import { nodeCommand } from './process.ts'
 
 /** What a test runs as the service. */
@@ -24,8 +24,8 @@ export const sourceCode: ServiceCode = {
 }
 
 /**
- * Builds the service into a directory that is removed when the test ends: other tests build into dist/ at the same time.
- * Returns the bundle, which runs as it is deployed, without any loader.
+ * Copies the bundle of the service into a directory that is removed when the test ends: other tests build into dist/ at the
+ * same time. Returns the bundle, which runs as it is deployed, without any loader.
  */
 export async function builtCode(t: Test): Promise<ServiceCode> {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-built-'))
@@ -34,7 +34,7 @@ export async function builtCode(t: Test): Promise<ServiceCode> {
     cpSync(name, join(directory, name))
   symlinkSync(resolve('node_modules'), join(directory, 'node_modules'))
   const dist = join(directory, 'dist')
-  await bundle(dist)
+  cpSync(await cachedBundle(), dist, { recursive: true })
   return {
     // tap loads its hooks into each child process by this variable, which spawn adds again where it is left out.
     command: ['env', '-u', 'NODE_OPTIONS', process.execPath, join(dist, 'server.js')],

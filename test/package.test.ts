@@ -26,8 +26,8 @@ const consumers = {
     import { openStore, type PlantStore } from 'plant-store/store'
 
     const client: PlantStoreClient = createClient({ baseUrl: '', token: async () => '' })
-    const { data, error } = await client.POST('/plants', { body: { id: 1n, name: 'a', tag: 'b' } })
-    const [name, tag, number]: [string?, string?, number?] = [data?.name, data?.tag, error?.error]
+    const { data, error } = await client.POST('/plants', { body: { id: 1n, name: 'a' } })
+    const [name, number]: [string?, number?] = [data?.name, error?.error]
     // @ts-expect-error a plant comes without its id
     data?.id
     // @ts-expect-error an id is a bigint
@@ -37,7 +37,7 @@ const consumers = {
     for (const run of Object.values(conformance)) await run(() => openStore('memory:'), false)
     // @ts-expect-error it has a create, too
     const store: PlantStore = { ready: async () => {}, close: async () => {} }
-    export const used = { name, tag, number, store }`,
+    export const used = { name, number, store }`,
 }
 
 const project = copyProject(t)

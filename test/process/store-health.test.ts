@@ -63,7 +63,7 @@ t.test('a first probe that fails is told at once', async (t) => {
   t.teardown(() => mock.timers.reset())
   const ready = () => Promise.reject(new Error('no disk'))
   const told: unknown[] = []
-  const health = watchStore({ create: async () => 'created', ready, close: async () => {} }, (why) => told.push(why))
+  const health = watchStore({ ...openMemory(), ready }, (why) => told.push(why))
   await health.known
   t.equal(health.reason(), 'no disk')
   t.same(told, ['no disk'])

@@ -54,7 +54,7 @@ t.test('the next version says what has changed', async (t) => {
 
 t.test('npm run changes lets a document be released only when its version says what has changed', async (t) => {
   const cwd = copyProject(t)
-  useHouseDocument(cwd)
+  await useHouseDocument(cwd)
   const document = join(cwd, 'openapi', 'plant-store.yaml')
   const released = (version: string) => join(cwd, 'openapi', 'released', `${version}.json`)
   const edit = (from: string, to: string) => {

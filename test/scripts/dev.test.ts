@@ -52,7 +52,7 @@ const path = `
 
 t.test('an edit of the document leads through a compile error and a new handler to a restarted service', async (t) => {
   const directory = copyProject(t)
-  useHouseDocument(directory)
+  await useHouseDocument(directory)
   const port = await freePort()
   const token = 'a-token-of-the-tests-0123456789-abcdef'
   const env = { ...process.env, ACCESS_TOKENS: token, PORT: String(port), STORE_URL: 'memory:' }

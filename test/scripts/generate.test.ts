@@ -17,13 +17,12 @@ t.test('what is committed is what the document gives, to the byte', async (t) =>
 
 t.test('--check names what is stale and writes nothing', async (t) => {
   const cwd = copyProject(t)
-  useHouseDocument(cwd)
+  await useHouseDocument(cwd)
   const generate = (...args: string[]) =>
     promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/generate.ts', ...args], { cwd }).then(
       ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     )
-  t.match(await generate(), { code: 0, stdout: /^wrote generated\/openapi.json, / })
   t.same(await generate('--check'), { code: 0, stdout: '', stderr: '' })
   const path = join(cwd, 'generated', 'api.d.ts')
   writeFileSync(path, 'stale')

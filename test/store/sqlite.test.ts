@@ -5,9 +5,10 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { CreateOutcome, StoredPlant } from '../../src/store/plant-store.ts'
+import type { CreateOutcome, PlantQueries, StoredPlant } from '../../src/store/plant-store.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { openDatabase } from '../../src/store/sqlite-database.ts'
+import { sqliteQueries } from '../../src/store/sqlite-queries.ts'
 import { queries } from './queries.ts'
 
 for (const [name, run] of Object.entries(conformance)) {
@@ -20,12 +21,9 @@ for (const [name, run] of Object.entries(conformance)) {
 for (const [name, run] of Object.entries(queries)) {
   t.test(name, async (t) => {
     const { commit, query, close } = openDatabase(join(t.testdir({}), 'plants.db'))
-    await run({
-      create: async (plant) => commit([plant])[0] as CreateOutcome,
-      get: async (...args) => query('get', args) as StoredPlant | undefined,
-      list: async (...args) => query('list', args) as StoredPlant[],
-      count: async (...args) => query('count', args) as { count: number; last: bigint | undefined },
-    })
+    const asked = Object.keys(sqliteQueries).map((name) => [name, async (...args: unknown[]) => query(name, args)])
+    const create = async (plant: StoredPlant) => commit([plant])[0] as CreateOutcome
+    await run({ ...(Object.fromEntries(asked) as PlantQueries), create })
     close()
   })
 }

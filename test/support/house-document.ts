@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { contractFiles, writeStale } from '../../scripts/generate/contract-files.ts'
 import { document } from './contract.ts'
 
 /** Path of a document that keeps the rules of redocly.yaml; tests of the tools use it, so that the contract may grow. */
@@ -17,16 +18,18 @@ export const handlers = (..._stores: unknown[]): Handlers => ({
 })
 `
 
-/** Replaces the contract of a copied project by the house's document, of which nothing is released, and its handlers. */
-export function useHouseDocument(project: string): void {
+/** Replaces the contract of a copied project by the house's document, of which nothing is released, with its handlers. */
+export async function useHouseDocument(project: string): Promise<void> {
   // src throws errors by the names that the contract has for them.
   const numbers = { 'x-error-numbers': (document as { 'x-error-numbers'?: object })['x-error-numbers'] }
   rmSync(join(project, 'openapi'), { recursive: true })
   mkdirSync(join(project, 'openapi'))
+  const path = join(project, 'openapi', 'plant-store.yaml')
   const text = readFileSync(houseDocument, 'utf8')
   writeFileSync(
-    join(project, 'openapi', 'plant-store.yaml'),
+    path,
     text.replace(/^x-error-numbers:\n(?: {2}.*\n)*/m, () => stringify(numbers)),
   )
   writeFileSync(join(project, 'src', 'handlers.ts'), handlers)
+  await writeStale(await contractFiles(path), join(project, 'generated'))
 }

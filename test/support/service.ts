@@ -39,7 +39,7 @@ export async function createService(t: Test, options: Partial<AppOptions> = {}) 
 
   /**
    * Sends a request without a socket, with the token of the tests; a body that is given is JSON. The answer is checked
-   * against the contract. A header that is undefined is left out.
+   * against the contract. A header that is undefined is left out; `text` is the body with exact integers.
    */
   const call = async (method: Method, target: string, { headers = {}, body }: Sent = {}) => {
     const all = { authorization, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers }
@@ -51,7 +51,7 @@ export async function createService(t: Test, options: Partial<AppOptions> = {}) 
     })
     const { statusCode: status, headers: answered, body: text } = answer
     assertAnswer(t, { method, path: target, status, headers: answered, body: text })
-    return { status, headers: answered, body: text === '' ? undefined : JSON.parse(text) }
+    return { status, headers: answered, body: text === '' ? undefined : JSON.parse(text), text }
   }
   /** Sends a create; see `call`. */
   const create = (body: NonNullable<Sent['body']>, headers: NonNullable<Sent['headers']> = {}) =>

@@ -1,0 +1,92 @@
+import { token } from '../support/service.ts'
+import { renameProperty } from './rename-property.ts'
+import { shareResponses } from './share-responses.ts'
+import { splitDocument } from './split-document.ts'
+import type { WalkCall } from './walk-calls.ts'
+import type { WalkProject } from './walk-project.ts'
+
+/** A change of a maintainer. */
+export type WalkStep = {
+  name: string
+  /** Edits the document, and the sources that the compiler then names. */
+  change(project: WalkProject): Promise<void>
+  /** Tests of what was there before; those that the change brings or edits run as well. */
+  tests: string[]
+  /** What the service then answers, with a new store. */
+  calls: WalkCall[]
+}
+
+/** What shows that the operations of the contract are served and typed as it says. */
+const ofContract = ['test/openapi/on-route.test.ts', 'test/contract/property/service.test.ts', 'test/handlers.test.ts']
+const ofStores = ['test/store/memory.test.ts', 'test/store/sqlite.test.ts']
+
+const create = (id: number, more: object = {}): WalkCall => {
+  const plant = { name: `plant ${id}`, ...more }
+  return { request: 'POST /plants', send: { id, ...plant }, status: 200, body: plant }
+}
+const get = (id: number): WalkCall => ({ request: `GET /plants/${id}`, status: 200, body: { name: `plant ${id}` } })
+const page = (query: string, ids: number[], more: object = {}): WalkCall => {
+  const plants = ids.map((id) => ({ id, name: `plant ${id}`, ...more }))
+  const next = plants.length === 0 ? {} : { next: ids.at(-1) }
+  return { request: `GET /plants?${query}`, status: 200, body: { plants, ...next } }
+}
+
+export const steps: WalkStep[] = [
+  {
+    name: 'GET /plants/{id}',
+    async change(project) {
+      shareResponses(project.directory)
+      await project.patch('get-plant.patch')
+    },
+    tests: [...ofContract, ...ofStores, 'test/scripts/mock.test.ts'],
+    calls: [create(7), get(7), { request: 'GET /plants/8', status: 404 }, { request: 'GET /plants/x', status: 400 }],
+  },
+  {
+    name: 'GET /plants: limit, cursor, tag',
+    change: (project) => project.patch('list-plants.patch'),
+    tests: [...ofContract, ...ofStores],
+    calls: [
+      ...[3, 1, 2].map((id) => create(id, { tag: id === 1 ? 'a' : 'b' })),
+      page('limit=1', [1], { tag: 'a' }),
+      page('cursor=1&tag=b', [2, 3], { tag: 'b' }),
+      page('cursor=3', []),
+    ],
+  },
+  {
+    name: 'DELETE with 204',
+    change: (project) => project.patch('delete-plant.patch'),
+    tests: [...ofContract, ...ofStores],
+    calls: [create(7), { request: 'DELETE /plants/7', status: 204 }, { request: 'GET /plants/7', status: 404 }],
+  },
+  {
+    name: 'a deprecated property',
+    change: (project) => project.patch('deprecated-property.patch'),
+    tests: ofContract,
+    calls: [create(7, { tag: 'a' })],
+  },
+  {
+    name: 'a renamed property',
+    async change(project) {
+      await project.patch('renamed-property.patch')
+      renameProperty(project.directory, 'tag', 'category')
+    },
+    tests: [...ofContract, 'test/client/client.test.ts'],
+    calls: [create(7, { category: 'a' }), page('category=a', [7], { category: 'a' })],
+  },
+  {
+    name: 'a second security scheme',
+    change: (project) => project.patch('second-security-scheme.patch'),
+    tests: [...ofContract, 'test/auth/bearer.test.ts', 'test/scripts/mock.test.ts'],
+    calls: [
+      create(7),
+      { ...get(7), headers: { authorization: '', 'x-api-key': token } },
+      { ...get(7), headers: { authorization: '', 'x-api-key': 'another' }, status: 401, body: undefined },
+    ],
+  },
+  {
+    name: 'the document in several files',
+    change: splitDocument,
+    tests: ofContract,
+    calls: [create(7), get(7)],
+  },
+]

@@ -1,0 +1,65 @@
+/**
+ * npm run walk [-- --without-tests] [--keep]
+ *
+ * Makes the changes of a maintainer in a copy of the project, one after the other: the document first, then what the
+ * compiler asks for. After each of them the copy is generated, compiled and tested where it was touched, and the service
+ * answers a call with each store; at the end the whole test runs, unless it is left out. Prints what each change took.
+ * Exits with 1 at the first failure. The copy then stays, and with --keep in any case: a Git repository with one commit for
+ * each step. A patch that the source has moved away from is mended there, by `git apply --reject`, and replaced by what
+ * `git diff -U1` then gives without generated/.
+ */
+import { parseArgs } from 'node:util'
+import { table } from '../../scripts/benchmark/text-table.ts'
+import { callService } from './walk-calls.ts'
+import { copyProjectTree, type Touched } from './walk-project.ts'
+import { steps } from './walk-steps.ts'
+
+const { values: options } = parseArgs({
+  options: { 'without-tests': { type: 'boolean', default: false }, keep: { type: 'boolean', default: false } },
+})
+const rows = [['step', 'files', 'lines', 'seconds']]
+const project = await copyProjectTree()
+try {
+  for (const { name, change, tests, calls } of steps) {
+    await timed(name, async () => {
+      await change(project)
+      await project.node('scripts/generate.ts')
+      await project.node('scripts/changes.ts')
+      await project.node('node_modules/typescript/bin/tsc')
+      await project.run('node_modules/.bin/biome', 'check', '--error-on-warnings', '--write', 'src', 'scripts', 'test')
+      const touched = await project.touched()
+      const own = touched.files.filter((file) => file.endsWith('.test.ts'))
+      await test(...new Set([...own, ...tests]))
+      for (const store of ['memory:', 'sqlite:data/walk.db']) await callService(project.directory, store, calls)
+      return touched
+    })
+  }
+  if (!options['without-tests']) await timed('the whole test', () => test())
+  process.stdout.write(`${table(rows)}\n`)
+  if (!options.keep) project.remove()
+} catch (error) {
+  process.stdout.write(`${table(rows)}\n`)
+  process.stderr.write(`walk: ${rows.length} failed, in ${project.directory}\n${(error as Error).message}\n`)
+  process.exitCode = 1
+}
+
+async function timed(name: string, run: () => Promise<Touched | undefined>): Promise<void> {
+  process.stderr.write(`${name}\n`)
+  const start = performance.now()
+  const touched = await run()
+  const seconds = ((performance.now() - start) / 1000).toFixed(0)
+  const lines = touched === undefined ? '' : `+${touched.added} -${touched.removed}`
+  rows.push([name, String(touched?.files.length ?? ''), lines, seconds])
+  for (const file of touched?.files ?? []) process.stderr.write(`  ${file}\n`)
+}
+
+/** Runs tests of the copy, all of them when none is named. */
+async function test(...files: string[]): Promise<undefined> {
+  await project.run(
+    process.execPath,
+    'node_modules/tap/dist/esm/run.mjs',
+    '--disable-coverage',
+    '--reporter=terse',
+    ...files,
+  )
+}

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { linkSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import t from 'tap'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
+import { Database, needSqlite } from '../support/sqlite.ts'
+
+needSqlite(t)
 
 for (const [name, run] of Object.entries(conformance)) {
   t.test(name, (t) => {

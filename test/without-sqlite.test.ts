@@ -18,7 +18,7 @@ const commandOf = (file: string) => ['env', '-u', 'NODE_OPTIONS', process.execPa
 const command = commandOf('server.js')
 
 const missing =
-  'SQLite is missing, because the optional package better-sqlite3 is not installed; run npm ci again where there are a C\\+\\+ ' +
+  'SQLite is missing, because the optional package better-sqlite3 is not installed; install again where there are a C\\+\\+ ' +
   'compiler, make and Python, or set STORE_URL to memory: or postgres://USER@HOST/DATABASE'
 
 t.test('the memory store serves', async (t) => {

@@ -13,7 +13,7 @@ t.test('a driver that cannot be used is told in one line, with what to do', asyn
     t.throws(() => openSqliteFile(':memory:', {}, failing(details)), { name: 'Error', message: whole(message) })
   }
   const reason = 'because the optional package better-sqlite3 is not installed'
-  const message = `SQLite is missing, ${reason}; run npm ci again where there are a C++ compiler, make and Python, ${either}`
+  const message = `SQLite is missing, ${reason}; install again where there are a C++ compiler, make and Python, ${either}`
   t.throws(() => openSqliteFile(':memory:', {}, failing({ code: 'MODULE_NOT_FOUND' })), { message: whole(message) })
 })
 

@@ -14,6 +14,7 @@ import { copyProject } from './support/copy.ts'
 import { nodeCommand } from './support/process.ts'
 import { token } from './support/service.ts'
 import { startService } from './support/service-process.ts'
+import { noSqlite } from './support/sqlite.ts'
 
 const [, readme = ''] = /^```ts\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8')) ?? []
 
@@ -46,7 +47,7 @@ for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(name, join(p
 const surplus = ['dist/docs/notes.txt', 'dist/notes.txt', 'generated/notes.txt', '.env', 'plants.db']
 for (const path of surplus) write(join(project, path), '')
 await promisify(execFile)('npm', ['pack', '--silent'], { cwd: project })
-const { version, dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { version, dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 const contents = createPackageFromTarballData(readFileSync(join(project, `plant-store-${version}.tgz`)))
 
 // Installed far from the project, whose packages would be found from below it, and beside what it depends on.
@@ -55,7 +56,7 @@ t.teardown(() => rmSync(directory, { recursive: true }))
 write(join(directory, 'package.json'), '{"type":"module"}')
 for (const [name, text] of Object.entries(consumers)) write(join(directory, `${name}.ts`), text)
 for (const path of contents.listFiles()) write(join(directory, path), contents.readFile(path))
-for (const name of Object.keys(dependencies)) {
+for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
   const link = join(directory, 'node_modules', name)
   mkdirSync(dirname(link), { recursive: true })
   symlinkSync(resolve('node_modules', name), link)
@@ -118,7 +119,7 @@ for (const [name, resolution] of Object.entries(resolutions)) {
 
 t.test('a consumer runs against the server of the package, in Node and in what a browser has', async (t) => {
   const installed = join(directory, 'node_modules', 'plant-store', 'dist')
-  const STORE_URL = `sqlite:${join(directory, 'plants.db')}`
+  const STORE_URL = noSqlite ? 'memory:' : `sqlite:${join(directory, 'plants.db')}`
   const command = nodeCommand(join(installed, 'server.js'))
   const { url: baseUrl } = await startService(t, { STORE_URL }, { command })
 

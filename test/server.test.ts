@@ -13,6 +13,7 @@ import { endedAtOnce } from './support/process.ts'
 import { token } from './support/service.ts'
 import { spawnService, startService } from './support/service-process.ts'
 import { openSocket } from './support/sockets.ts'
+import { noSqlite } from './support/sqlite.ts'
 import { tokensFile } from './support/tokens.ts'
 
 /** URL of the module whose `anyStore` makes a store of a test. */
@@ -20,7 +21,7 @@ const storeHelper = import.meta.resolve('./support/any-store.js')
 
 const served = (name: string) => ({ status: 200, body: JSON.stringify({ name }) })
 
-t.test('a plant outlives the process', async (t) => {
+t.test('a plant outlives the process', { skip: noSqlite }, async (t) => {
   const STORE_URL = `sqlite:${join(t.testdir({}), 'data', 'plants.db')}`
   const plant = '{"id":9223372036854775807,"name":"Monstera deliciosa"}'
   const first = await startService(t, { STORE_URL })

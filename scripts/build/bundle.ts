@@ -17,7 +17,9 @@ export const serverBundle = {
   alias: { '@seriousme/openapi-schema-validator': './scripts/build/glue-validator.ts' },
   external: ['better-sqlite3', 'pg-native', 'pg-cloudflare'],
   // The CommonJS packages in the bundle ask for their built-in modules with require.
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+  },
   logLevel: 'warning',
 } satisfies BuildOptions
 

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncPath } from '../store/durable-files.ts'
 import { lockFile } from '../store/file-lock.ts'
+import { NoSqlite } from '../store/sqlite-driver.ts'
 import { copyPlants, sqlitePath } from './plant-file.ts'
 
 /** Beside it is a lock that a running backup holds, so that leftovers can be told from what is being written. */
@@ -48,7 +49,8 @@ function removeLeftover(path: string): void {
 function lock(path: string): (() => void) | undefined {
   try {
     return lockFile(path, 0)
-  } catch {
+  } catch (error) {
+    if (error instanceof NoSqlite) throw error
     return undefined
   }
 }

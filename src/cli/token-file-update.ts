@@ -3,8 +3,8 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parseTokens, readTokensFile, type TokenEntry } from '../auth/token-file.ts'
 import { syncPath } from '../store/durable-files.ts'
-import { lockFile } from '../store/file-lock.ts'
 import { realPathOf } from '../store/real-path.ts'
+import { lockTokensFile } from './token-file-lock.ts'
 
 /** Milliseconds that another command may keep this one waiting. */
 const timeout = 5_000
@@ -42,11 +42,7 @@ async function lock(path: string): Promise<() => void> {
   // Whoever can open it can lock it.
   const file = await open(path, 'a', 0o600)
   await file.close()
-  try {
-    return lockFile(path, timeout)
-  } catch (error) {
-    throw new Error('another command changes it', { cause: error })
-  }
+  return await lockTokensFile(path, timeout)
 }
 
 /** A new file is its owner's alone; one that was there keeps owner and mode: root may change that of the service. */

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs'
-import Database from 'better-sqlite3'
+import { openSqliteFile } from './sqlite-driver.ts'
 
 /**
  * Locks a file, which is made where it is missing, stays empty and is never removed. The lock is SQLite's and ends with its
@@ -7,7 +7,7 @@ import Database from 'better-sqlite3'
  * `timeout` milliseconds, and EACCES when this user may not write the file.
  */
 export function lockFile(path: string, timeout: number): () => void {
-  const database = new Database(path, { timeout })
+  const database = openSqliteFile(path, { timeout })
   try {
     database.exec('BEGIN EXCLUSIVE')
     // SQLite takes a file that it may not write, and then locks nothing.

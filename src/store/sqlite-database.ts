@@ -1,11 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import { makeDirectory } from './durable-files.ts'
 import { lockFile } from './file-lock.ts'
 import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 import { realPathOf } from './real-path.ts'
 import { committer, politely } from './sqlite-commit.ts'
+import { openSqliteFile } from './sqlite-driver.ts'
 import { rememberFiles } from './sqlite-files.ts'
 import { openError } from './sqlite-open-error.ts'
 import { prober } from './sqlite-probe.ts'
@@ -63,7 +64,7 @@ export function openDatabase(path: string, beside = false): PlantDatabase {
       // The last connection that may write brings the journal into the file, also when it is refused.
       if (existsSync(`${real}-wal`)) readDatabase(real, assertOurs)
     }
-    const database = new Database(real, { timeout: isOwner ? timeout : patience, fileMustExist: !isOwner })
+    const database = openSqliteFile(real, { timeout: isOwner ? timeout : patience, fileMustExist: !isOwner })
     opened.push(() => database.close())
     assertOurs(database)
     makeDurable(database)

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
+import { openSqliteFile } from './sqlite-driver.ts'
 
 /** How long a lock of another process may keep a reader waiting, in milliseconds. */
 const timeout = 1_000
@@ -7,7 +8,7 @@ const timeout = 1_000
 /** Opens a SQLite file read-only, while a service has it open or not. */
 export function openReadOnly(path: string): { database: Database.Database; close(): void } {
   const hadJournal = existsSync(`${path}-wal`)
-  const database = new Database(path, { readonly: true, fileMustExist: true, timeout })
+  const database = openSqliteFile(path, { readonly: true, fileMustExist: true, timeout })
   return {
     database,
     close() {
@@ -15,7 +16,7 @@ export function openReadOnly(path: string): { database: Database.Database; close
       // A reader of a file in WAL mode makes a journal, and cannot remove it: it would stay with this user as its owner. A
       // connection that may write removes it when it is the last one.
       if (!hadJournal && existsSync(`${path}-wal`)) {
-        const writer = new Database(path, { timeout })
+        const writer = openSqliteFile(path, { timeout })
         writer.pragma('user_version')
         writer.close()
       }

@@ -1,12 +1,14 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { backup } from '../../src/cli/backup.ts'
 import { openStore } from '../../src/store/open.ts'
 import { run } from '../support/process.ts'
+import { Database, needSqlite } from '../support/sqlite.ts'
 import { whole } from '../support/whole.ts'
 import { idsIn, makeStore } from './sqlite-files.ts'
+
+needSqlite(t)
 
 t.test('a backup of a store in use is a consistent snapshot', async (t) => {
   const directory = t.testdir({})

@@ -3,8 +3,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/store/sqlite-database.ts'
 import { run } from '../support/process.ts'
+import { needSqlite } from '../support/sqlite.ts'
 import { runPlants } from './plants-run.ts'
 import { makeStore } from './sqlite-files.ts'
+
+needSqlite(t)
 
 const ids = Array.from({ length: 2_500 }, (_, id) => BigInt(id))
 const all = ids.map((id) => `{"id":${id},"name":"a"}\n`).join('')

@@ -5,9 +5,12 @@ import t from 'tap'
 import { until } from '../../scripts/system/until.ts'
 import { openStore } from '../../src/store/open.ts'
 import { run } from '../support/process.ts'
+import { needSqlite } from '../support/sqlite.ts'
 import { usageError } from '../support/whole.ts'
 import { runPlants } from './plants-run.ts'
 import { idsIn, makeStore } from './sqlite-files.ts'
+
+needSqlite(t)
 
 const lineOf = (id: number | bigint, name = 'a') => `{"id":${id},"name":"${name}"}\n`
 

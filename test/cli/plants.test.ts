@@ -1,9 +1,12 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { plantsHelp } from '../../src/cli/plants.ts'
+import { needSqlite } from '../support/sqlite.ts'
 import { usageError, whole } from '../support/whole.ts'
 import { runPlants } from './plants-run.ts'
 import { makeStore } from './sqlite-files.ts'
+
+needSqlite(t)
 
 const [least, greatest] = [-(2n ** 63n), 2n ** 63n - 1n]
 const range = `an integer from ${least} to ${greatest}`

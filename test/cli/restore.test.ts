@@ -10,15 +10,17 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { backup } from '../../src/cli/backup.ts'
 import { restore } from '../../src/cli/restore.ts'
 import { openStore } from '../../src/store/open.ts'
 import { run } from '../support/process.ts'
 import { startService } from '../support/service-process.ts'
+import { Database, needSqlite } from '../support/sqlite.ts'
 import { whole } from '../support/whole.ts'
 import { damage, idsIn, makeKilledStore, makeStore, servedIds } from './sqlite-files.ts'
+
+needSqlite(t)
 
 const command = (t: Test, source: string, STORE_URL: string) =>
   run(t, 'src/cli/main.ts', { STORE_URL }, ['restore', source]).untilEnded()

@@ -11,10 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
 import t from 'tap'
 import type { TokenEntry } from '../../src/auth/token-file.ts'
 import { changeTokens, readTokens } from '../../src/cli/token-file-update.ts'
+import { Database, noSqlite } from '../support/sqlite.ts'
 import { textOf, tokensFile } from '../support/tokens.ts'
 import { whole } from '../support/whole.ts'
 
@@ -99,7 +99,7 @@ t.test('when a change cannot be, nothing is changed', async (t) => {
   await t.rejects(changeTokens(join(dirname(path), 'none', 'tokens.json'), added), { code: 'ENOENT' })
 })
 
-t.test('a command that another keeps waiting gives up', async (t) => {
+t.test('a command that another keeps waiting gives up', { skip: noSqlite }, async (t) => {
   const path = tokensFile(t)
   const other = new Database(`${path}-lock`)
   other.exec('BEGIN EXCLUSIVE')

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
+import { noSqlite } from '../support/sqlite.ts'
 import { assertRead, configuration, version } from './configuration.ts'
 import { environmentOf, of, readDockerfile, type Stage } from './dockerfile.ts'
 import { layImage, packagesIn } from './image-folder.ts'
@@ -56,53 +57,60 @@ t.test('only what is copied reaches the builder', async (t) => {
     )
 })
 
-t.test('its files make tokens and serve, read-only and as its user, and end at SIGTERM', async (t) => {
-  const root = layImage(t)
-  const folder = join(root, of(image, 'WORKDIR')[0] as string)
-  t.same(packagesIn(folder), ['better-sqlite3', 'bindings', 'file-uri-to-path'])
-  const data = join(root, of(image, 'VOLUME')[0] as string)
-  chmodSync(data, 0o700)
-  const identity = otherUser(t, data)
-  const [command, ...entrypoint] = JSON.parse(of(image, 'ENTRYPOINT')[0] as string)
-  t.equal(command, 'node')
-  const variables = {
-    ...environmentOf(image),
-    STORE_URL: `sqlite:${join(data, 'plants.db')}`,
-    TOKENS_FILE: join(data, 'tokens.json'),
-    HOST: '127.0.0.1',
-    PORT: '0',
-    MANAGEMENT_PORT: '0',
-    DRAIN_TIME: '200',
-  }
-  const pairs = Object.entries(variables).map((pair) => pair.join('='))
-  // By env, which leaves out what the tests put into the environment of each process, and becomes the command.
-  const start = (args: string[]) => {
-    const child = spawn('env', ['-i', ...pairs, process.execPath, ...entrypoint, ...args], { cwd: folder, ...identity })
-    t.teardown(() => child.kill('SIGKILL'))
-    return { child, ended: once(child, 'exit') }
-  }
-  const made = start(['token', 'create', '--name', 'somebody'])
-  const [token] = await once(createInterface(made.child.stdout), 'line')
-  t.same(await made.ended, [0, null])
-  const owner = identity.uid ?? process.getuid?.()
-  t.match(statSync(variables.TOKENS_FILE), { uid: owner, mode: 0o100600 })
+t.test(
+  'its files make tokens and serve, read-only and as its user, and end at SIGTERM',
+  { skip: noSqlite },
+  async (t) => {
+    const root = layImage(t)
+    const folder = join(root, of(image, 'WORKDIR')[0] as string)
+    t.same(packagesIn(folder), ['better-sqlite3', 'bindings', 'file-uri-to-path'])
+    const data = join(root, of(image, 'VOLUME')[0] as string)
+    chmodSync(data, 0o700)
+    const identity = otherUser(t, data)
+    const [command, ...entrypoint] = JSON.parse(of(image, 'ENTRYPOINT')[0] as string)
+    t.equal(command, 'node')
+    const variables = {
+      ...environmentOf(image),
+      STORE_URL: `sqlite:${join(data, 'plants.db')}`,
+      TOKENS_FILE: join(data, 'tokens.json'),
+      HOST: '127.0.0.1',
+      PORT: '0',
+      MANAGEMENT_PORT: '0',
+      DRAIN_TIME: '200',
+    }
+    const pairs = Object.entries(variables).map((pair) => pair.join('='))
+    // By env, which leaves out what the tests put into the environment of each process, and becomes the command.
+    const start = (args: string[]) => {
+      const child = spawn('env', ['-i', ...pairs, process.execPath, ...entrypoint, ...args], {
+        cwd: folder,
+        ...identity,
+      })
+      t.teardown(() => child.kill('SIGKILL'))
+      return { child, ended: once(child, 'exit') }
+    }
+    const made = start(['token', 'create', '--name', 'somebody'])
+    const [token] = await once(createInterface(made.child.stdout), 'line')
+    t.same(await made.ended, [0, null])
+    const owner = identity.uid ?? process.getuid?.()
+    t.match(statSync(variables.TOKENS_FILE), { uid: owner, mode: 0o100600 })
 
-  const service = start(JSON.parse(of(image, 'CMD')[0] as string))
-  const [line] = await once(createInterface(service.child.stderr), 'line')
-  const [url, management = ''] = line.match(/http:[^\s,]+/g) ?? []
-  t.ok(url, line)
-  t.equal(await health(new URL(management).port), 0)
-  for (const path of ['/readyz', '/docs']) t.equal((await fetch(new URL(path, management))).status, 200, path)
-  const answer = await fetch(`${url}/plants`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: '{"id":1,"name":"a"}',
-  })
-  t.equal(answer.status, 200)
-  t.match(statSync(join(data, 'plants.db')), { uid: owner }, 'the plant is in the volume')
-  service.child.kill('SIGTERM')
-  t.same(await service.ended, [0, null])
-})
+    const service = start(JSON.parse(of(image, 'CMD')[0] as string))
+    const [line] = await once(createInterface(service.child.stderr), 'line')
+    const [url, management = ''] = line.match(/http:[^\s,]+/g) ?? []
+    t.ok(url, line)
+    t.equal(await health(new URL(management).port), 0)
+    for (const path of ['/readyz', '/docs']) t.equal((await fetch(new URL(path, management))).status, 200, path)
+    const answer = await fetch(`${url}/plants`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"id":1,"name":"a"}',
+    })
+    t.equal(answer.status, 200)
+    t.match(statSync(join(data, 'plants.db')), { uid: owner }, 'the plant is in the volume')
+    service.child.kill('SIGTERM')
+    t.same(await service.ended, [0, null])
+  },
+)
 
 t.test('it is healthy as long as /livez is good', async (t) => {
   let status = 200

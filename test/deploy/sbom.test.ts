@@ -34,8 +34,9 @@ t.test('it has each package of production, and no other', async (t) => {
     .map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')} ${version}`)
   const listed = bill.components.map(({ name, version }) => `${name} ${version}`)
   t.same(listed.sort(), [...new Set(locked)].sort())
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
-  for (const [name, version] of Object.entries(dependencies)) t.ok(listed.includes(`${name} ${version}`), name)
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  for (const [name, version] of Object.entries({ ...dependencies, ...optionalDependencies }))
+    t.ok(listed.includes(`${name} ${version}`), name)
 })
 
 t.test('nothing is in the bundle that is not in it', async (t) => {

@@ -6,6 +6,9 @@ import { until } from '../../scripts/system/until.ts'
 import { readinessLog, readyBecomes } from '../support/readiness-figures.ts'
 import { builtCode } from '../support/service-code.ts'
 import { type ServiceProcess, startService } from '../support/service-process.ts'
+import { needSqlite } from '../support/sqlite.ts'
+
+needSqlite(t)
 
 /**
  * Starts a service on a SQLite file, and returns what creates another plant each time. Node ignores the signal that comes

@@ -1,10 +1,12 @@
 import { existsSync, linkSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import t from 'tap'
 import { openBeside, openReader, openStore } from '../../src/store/open.ts'
 import { politely } from '../../src/store/sqlite-commit.ts'
 import { openDatabase } from '../../src/store/sqlite-database.ts'
+import { Database, needSqlite } from '../support/sqlite.ts'
+
+needSqlite(t)
 
 const ofOutcome = { outcome: 'created' as const, plants: [{ id: 1n, name: 'a' }] }
 

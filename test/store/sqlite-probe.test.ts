@@ -1,10 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open.ts'
 import type { JournalMessage } from '../../src/store/sqlite.ts'
+import { Database, needSqlite } from '../support/sqlite.ts'
+
+needSqlite(t)
 
 /** Opens a store in a new directory, and its file as another program does. */
 async function openBoth(t: Test) {

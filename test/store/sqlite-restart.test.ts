@@ -11,6 +11,9 @@ import type { Call } from '../faults/power-loss/strace-log.ts'
 import { randomOf } from '../faults/seeded-random.ts'
 import { inspect } from '../faults/sqlite-file.ts'
 import { builtCode } from '../support/service-code.ts'
+import { needSqlite } from '../support/sqlite.ts'
+
+needSqlite(t)
 
 const installed = spawnSync('strace', ['-V']).status === 0
 

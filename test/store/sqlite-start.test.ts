@@ -12,14 +12,16 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open.ts'
 import { makeDurable, openDatabase } from '../../src/store/sqlite-database.ts'
 import { hasLocks, openError } from '../../src/store/sqlite-open-error.ts'
 import { runTool } from '../deploy/tools.ts'
 import { nodeCommand, spawnProcess } from '../support/process.ts'
+import { Database, needSqlite } from '../support/sqlite.ts'
 import { whole } from '../support/whole.ts'
+
+needSqlite(t)
 
 const applicationId = 0x706c6e74
 

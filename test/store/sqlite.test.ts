@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { linkSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import t from 'tap'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -9,7 +8,10 @@ import type { CreateOutcome, PlantQueries, StoredPlant } from '../../src/store/p
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { openDatabase } from '../../src/store/sqlite-database.ts'
 import { sqliteQueries } from '../../src/store/sqlite-queries.ts'
+import { Database, needSqlite } from '../support/sqlite.ts'
 import { queries } from './queries.ts'
+
+needSqlite(t)
 
 for (const [name, run] of Object.entries(conformance)) {
   t.test(name, (t) => {

@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+import { lockByProgram } from '../../src/cli/token-file-lock.ts'
+import { nodeCommand, spawnProcess } from '../support/process.ts'
+import { whole } from '../support/whole.ts'
+
+const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT RUN: there is no program flock'
+
+/** Milliseconds that no test waits for. */
+const long = 60_000
+
+t.test('a lock of flock keeps others waiting until it is released', { skip }, async (t) => {
+  const path = join(t.testdir({}), 'lock')
+  const release = await lockByProgram(path, long)
+  await t.rejects(lockByProgram(path, 50), { message: whole('another command changes it') })
+  const waiting = lockByProgram(path, long)
+  release()
+  ;(await waiting)()
+})
+
+t.test('a lock of flock ends with its process', { skip }, async (t) => {
+  const directory = t.testdir({})
+  const path = join(directory, 'lock')
+  const script = join(directory, 'stuck.mjs')
+  writeFileSync(
+    script,
+    `import { lockByProgram } from ${JSON.stringify(resolve('src/cli/token-file-lock.ts'))}
+    await lockByProgram(${JSON.stringify(path)}, ${long})
+    console.log('locked')
+    for (;;);`,
+  )
+  const stuck = spawnProcess(nodeCommand(script))
+  t.teardown(() => stuck.signal('SIGKILL'))
+  await stuck.find('stdout', /^locked$/m)
+  await stuck.stop('SIGKILL')
+  ;(await lockByProgram(path, long))()
+})
+
+t.test('a file that flock cannot open, and a machine without flock', async (t) => {
+  const directory = t.testdir({})
+  mkdirSync(join(directory, 'empty'))
+  if (skip === false)
+    await t.rejects(lockByProgram(join(directory, 'none', 'lock'), long), { message: whole('flock has failed') })
+  const { PATH } = process.env
+  t.teardown(() => {
+    process.env.PATH = PATH
+  })
+  process.env.PATH = join(directory, 'empty')
+  const message = 'it cannot be locked: install better-sqlite3, or the program flock of util-linux'
+  await t.rejects(lockByProgram(join(directory, 'lock'), long), { message: whole(message) })
+})

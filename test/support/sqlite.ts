@@ -1,0 +1,25 @@
+import { createRequire } from 'node:module'
+import type BetterSqlite from 'better-sqlite3'
+import { openSqliteFile } from '../../src/store/sqlite-driver.ts'
+
+/** Why a test that needs SQLite does not run on this machine, else false. */
+export const noSqlite: string | false = (() => {
+  try {
+    openSqliteFile(':memory:', {}).close()
+    return false
+  } catch (error) {
+    return `NOT RUN: ${(error as Error).message}`
+  }
+})()
+
+/** The driver, which cannot be called where it is missing. */
+export const Database: typeof BetterSqlite = noSqlite
+  ? (undefined as never)
+  : createRequire(import.meta.url)('better-sqlite3')
+
+/** Ends a test file that needs SQLite for all that it tests, on a machine without. */
+export function needSqlite(t: { plan(count: number, reason: string): void }): void {
+  if (noSqlite === false) return
+  t.plan(0, noSqlite)
+  process.exit()
+}

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { bundle } from '../scripts/build/bundle.ts'
+import { spawnProcess } from './support/process.ts'
+import { spawnService, startService } from './support/service-process.ts'
+
+// All packages are in the bundle but better-sqlite3, so it runs as if that were not installed.
+const directory = mkdtempSync(join(tmpdir(), 'plant-store-without-'))
+t.teardown(() => rmSync(directory, { recursive: true }))
+for (const name of ['package.json', 'generated/openapi.json', 'generated/routes.json']) {
+  cpSync(name, join(directory, name))
+}
+await bundle(join(directory, 'dist'))
+const commandOf = (file: string) => ['env', '-u', 'NODE_OPTIONS', process.execPath, join(directory, 'dist', file)]
+const command = commandOf('server.js')
+
+const missing =
+  'SQLite is missing, because the optional package better-sqlite3 is not installed; install again where there are a C\\+\\+ ' +
+  'compiler, make and Python, or set STORE_URL to memory: or postgres://USER@HOST/DATABASE'
+
+t.test('the memory store serves', async (t) => {
+  const { create } = await startService(t, { STORE_URL: 'memory:' }, { command })
+  t.equal((await create('{"id":1,"name":"a"}')).status, 200)
+})
+
+t.test('a start with a file of SQLite says in one line what is missing', async (t) => {
+  const service = spawnService({ STORE_URL: `sqlite:${join(directory, 'plants.db')}` }, { command })
+  t.teardown(() => service.signal('SIGKILL'))
+  const { code, stdout, stderr } = await service.untilEnded()
+  t.same([code, stdout], [1, ''])
+  t.match(stderr, new RegExp(`^plant-store: STORE_URL is "sqlite:[^"]+/plants\\.db": ${missing}\n$`))
+})
+
+const plantStore = (...args: string[]) =>
+  spawnProcess([...commandOf('plant-store.js'), ...args], { env: { STORE_URL: 'sqlite:package.json' }, cwd: directory })
+
+t.test('the commands of a file of SQLite say the same', async (t) => {
+  for (const args of ['backup copy.db', 'restore package.json', 'check']) {
+    const { code, stdout, stderr } = await plantStore(...args.split(' ')).untilEnded()
+    t.same([code, stdout], [1, ''], args)
+    t.match(stderr, new RegExp(`^plant-store: (package\\.json: )?${missing}\n$`))
+  }
+})
+
+const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT RUN: there is no program flock'
+
+t.test('the commands of tokens wait for each other', { skip }, async (t) => {
+  const names = ['a', 'b', 'c', 'd']
+  const ends = await Promise.all(names.map((name) => plantStore('token', 'create', '--name', name).untilEnded()))
+  for (const { code, stdout, stderr } of ends) {
+    t.equal(code, 0, stderr)
+    t.match(stdout, /^plants_[\w-]{49}\n$/)
+  }
+  const { tokens } = JSON.parse(readFileSync(join(directory, 'tokens.json'), 'utf8'))
+  t.same(tokens.map(({ name }: { name: string }) => name).sort(), names, 'no change was lost')
+})

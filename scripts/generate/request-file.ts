@@ -1,6 +1,6 @@
-import { exampleRequest } from './example-request.ts'
 import { resolve } from './json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
+import { type RequestParts, requestParts } from './request-parts.ts'
 import { originOf } from './servers.ts'
 
 const credentialNote =
@@ -11,7 +11,7 @@ const credentialNote =
  * HTTP Client share: https://http-files.org.
  */
 export function requestFile(document: Document): string {
-  const all = endpoints(document).map((endpoint) => ({ endpoint, request: exampleRequest(document, endpoint) }))
+  const all = endpoints(document).map((endpoint) => ({ endpoint, request: requestParts(document, endpoint) }))
   const variables = new Set(all.flatMap(({ request }) => request.variables))
   return [
     ...(variables.size > 0 ? [credentialNote] : []),
@@ -23,9 +23,7 @@ export function requestFile(document: Document): string {
   ].join('\n')
 }
 
-type Request = ReturnType<typeof exampleRequest>
-
-function requestText(document: Document, { pointer, operationId, method }: Endpoint, request: Request): string {
+function requestText(document: Document, { pointer, operationId, method }: Endpoint, request: RequestParts): string {
   const { summary = operationId } = resolve(document, pointer) as { summary?: string }
   return [
     `### ${String(summary).replace(/\s+/g, ' ').trim()}`,

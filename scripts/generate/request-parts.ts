@@ -3,7 +3,7 @@ import { resolve } from './json-pointer.ts'
 import type { Document, Endpoint, Parameter } from './openapi-document.ts'
 
 /** A request with the values of the document's examples. A credential is a variable with the name of its scheme: {{bearer}}. */
-export type ExampleRequest = {
+export type RequestParts = {
   path: string
   /** Each "name=value", percent-encoded. */
   query: string[]
@@ -20,10 +20,10 @@ type Scheme = { type: string; scheme?: string; in?: string; name?: string }
  * Returns the request of an operation as the document shows it: with the first example of its body, of each required
  * parameter, and of each optional parameter that has one, and with what its first security requirement asks for.
  */
-export function exampleRequest(
+export function requestParts(
   document: Document,
   { routes, parameters, requestBody, security }: Endpoint,
-): ExampleRequest {
+): RequestParts {
   const shown = parameters.filter(
     (parameter) => parameter.required || 'example' in parameter || 'examples' in parameter,
   )

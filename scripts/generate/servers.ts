@@ -17,3 +17,13 @@ function pathsOf({ url, variables = {} }: Server): string[] {
   }
   return paths
 }
+
+/** Returns the URL of the first server, without a slash at its end; what it leaves out is that of `npm start`. */
+export function serverUrl([server]: Server[]): string {
+  const { url, variables = {} } = server ?? { url: '' }
+  const filled = Object.entries(variables).reduce(
+    (text, [name, { default: value }]) => text.replaceAll(`{${name}}`, value),
+    url,
+  )
+  return new URL(filled, 'http://127.0.0.1:3000').href.replace(/\/$/, '')
+}

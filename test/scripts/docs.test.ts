@@ -93,12 +93,13 @@ for (const [place, width] of [
   )
 }
 
-t.test('--serve serves the page and nothing else', async (t) => {
+t.test('--serve serves the page, its history and nothing else', async (t) => {
   const { find } = run(t, 'scripts/docs.ts', {}, ['--serve', '--out', join(out, 'served')])
   const [address = ''] = await find('stdout', /http:\/\/127\.0\.0\.1:\d+\//)
   const answer = await fetch(address)
   t.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
   t.ok((await answer.text()) === readFileSync(page, 'utf8'))
+  t.match(await (await fetch(new URL('history.html?a', address))).text(), '<h1>History of ')
   t.equal((await fetch(new URL('package.json', address))).status, 404)
   t.equal((await fetch(address, { method: 'POST' })).status, 404)
 })

@@ -83,7 +83,8 @@ for (const [place, width] of [
         text += await evaluate(readEverything)
       }
       for (const part of expected) t.ok(text.includes(part), part)
-      t.equal(await evaluate('document.documentElement.scrollWidth'), width, 'nothing scrolls sideways')
+      const { scrollWidth, clientWidth } = JSON.parse(await evaluate(widths))
+      t.equal(scrollWidth, clientWidth, 'nothing scrolls sideways')
       t.same(
         requests.filter((url) => url !== places[place] && !/^data:/.test(url)),
         [],
@@ -108,6 +109,8 @@ t.test('--serve serves the page, its history and nothing else', async (t) => {
 function plain(markdown: string): string {
   return markdown.replaceAll('`', '').replaceAll(/\s+/g, ' ').trim()
 }
+
+const widths = `(({ scrollWidth, clientWidth }) => JSON.stringify({ scrollWidth, clientWidth }))(document.documentElement)`
 
 /** Opens every menu entry, because the page shows one section at a time, and every tab; returns all visible text. */
 const readEverything = `(async () => {

@@ -4,10 +4,10 @@
  * Names each change of the document since the last released one and the version that these changes ask for; exit 1 when
  * info.version is lower. With --release the document is kept, in one piece, as the last released one.
  */
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { contractChanges, nextVersion } from './changes/contract-changes.ts'
+import { compareVersions, releasedFile, releasedVersions } from './changes/released-versions.ts'
 import { contractFiles } from './generate/contract-files.ts'
 import type { Document } from './generate/openapi-document.ts'
 
@@ -18,14 +18,13 @@ const { values: options } = parseArgs({
     released: { type: 'string', default: 'openapi/released' },
   },
 })
-const { compare } = new Intl.Collator('en', { numeric: true })
-const fileOf = (version: string) => join(options.released, `${version}.json`)
+const fileOf = (version: string) => releasedFile(options.released, version)
 
 try {
   const { 'openapi.json': document = '' } = await contractFiles(options.document)
   const version: string = JSON.parse(document).info.version
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}, allowed: MAJOR.MINOR.PATCH`)
-  const last = await lastReleased()
+  const last = (await releasedVersions(options.released)).at(-1)
   if (last !== undefined) await compareWith(last, version, JSON.parse(document))
   else if (!options.release) throw new Error(`${options.released} holds no document; -- --release keeps the first`)
   if (options.release) {
@@ -39,12 +38,6 @@ try {
   process.exitCode = 1
 }
 
-async function lastReleased(): Promise<string | undefined> {
-  const names = await readdir(options.released).catch(() => [])
-  const versions = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length))
-  return versions.sort(compare).at(-1)
-}
-
 /** Rejects when the version says less than the changes since the last one. */
 async function compareWith(last: string, version: string, published: Document): Promise<void> {
   const changes = await contractChanges(fileOf(last), options.document, published)
@@ -56,5 +49,5 @@ async function compareWith(last: string, version: string, published: Document): 
   console.log(
     heaviest === undefined ? `no changes since ${last}` : `since ${last}: ${counts}; the next version is ${next}`,
   )
-  if (compare(version, next) < 0) throw new Error(`info.version is ${version}, it must be ${next} or higher`)
+  if (compareVersions(version, next) < 0) throw new Error(`info.version is ${version}, it must be ${next} or higher`)
 }

@@ -1,15 +1,15 @@
 /**
  * npm run docs [-- --serve] [--out DIRECTORY]
  *
- * Lints the document and writes its documentation, dist/docs/index.html. The page loads nothing else, so that it works
- * from a disk or in a closed network and reports its readers to nobody. With --serve it is served on 127.0.0.1, port
+ * Lints the document and writes its documentation, dist/docs/index.html, and its history.html. The pages load nothing, so
+ * that they work from a disk or in a closed network and report their readers to nobody. With --serve it is served on 127.0.0.1, port
  * PORT or 8080. Exits with 1 and leaves an earlier page as it is when the linter has findings, which are printed, or
  * when generated/ is not what the document gives.
  */
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { writeDocs } from './docs/docs-page.ts'
 import { contractFiles, refuseStale } from './generate/contract-files.ts'
@@ -32,11 +32,13 @@ try {
   process.exitCode = 1
 }
 
-/** Serves the current file of the page, and nothing else. */
+/** Serves the current files of the page and of its history, and nothing else. */
 async function serve(page: string): Promise<void> {
   const server = createServer(async ({ method, url }, response) => {
-    const found = (method === 'GET' || method === 'HEAD') && /^\/(index\.html)?(\?|$)/.test(url ?? '')
-    if (found) response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(await readFile(page))
+    const [found, name = 'index.html'] = /^\/((?:index|history)\.html)?(?=\?|$)/.exec(url ?? '') ?? []
+    const file = join(dirname(page), name)
+    if (found !== undefined && (method === 'GET' || method === 'HEAD'))
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(await readFile(file))
     else response.writeHead(404).end()
   })
   server.on('error', (error) => {

@@ -71,6 +71,7 @@ t.test('it holds what a consumer needs, and nothing else', async (t) => {
     'README.md',
     'dist/client.js',
     'dist/conformance.js',
+    'dist/docs/history.html',
     'dist/docs/index.html',
     'dist/plant-store.js',
     'dist/server.js',

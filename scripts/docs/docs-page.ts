@@ -1,39 +1,51 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { redocly } from '../generate/redocly.ts'
+import { withCodeSamples } from './code-samples.ts'
+import { historyPage } from './history-page.ts'
+import { selfContainedPage } from './self-contained-page.ts'
 
 const published = join('generated', 'openapi.json')
+const releases = join('openapi', 'released')
 const folder = join('scripts', 'docs')
 const template = join(folder, 'template.hbs')
+const ownScript = join(folder, 'page-repairs.js')
 
-/** All that the page depends on; of Redoc it is enough to know the version. */
+/** All that the pages depend on, besides documents; of Redoc it is enough to know the version. */
 const sources = [
-  template,
-  join(folder, 'docs-page.ts'),
+  folder,
+  join('scripts', 'changes'),
   'redocly.yaml',
   join('node_modules', '@redocly', 'cli', 'package.json'),
 ]
 
 /**
- * Writes the documentation of a bundled document into a directory: index.html, which loads nothing. Returns its path.
- * The same document gives the same bytes. An earlier page stays until the new one is whole.
+ * Writes the documentation of a bundled document into a directory: index.html, which loads nothing, and history.html
+ * beside it, of the documents released before. Returns the path of the first. The same documents give the same bytes.
+ * Earlier pages stay until the new ones are whole.
  */
-export async function writeDocs(directory: string, document = published): Promise<string> {
+export async function writeDocs(directory: string, document = published, released = releases): Promise<string> {
   await mkdir(directory, { recursive: true })
   const temporary = await mkdtemp(join(directory, 'building-'))
   try {
     const built = join(temporary, 'index.html')
+    const shown = join(temporary, 'openapi.json')
+    await writeFile(shown, JSON.stringify(withCodeSamples(JSON.parse(await readFile(document, 'utf8')))))
     await redocly(
       'build-docs',
-      document,
+      shown,
       `--output=${built}`,
       `--template=${template}`,
       '--inlineBundle',
       // Without a name of its own for them Redoc shows only the schemas that an operation uses, and only there.
       '--openapi.schemaDefinitionsTagName=Schemas',
     )
-    await writeFile(built, withPolicy(await readFile(built, 'utf8')) + (await mark(document)))
+    const html = selfContainedPage(await readFile(built, 'utf8'), await readFile(ownScript, 'utf8'))
+    await writeFile(built, html + (await mark(document, released)))
+    const history = join(temporary, 'history.html')
+    await writeFile(history, await historyPage(document, released))
+    await rename(history, join(directory, 'history.html'))
     const page = join(directory, 'index.html')
     await rename(built, page)
     return page
@@ -45,30 +57,20 @@ export async function writeDocs(directory: string, document = published): Promis
 /** Does the same, unless the page that is there was made from the same. */
 export async function writeStaleDocs(directory: string): Promise<void> {
   const page = await readFile(join(directory, 'index.html'), 'utf8').catch(() => '')
-  if (!page.endsWith(await mark(published))) await writeDocs(directory)
-}
-
-/**
- * Returns a page of Redoc without its prerendered part, and with the hash of its one script in its policy. The hash
- * must not be one that a description chose: Redoc writes raw HTML of the document into the prerendered part, and the
- * document into the script as JSON without "<". Redoc's option `sanitize` would be no help: build-docs 2.77 cannot
- * prerender with it. What a policy cannot refuse, <meta http-equiv="refresh"> for one, the linter does.
- */
-function withPolicy(built: string): string {
-  const [head = '', ...prerendered] = built.split('<div id="redoc">')
-  const script = '<script type="module">'
-  const rest = prerendered.join('').split(script).at(-1) as string
-  const end = rest.indexOf('</script>')
-  if (prerendered.length === 0 || !built.includes(script) || end < 0 || head.includes('<script')) {
-    throw new Error('redocly build-docs: the page has other scripts than it had with version 2.77; see withPolicy')
-  }
-  const hash = createHash('sha256').update(rest.slice(0, end)).digest('base64')
-  return `${head.replace('SCRIPT_HASH', `'sha256-${hash}'`)}<div id="redoc"></div>${script}${rest}`
+  if (!page.endsWith(await mark(published, releases))) await writeDocs(directory)
 }
 
 /** Returns the last line of a page that is whole. */
-async function mark(document: string): Promise<string> {
+async function mark(document: string, released: string): Promise<string> {
   const hash = createHash('sha256')
-  for (const source of [document, ...sources]) hash.update(await readFile(source))
+  for (const source of [document, released, ...sources]) {
+    for (const file of await filesOf(source)) hash.update(await readFile(file))
+  }
   return `<!-- sha256 of what it was made from: ${hash.digest('hex')} -->\n`
+}
+
+/** Returns the path of a file, or those of the files of a directory in a fixed order. */
+async function filesOf(path: string): Promise<string[]> {
+  if ((await stat(path)).isFile()) return [path]
+  return (await readdir(path)).sort().map((name) => join(path, name))
 }

@@ -41,9 +41,7 @@ export function int64Replies(document: Document): { table: Int64Replies; problem
     }
     const names = new Set(schemas.flatMap((schema) => Object.keys(named(schema))))
     const members = Array.from(names, (member) => {
-      const below = schemas.flatMap((schema) =>
-        Object.hasOwn(named(schema), member) ? named(schema)[member] : unnamed(schema, member),
-      )
+      const below = schemas.flatMap((schema) => memberSchemas(schema, member))
       return [member, placeOf(below, `${name}/${member}`)] as const
     })
     const others = placeOf(
@@ -72,8 +70,12 @@ const named = ({ properties, prefixItems }: Node): Record<string, Schema> => ({
   ...(prefixItems as object),
 })
 
-/** Not `if`: a condition only tests a value. */
-const branches = inPlaceKeywords.filter((keyword) => keyword !== 'if')
+/** Returns what a schema says of a member or an item, which need not be one that it names. */
+export const memberSchemas = (schema: Node, member: string): Schema[] =>
+  Object.hasOwn(named(schema), member) ? [named(schema)[member] as Schema] : unnamed(schema, member)
+
+/** Keywords whose schemas describe the same value. Not `if`: a condition only tests a value. */
+export const branches = inPlaceKeywords.filter((keyword) => keyword !== 'if')
 
 const others = ['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']
 

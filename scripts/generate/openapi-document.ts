@@ -2,7 +2,7 @@ import type { SecurityRequirement } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { join, resolve } from './json-pointer.ts'
 import { methods } from './openapi-grammar.ts'
-import { basePaths, type Server } from './servers.ts'
+import { basePaths, type Server, serverUrl } from './servers.ts'
 
 /** The parts of a bundled OpenAPI 3.1 document that are generated from. */
 export type MediaTypes = Record<string, { schema?: Schema }>
@@ -34,6 +34,8 @@ export type Located<T> = T & { pointer: string }
 export type Endpoint = {
   pointer: string
   path: string
+  /** The URL of its first server, before the path. */
+  server: string
   /** Its path behind those of its servers: where it is served. */
   routes: string[]
   method: string
@@ -75,6 +77,7 @@ function endpointOf(document: Document, path: string, item: Located<Item>, metho
   return {
     pointer: operation.pointer,
     path,
+    server: serverUrl(servers),
     routes: basePaths(servers).map((base) => base + path),
     method: method.toUpperCase(),
     operationId,

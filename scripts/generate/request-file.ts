@@ -1,7 +1,7 @@
 import { resolve } from './json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 import { type RequestParts, requestParts } from './request-parts.ts'
-import { originOf } from './servers.ts'
+import { serverUrl } from './servers.ts'
 
 const credentialNote =
   '# npm run mock accepts any token. For the service put one of its tokens here; npm run generate removes it again.'
@@ -16,7 +16,7 @@ export function requestFile(document: Document): string {
   return [
     ...(variables.size > 0 ? [credentialNote] : []),
     '',
-    `@origin = ${originOf(document.servers)}`,
+    `@origin = ${new URL(serverUrl(document.servers ?? [])).origin}`,
     ...[...variables].map((name) => `@${name} = ACCESS_TOKEN`),
     ...all.map(({ endpoint, request }) => `\n${requestText(document, endpoint, request)}`),
     '',

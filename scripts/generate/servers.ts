@@ -18,9 +18,12 @@ function pathsOf({ url, variables = {} }: Server): string[] {
   return paths
 }
 
-/** Returns scheme and authority of the first server, or where the service listens by default. */
-export function originOf([first]: Server[] = []): string {
-  const [found] = origin.exec(first?.url ?? '') ?? []
-  if (first === undefined || found === undefined || found.startsWith('//')) return 'http://127.0.0.1:3000'
-  return found.replace(/\{(.*?)\}/g, (_all, name: string) => String(first.variables?.[name]?.default))
+/** Returns the URL of the first server, without a slash at its end; what it leaves out is that of `npm start`. */
+export function serverUrl([server]: Server[]): string {
+  const { url, variables = {} } = server ?? { url: '' }
+  const filled = Object.entries(variables).reduce(
+    (text, [name, { default: value }]) => text.replaceAll(`{${name}}`, value),
+    url,
+  )
+  return new URL(filled, 'http://127.0.0.1:3000').href.replace(/\/$/, '')
 }

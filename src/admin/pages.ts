@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Contract } from '../openapi/load-contract.ts'
 import { readiness } from './readiness.ts'
 
@@ -23,6 +24,7 @@ const list = `/livez         whether the process answers
 /readyz        whether it can do its work, and why not
 /metrics       figures in Prometheus' text format
 /docs          the documentation of the service
+/history.html  what each version of its document changed
 /openapi.json  its OpenAPI document
 `
 
@@ -54,6 +56,9 @@ export function pages({ contract, docs, metrics, ready, onReady }: ManagementOpt
       },
     ],
     ['/docs', () => docsPage(docs)],
+    // What the docs page and its history call each other, beside each other in their directory.
+    ['/index.html', () => docsPage(docs)],
+    ['/history.html', () => docsPage(join(dirname(docs), 'history.html'))],
     ['/openapi.json', () => ({ headers: { 'content-type': 'application/json' }, body: contract.documentText })],
   ])
 }

@@ -19,6 +19,7 @@ import { openSocket } from '../support/sockets.ts'
 const { documentText } = contract
 const { title, version } = contract.routes.info
 const docsPage = '<p>plants'
+const historyPage = '<p>versions'
 /** Management that listens, in this process or in that of the bundle. */
 type Management = {
   port: number
@@ -67,7 +68,7 @@ async function startHere(t: Test, options: Partial<ManagementOptions> = {}): Pro
   const store = storeModule(t)
   const { ready } = await openStore(store.url)
   const docs = join(t.testdirName, 'index.html')
-  writeFileSync(docs, docsPage)
+  writePages(docs)
   let told: boolean | undefined
   const server = createManagement({
     contract,
@@ -94,12 +95,18 @@ function stop(server: Server): void {
   server.closeAllConnections()
 }
 
+function writePages(docs: string): void {
+  writeFileSync(docs, docsPage)
+  writeFileSync(join(dirname(docs), 'history.html'), historyPage)
+}
+
 const contentTypes = {
   '/': 'text/plain; charset=utf-8',
   '/livez': 'text/plain; charset=utf-8',
   '/readyz': 'text/plain; charset=utf-8',
   '/metrics': new Registry().contentType,
   '/docs': 'text/html; charset=utf-8',
+  '/history.html': 'text/html; charset=utf-8',
   '/openapi.json': 'application/json',
 }
 
@@ -126,7 +133,8 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     }
     for (const path of ['/livez/', '/plants', '//docs', '/docs/../livez']) t.equal((await ask(path)).status, 404, path)
     t.equal((await ask('/openapi.json')).body, documentText)
-    t.equal((await ask('/docs')).body, docsPage)
+    for (const path of ['/docs', '/index.html']) t.equal((await ask(path)).body, docsPage, path)
+    t.equal((await ask('/history.html')).body, historyPage)
     t.match((await ask('/metrics')).body, metrics)
   })
 
@@ -227,7 +235,7 @@ t.test('in this process', async (t) => suite(t, startHere))
 t.test('as the built bundle', async (t) => {
   const { command, docs } = await builtCode(t)
   mkdirSync(dirname(docs))
-  writeFileSync(docs, docsPage)
+  writePages(docs)
   const store = storeModule(t)
   const { managementUrl, page, stop, banner } = await startService(t, { STORE_URL: store.url }, { command })
   const port = Number(new URL(managementUrl).port)

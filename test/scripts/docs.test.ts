@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -8,6 +8,7 @@ import { writeStaleDocs } from '../../scripts/docs/docs-page.ts'
 import { resolve as resolvePointer } from '../../scripts/generate/json-pointer.ts'
 import { endpoints } from '../../scripts/generate/openapi-document.ts'
 import { open } from '../support/browser.ts'
+import { chromium, withoutBrowser } from '../support/chromium.ts'
 import { document, tableOfErrors } from '../support/contract.ts'
 import { serveDocs } from '../support/docs-page.ts'
 import { run } from '../support/process.ts'
@@ -29,7 +30,9 @@ t.test('two builds give identical pages that reference no other resource', async
     ),
   )
   const html = readFileSync(page, 'utf8')
-  t.ok(html === readFileSync(join(out, 'second', 'index.html'), 'utf8'))
+  for (const name of ['index.html', 'history.html']) {
+    t.ok(readFileSync(join(out, 'first', name)).equals(readFileSync(join(out, 'second', name))), name)
+  }
   // URLs within the scripts are tested in a browser, by the requests that it sends.
   const markup = html.replaceAll(/<script[^>]*>.*?<\/script>/gs, (script) => script.slice(0, script.indexOf('>') + 1))
   const load = /<(script|img|iframe|source)[^>]* src=|<link[^>]* href="(?!data:)|@import|url\(['"]?(https?:)?\/\//
@@ -63,36 +66,40 @@ for (const [place, width] of [
   ['on the disk', 400],
   ['served', 1280],
 ] as const) {
-  t.test(`in a browser ${width} pixels wide the page ${place} shows everything and requests nothing`, async (t) => {
-    const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium'
-    if (!existsSync(chromium)) return t.comment(`there is no browser at ${chromium}: CHROMIUM names another`)
-    const { requests, refused, faults, evaluate } = await open(t, chromium, places[place], width)
-    const expected = [
-      ...errors,
-      ...schemas,
-      ...operations.flatMap(({ summary, descriptions }) => [summary, ...descriptions.map(plain)]),
-    ]
-    // On a busy machine the browser may not have rendered a section yet, so read the page up to five times.
-    let text = ''
-    for (let looks = 0; looks < 5 && !expected.every((part) => text.includes(part)); looks++) {
-      text += await evaluate(readEverything)
-    }
-    for (const part of expected) t.ok(text.includes(part), part)
-    t.equal(await evaluate('document.documentElement.scrollWidth'), width, 'nothing scrolls sideways')
-    t.same(
-      requests.filter((url) => url !== places[place] && !/^(file|data):/.test(url) && !refused.includes(url)),
-      [],
-    )
-    t.same(faults, [])
-  })
+  t.test(
+    `in a browser ${width} pixels wide the page ${place} shows everything and requests nothing`,
+    { skip: withoutBrowser },
+    async (t) => {
+      const { requests, refused, faults, evaluate } = await open(t, chromium, places[place], width)
+      const expected = [
+        ...errors,
+        ...schemas,
+        ...operations.flatMap(({ summary, descriptions }) => [summary, ...descriptions.map(plain)]),
+      ]
+      // On a busy machine the browser may not have rendered a section yet, so read the page up to five times.
+      let text = ''
+      for (let looks = 0; looks < 5 && !expected.every((part) => text.includes(part)); looks++) {
+        text += await evaluate(readEverything)
+      }
+      for (const part of expected) t.ok(text.includes(part), part)
+      const { scrollWidth, clientWidth } = JSON.parse(await evaluate(widths))
+      t.equal(scrollWidth, clientWidth, 'nothing scrolls sideways')
+      t.same(
+        requests.filter((url) => url !== places[place] && !/^data:/.test(url)),
+        [],
+      )
+      t.same([...refused, ...faults], [])
+    },
+  )
 }
 
-t.test('--serve serves the page and nothing else', async (t) => {
+t.test('--serve serves the page, its history and nothing else', async (t) => {
   const { find } = run(t, 'scripts/docs.ts', {}, ['--serve', '--out', join(out, 'served')])
   const [address = ''] = await find('stdout', /http:\/\/127\.0\.0\.1:\d+\//)
   const answer = await fetch(address)
   t.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
   t.ok((await answer.text()) === readFileSync(page, 'utf8'))
+  t.match(await (await fetch(new URL('history.html?a', address))).text(), '<h1>History of ')
   t.equal((await fetch(new URL('package.json', address))).status, 404)
   t.equal((await fetch(address, { method: 'POST' })).status, 404)
 })
@@ -101,6 +108,8 @@ t.test('--serve serves the page and nothing else', async (t) => {
 function plain(markdown: string): string {
   return markdown.replaceAll('`', '').replaceAll(/\s+/g, ' ').trim()
 }
+
+const widths = `(({ scrollWidth, clientWidth }) => JSON.stringify({ scrollWidth, clientWidth }))(document.documentElement)`
 
 /** Opens every menu entry, because the page shows one section at a time, and every tab; returns all visible text. */
 const readEverything = `(async () => {

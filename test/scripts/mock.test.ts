@@ -43,6 +43,8 @@ t.test('an example comes from the document or is made of the examples of its par
   const schemas = {
     Name: { type: 'string', examples: ['Monstera'] },
     Plant: { type: 'object', properties: { name: { $ref: '#/components/schemas/Name' }, tag: { type: 'string' } } },
+    Shelf: { type: 'object', properties: { size: { example: 1 }, next: { $ref: '#/components/schemas/Shelf' } } },
+    Tree: { type: 'array', items: { $ref: '#/components/schemas/Tree' } },
     New: { allOf: [{ $ref: '#/components/schemas/Plant' }, { properties: { id: { type: 'integer', example: 7 } } }] },
   }
   const document = { openapi: '3.1.0', info: { title: '', version: '' }, components: { schemas } } as Document
@@ -51,6 +53,8 @@ t.test('an example comes from the document or is made of the examples of its par
     [{ $ref: '#/components/schemas/Name', default: 'x' }, 'Monstera'],
     [{ type: 'array', items: { enum: ['a', 'b'] } }, ['a']],
     [{ type: 'array' }, []],
+    [{ $ref: '#/components/schemas/Shelf' }, { size: 1 }],
+    [{ $ref: '#/components/schemas/Tree' }, []],
     [{ type: ['integer', 'null'] }, 0],
     [{ const: [1] }, [1]],
     [{ oneOf: [{ type: 'string', default: 'd' }, { type: 'null' }] }, 'd'],

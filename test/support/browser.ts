@@ -8,7 +8,13 @@ import type { Readable, Writable } from 'node:stream'
 import type { Test } from 'tap'
 
 /** Opens a page in a new headless browser and keeps what it asked for, what the page's policy refused, what failed. */
-export async function open(t: Test, chromium: string, url: string, width: number) {
+export async function open(
+  t: Test,
+  chromium: string,
+  url: string,
+  width: number,
+  { dark = false, height = 20_000 } = {},
+) {
   const flags = ['no-sandbox', 'disable-gpu', 'disable-quic', 'no-first-run', 'disable-background-networking']
   const profile = mkdtempSync(join(tmpdir(), 'plant-store-'))
   const browser = spawn(
@@ -58,8 +64,10 @@ export async function open(t: Test, chromium: string, url: string, width: number
   const { targetId } = await send('Target.createTarget', { url: 'about:blank' })
   sessionId = (await send('Target.attachToTarget', { targetId, flatten: true })).sessionId
   await Promise.all(['Network.enable', 'Runtime.enable'].map((method) => send(method)))
-  const size = { width, height: 20_000, deviceScaleFactor: 1, mobile: false }
+  const size = { width, height, deviceScaleFactor: 1, mobile: false }
   await send('Emulation.setDeviceMetricsOverride', size)
+  const features = [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]
+  await send('Emulation.setEmulatedMedia', { features })
   await send('Page.navigate', { url })
   const evaluate = async (expression: string) =>
     (await send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })).result.value

@@ -1,0 +1,82 @@
+import { stringifyJson } from '../../src/json/stringify-json.ts'
+import { normalizedDocument } from '../generate/contract-files.ts'
+import { resolve } from '../generate/json-pointer.ts'
+import { type Document, endpoints } from '../generate/openapi-document.ts'
+import { type ExampleRequest, exampleRequest } from './example-request.ts'
+import { literal, shellWord, stringLiteral } from './source-text.ts'
+
+/** The module of the client, as its consumers import it. */
+export const clientModule = 'plant-store/client'
+
+/** The samples of the page, in its order. Redoc finds a sample by its label. */
+export const sampleLanguages = [
+  { lang: 'curl', label: 'curl' },
+  { lang: 'javascript', label: 'TypeScript client' },
+  { lang: 'javascript', label: 'fetch' },
+]
+
+/** One sample of x-codeSamples, as Redoc reads it. */
+export type CodeSample = { lang: string; label: string; source: string }
+
+/**
+ * Returns a published document for its docs page: each operation has samples of its example request, unless it brings
+ * its own, and says its operationId, by which handlers and clients name it, so that the page's search finds it.
+ */
+export function withCodeSamples(published: Document): Document {
+  const document = normalizedDocument(published)
+  const copy = structuredClone(published)
+  for (const endpoint of endpoints(document)) {
+    const operation = resolve(copy, endpoint.pointer) as { description?: string; 'x-codeSamples'?: CodeSample[] }
+    operation['x-codeSamples'] ??= codeSamples(exampleRequest(document, endpoint))
+    operation.description = `${operation.description ?? ''}\n\nOperation id: \`${endpoint.operationId}\`\n`.trimStart()
+  }
+  return copy
+}
+
+/** Returns the samples of a request. */
+export function codeSamples(request: ExampleRequest): CodeSample[] {
+  const sources = [curl(request), client(request), fetchCall(request)]
+  return sampleLanguages.map((language, index) => ({ ...language, source: sources[index] as string }))
+}
+
+function curl({ method, server, target, headers, body }: ExampleRequest): string {
+  // With -X HEAD curl would wait for a body.
+  const verb = { GET: '', HEAD: '--head ' }[method] ?? `-X ${method} `
+  const lines = [
+    `curl ${verb}${shellWord(server + target)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`-d ${shellWord(stringifyJson(body) as string)}`]),
+  ]
+  return lines.join(' \\\n  ')
+}
+
+/** What the client sends unless it is told another media type. */
+const json = 'application/json'
+
+function client({ method, server, path, params, headers, body, hasToken }: ExampleRequest): string {
+  const options = { baseUrl: server, ...(hasToken && { token: '<ACCESS_TOKEN>' }) }
+  const { 'Content-Type': mediaType = json } = headers
+  const init = {
+    ...(Object.keys(params).length > 0 && { params }),
+    ...(mediaType !== json && { headers: { 'Content-Type': mediaType } }),
+    ...(body !== undefined && { body }),
+  }
+  const more = Object.keys(init).length > 0 ? `, ${literal(init)}` : ''
+  return `import { createClient } from '${clientModule}'
+
+const client = createClient(${literal(options)})
+const { data, error, response } = await client.${method}(${stringLiteral(path)}${more})
+console.log(response.status, data ?? error)`
+}
+
+/** Bodies are texts here, because numbers of JavaScript round an int64. */
+function fetchCall({ method, server, target, headers, body }: ExampleRequest): string {
+  const init = {
+    ...(method !== 'GET' && { method }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(body !== undefined && { body: stringifyJson(body) }),
+  }
+  const more = Object.keys(init).length > 0 ? `, ${literal(init)}` : ''
+  return `const response = await fetch(${stringLiteral(server + target)}${more})
+console.log(response.status, await response.text())`
+}

@@ -1,0 +1,29 @@
+/* What assistive technology needs and Redoc 3.0.1 leaves out, by the elements that lack it. */
+;(() => {
+  const repairs = [
+    ['.menu-content', { role: 'navigation', 'aria-label': 'Contents' }],
+    ['[data-testid=search-trigger]', { role: 'button', tabindex: '0' }],
+    ['[data-testid=search-dialog]', { role: 'dialog', 'aria-modal': 'true', 'aria-label': 'Search' }],
+    ['[data-testid=search-dialog] input', { 'aria-label': 'Search' }],
+    ['[data-component-name="Search/SearchInput"] button', { 'aria-label': 'Clear' }],
+    ['body > div > div > button:has([data-component-name="icons/CloseIcon/CloseIcon"])', { 'aria-label': 'Close' }],
+    ['body > div:has(> div > [aria-label=Close])', { role: 'dialog', 'aria-modal': 'true', 'aria-label': 'Details' }],
+    // A menu that is open is a child of the body.
+    ['body > div:not(#redoc):has([role=menu])', { role: 'region', 'aria-label': 'Menu' }],
+    ['h4[data-component-name="Typography/H4"]', { 'aria-level': '3' }],
+    ['main h5', { 'aria-level': '4' }],
+  ]
+  const repair = () => {
+    for (const [selector, attributes] of repairs) {
+      for (const element of document.querySelectorAll(selector)) {
+        for (const [name, value] of Object.entries(attributes)) {
+          if (element.getAttribute(name) !== value) element.setAttribute(name, value)
+        }
+      }
+    }
+  }
+  new MutationObserver(repair).observe(document, { childList: true, subtree: true })
+  document.addEventListener('keydown', ({ key, target }) => {
+    if (key === 'Enter' && target.matches('[data-testid=search-trigger]')) target.click()
+  })
+})()

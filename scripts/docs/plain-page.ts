@@ -1,0 +1,48 @@
+import { sourceOf } from './self-contained-page.ts'
+
+const style = `
+      :root {
+        color-scheme: light dark;
+        color: light-dark(#1a1a1a, #f0f0f0);
+        background: light-dark(#fff, #1b1b1f);
+        font: 16px/1.5 system-ui, sans-serif;
+      }
+      a { color: light-dark(#174fc4, #9bbcff) }
+      body { max-width: 50rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere }
+      code, pre, textarea, input { font-family: ui-monospace, monospace; font-size: 0.9em }
+      pre { white-space: pre-wrap }
+      label { display: block; margin-top: 0.75rem; font-weight: 600 }
+      input, textarea, select { display: block; width: 100%; box-sizing: border-box; padding: 0.4rem }
+      button { margin-top: 1rem; padding: 0.5rem 1rem }
+    `
+
+/** Returns a page that loads nothing, of its title as text, its content as HTML, and perhaps a script. */
+export function plainPage(title: string, content: string, script?: string): string {
+  const scripts = script === undefined ? '' : ` script-src ${sourceOf(script)};`
+  const policy = `default-src 'none';${scripts} style-src ${sourceOf(style)}; img-src data:; base-uri 'none'; form-action 'none'`
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta http-equiv="Content-Security-Policy" content="${policy}">
+    <meta name="referrer" content="no-referrer">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${escapeHtml(title)}</title>
+    <link rel="icon" href="data:,">
+    <style>${style}</style>
+  </head>
+  <body>
+    <main>
+<h1>${escapeHtml(title)}</h1>
+${content}
+    </main>${script === undefined ? '' : `\n    <script>${script}</script>`}
+  </body>
+</html>
+`
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+/** Returns a text as HTML, also within an attribute. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => entities[character] as string)

@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { parse } from 'yaml'
+import { type CodeSample, clientModule, withCodeSamples } from '../../scripts/docs/code-samples.ts'
+import { filesOf } from '../../scripts/generate/contract-files.ts'
+import { resolve as at } from '../../scripts/generate/json-pointer.ts'
+import { type Document, endpoints } from '../../scripts/generate/openapi-document.ts'
+import { exactClient } from '../../src/client/exact-client.ts'
+import { diagnose } from '../support/compiler.ts'
+import { contract } from '../support/contract.ts'
+
+type Shown = { description: string; 'x-codeSamples': CodeSample[] }
+
+/** Returns the operations of a document as its page shows them, by operationId. */
+function shownOperations(document: Document): [name: string, operation: Shown][] {
+  const shown = withCodeSamples(document)
+  return endpoints(shown).map(({ operationId, pointer }) => [operationId as string, at(shown, pointer) as Shown])
+}
+
+const sourceOf = ({ 'x-codeSamples': samples }: Shown, label: string): string =>
+  samples.find((sample) => sample.label === label)?.source as string
+
+const plants = JSON.parse(contract.documentText)
+
+t.test('an operation has its samples and says its operationId; the document is left as it is', async (t) => {
+  const before = structuredClone(plants)
+  const [[name, operation] = []] = shownOperations(plants)
+  t.same(plants, before)
+  t.equal(name, 'createPlant')
+  t.match(operation?.description, /^Creates a new plant.*\n\nOperation id: `createPlant`\n$/s)
+  t.same(
+    operation?.['x-codeSamples'].map(({ label }) => label),
+    ['curl', 'TypeScript client', 'fetch'],
+  )
+  t.match(
+    sourceOf(operation as Shown, 'TypeScript client'),
+    /body: \{ id: 1n, name: 'Monstera deliciosa', tag: 'indoor' \}/,
+  )
+})
+
+t.test('samples of the document take precedence', async (t) => {
+  const own = [{ lang: 'ruby', label: 'Ruby', source: 'puts 1' }]
+  const document = { ...plants, paths: { '/a': { get: { operationId: 'a', 'x-codeSamples': own, responses: {} } } } }
+  const [[, operation] = []] = shownOperations(document)
+  t.same(operation, { operationId: 'a', 'x-codeSamples': own, responses: {}, description: 'Operation id: `a`\n' })
+})
+
+t.test('the client of the samples is imported as the README says', async (t) => {
+  t.ok(readFileSync('README.md', 'utf8').includes(`import { createClient } from '${clientModule}'`))
+})
+
+const folder = 'test/documents'
+const texts = readdirSync(folder, { withFileTypes: true }).flatMap((entry): [string, string][] =>
+  entry.isDirectory() ? [[entry.name, readFileSync(`${folder}/${entry.name}/openapi.yaml`, 'utf8')]] : [],
+)
+/** Those of one file, which needs no bundling. */
+const documents = Object.fromEntries(
+  await Promise.all(
+    texts
+      .filter(([, text]) => !/\$ref: *['"]?[\w.]/.test(text))
+      .map(async ([name, text]) => [name, await filesOf(parse(text), name)]),
+  ),
+) as Record<string, Record<string, string>>
+const operations = Object.entries(documents).flatMap(([folderName, files]) =>
+  shownOperations(JSON.parse(files['openapi.json'] as string)).map(([name, shown]) => ({ folderName, name, shown })),
+)
+
+t.test('the samples of the client have the types of their documents', async (t) => {
+  const modules: Record<string, string> = {}
+  for (const [name, files] of Object.entries(documents)) {
+    modules[`${folder}/${name}/api.d.ts`] = files['api.d.ts'] as string
+    modules[`${folder}/${name}/client-of-samples.ts`] = `import type { paths } from './api.d.ts'
+import { type ClientOptions, exactClient } from '../../../src/client/exact-client.ts'
+export const createClient = (options: ClientOptions) => exactClient<paths>({ places: [], replies: {} }, options)`
+  }
+  const samples = operations.map(({ folderName, name, shown }) => {
+    const path = `${folder}/${folderName}/sample-${name}.ts`
+    modules[path] = sourceOf(shown, 'TypeScript client').replace(clientModule, './client-of-samples.ts')
+    return path
+  })
+  t.ok(samples.length > 30)
+  t.same(diagnose(samples, modules), [])
+})
+
+t.test('the samples of an operation send the same request', async (t) => {
+  const got: object[] = []
+  const server = createServer(async ({ method, url, headers }, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of response.req) chunks.push(chunk)
+    const { authorization, 'content-type': type } = headers
+    got.push({ method, url, authorization, type, body: Buffer.concat(chunks).toString() })
+    response.writeHead(204).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const curl = await promisify(execFile)('curl', ['--version']).catch(() => undefined)
+  if (curl === undefined) t.comment('NOT RUN: the samples for curl, which is not there')
+  const here = (source: string) =>
+    source.replaceAll(/(https?:\/\/)(127\.0\.0\.1:3000|api\.example\.com|localhost:8080)/g, origin)
+  for (const { folderName, name, shown } of operations) {
+    got.length = 0
+    const lines: unknown[][] = []
+    const console = { log: (...values: unknown[]) => lines.push(values) }
+    const createClient = (options: object) => exactClient({ places: [], replies: {} }, options as never)
+    const client = here(sourceOf(shown, 'TypeScript client')).replace(/^import .*\n/, '')
+    for (const source of [client, here(sourceOf(shown, 'fetch'))]) {
+      await new Function('console', 'createClient', `return (async () => { ${source} })()`)(console, createClient)
+    }
+    if (curl !== undefined)
+      await promisify(execFile)('sh', ['-c', here(sourceOf(shown, 'curl'))], { cwd: resolve('.') })
+    const title = `${folderName} ${name}`
+    t.equal(got.length, curl === undefined ? 2 : 3, title)
+    const [first, ...others] = got
+    for (const other of others) t.same(other, first, title)
+  }
+})

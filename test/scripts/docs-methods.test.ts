@@ -1,0 +1,31 @@
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { writeDocs } from '../../scripts/docs/docs-page.ts'
+import { contractFiles } from '../../scripts/generate/contract-files.ts'
+import { withoutBrowser } from '../support/chromium.ts'
+import { inBrowser, show, violations } from './accessibility.ts'
+
+const out = t.testdir({})
+
+async function methodsPage(): Promise<string> {
+  const files = await contractFiles('test/documents/methods/openapi.yaml', 'test/documents/redocly.yaml')
+  const document = join(out, 'openapi.json')
+  writeFileSync(document, files['openapi.json'] as string)
+  return await writeDocs(join(out, 'methods'), document)
+}
+
+const index = withoutBrowser ? '' : await methodsPage()
+
+for (const dark of [false, true]) {
+  t.test(`axe finds nothing on operations and the history, ${dark ? 'dark' : 'light'}`, inBrowser, async (t) => {
+    const page = await show(t, index, 1280, dark)
+    for (const operation of ['getFile', 'checkFile', 'patchFile']) {
+      await page.evaluate(`go(/${operation}/i)`)
+      t.same(await violations(page), [], operation)
+    }
+    const history = await show(t, join(dirname(index), 'history.html'), 400, dark)
+    t.same(await violations(history), [], 'history')
+    t.match(await history.evaluate('document.body.innerText'), /History of Every method/)
+  })
+}

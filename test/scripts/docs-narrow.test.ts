@@ -1,0 +1,4 @@
+import t from 'tap'
+import { testStates } from './accessibility.ts'
+
+await testStates(t, 400)

@@ -1,11 +1,3 @@
-/**
- * npm run benchmark:operations [-- ROUNDS]
- *
- * Documents of 1, 100 and 500 operations: milliseconds from the start of a process to its first answer, and its resident
- * memory then, of the operations bound as the service binds them, of other ways to serve the document, and of as many
- * routes of Fastify by hand, which is the reference. What validates lazily has one validator by then. All in turns;
- * prints medians and ratios.
- */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,8 +11,19 @@ import { table } from './benchmark/text-table.ts'
 import { serverBundle } from './build/bundle.ts'
 import { normalizedDocument } from './generate/contract-files.ts'
 import { routesOf } from './generate/route-schemas.ts'
+import { commandLine } from './system/command-line.ts'
 
-const rounds = Number(process.argv[2] ?? 7)
+const { options } = commandLine(
+  `npm run benchmark:operations [-- --rounds 7]
+
+Documents of 1, 100 and 500 operations: milliseconds from the start of a process to its first answer, and its resident
+memory then, of the operations bound as the service binds them, of other ways to serve the document, and of as many
+routes of Fastify by hand, which is the reference. What validates lazily has one validator by then. All in turns;
+prints medians and ratios.
+`,
+  { rounds: 7 },
+)
+const { rounds } = options
 await preparePeers()
 const directories = await Promise.all([
   mkdtemp(join(installed, 'dist', 'benchmark-')),

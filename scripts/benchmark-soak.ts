@@ -1,16 +1,4 @@
-/**
- * npm run benchmark:soak [-- --minutes 30] [--load 0.7] [--connections 64] [--only NAME] [--directory DIRECTORY]
- *
- * Finds how many requests a second this service answers (NAME: sqlite-log, as it is by default, or another one of
- * `npm run benchmark`), then sends that share of it to a new process, at even times; latency is from when a request was
- * due. Prints a line a minute, with the slowest sync of a file of its own beside the store, which tells the disk's share of
- * a slow minute; at the end by how many bytes an hour memory and heap grow, by least squares after a fifth of the time as
- * warm-up. Exit 1 when there was an error. Server and load have a core each. SQLite and PostgreSQL get a new plant with each
- * request, and keep it in DIRECTORY (default: that of the system for temporary files), about a gigabyte in 30 minutes.
- * Needs Linux.
- */
 import { tmpdir } from 'node:os'
-import { parseArgs } from 'node:util'
 import { startServer, token } from './benchmark/contender-process.ts'
 import { only } from './benchmark/contenders.ts'
 import { watchDisk } from './benchmark/disk-syncs.ts'
@@ -21,30 +9,40 @@ import { machine } from './benchmark/results.ts'
 import { type Minute, watch } from './benchmark/soak.ts'
 import { median, slope } from './benchmark/statistics.ts'
 import { withContenders } from './benchmark/with-contenders.ts'
+import { commandLine } from './system/command-line.ts'
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '30' },
-    load: { type: 'string', default: '0.7' },
-    connections: { type: 'string', default: '64' },
-    only: { type: 'string', default: 'sqlite-log' },
-    directory: { type: 'string', default: tmpdir() },
+const { options } = commandLine(
+  `npm run benchmark:soak [-- --minutes 30] [--load 0.7] [--connections 64] [--only NAME] [--directory DIRECTORY]
+
+Finds how many requests a second this service answers (NAME: sqlite-log, as it is by default, or another one of \`npm
+run benchmark\`), then sends that share of it to a new process, at even times; latency is from when a request was due.
+Prints a line a minute, with the slowest sync of a file of its own beside the store, which tells the disk's share of a
+slow minute; at the end by how many bytes an hour memory and heap grow, by least squares after a fifth of the time as
+warm-up. Exit 1 when there was an error. Server and load have a core each. SQLite and PostgreSQL get a new plant with
+each request, and keep it in DIRECTORY (default: that of the system for temporary files), about a gigabyte in 30
+minutes. Needs Linux.
+`,
+  {
+    minutes: 30,
+    load: 0.7,
+    connections: 64,
+    only: 'sqlite-log',
+    directory: tmpdir(),
   },
-})
-const minutes = Number(values.minutes)
-const connections = Number(values.connections)
+)
+const { minutes, connections } = options
 
-await withContenders(values.directory, async (all) => {
+await withContenders(options.directory, async (all) => {
   moveToLoadCore()
-  const [contender] = Object.values(only(all, values.only))
-  if (contender?.store === undefined) throw new Error(`--only ${values.only}: it is not this service`)
+  const [contender] = Object.values(only(all, options.only))
+  if (contender?.store === undefined) throw new Error(`--only ${options.only}: it is not this service`)
   console.log(`${contender.name}, Node ${process.versions.node}, ${machine()}`)
   const rates: number[] = []
   while (rates.length < 3) rates.push((await measure(contender, 5, connections)).rate)
-  const rate = Number(values.load) * median(rates)
+  const rate = options.load * median(rates)
   console.log(`${median(rates).toFixed(0)} requests/s at most; now ${rate.toFixed(0)} for ${minutes} minutes`)
   const server = await startServer(contender, { pinned: true })
-  const disk = await watchDisk(values.directory)
+  const disk = await watchDisk(options.directory)
   const load = openLoad({ port: server.port, token, connections, ids: idsFor(contender), rate })
   try {
     report(await watch(server, load, disk, minutes))

@@ -1,35 +1,30 @@
-/**
- * npm run benchmark:start [-- --rounds 15] [--only NAME,NAME] [--directory DIRECTORY]
- *
- * Milliseconds from spawn to the first answer, and the resident memory a second later, of this service and of its peers,
- * in turns and on all cores. Prints medians and their ratio to Fastify by hand in the same round. SQLite
- * keeps its file in DIRECTORY (default: that of the system for temporary files). Needs Linux.
- */
 import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { startServer } from './benchmark/contender-process.ts'
 import { type Contender, only } from './benchmark/contenders.ts'
 import { machine } from './benchmark/results.ts'
 import { median, medianRatio, shuffled } from './benchmark/statistics.ts'
 import { table } from './benchmark/text-table.ts'
 import { withContenders } from './benchmark/with-contenders.ts'
+import { commandLine } from './system/command-line.ts'
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '15' },
-    only: { type: 'string' },
-    directory: { type: 'string', default: tmpdir() },
-  },
-})
-const rounds = Number(values.rounds)
+const { options } = commandLine(
+  `npm run benchmark:start [-- --rounds 15] [--only NAME,NAME] [--directory DIRECTORY]
+
+Milliseconds from spawn to the first answer, and the resident memory a second later, of this service and of its peers,
+in turns and on all cores. Prints medians and their ratio to Fastify by hand in the same round. SQLite
+keeps its file in DIRECTORY (default: that of the system for temporary files). Needs Linux.
+`,
+  { rounds: 15, only: undefined, directory: tmpdir() },
+)
+const { rounds } = options
 
 type Figures = { time: number; memory: number }
 
-await withContenders(values.directory, async (all) => {
+await withContenders(options.directory, async (all) => {
   // A log starts with its first line, and PostgreSQL is another process.
   const alone = Object.fromEntries(Object.entries(all).filter(([key]) => !/log|postgres/.test(key)))
-  const contenders = Object.entries(only(alone, values.only))
+  const contenders = Object.entries(only(alone, options.only))
   const figures = new Map(contenders.map(([key]) => [key, [] as Figures[]]))
   for (let round = 0; round < rounds; round++) {
     for (const [key, contender] of shuffled(contenders)) figures.get(key)?.push(await start(contender))

@@ -1,41 +1,38 @@
-/**
- * npm run benchmark:workers [-- --workers 1,2] [--rounds 6] [--seconds 5] [--connections 64] [--directory DIRECTORY]
- *
- * Requests a second, CPU of all processes of the service for each request, and latency, by WORKERS, with a new plant in
- * PostgreSQL for each request. Each round starts a new service for each number, in another order each time; prints
- * medians of the rounds, and medians of each round's own ratios to the first number.
- *
- * Nothing is pinned to a core: the workers, PostgreSQL and the load, which is one process, share all of them. With no
- * more cores than workers what the workers gain is limited by what the others take, which is told beside it. PostgreSQL
- * is the server of TEST_DATABASE_URL, or one that is started in DIRECTORY (default: that of the system for temporary
- * files). Needs Linux.
- */
 import { cpus, tmpdir } from 'node:os'
-import { parseArgs } from 'node:util'
 import { type Figures, measure } from './benchmark/measure-contender.ts'
 import { machine } from './benchmark/results.ts'
 import { median, medianRatio, shuffled } from './benchmark/statistics.ts'
 import { table } from './benchmark/text-table.ts'
 import { withContenders } from './benchmark/with-contenders.ts'
+import { commandLine } from './system/command-line.ts'
 
-const { values } = parseArgs({
-  options: {
-    workers: { type: 'string', default: '1,2' },
-    rounds: { type: 'string', default: '6' },
-    seconds: { type: 'string', default: '5' },
-    connections: { type: 'string', default: '64' },
-    directory: { type: 'string', default: tmpdir() },
+const { options } = commandLine(
+  `npm run benchmark:workers [-- --workers 1,2] [--rounds 6] [--seconds 5] [--connections 64] [--directory DIRECTORY]
+
+Requests a second, CPU of all processes of the service for each request, and latency, by WORKERS, with a new plant in
+PostgreSQL for each request. Each round starts a new service for each number, in another order each time; prints
+medians of the rounds, and medians of each round's own ratios to the first number.
+
+Nothing is pinned to a core: the workers, PostgreSQL and the load, which is one process, share all of them. With no
+more cores than workers what the workers gain is limited by what the others take, which is told beside it. PostgreSQL
+is the server of TEST_DATABASE_URL, or one that is started in DIRECTORY (default: that of the system for temporary
+files). Needs Linux.
+`,
+  {
+    workers: '1,2',
+    rounds: 6,
+    seconds: 5,
+    connections: 64,
+    directory: tmpdir(),
   },
-})
-const numbers = values.workers.split(',').map(Number)
-const rounds = Number(values.rounds)
-const seconds = Number(values.seconds)
-const connections = Number(values.connections)
+)
+const numbers = options.workers.split(',').map(Number)
+const { rounds, seconds, connections } = options
 
 /** `load` is the cores that the load used, on average from its start to the service's end. */
 type Round = Figures & { load: number }
 
-await withContenders(values.directory, async ({ postgres }) => {
+await withContenders(options.directory, async ({ postgres }) => {
   if (postgres === undefined) throw new Error('there is no contender with PostgreSQL')
   const figures = new Map(numbers.map((workers) => [workers, [] as Round[]]))
   for (let round = 1; round <= rounds; round++) {

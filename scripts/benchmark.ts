@@ -1,31 +1,6 @@
-/**
- * npm run benchmark [-- --rounds 6] [--seconds 5] [--connections 64] [--only NAME,NAME] [--out DIRECTORY]
- *                   [--directory DIRECTORY]
- *
- * What a request costs, how many are answered and how fast, by this service and by other ways to build it, which all do
- * the same: check a bearer token against a digest, parse and validate a body, refuse what is wrong, keep the plant and
- * reply with it. Each process is first checked to do so. What only this service does (exact integers, I-JSON, limits,
- * request ids, metrics) is in its figures. Prints them and writes node-MAJOR.json and node-MAJOR.svg into --out
- * (default: scripts/benchmark/results, with --only nowhere). Needs Linux.
- *
- * Each round starts a new process of each contender, in another order each time: two processes of the same code can
- * differ by 8 %. Figures are medians of the rounds, ratios medians of each round's own ratios of CPU.
- *
- * Server and load have a core each. The load is this process: one raw socket a connection, with one request in flight,
- * the next sent as soon as the answer is there and checked to the last byte. It needs half of a core for the fastest of
- * the servers (autocannon, which checks less, three quarters), and never sleeps: waking it would be up to a sixth of what
- * an answer costs the server, most of all a slow one. A server that is less than 100 % "busy" has "waited" for its core,
- * because of other processes or its own threads, or else for its disk or database. Access logs go to /dev/null.
- *
- * In memory the same 10,000 plants are created again and again: each answer is a 200, and no Map grows. SQLite and
- * PostgreSQL get a new plant with each request, so that each waits for the disk of --directory (default: that of the
- * system for temporary files), and an empty database at each start. PostgreSQL is the server of TEST_DATABASE_URL, or
- * one that is started on the load's core, where the load then sleeps; its CPU is not counted.
- */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { chart } from './benchmark/chart.ts'
 import { only } from './benchmark/contenders.ts'
 import { type Figures, measure } from './benchmark/measure-contender.ts'
@@ -34,25 +9,47 @@ import { type Results, summarize } from './benchmark/results.ts'
 import { shuffled } from './benchmark/statistics.ts'
 import { table } from './benchmark/text-table.ts'
 import { withContenders } from './benchmark/with-contenders.ts'
+import { commandLine } from './system/command-line.ts'
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '6' },
-    seconds: { type: 'string', default: '5' },
-    connections: { type: 'string', default: '64' },
-    only: { type: 'string' },
-    directory: { type: 'string', default: tmpdir() },
-    out: { type: 'string' },
+const { options } = commandLine(
+  `npm run benchmark [-- --rounds 6] [--seconds 5] [--connections 64] [--only NAME,NAME] [--out DIRECTORY]
+                  [--directory DIRECTORY]
+
+What a request costs, how many are answered and how fast, by this service and by other ways to build it, which all do
+the same: check a bearer token against a digest, parse and validate a body, refuse what is wrong, keep the plant and
+reply with it. Each process is first checked to do so. What only this service does (exact integers, I-JSON, limits,
+request ids, metrics) is in its figures. Prints them and writes node-MAJOR.json and node-MAJOR.svg into --out
+(default: scripts/benchmark/results, with --only nowhere). Needs Linux.
+
+Each round starts a new process of each contender, in another order each time: two processes of the same code can
+differ by 8 %. Figures are medians of the rounds, ratios medians of each round's own ratios of CPU.
+
+Server and load have a core each. The load is this process: one raw socket a connection, with one request in flight,
+the next sent as soon as the answer is there and checked to the last byte. It needs half of a core for the fastest of
+the servers (autocannon, which checks less, three quarters), and never sleeps: waking it would be up to a sixth of what
+an answer costs the server, most of all a slow one. A server that is less than 100 % "busy" has "waited" for its core,
+because of other processes or its own threads, or else for its disk or database. Access logs go to /dev/null.
+
+In memory the same 10,000 plants are created again and again: each answer is a 200, and no Map grows. SQLite and
+PostgreSQL get a new plant with each request, so that each waits for the disk of --directory (default: that of the
+system for temporary files), and an empty database at each start. PostgreSQL is the server of TEST_DATABASE_URL, or
+one that is started on the load's core, where the load then sleeps; its CPU is not counted.
+`,
+  {
+    rounds: 6,
+    seconds: 5,
+    connections: 64,
+    only: undefined,
+    directory: tmpdir(),
+    out: undefined,
   },
-})
-const rounds = Number(values.rounds)
-const seconds = Number(values.seconds)
-const connections = Number(values.connections)
-const out = values.out ?? (values.only === undefined ? join('scripts', 'benchmark', 'results') : undefined)
+)
+const { rounds, seconds, connections } = options
+const out = options.out ?? (options.only === undefined ? join('scripts', 'benchmark', 'results') : undefined)
 
-await withContenders(values.directory, async (all) => {
+await withContenders(options.directory, async (all) => {
   moveToLoadCore()
-  const contenders = Object.entries(only(all, values.only))
+  const contenders = Object.entries(only(all, options.only))
   const figures = new Map(contenders.map(([key]) => [key, [] as Figures[]]))
   for (let round = 1; round <= rounds; round++) {
     for (const [key, contender] of shuffled(contenders)) {

@@ -1,23 +1,18 @@
-/**
- * npm run changes [-- --release] [--document FILE] [--released DIRECTORY]
- *
- * Names each change of the document since the last released one and the version that these changes ask for; exit 1 when
- * info.version is lower. With --release the document is kept, in one piece, as the last released one.
- */
 import { mkdir, writeFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
 import { contractChanges, nextVersion } from './changes/contract-changes.ts'
 import { compareVersions, releasedFile, releasedVersions } from './changes/released-versions.ts'
 import { contractFiles } from './generate/contract-files.ts'
 import type { Document } from './generate/openapi-document.ts'
+import { commandLine } from './system/command-line.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    release: { type: 'boolean', default: false },
-    document: { type: 'string', default: 'openapi/plant-store.yaml' },
-    released: { type: 'string', default: 'openapi/released' },
-  },
-})
+const { options } = commandLine(
+  `npm run changes [-- --release] [--document FILE] [--released DIRECTORY]
+
+Names each change of the document since the last released one and the version that these changes ask for; exit 1 when
+info.version is lower. With --release the document is kept, in one piece, as the last released one.
+`,
+  { release: false, document: 'openapi/plant-store.yaml', released: 'openapi/released' },
+)
 const fileOf = (version: string) => releasedFile(options.released, version)
 
 try {

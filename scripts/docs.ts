@@ -1,25 +1,21 @@
-/**
- * npm run docs [-- --serve] [--out DIRECTORY]
- *
- * Lints the document and writes its documentation, dist/docs/index.html, and its history.html. The pages load nothing, so
- * that they work from a disk or in a closed network and report their readers to nobody. With --serve it is served on 127.0.0.1, port
- * PORT or 8080. Exits with 1 and leaves an earlier page as it is when the linter has findings, which are printed, or
- * when generated/ is not what the document gives.
- */
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { writeDocs } from './docs/docs-page.ts'
 import { contractFiles, refuseStale } from './generate/contract-files.ts'
+import { commandLine } from './system/command-line.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    out: { type: 'string', default: join('dist', 'docs') },
-    serve: { type: 'boolean', default: false },
-  },
-})
+const { options } = commandLine(
+  `npm run docs [-- --serve] [--out DIRECTORY]
+
+Lints the document and writes its documentation, dist/docs/index.html, and its history.html. The pages load nothing, so
+that they work from a disk or in a closed network and report their readers to nobody. With --serve they are served on
+127.0.0.1, port PORT or 8080. Exits with 1 and leaves an earlier page as it is when the linter has findings, which are
+printed, or when generated/ is not what the document gives.
+`,
+  { out: join('dist', 'docs'), serve: false },
+)
 
 try {
   // The page is of the document that the service publishes, generated/openapi.json.

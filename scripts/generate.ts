@@ -1,21 +1,16 @@
-/**
- * npm run generate [-- --check] [--document FILE] [--out DIRECTORY]
- *
- * Lints and bundles the document and writes from it what the server and its client are built on.
- * For each operation that is new a handler is printed, to be pasted: nothing is ever written into src.
- * With --check nothing is written; exit 1 and the names of the files that differ when they are not up to date.
- */
-import { parseArgs } from 'node:util'
 import { contractFiles, refuseStale, writeStale } from './generate/contract-files.ts'
 import { printHandlerStubs } from './generate/handler-stubs.ts'
+import { commandLine } from './system/command-line.ts'
 
-const { values: options } = parseArgs({
-  options: {
-    check: { type: 'boolean', default: false },
-    document: { type: 'string', default: 'openapi/plant-store.yaml' },
-    out: { type: 'string', default: 'generated' },
-  },
-})
+const { options } = commandLine(
+  `npm run generate [-- --check] [--document FILE] [--out DIRECTORY]
+
+Lints and bundles the document and writes from it what the server and its client are built on.
+For each operation that is new a handler is printed, to be pasted: nothing is ever written into src.
+With --check nothing is written; exit 1 and the names of the files that differ when they are not up to date.
+`,
+  { check: false, document: 'openapi/plant-store.yaml', out: 'generated' },
+)
 
 try {
   const files = await contractFiles(options.document)

@@ -1,27 +1,46 @@
-/**
- * npm run mock
- *
- * Answers as the service would, with the examples of the document and without a store, so that a client can be written
- * before a handler is: requests are authenticated (by any token), parsed and validated as they are by the service, and
- * refused with its errors. Listens on 127.0.0.1, port PORT or 3000.
- */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
 import { bearerVerifier } from '../src/auth/bearer.ts'
 import { serverOptions } from '../src/http/server-options.ts'
 import { rateLimit } from '../src/limits/rate-limit.ts'
 import { loadContract } from '../src/openapi/load-contract.ts'
 import { registerOperations } from '../src/openapi/register-operations.ts'
+import type { Outcome } from '../src/openapi/send-response.ts'
 import { normalizedDocument } from './generate/contract-files.ts'
 import { exampleReply } from './generate/examples.ts'
-import { endpoints } from './generate/openapi-document.ts'
+import { type Endpoint, endpoints } from './generate/openapi-document.ts'
+import { preferredReply } from './mock/preferences.ts'
+import { commandLine } from './system/command-line.ts'
+
+commandLine(`npm run mock
+
+Answers as the service would, with the examples of the document and without a store, so that a client can be written
+before a handler is: requests are authenticated (by any token), parsed and validated as they are by the service, and
+refused with its errors. Listens on 127.0.0.1, port PORT or 3000.
+
+A request chooses its reply by the header Prefer (RFC 7240): code=409 for the one of that status, example=NAME for one
+of several examples. Preference-Applied has what was heeded.
+`)
 
 const { documentText, routes } = await loadContract(new URL('../generated/', import.meta.url))
 const document = normalizedDocument(JSON.parse(documentText))
+const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
+const preferred = new AsyncLocalStorage<Outcome>()
 const handlers = Object.fromEntries(
-  endpoints(document).map((endpoint) => [endpoint.operationId, async () => exampleReply(document, endpoint)]),
+  Array.from(operations, ([id, endpoint]) => [
+    id,
+    async () => preferred.getStore() ?? exampleReply(document, endpoint),
+  ]),
 )
 const unlimited = { failures: rateLimit(0), requests: rateLimit(0) }
 const app = Fastify({ ...serverOptions, logger: { level: 'error' } })
+app.addHook('preHandler', ({ headers: { prefer }, routeOptions }, reply, done) => {
+  const { operationId } = routeOptions.schema as { operationId: string }
+  const chosen = preferredReply(document, operations.get(operationId) as Endpoint, String(prefer ?? ''))
+  if (chosen === undefined) return done()
+  for (const [name, value] of Object.entries(chosen.headers)) if (!reply.hasHeader(name)) reply.header(name, value)
+  preferred.run(chosen, done)
+})
 try {
   const bearer = await bearerVerifier(app, () => ({ name: 'anybody', scopes: [] }), unlimited)
   await registerOperations(app, { routes, handlers, verifiers: { bearer } })

@@ -1,15 +1,16 @@
-/**
- * npm run sbom
- *
- * Writes the software bill of materials, dist/sbom.cdx.json, in CycloneDX: what the lock file says that the service is
- * made of, each package with its version, hash and licence, and none that only its development needs. Almost all of
- * them are in the bundle, where a scanner that looks for packages finds none.
- */
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { commandLine } from './system/command-line.ts'
+
+commandLine(`npm run sbom
+
+Writes the software bill of materials, dist/sbom.cdx.json, in CycloneDX: what the lock file says that the service is
+made of, each package with its version, hash and licence, and none that only its development needs. Almost all of
+them are in the bundle, where a scanner that looks for packages finds none.
+`)
 
 const target = join('dist', 'sbom.cdx.json')
 

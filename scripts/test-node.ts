@@ -1,16 +1,17 @@
-/**
- * npm run test:node -- VERSION [ARGUMENTS OF npm test]
- *
- * Runs the tests on another version of Node: 24, or 22.14.0. A temporary directory gets that Node, from the npm package
- * `node`, and a copy of the project, in which npm ci and npm test run. Packages with native code are compiled with the
- * headers of that Node where they have no prebuilt binary.
- */
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
+
+// The arguments of npm test are not known here, so the command line is not read as that of other commands is.
+const help = `npm run test:node -- VERSION [ARGUMENTS OF npm test]
+
+Runs the tests on another version of Node: 24, or 22.14.0. A temporary directory gets that Node, from the npm package
+"node", and a copy of the project, in which npm ci and npm test run. Packages with native code are compiled with the
+headers of that Node where they have no prebuilt binary.
+`
 
 /** What is made on the way, and what belongs to one machine. */
 const leftOut = ['node_modules', 'dist', 'data', 'secrets', '.tap', '.git']
@@ -23,6 +24,8 @@ if (/^\d+(\.\d+){0,2}$/.test(version)) {
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
+} else if (version === '--help' || version === '-h') {
+  process.stdout.write(help)
 } else {
   console.error('usage: npm run test:node -- VERSION [ARGUMENTS OF npm test], as in npm run test:node -- 24')
   process.exitCode = 1

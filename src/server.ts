@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Config, readConfig } from './config/read-config.ts'
 import { type Contract, loadContract } from './openapi/load-contract.ts'
+import { exampleRequest } from './process/example-request.ts'
 import { listen } from './process/listen.ts'
 import { openService, type Service } from './process/service-instance.ts'
 import { end, endAtSignals } from './process/shutdown.ts'
@@ -58,8 +59,7 @@ function announce(
   if (generatedToken === undefined) return
   process.stderr.write(
     `ACCESS_TOKENS is not set: this process takes the token ${generatedToken}\n` +
-      `curl -X POST ${url}/plants -H 'Authorization: Bearer ${generatedToken}' ` +
-      `-H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"indoor"}'\n`,
+      `${exampleRequest(url, generatedToken)}\n`,
   )
 }
 

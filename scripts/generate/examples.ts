@@ -1,6 +1,6 @@
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { resolve } from './json-pointer.ts'
-import type { Document, Endpoint } from './openapi-document.ts'
+import type { Document, Endpoint, Response } from './openapi-document.ts'
 
 type Example = { value?: unknown }
 
@@ -15,17 +15,34 @@ export function exampleReply(
   const statuses = Object.keys(responses)
   const status = statuses.find((each) => each.startsWith('2')) ?? statuses[0]
   if (status === undefined) throw new Error(`operation ${operationId} has no response`)
-  const [media] = Object.values((responses[status]?.content ?? {}) as Record<string, WithExample>)
   const number = Number(status.replace('XX', '00').replace('default', '200'))
-  return { status: number, body: media === undefined ? undefined : exampleOfContent(document, media) }
+  return { status: number, body: exampleBody(document, responses[status] as Response) }
 }
 
-/** Returns the first example of a media type or a parameter, or one made of its schema. */
-export function exampleOfContent(document: Document, { schema, example, examples = {} }: WithExample): unknown {
+/** Returns the body of a response, as the document shows it: the example of a name, else the first; undefined for none. */
+export function exampleBody(document: Document, response: Response, name?: string): unknown {
+  const [media] = Object.values((response.content ?? {}) as Record<string, WithExample>)
+  return media && exampleOfContent(document, media, name)
+}
+
+/** Returns the example of a name of a media type or a parameter, else the first, else one made of its schema. */
+export function exampleOfContent(
+  document: Document,
+  { schema, example, examples = {} }: WithExample,
+  name?: string,
+): unknown {
+  const chosen = name !== undefined && Object.hasOwn(examples, name) ? examples[name] : undefined
   const [first] = Object.values(examples)
-  const found = example ?? (first && (resolved(document, first) as Example).value)
+  const named = chosen ?? (example === undefined ? first : undefined)
+  const found = named === undefined ? example : (resolved(document, named) as Example).value
   return found === undefined ? exampleOf(document, schema ?? {}) : found
 }
+
+/** Returns whether a response has an example of this name. */
+export const hasExample = ({ content = {} }: Response, name: string): boolean =>
+  Object.values(content as Record<string, WithExample>)
+    .slice(0, 1)
+    .some(({ examples = {} }) => Object.hasOwn(examples, name))
 
 /** Keywords that give a value by themselves, the most telling first. */
 const given = ['const', 'example', 'examples', 'default', 'enum']

@@ -2,6 +2,9 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
+/** A notice about the version of Node, or about another version of Redocly, which is no part of a complaint. */
+const box = /^[ \t]*[╔║╚].*\n?/gm
+
 /**
  * Runs Redocly's command line tool without its telemetry and returns what it prints. Rejects with its complaints when it
  * fails.
@@ -15,6 +18,6 @@ export async function redocly(...args: string[]): Promise<string> {
     return (await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })).stdout
   } catch (error) {
     const { stdout, stderr, message } = error as Error & { stdout: string; stderr: string }
-    throw new Error(stdout.trim() || stderr.trim() || message)
+    throw new Error(stdout.trim() || stderr.replaceAll(box, '').trim() || message)
   }
 }

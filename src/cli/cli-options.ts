@@ -23,15 +23,20 @@ export function parseOptions(
       allowPositionals: operandName !== undefined,
     })
     if (positionals.length > 1) throw new Error('More than one word without an option')
+    // Behind -- even --help is a word.
+    if (positionals[0]?.startsWith('-')) throw new Error(`${operandName} must not begin with a dash`)
     const { help = false, ...given } = values as Record<string, string> & { help?: boolean }
     return { help, given, operand: positionals[0] }
   } catch (error) {
-    const { code, message } = error as Error & { code?: string }
     const allowed = [...names, 'help'].map((name) => `--${name}`)
-    if (operandName !== undefined) allowed.unshift(operandName)
-    // A word that stands alone may be a token.
-    const problem =
-      code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? 'A word without an option' : message.split(/[.\n]/)[0]
-    throw new UsageError(`${problem}, allowed: ${allowed.join(', ')}`)
+    throw usageError(error as Error, operandName === undefined ? allowed : [operandName, ...allowed])
   }
+}
+
+/** Returns the UsageError for an error of parseArgs, without the value that was given. */
+export function usageError({ code, message }: Error & { code?: string }, allowed: string[]): UsageError {
+  // A word that stands alone may be a token.
+  const problem =
+    code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? 'A word without an option' : message.split(/[.\n]/)[0]
+  return new UsageError(`${problem}, allowed: ${allowed.join(', ')}`)
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import packageFile from '../../package.json' with { type: 'json' }
 import { parseOptions, UsageError } from './cli-options.ts'
+import { nodeProblem } from './node-version.ts'
 
 const help = `plant-store serve      serves plants; serve --help names its configuration
 plant-store token      makes, lists, rotates and revokes access tokens; token --help says how
@@ -27,6 +28,8 @@ The README has them all.
 `
 
 try {
+  const problem = nodeProblem(process.versions.node)
+  if (problem !== undefined) throw new Error(problem)
   await run(process.argv.slice(2))
 } catch (error) {
   process.stderr.write(`plant-store: ${(error as Error).message}\n`)

@@ -32,6 +32,7 @@ export type Config = {
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const values = readVariables(environment)
   checkWorkers(values)
+  checkPorts(values)
   const tokens = values.ACCESS_TOKENS === '' ? [] : accessTokens(values.ACCESS_TOKENS)
   const jwt = jwtConfig(values)
   const tokensFile = values.TOKENS_FILE || undefined
@@ -89,6 +90,15 @@ function checkWorkers({ WORKERS, STORE_URL }: ReturnType<typeof readVariables>):
   throw new Error(
     `WORKERS is "${WORKERS}", allowed: 1 beside STORE_URL=${STORE_URL}, a store that one process has alone`,
   )
+}
+
+const everywhere = ['0.0.0.0', '::']
+
+function checkPorts({ HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT }: ReturnType<typeof readVariables>): void {
+  const hosts = [addressOf(HOST), addressOf(MANAGEMENT_HOST)]
+  const isShared = hosts[0] === hosts[1] || hosts.some((host) => everywhere.includes(host))
+  if (PORT !== MANAGEMENT_PORT || PORT === 0 || !isShared) return
+  throw new Error(`MANAGEMENT_PORT is "${MANAGEMENT_PORT}", the same as PORT, allowed: another port`)
 }
 
 function accessTokens(list: string): string[] {

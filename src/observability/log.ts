@@ -32,7 +32,11 @@ export async function createLog({ level, format, isShared }: LogOptions): Promis
 
 async function forPeople(output: LogOutput): Promise<LogOutput> {
   const { prettyFactory } = await import('pino-pretty')
-  const format = prettyFactory({ colorize: process.stdout.isTTY === true, translateTime: 'SYS:HH:MM:ss.l' })
+  const format = prettyFactory({
+    colorize: process.stdout.isTTY === true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    singleLine: true,
+  })
   return { write: (line) => output.write(format(line)), flush: (done) => output.flush(done) }
 }
 

@@ -59,22 +59,25 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
   acceptJson(app, [...mediaTypes], { headersLimit, memory })
   for (const [name, schema] of Object.entries(schemas)) app.addSchema({ ...(schema as object), $id: name })
   const validator = createValidator(schemas)
+  const headPaths = new Set(operations.flatMap((each) => (each.method === 'HEAD' ? urlsOf(each) : [])))
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
   await app.register(fastifyOpenapiGlue, {
     specification: glueDocument(routes),
-    operationResolver: (operationId) => {
+    operationResolver: (operationId, _method, url) => {
       const operation = byId.get(operationId) as Operation
       const { security, schema } = operation
       const handler = handlers[operationId] as AnyHandler
       return {
         schema: { operationId, security, ...schema },
-        // Fastify would answer HEAD where there is GET.
-        exposeHeadRoute: false,
+        // Fastify's HEAD beside GET, unless the document has its own (RFC 9110 section 9.3.2).
+        exposeHeadRoute: !headPaths.has(url),
         ...stepsOfOperation({ operation, schemas, validator, verifiers, handler, run, memory }),
       } as RouteOptions
     },
   })
 }
+
+const urlsOf = ({ servedPaths }: Operation) => servedPaths.map(({ url }) => url)
 
 /** Returns what finds the methods of the path that a request target names, in the order of the document. */
 function methodFinder(operations: Operation[]): (url: string) => string[] {
@@ -83,7 +86,8 @@ function methodFinder(operations: Operation[]): (url: string) => string[] {
   )
   return (url) => {
     const path = decodeURI(url.replace(/[?#].*$/s, ''))
-    return patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+    const methods = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+    return methods.includes('HEAD') ? methods : methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : each))
   }
 }
 

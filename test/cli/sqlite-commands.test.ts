@@ -62,6 +62,11 @@ t.test('words that are missing or too many are refused, and help is given', asyn
     () => sqliteCommand('check', ['a', 'b'], {}),
     usageError('More than one word without an option, allowed: FILE, --help'),
   )
+  t.throws(
+    () => sqliteCommand('backup', ['--', '--help'], {}),
+    usageError('TARGET must not begin with a dash, allowed: TARGET, --help'),
+    'no file of that name is written',
+  )
   t.throws(() => sqliteCommand('backup', ['--force'], {}), /^Unknown option '--force'[^\n]*, allowed: TARGET, --help$/)
   for (const command of ['backup', 'restore', 'check'] as const) {
     t.same(sqliteCommand(command, ['--help'], {}), { result: sqliteHelp, code: 0 })

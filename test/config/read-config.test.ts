@@ -114,6 +114,7 @@ t.test('a wrong variable is named, with what was given and what is allowed', asy
     ['PORT', '65536', /^PORT is "65536", allowed: an integer from 0 to 65535$/],
     ['PORT', 'http', /^PORT is "http", allowed: an integer from 0 to 65535$/],
     ['PORT', '80.5', /^PORT is "80\.5", allowed: an integer from 0 to 65535$/],
+    ['MANAGEMENT_PORT', '3000', /^MANAGEMENT_PORT is "3000", the same as PORT, allowed: another port$/],
     ['WORKERS', '0', /^WORKERS is "0", allowed: an integer from 1 to 128$/],
     [
       'WORKERS',
@@ -180,6 +181,15 @@ t.test('a wrong variable is named, with what was given and what is allowed', asy
   ]
   for (const [name, value, message] of cases)
     t.throws(() => readConfig({ [name]: value }), { message }, `${name}=${value}`)
+})
+
+t.test('one port serves both only at two addresses', async (t) => {
+  const ports = { PORT: '80', MANAGEMENT_PORT: '80', ACCESS_TOKENS: newToken() }
+  for (const hosts of [{ HOST: 'localhost' }, { HOST: '0.0.0.0' }, { HOST: '192.0.2.1', MANAGEMENT_HOST: '::' }]) {
+    t.throws(() => readConfig({ ...ports, ...hosts }), /^MANAGEMENT_PORT is "80", the same as PORT/)
+  }
+  t.equal(readConfig({ ...ports, HOST: '192.0.2.1' }).management.port, 80)
+  t.equal(readConfig({ PORT: '0', MANAGEMENT_PORT: '0' }).management.port, 0)
 })
 
 t.test('a token that is too weak is refused without being shown', async (t) => {

@@ -1,9 +1,4 @@
-/**
- * npm run faults [-- NAME...] [--rounds=200] [--outages=10] [--images=1000] [--seed=N] [--store=URL]
- *
- * Breaks the built service, or what is below it, and checks that it kept its promises. Prints each figure on a line.
- * Exits with 1 when a figure is not what it must be, else with 2 when a scenario could not be run.
- */
+import type { Values } from '../../scripts/system/command-line.ts'
 import { runScenarios, type Scenario } from '../scenarios/scenario-runner.ts'
 import { checkpoint } from './checkpoint.ts'
 import { diskFull } from './disk-full.ts'
@@ -23,11 +18,11 @@ const defaults = {
   outages: 10,
   images: 1_000,
   seed: 1 + (Date.now() % 1_000_000),
-  store: undefined as string | undefined,
+  store: undefined,
 }
 
 /** Every scenario draws from a sequence of its own, so that its seed repeats it whatever runs beside it. */
-const seeded = ({ run, ...fault }: Fault): Scenario<typeof defaults> => ({
+const seeded = ({ run, ...fault }: Fault): Scenario<Values<typeof defaults>> => ({
   ...fault,
   async run(report, { seed, ...options }) {
     report.figure('seed', seed)
@@ -36,6 +31,11 @@ const seeded = ({ run, ...fault }: Fault): Scenario<typeof defaults> => ({
 })
 
 await runScenarios(
+  `npm run faults [-- NAME...] [--rounds=200] [--outages=10] [--images=1000] [--seed=N] [--store=URL]
+
+Breaks the built service, or what is below it, and checks that it kept its promises. Prints each figure on a line.
+Exits with 1 when a figure is not what it must be, else with 2 when a scenario could not be run.
+`,
   {
     kill: seeded(kill),
     'power-loss': seeded(powerLoss),

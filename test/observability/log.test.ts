@@ -130,8 +130,8 @@ t.test('people get lines for people', async (t) => {
   const { create, end } = await start(t, { LOG_FORMAT: 'pretty' })
   await create(1)
   const text = await end()
-  t.match(text, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request$/m)
-  t.match(text, /^ {4}client: "access-token-1"$/m)
+  t.match(text, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request \{.*"client":"access-token-1".*\}$/m)
+  t.equal(text.split('\n').filter((line) => line !== '' && !line.includes('Server listening')).length, 1)
 })
 
 const full = '/dev/full'

@@ -3,8 +3,8 @@ import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { commandLine, type Options, type Values } from '../../scripts/system/command-line.ts'
 import { build } from './run-build.ts'
-import { type Options, parseArguments } from './scenario-arguments.ts'
 import { newReport, type Report } from './scenario-report.ts'
 
 /** What a scenario can need of the machine, and the check for it. */
@@ -27,24 +27,21 @@ export type Scenario<Given = object> = {
  * Builds the service, runs the scenarios that the arguments name, and prints their figures. Sets the exit code to 1
  * when a figure is not what it must be, else to 2 when a scenario could not be run.
  *
+ * @param help The help of the command, to which the names of the scenarios are added.
  * @param defaults The options of the command line, with their defaults.
  */
 export async function runScenarios<Given extends Options>(
-  scenarios: Record<string, Scenario<Given>>,
-  defaults: Given,
-  args = process.argv.slice(2),
+  help: string,
+  scenarios: Record<string, Scenario<Values<Given>>>,
+  defaults?: Given,
 ): Promise<void> {
-  let chosen: ReturnType<typeof parseArguments<Given>>
-  try {
-    chosen = parseArguments(args, Object.keys(scenarios), defaults)
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n`)
-    process.exitCode = 1
-    return
-  }
+  const list = Object.entries(scenarios).map(([name, { title }]) => `${name.padEnd(18)}  ${title}\n`)
+  const { options, words } = commandLine(`${help}\n${list.join('')}`, defaults, Object.keys(scenarios))
   await build()
   const reports: Report[] = []
-  for (const name of chosen.names) reports.push(await run(name, scenarios[name] as Scenario<Given>, chosen.options))
+  for (const [name, scenario] of Object.entries(scenarios)) {
+    if (words.length === 0 || words.includes(name)) reports.push(await run(name, scenario, options))
+  }
   process.exitCode = reports.some(({ failed }) => failed) ? 1 : reports.every(({ ran }) => ran) ? 0 : 2
 }
 

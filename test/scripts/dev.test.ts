@@ -1,12 +1,14 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import t from 'tap'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
 import { freePort } from '../../scripts/system/free-port.ts'
-import { holdsWithin } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/until.ts'
 import { copyProject } from '../support/copy.ts'
 import { useHouseDocument } from '../support/house-document.ts'
+import { run } from '../support/process.ts'
+import { token } from '../support/service.ts'
 
 const operations = `
     get:
@@ -50,66 +52,110 @@ const path = `
         default: *error
 `
 
-t.test('an edit of the document leads through a compile error and a new handler to a restarted service', async (t) => {
+/** Starts it in a copy of the project; returns what a test does with it. */
+async function startDev(t: Test) {
   const directory = copyProject(t)
   await useHouseDocument(directory)
   const port = await freePort()
-  const token = 'a-token-of-the-tests-0123456789-abcdef'
-  const env = { ...process.env, ACCESS_TOKENS: token, PORT: String(port), STORE_URL: 'memory:' }
-  const dev = spawn(process.execPath, ['--import=tsx', 'scripts/dev.ts'], { cwd: directory, env })
-  const ended = once(dev, 'exit')
-  t.teardown(async () => {
-    dev.kill()
-    await ended
-  })
-  let output = ''
-  dev.stdout.on('data', (text) => {
-    output += text
-  })
-  dev.stderr.on('data', (text) => {
-    output += text
-  })
-  /** Waits for a pattern in the output since the last call; returns that output. */
-  const sees = async (pattern: RegExp) => {
-    const start = performance.now()
-    const seesIt = await holdsWithin(30_000, () => pattern.test(output))
-    if (!seesIt) throw new Error(`timed out after 30 s waiting for ${pattern} in: ${output}`)
-    const seen = output
-    output = ''
-    t.comment(`${pattern} after ${Math.round(performance.now() - start)} ms`)
-    return seen
+  const environment = { ACCESS_TOKENS: token, PORT: String(port), STORE_URL: 'sqlite:data/plants.db' }
+  const dev = run(t, resolve('scripts/dev.ts'), environment, [], directory)
+  let seenUntil = { stdout: 0, stderr: 0 }
+  const output = () => dev.output.stdout.slice(seenUntil.stdout) + dev.output.stderr.slice(seenUntil.stderr)
+  return {
+    stop: dev.stop,
+    /** Waits for a pattern in the output since the last call; returns that output. */
+    async sees(pattern: RegExp) {
+      const start = performance.now()
+      await until(
+        () => pattern.test(output()),
+        () => `${pattern} in: ${output()}`,
+        60_000,
+      )
+      const seen = output()
+      seenUntil = { stdout: dev.output.stdout.length, stderr: dev.output.stderr.length }
+      t.comment(`${pattern} after ${Math.round(performance.now() - start)} ms`)
+      return seen
+    },
+    async ask(target: string, options: RequestInit = {}) {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' }
+      const answer = await fetch(`http://127.0.0.1:${port}${target}`, { headers, ...options })
+      return [answer.status, await answer.text()]
+    },
+    edit(file: string, from: string | RegExp, to: string) {
+      const path = join(directory, file)
+      const text = readFileSync(path, 'utf8').replace(from, to)
+      // As many editors save: the new file takes the place of the old one.
+      writeFileSync(`${path}~`, text)
+      renameSync(`${path}~`, path)
+    },
   }
-  const get = async (target: string) => {
-    const answer = await fetch(`http://127.0.0.1:${port}${target}`, { headers: { authorization: `Bearer ${token}` } })
-    return [answer.status, await answer.text()]
-  }
-  const edit = (file: string, from: string | RegExp, to: string) => {
-    const path = join(directory, file)
-    writeFileSync(path, readFileSync(path, 'utf8').replace(from, to))
-  }
+}
 
-  await sees(/plant-store 1\.0\.0 on/)
-  t.match(await get('/plants'), [405])
+t.test(
+  'the last good service goes on until a changed document, with its handler, is served in its place',
+  async (t) => {
+    const { sees, ask, edit, stop } = await startDev(t)
+    const create = (name: string) => ask('/plants', { method: 'POST', body: JSON.stringify({ id: 1, name }) })
+    await sees(/^dev: builds the service for http:.*\n/m)
+    const waiting = create('first')
+    const curl = new RegExp(`^curl -X POST http://127.0.0.1:\\d+/plants -H 'Authorization: Bearer ${token}'`, 'm')
+    t.match(await sees(/^curl .*\n/m), curl)
+    t.same(await waiting, [200, '{"name":"first"}'], 'a request waits for the first service')
+    t.match(await ask('/plants'), [405])
 
-  edit('openapi/plant-store.yaml', '  /plants:\n', `  /plants:${operations}`)
-  edit('openapi/plant-store.yaml', '\ncomponents:\n', `${path}components:\n`)
-  const complaint = await sees(/the last good service goes on/)
-  t.match(complaint, /is missing the following properties from type 'Handlers<operations>': listPlants, getPlant/)
-  const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*?\n {2}\},)\n\n(?! {2}async)/ms.exec(complaint) ?? []
-  t.match(
-    handlers,
-    /async listPlants\(\) \{\n {4}return \{ status: 200, body: \[\{ id: 3n, name: 'Monstera deliciosa' \}\] \}/,
+    const answers = new Set<string>()
+    let isAsking = true
+    const asking = (async () => {
+      while (isAsking) {
+        answers.add(String(await create('first').catch((error: Error) => error.cause)))
+        await sleep(5)
+      }
+    })()
+    edit('openapi/plant-store.yaml', '  /plants:\n', `  /plants:${operations}`)
+    edit('openapi/plant-store.yaml', '\ncomponents:\n', `${path}components:\n`)
+    const complaint = await sees(/the last good service goes on/)
+    t.match(complaint, /is missing the following properties from type 'Handlers<operations>': listPlants, getPlant/)
+    const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*?\n {2}\},)\n\n(?! {2}async)/ms.exec(complaint) ?? []
+    t.match(
+      handlers,
+      /async listPlants\(\) \{\n {4}return \{ status: 200, body: \[\{ id: 3n, name: 'Monstera deliciosa' \}\] \}/,
+    )
+    t.match(handlers, /async getPlant\(\) \{\n {4}\/\/ It takes path\['plant-id'\]\.\n/)
+
+    edit('src/handlers.ts', '  async createPlant', `${handlers}\n  async createPlant`)
+    edit('src/handlers.ts', /^export/m, "throw new Error('broken at the start')\nexport")
+    t.match(await sees(/the last good service goes on/), /^plant-store: broken at the start$/m)
+
+    edit('openapi/plant-store.yaml', 'format: int64, examples: [1]', 'format: int46, examples: [1]')
+    t.match(await sees(/the last good service goes on/), /an integer says how wide it is/)
+    t.match(await ask('/plants'), [405])
+
+    edit('src/handlers.ts', "throw new Error('broken at the start')\n", '')
+    await sleep(700)
+    edit('openapi/plant-store.yaml', 'format: int46', 'format: int64')
+    await sleep(700)
+    edit('openapi/plant-store.yaml', '  version: 1.0.0', '  version: 1.0.1')
+    await sees(/plant-store 1\.0\.1 on/)
+    t.same(await ask('/plants'), [200, '[{"id":3,"name":"Monstera deliciosa"}]'])
+    t.same(await ask('/plants/9223372036854775807'), [200, '{"name":"Monstera deliciosa"}'])
+    t.match(await ask('/plants/9223372036854775808'), [400, /path\/plant-id must be an int64 integer/])
+    t.match(await create('second'), [409], 'the plants are kept')
+    isAsking = false
+    await asking
+    t.same([...answers], ['200,{"name":"first"}'], 'no request was refused')
+    t.match(await stop('SIGINT'), { code: 0 })
+  },
+)
+
+t.test('a taken port is told, and that plants in memory will be gone', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => taken.close())
+  await new Promise((resolve) => taken.once('listening', resolve))
+  const PORT = String((taken.address() as { port: number }).port)
+  const { code, stdout, stderr } = await run(t, 'scripts/dev.ts', { PORT }).untilEnded()
+  t.equal(stdout, 'dev: STORE_URL=memory: forgets its plants at each change\n')
+  t.same(
+    [code, stderr],
+    [1, `dev: PORT is ${PORT}: another process listens on 127.0.0.1:${PORT}, allowed: a free port\n`],
   )
-  t.match(handlers, /async getPlant\(\) \{\n {4}\/\/ It takes path\['plant-id'\]\.\n/)
-  t.match(await get('/plants'), [405], 'the last good service goes on')
-
-  edit('src/handlers.ts', '  async createPlant', `${handlers}\n  async createPlant`)
-  await sees(/plant-store 1\.0\.0 on/)
-  t.same(await get('/plants'), [200, '[{"id":3,"name":"Monstera deliciosa"}]'])
-  t.same(await get('/plants/9223372036854775807'), [200, '{"name":"Monstera deliciosa"}'])
-  t.match(await get('/plants/9223372036854775808'), [400, /path\/plant-id must be an int64 integer/])
-
-  edit('openapi/plant-store.yaml', 'format: int64, examples: [1]', 'format: int46, examples: [1]')
-  await sees(/an integer says how wide it is/)
-  t.match(await get('/plants'), [200])
 })

@@ -26,7 +26,12 @@ const breaches: [from: string, to: string, rule: string][] = [
   ['    description: The plants of the store.\n', '', 'tag-description'],
   ['        default:\n', '        "500":\n', 'rule/operation-lists-its-errors'],
   ['security:\n  - bearer: []\n', '', 'security-defined'],
+  ['  /plants:\n', '  /plant:\n', 'house/collection-is-plural'],
+  ['  /plants:\n', '  /plants/{id}/photo/{size}:\n', 'house/collection-is-plural'],
 ]
+
+/** The files of the project's own rules, by how their names begin. */
+const ownRules = { 'house/': 'scripts/lint/lint-rules.js', 'rule/': 'redocly.yaml' }
 
 type Problem = { ruleId: string; message: string; location: [{ pointer: string }] }
 type Report = { totals: object; problems: Problem[] }
@@ -50,9 +55,17 @@ t.test('every lint rule reports its breach', async (t) => {
   t.same((await lint(text)).totals, { errors: 0, warnings: 0, ignored: 0 })
   for (const [from, to, rule] of breaches) {
     t.ok(text.includes(from), from)
-    const found = (await lint(text.replace(from, to))).problems.map(({ ruleId }) => ruleId)
-    t.ok(found.includes(rule), `${rule} is among ${found}`)
+    const { problems } = await lint(text.replace(from, to))
+    const found = problems.find(({ ruleId }) => ruleId === rule)
+    t.ok(found, `${rule} is among ${problems.map(({ ruleId }) => ruleId)}`)
+    const [, file] = Object.entries(ownRules).find(([prefix]) => rule.startsWith(prefix)) ?? []
+    if (file !== undefined) t.ok(found?.message.endsWith(` (${file})`), `${rule} names its file: ${found?.message}`)
   }
+  const photo = await lint(text.replace('  /plants:\n', '  /plants/{id}/photo:\n'))
+  t.notOk(
+    photo.problems.find(({ ruleId }) => ruleId === 'house/collection-is-plural'),
+    'a plant has one photo',
+  )
 })
 
 t.test(

@@ -2,6 +2,7 @@ import { createServer } from 'node:net'
 import t from 'tap'
 import { exampleOf, exampleReply } from '../../scripts/generate/examples.ts'
 import { type Document, type Endpoint, endpoints } from '../../scripts/generate/openapi-document.ts'
+import { preferredReply } from '../../scripts/mock/preferences.ts'
 import { assertAnswer } from '../support/contract.ts'
 import { run } from '../support/process.ts'
 
@@ -28,6 +29,26 @@ t.test('the mock answers with examples and rejects what the service rejects', as
   t.same(await post('{"id":1}'), [400, 40003])
   t.same(await post('{"id":'), [400, 40002])
   t.same(await post('{"id":1,"name":"a"}', {}), [401, 40100])
+
+  const prefer = async (preference: string) => {
+    const headers = { authorization: 'Bearer any', 'content-type': 'application/json', prefer: preference }
+    const body = '{"id":1,"name":"a"}'
+    const answer = await fetch(`${url}/plants`, { method: 'POST', headers, body })
+    return [
+      answer.status,
+      ((await answer.json()) as { error?: number }).error,
+      answer.headers.get('preference-applied'),
+    ]
+  }
+  t.same(await prefer('code=409'), [409, 40900, 'code=409'])
+  t.match(await prefer('respond-async, Code = "503"; a=b, code=400'), [503, Number, 'code=503'])
+  t.same(await prefer('code=700, example=none'), [200, undefined, null], 'what cannot be heeded is ignored')
+  const challenged = await fetch(`${url}/plants`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer any', 'content-type': 'application/json', prefer: 'code=401' },
+    body: '{"id":1,"name":"a"}',
+  })
+  t.match(challenged.headers.get('www-authenticate'), /^Bearer /, 'with the headers of the document')
   mock.child.kill()
 })
 
@@ -63,6 +84,53 @@ t.test('an example comes from the document or is made of the examples of its par
   ]
   for (const [schema, example] of cases) t.same(exampleOf(document, schema as never), example)
 })
+
+t.test(
+  'a preferred reply is one of its operation, by status, range or default, and by the name of an example',
+  async (t) => {
+    const examples = { first: { value: 'one' }, second: { $ref: '#/components/examples/Second' } }
+    const content = (media: object) => ({ content: { 'application/json': media } })
+    const document = {
+      openapi: '3.1.0',
+      info: { title: '', version: '' },
+      paths: {
+        '/a': {
+          get: {
+            operationId: 'a',
+            responses: {
+              200: content({ examples }),
+              '4XX': content({ example: 4 }),
+              default: content({ schema: { type: 'boolean' } }),
+            },
+          },
+          put: {
+            operationId: 'b',
+            responses: { 204: { headers: { 'X-A': { schema: { type: 'integer', examples: [1] } } } } },
+          },
+        },
+      },
+      components: { examples: { Second: { value: 'two' } } },
+    } as unknown as Document
+    const [get, put] = endpoints(document) as [Endpoint, Endpoint]
+    const cases: [Endpoint, string, unknown][] = [
+      [get, '', undefined],
+      [get, 'example=second', [200, 'two', 'example=second']],
+      [get, 'example="second", code=200', [200, 'two', 'code=200, example=second']],
+      [get, 'code=200', [200, 'one', 'code=200']],
+      [get, 'code=200, example=toString', [200, 'one', 'code=200']],
+      [get, 'code=418, example=second', [418, 4, 'code=418']],
+      [get, 'code=500', [500, false, 'code=500']],
+      [get, 'code=100', undefined],
+      [put, 'code=200', undefined],
+      [put, 'code=204', [204, undefined, 'code=204']],
+    ]
+    for (const [endpoint, prefer, expected] of cases) {
+      const reply = preferredReply(document, endpoint, prefer)
+      t.same(reply && [reply.status, reply.body, reply.headers['preference-applied']], expected, prefer)
+    }
+    t.match(preferredReply(document, put, 'code=204')?.headers, { 'X-A': '1' })
+  },
+)
 
 t.test('the reply is the first successful response', async (t) => {
   const content = (example: object) => ({ content: { 'application/json': example } })

@@ -1,11 +1,4 @@
-/**
- * npm run test:contract [-- --runs=100000] [--seed=N]
- *
- * Sends that many requests, made from the document, to the built service, and checks every answer against the
- * document. Prints how many there were, how fast, and the seed. Ends with 1, and the smallest request that shows it,
- * when an answer is wrong.
- */
-import { parseArgs } from 'node:util'
+import { commandLine } from '../../../scripts/system/command-line.ts'
 import { startService, token } from '../../scenarios/built-service.ts'
 import { build } from '../../scenarios/run-build.ts'
 import { document } from '../../support/contract.ts'
@@ -13,15 +6,16 @@ import { casesOf } from './cases.ts'
 import { check } from './check.ts'
 import { askService, connect } from './client.ts'
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '100000' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-  },
-})
-const [runs, seed] = [Number(values.runs), Number(values.seed)]
-if (!Number.isSafeInteger(runs) || runs < 1) throw new Error(`--runs is ${values.runs}, allowed: an integer from 1`)
-if (!Number.isSafeInteger(seed)) throw new Error(`--seed is ${values.seed}, allowed: an integer`)
+const { options } = commandLine(
+  `npm run test:contract [-- --runs=100000] [--seed=N]
+
+Sends that many requests, made from the document, to the built service, and checks every answer against the
+document. Prints how many there were, how fast, and the seed. Ends with 1, and the smallest request that shows it,
+when an answer is wrong.
+`,
+  { runs: 100_000, seed: 1 + (Date.now() % 1_000_000) },
+)
+const { runs, seed } = options
 
 process.once('SIGINT', () => process.exit(130))
 await build()

@@ -33,5 +33,5 @@ export const calls: Call[] = [
   { ...post({ id: 1, lines: [], coupon: 1 }), ...refused },
   { ...post({ id: 1, lines: [{ amount: 101 }] }), ...refused },
   { ...post({ id: 1, lines: [{ amount: 1, order: { id: 0 } }] }), ...refused },
-  { request: 'DELETE /archive', status: 405, error: 40500, answer: { allow: 'GET' } },
+  { request: 'DELETE /archive', status: 405, error: 40500, answer: { allow: 'GET, HEAD' } },
 ]

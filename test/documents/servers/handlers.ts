@@ -14,7 +14,7 @@ export const calls: Call[] = [
   { request: 'GET /other/path:1/b/7', status: 204 },
   { request: 'GET /other/path:1/b/x', status: 400, error: 40003 },
   { request: 'GET /a', status: 405, error: 40500, answer: { allow: 'PUT' } },
-  { request: 'PUT /v1/a', status: 405, error: 40500, answer: { allow: 'GET' } },
+  { request: 'PUT /v1/a', status: 405, error: 40500, answer: { allow: 'GET, HEAD' } },
   { request: 'GET /v2/a', status: 404, error: 40400 },
   { request: 'GET /b/7', status: 404, error: 40400 },
 ]

@@ -1,0 +1,136 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { newToken } from '../../src/auth/tokens.ts'
+import { readConfig } from '../../src/config/read-config.ts'
+import { exampleRequest } from '../../src/process/example-request.ts'
+import { openFront } from './service-front.ts'
+import { type SnapshotService, startSnapshot } from './snapshot-service.ts'
+import { watchFolder } from './watch-folders.ts'
+
+/*
+ * The service of npm run dev. Its order: open the ports, then build and start what is there, then follow the changes.
+ */
+
+// One token for all services, so that it need not be copied after each change.
+process.env.ACCESS_TOKENS ||= newToken()
+const snapshots = join('dist', 'dev', String(process.pid))
+
+let running: SnapshotService | undefined
+let hasServed = false
+let isEnding = false
+let count = 0
+/** What has changed since the last snapshot. */
+const changed = { code: true, document: true }
+const hasChanged = () => (changed.code || changed.document) && !isEnding
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
+process.on('exit', () => rmSync(snapshots, { recursive: true, force: true }))
+
+const { config, front, management } = await open().catch((error: Error) => {
+  console.error(`dev: ${error.message}`)
+  process.exit(1)
+})
+console.log(`dev: builds the service for ${front.url}`)
+const builder = fork(new URL('./snapshot-process.ts', import.meta.url))
+builder.on('exit', () => {
+  if (isEnding) return
+  console.error('dev: the process that builds has ended')
+  process.exit(1)
+})
+let updating = update()
+for (const [folder, what] of [
+  ['src', 'code'],
+  ['openapi', 'document'],
+] as const) {
+  watchFolder(folder, () => {
+    changed[what] = true
+    updating = updating.then(update)
+  })
+}
+
+async function open() {
+  const config = readConfig(process.env)
+  if (config.storeUrl === 'memory:') console.log('dev: STORE_URL=memory: forgets its plants at each change')
+  return { config, front: await openFront(config), management: await openFront(config.management, 'MANAGEMENT_') }
+}
+
+/** Follows the changes until there are no more: whatever was saved when, the last state counts. */
+async function update(): Promise<void> {
+  while (hasChanged()) {
+    const ofDocument = changed.document
+    changed.code = changed.document = false
+    const directory = join(snapshots, String(++count))
+    try {
+      await takeSnapshot(directory, ofDocument)
+      if (!hasChanged()) await replace(directory)
+    } catch (error) {
+      // What has changed meanwhile may mend it.
+      if (!hasChanged()) tell(error as Error)
+    }
+  }
+}
+
+async function takeSnapshot(directory: string, ofDocument: boolean): Promise<void> {
+  builder.send({ directory, ofDocument })
+  const [{ error }] = await once(builder, 'message')
+  if (error !== undefined) throw new Error(error)
+}
+
+function tell({ message }: Error): void {
+  console.error(message)
+  if (running !== undefined) console.error('dev: the last good service goes on')
+  else {
+    forward(undefined)
+    console.error('dev: no service runs until this is mended')
+  }
+}
+
+/** Replaces the running service by one that has answered. If that fails on its store, the old one is started again. */
+async function replace(directory: string): Promise<void> {
+  const old = running
+  if (old === undefined) return await serve(directory)
+  // One process may have the store alone.
+  const trial = await startSnapshot(directory, { environment: { STORE_URL: 'memory:', WORKERS: '1' } })
+  await trial.stop()
+  front.hold()
+  management.hold()
+  running = undefined
+  await old.stop()
+  try {
+    await serve(directory)
+  } catch (error) {
+    await serve(old.directory)
+    throw error
+  }
+  rmSync(old.directory, { recursive: true })
+}
+
+async function serve(directory: string): Promise<void> {
+  const service = await startSnapshot(directory, { say: console.error })
+  running = service
+  forward(service)
+  for (const line of service.written)
+    console.error(line.replace(service.url, front.url).replace(service.managementUrl, management.url))
+  if (!hasServed) console.log(exampleRequest(front.url, config.tokens[0] as string))
+  hasServed = true
+  void service.ended.then((how) => {
+    if (running !== service || isEnding) return
+    running = undefined
+    tell(new Error(`dev: the service has ended with ${how}`))
+  })
+}
+
+function forward(service: SnapshotService | undefined): void {
+  front.forward(service?.url)
+  management.forward(service?.managementUrl)
+}
+
+/** Lets the service finish at the first signal, so that its store is free at once for the next one. */
+async function end(): Promise<void> {
+  if (isEnding) process.exit(1)
+  isEnding = true
+  await running?.stop()
+  process.exit()
+}

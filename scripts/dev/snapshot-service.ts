@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { within } from '../system/until.ts'
+
+/** Milliseconds until a service that starts has answered. */
+const patience = 30_000
+
+/** A service that answers, run from a snapshot of its code. */
+export type SnapshotService = {
+  directory: string
+  url: string
+  managementUrl: string
+  /** The lines that it wrote to stderr until it answered. */
+  written: string[]
+  /** Resolves when the process has ended, with how. */
+  ended: Promise<string>
+  /** Lets requests in flight finish; resolves when the process has ended. */
+  stop(): Promise<void>
+}
+
+type Options = {
+  environment?: Record<string, string>
+  /** Gets each further line of stderr. Without it the log is dropped, too. */
+  say?: (line: string) => void
+}
+
+const banner = /^plant-store \S+ .*?on (\S+), store .*, management on (\S+)$/
+
+/**
+ * Starts a service on free ports; resolves when it has answered that it is ready. Rejects with what it wrote to stderr when it
+ * ends before, is not ready, or does not answer in time.
+ */
+export async function startSnapshot(
+  directory: string,
+  { environment = {}, say }: Options = {},
+): Promise<SnapshotService> {
+  const child = spawn(process.execPath, [join(directory, 'dist', 'server.js')], {
+    // Requests that wait for the next service should not wait long for this one.
+    env: {
+      ...process.env,
+      DRAIN_TIME: '0',
+      DRAIN_DEADLINE: '3000',
+      ...environment,
+      PORT: '0',
+      MANAGEMENT_PORT: '0',
+    },
+    stdio: ['ignore', say === undefined ? 'ignore' : 'inherit', 'pipe'],
+  })
+  const kill = () => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    process.off('exit', kill)
+    return signal === null ? `exit code ${code}` : `signal ${signal}`
+  })
+  const written: string[] = []
+  let isAnswering = false
+  const [, url = '', managementUrl = ''] = await within(
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      createInterface(child.stderr)
+        .on('line', (line) => {
+          if (isAnswering) return say?.(line)
+          written.push(line)
+          const found = banner.exec(line)
+          if (found !== null) untilReady(found[2] as string).then(() => resolve(found), reject)
+        })
+        .on('close', () => reject(new Error(written.join('\n') || 'the service ended without a message')))
+    }),
+    () => ['the service to answer', ...written].join('\n'),
+    patience,
+  ).catch((error) => {
+    kill()
+    throw error
+  })
+  isAnswering = true
+  const stop = async () => {
+    child.kill('SIGINT')
+    await ended
+  }
+  return { directory, url, managementUrl, written, ended, stop }
+}
+
+async function untilReady(managementUrl: string): Promise<void> {
+  const answer = await fetch(`${managementUrl}/readyz`)
+  if (!answer.ok) throw new Error(`the service is not ready: ${await answer.text()}`)
+}

@@ -1,0 +1,91 @@
+import { parseArgs } from 'node:util'
+import { UsageError, usageError } from '../../src/cli/cli-options.ts'
+import { nodeProblem } from '../../src/cli/node-version.ts'
+
+/**
+ * The options of a command with their defaults, which say what an option takes: false none, a text or undefined a text,
+ * an integer an integer from 1, another number a number above 0.
+ */
+export type Options = Record<string, boolean | number | string | undefined>
+
+/** What the options hold: the types of their defaults. */
+export type Values<Given extends Options> = {
+  [option in keyof Given]: Given[option] extends boolean
+    ? boolean
+    : Given[option] extends number
+      ? number
+      : Given[option] extends string
+        ? string
+        : string | undefined
+}
+
+/**
+ * Returns the options and words of this process' command line, each option with its default. With --help it prints the
+ * help and ends the process; a command line that is wrong ends it with one line and exit code 2.
+ *
+ * @param help `npm run NAME` with its options, an empty line, and what the command does. It must name each option.
+ * @param names The words that may stand alone; none by default.
+ */
+export function commandLine<Given extends Options>(
+  help: string,
+  defaults: Given = {} as Given,
+  names: string[] = [],
+): { options: Values<Given>; words: string[] } {
+  const [, name] = /^npm run (\S+)/.exec(help) as unknown as [string, string]
+  const problem = nodeProblem(process.versions.node)
+  if (problem !== undefined) {
+    process.stderr.write(`${name}: ${problem}\n`)
+    process.exit(1)
+  }
+  const unnamed = Object.keys(defaults).filter((option) => !help.includes(`--${option}`))
+  if (unnamed.length > 0) throw new Error(`the help does not name --${unnamed.join(', --')}`)
+  try {
+    const { isHelp, ...given } = parseCommandLine(process.argv.slice(2), defaults, names)
+    if (!isHelp) return given
+    process.stdout.write(`${help.trim()}\n`)
+    process.exit()
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`${name}: ${error.message}\n`)
+    process.exit(2)
+  }
+}
+
+/** Parses `[WORD...] [--OPTION VALUE...]`. Throws a UsageError that says what is allowed. */
+export function parseCommandLine<Given extends Options>(
+  args: string[],
+  defaults: Given,
+  names: string[],
+): { isHelp: boolean; options: Values<Given>; words: string[] } {
+  const typed = Object.entries({ ...defaults, help: false }).map(([option, value]) => {
+    const type = typeof value === 'boolean' ? ('boolean' as const) : ('string' as const)
+    return [option, { type, ...(option === 'help' && { short: 'h' }) }] as const
+  })
+  const allowed = [...names, ...typed.map(([option]) => `--${option}`)]
+  try {
+    const { positionals, values } = parseArgs({
+      args,
+      options: Object.fromEntries(typed),
+      allowPositionals: names.length > 0,
+    })
+    const unknown = positionals.find((word) => !names.includes(word))
+    if (unknown !== undefined) throw new Error(`Unknown word '${unknown}'`)
+    const { help = false, ...given } = values
+    const read = Object.entries(given).map(([option, text]) => [option, valueIn(option, text, defaults[option])])
+    return {
+      isHelp: help === true,
+      options: { ...defaults, ...Object.fromEntries(read) } as Values<Given>,
+      words: positionals,
+    }
+  } catch (error) {
+    throw error instanceof UsageError ? error : usageError(error as Error, allowed)
+  }
+}
+
+function valueIn(option: string, text: unknown, fallback: Options[string]): Options[string] {
+  if (typeof fallback !== 'number') return text as string | boolean
+  const value = Number(text)
+  const isInteger = Number.isSafeInteger(fallback)
+  if (isInteger ? Number.isSafeInteger(value) && value >= 1 : Number.isFinite(value) && value > 0) return value
+  throw new UsageError(`--${option} is "${text}", allowed: ${isInteger ? 'an integer from 1' : 'a number above 0'}`)
+}

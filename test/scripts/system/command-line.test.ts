@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { commandLine, parseCommandLine } from '../../../scripts/system/command-line.ts'
+import { run } from '../../support/process.ts'
+
+const defaults = { rounds: 200, load: 0.7, store: undefined, out: 'dist', check: false }
+const parse = (...args: string[]) => parseCommandLine(args, defaults, ['kill', 'fsync'])
+
+t.test('options take the type of their default, words are those that are allowed', async (t) => {
+  t.same(parse(), { isHelp: false, options: defaults, words: [] })
+  t.same(parse('fsync', '--rounds=3', '--load', '2', '--store=memory:', '--check'), {
+    isHelp: false,
+    options: { rounds: 3, load: 2, store: 'memory:', out: 'dist', check: true },
+    words: ['fsync'],
+  })
+  t.match(parse('-h'), { isHelp: true })
+})
+
+t.test('a wrong command line is refused with what is allowed', async (t) => {
+  const allowed = 'allowed: kill, fsync, --rounds, --load, --store, --out, --check, --help'
+  const refusals: [string[], string][] = [
+    [['--round=3'], `Unknown option '--round', ${allowed}`],
+    [['--constructor'], `Unknown option '--constructor', ${allowed}`],
+    [['fsync', 'toString'], `Unknown word 'toString', ${allowed}`],
+    ...['0', '1.5', 'x', ''].map((value): [string[], string] => [
+      [`--rounds=${value}`],
+      `--rounds is "${value}", allowed: an integer from 1`,
+    ]),
+    [['--load=Infinity'], '--load is "Infinity", allowed: a number above 0'],
+    [['--load=0'], '--load is "0", allowed: a number above 0'],
+  ]
+  for (const [args, message] of refusals) t.throws(() => parse(...args), { name: 'UsageError', message })
+  t.throws(() => parseCommandLine(['kill'], {}, []), { message: 'A word without an option, allowed: --help' })
+  t.throws(() => commandLine('npm run a [-- --rounds 200]', defaults), { message: /--load, --store, --out, --check$/ })
+})
+
+t.test('every npm command has a help and refuses an unknown option', async (t) => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const commands = Object.entries<string>(scripts).flatMap(([name, command]) => {
+    const [, module = ''] = /^tsx (\S+)/.exec(command) ?? []
+    return module === '' ? [] : [{ name, module }]
+  })
+  t.ok(commands.length >= 18)
+  // A process for each would take a minute of CPU.
+  const ownHelp = ['src/cli/main.ts', 'scripts/test-node.ts']
+  for (const { name, module } of commands.filter(({ module }) => !ownHelp.includes(module))) {
+    const text = readFileSync(module, 'utf8')
+    const [, help = ''] = /^(?:const .* = |await )?(?:commandLine|runScenarios)\(\s*`(.*?)\n`/ms.exec(text) ?? []
+    t.match(help, new RegExp(`^npm run ${name}( \\[.*)?\\n( +\\[.*\\n)*\\n[A-Z]`), name)
+    t.notMatch(help, /.{121}/, name)
+  }
+  for (const [module, args, code, stdout, stderr] of [
+    ['scripts/docs.ts', ['--port=1'], 2, /^$/, /^docs: Unknown option '--port', allowed: --out, --serve, --help\n$/],
+    ['test/edge/edge-scenarios.ts', ['--help'], 0, /^npm run edge (.*\n)*\n(.*\n)*revocation +.*\n$/, /^$/],
+    ['scripts/test-node.ts', ['--help'], 0, /^npm run test:node .*\n\nRuns the tests/, /^$/],
+    ['scripts/dev.ts', ['-h'], 0, /^npm run dev\n\nRuns the service/, /^$/],
+  ] as const) {
+    t.match(await run(t, module, {}, [...args]).ended, { code, stdout, stderr })
+  }
+})

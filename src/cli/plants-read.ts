@@ -47,7 +47,7 @@ export async function countPlants({ storeUrl, terminal }: PlantsCall): Promise<n
 }
 
 /** Returns the number of plants, which is counted in parts: no transaction lasts for all of them. */
-export async function countAll(reader: PlantReader, interrupt: AbortSignal): Promise<number> {
+export async function countAll(reader: Pick<PlantReader, 'count'>, interrupt: AbortSignal): Promise<number> {
   let total = 0
   let from = least
   for (;;) {

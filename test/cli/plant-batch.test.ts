@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { newImportTally } from '../../src/cli/import-tally.ts'
 import { createBatch } from '../../src/cli/plant-batch.ts'
@@ -56,6 +57,7 @@ t.test('plants of a batch that fails are counted when they were created', async 
   const tally = newImportTally()
   const create = async (plant: StoredPlant) => {
     if (plant.id === 1n) throw new Error('broken')
+    await turn()
     return await store.create(plant)
   }
   await t.rejects(createBatch(plants, { store: { create }, tally, interrupt }), { message: /^broken$/ })

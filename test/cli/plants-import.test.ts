@@ -72,6 +72,19 @@ t.test('an import that is interrupted while it waits for lines tells what it has
   })
 })
 
+t.test('an import that is interrupted begins no other batch', async (t) => {
+  const path = join(t.testdir({}), 'plants.db')
+  const interruption = new AbortController()
+  const { code, stdout } = await runPlants(`sqlite:${path}`, ['import'], {
+    stdin: Array.from({ length: 5_000 }, (_, id) => lineOf(id)).join(''),
+    interrupt: interruption.signal,
+    isTTY: true,
+    // The bar is drawn when the first batch is created.
+    onStderr: () => interruption.abort(),
+  })
+  t.same([code, stdout], [130, 'new: 1000, identical: 0, in conflict: 0, wrong lines: 0\n'])
+})
+
 t.test('an import works beside a service, and ends at SIGINT with what it has created', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   const url = `sqlite:${path}`

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { plantsHelp } from '../../src/cli/plants.ts'
+import { countAll } from '../../src/cli/plants-read.ts'
 import { needSqlite } from '../support/sqlite.ts'
 import { usageError, whole } from '../support/whole.ts'
 import { runPlants } from './plants-run.ts'
@@ -74,6 +75,14 @@ t.test('plants are listed from an id on, found by their id, and counted', async 
   t.same(await runPlants(url, ['get', `${greatest}`]), printed(lines[4] as string))
   t.same(await runPlants(url, ['get', '13']), printed('', 'no plant has the id 13\n', 3))
   t.same(await runPlants(url, ['count']), printed('5\n'))
+})
+
+t.test('a count ends at the greatest id', async (t) => {
+  const count = async (from: bigint, limit: number) => {
+    if (from > greatest) throw new Error('there is no such id')
+    return { count: limit, last: greatest }
+  }
+  t.equal(await countAll({ count }, new AbortController().signal), 100_000)
 })
 
 t.test('more plants than one query has are all listed and counted', async (t) => {

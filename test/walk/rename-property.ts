@@ -17,7 +17,8 @@ export function renameProperty(directory: string, from: string, to: string): voi
   for (const file of files) {
     const path = join(directory, file)
     const text = readFileSync(path, 'utf8')
-    const renamed = text.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), to)
+    // Between single quotes it is a member of what the store keeps, whose name stays.
+    const renamed = text.replaceAll(new RegExp(`(?<!')\\b${from}\\b(?!')`, 'g'), to)
     if (renamed === text) throw new Error(`${path} names no ${from}`)
     writeFileSync(path, renamed)
   }

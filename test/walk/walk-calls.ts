@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { nodeCommand } from '../support/process.ts'
+import { join } from 'node:path'
 import { spawnService } from '../support/service-process.ts'
 
 /** A request, and what must come back: the status, and the body where there is one. */
@@ -14,10 +13,10 @@ export type WalkCall = {
   body?: object | undefined
 }
 
-/** Runs the service of a project directory with a new store and makes calls. Rejects when an answer is another. */
+/** Runs the built service of a project directory with a new store and makes calls. Rejects when an answer is another. */
 export async function callService(directory: string, storeUrl: string, calls: WalkCall[]): Promise<void> {
   rmSync(join(directory, 'data'), { recursive: true, force: true })
-  const command = nodeCommand(resolve(directory, 'src/server.ts'))
+  const command = [process.execPath, join(directory, 'dist', 'server.js')]
   const service = await spawnService({ STORE_URL: storeUrl, LOG_LEVEL: 'warn' }, { command, cwd: directory }).serving()
   try {
     for (const { request, send, status, body, headers = {} } of calls) {

@@ -29,6 +29,7 @@ try {
       const touched = await project.touched()
       const own = touched.files.filter((file) => file.endsWith('.test.ts'))
       await test(...new Set([...own, ...tests]))
+      await project.node('scripts/build.ts')
       for (const store of ['memory:', 'sqlite:data/walk.db']) await callService(project.directory, store, calls)
       return touched
     })

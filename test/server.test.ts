@@ -109,7 +109,7 @@ t.test('a start that cannot be is refused with one line', async (t) => {
     [{ HOST: '0.0.0.0', ACCESS_TOKENS: '' }, /^plant-store: ACCESS_TOKENS is not set, .*\n$/],
   ]
   for (const [environment, line] of cases) {
-    const { code, stdout, stderr } = await spawnService(environment).untilEnded()
+    const { code, stdout, stderr } = endedAtOnce(await spawnService(environment).untilEnded())
     t.same([code, stdout], [1, ''])
     t.match(stderr, line)
   }
@@ -167,7 +167,7 @@ t.test('a signal ends a service that does not serve yet, and a start that is ref
   await slow.find('stdout', /^opening$/m)
   t.same(await slow.stop(), { code: 0, signal: null, stdout: 'opening\n', stderr: '' })
   const half = `module:${directory}/half.mjs`
-  t.same(await spawnService({ STORE_URL: half }).untilEnded(), {
+  t.same(endedAtOnce(await spawnService({ STORE_URL: half }).untilEnded()), {
     code: 1,
     signal: null,
     stdout: '',
@@ -181,7 +181,7 @@ t.test('a signal ends a service that does not serve yet, and a start that is ref
 
 t.test('a password in the URL of a store is not shown', async (t) => {
   const STORE_URL = 'postgres://me:s3cret@127.0.0.1:1/plants'
-  const { code, stdout, stderr } = await spawnService({ STORE_URL }).untilEnded()
+  const { code, stdout, stderr } = endedAtOnce(await spawnService({ STORE_URL }).untilEnded())
   t.match(
     stderr,
     /^plant-store: STORE_URL is "postgres:\/\/me:\*\*\*@127\.0\.0\.1:1\/plants": no server can be used: .*\n$/,

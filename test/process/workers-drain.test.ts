@@ -10,7 +10,7 @@ import { heldCreates, startWorkers, storeWith } from '../support/workers.ts'
 forSourceAndBundle(t, (t, code) => {
   const { command } = code
   t.test('no request is lost when a service under load is told to end', async (t) => {
-    const environment = { STORE_URL: storeWith(t, '', 'memory:', code), DRAIN_TIME: '1500' }
+    const environment = { STORE_URL: storeWith(t, '', 'memory:', code), DRAIN_TIME: '4000' }
     const { create, becomes, signal, untilEnded, banner } = await startWorkers(t, environment, { command })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     t.teardown(() => agent.destroy())

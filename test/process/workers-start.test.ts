@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
 import { until } from '../../scripts/system/until.ts'
+import { endedAtOnce } from '../support/process.ts'
 import { spawnService, startService } from '../support/service-process.ts'
 import { openSocket } from '../support/sockets.ts'
 import { startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
@@ -37,7 +38,8 @@ t.test('a start that cannot be is refused with one line', async (t) => {
     [{ STORE_URL: away }, /^plant-store: STORE_URL is "postgres:\/\/me:\*\*\*@127\.0\.0\.1:1\/plants": .*\n$/],
   ]
   for (const [environment, line] of cases) {
-    const { stderr, ...rest } = await spawnService({ ...twoWorkers, STORE_URL, ...environment }).untilEnded()
+    const end = await spawnService({ ...twoWorkers, STORE_URL, ...environment }).untilEnded()
+    const { stderr, ...rest } = endedAtOnce(end)
     t.same(rest, { code: 1, signal: null, stdout: '' })
     t.match(stderr, line)
   }

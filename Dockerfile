@@ -1,6 +1,7 @@
 # Both stages are of one Debian release, so that what the first compiles runs in the second. A tag can be moved: to pin
 # what is behind it, add to both the digest that `docker buildx imagetools inspect` shows, as in node:TAG@sha256:DIGEST.
-FROM node:24.21.0-trixie AS build
+# The headers of Node 24.19 and later abort the process when a database is collected as garbage (nodejs/node issue 65446).
+FROM node:24.18.1-trixie AS build
 WORKDIR /plant-store
 # better-sqlite3 is compiled, with the headers of this image: the lock file has the hash of its source, while a prebuilt
 # binary would be taken unseen.

@@ -23,8 +23,8 @@ export function parseOptions(
       allowPositionals: operandName !== undefined,
     })
     if (positionals.length > 1) throw new Error('More than one word without an option')
-    // Behind -- even --help is a word.
-    if (positionals[0]?.startsWith('-')) throw new Error(`${operandName} must not begin with a dash`)
+    // Behind -- even --help is a word; a negative number is one that may stand.
+    if (/^-(?!\d)/.test(positionals[0] ?? '')) throw new Error(`${operandName} must not begin with a dash`)
     const { help = false, ...given } = values as Record<string, string> & { help?: boolean }
     return { help, given, operand: positionals[0] }
   } catch (error) {

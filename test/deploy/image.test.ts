@@ -17,9 +17,12 @@ const user = Number(/^(\d+):\1$/.exec(of(image, 'USER')[0] ?? '')?.[1])
 
 t.test('the image is what it says', async (t) => {
   const tags = stages.map(({ base }) => /^node:(\d+\.\d+\.\d+)-(\w+)(-slim)?$/.exec(base)?.slice(1))
-  t.same(tags[0]?.slice(0, 2), tags[1]?.slice(0, 2), 'what is compiled runs')
-  t.equal(tags[1]?.[2], '-slim')
-  t.equal(`${tags[1]?.[0]?.split('.')[0]}\n`, readFileSync('.nvmrc', 'utf8'))
+  const [[compiler = '', debian] = [], [runtime = '', ...rest] = []] = tags
+  t.same([compiler.split('.')[0], debian], [runtime.split('.')[0], rest[0]], 'what is compiled runs')
+  // Databases that are compiled with later headers abort the process when they are collected (nodejs/node issue 65446).
+  t.ok(compiler.localeCompare('24.19.0', 'en', { numeric: true }) < 0, compiler)
+  t.equal(rest[1], '-slim')
+  t.equal(`${runtime.split('.')[0]}\n`, readFileSync('.nvmrc', 'utf8'))
   t.ok(user > 0, 'a user who is not root, by number')
   t.match(of(image, 'LABEL')[0], `org.opencontainers.image.version="${version}"`)
   t.same(of(image, 'EXPOSE'), [configuration.get('PORT')])

@@ -105,8 +105,9 @@ t.test('each folder and each pinned package of the update bot is there', async (
   for (const { directory, ignore = [], ...update } of updates) {
     t.ok(existsSync(join('.', directory)), directory)
     if (update['package-ecosystem'] !== 'npm') continue
-    const { dependencies, devDependencies } = JSON.parse(readFileSync(join('.', directory, 'package.json'), 'utf8'))
-    const installed: Record<string, string> = { ...dependencies, ...devDependencies }
+    const project = JSON.parse(readFileSync(join('.', directory, 'package.json'), 'utf8'))
+    const { dependencies, optionalDependencies, devDependencies } = project
+    const installed: Record<string, string> = { ...dependencies, ...optionalDependencies, ...devDependencies }
     for (const { 'dependency-name': name, versions = [] } of ignore) {
       t.ok(Object.hasOwn(installed, name), name)
       for (const range of versions) {

@@ -55,7 +55,7 @@ t.test('a Node that cannot be installed runs no test', async (t) => {
 })
 
 t.test('a version is asked for where there is none', async (t) => {
-  for (const args of [[], ['latest'], ['--help'], ['v24']]) {
+  for (const args of [[], ['latest'], ['--helpless'], ['v24']]) {
     const { code, stderr, notes } = await testNode(t, { args })
     t.same({ code, notes }, { code: 1, notes: [] })
     t.match(stderr, /^usage: npm run test:node -- VERSION /)

@@ -55,17 +55,20 @@ const json = 'application/json'
 
 function client({ method, server, path, params, headers, body, hasToken }: ExampleRequest): string {
   const options = { baseUrl: server, ...(hasToken && { token: '<ACCESS_TOKEN>' }) }
-  const { 'Content-Type': mediaType = json } = headers
+  const { 'Content-Type': mediaType = json, Cookie } = headers
+  // A browser sets the cookies itself, so the client has no parameters of that kind.
+  const { cookie, ...others } = params
+  const more = { ...(mediaType !== json && { 'Content-Type': mediaType }), ...(cookie && { Cookie }) }
   const init = {
-    ...(Object.keys(params).length > 0 && { params }),
-    ...(mediaType !== json && { headers: { 'Content-Type': mediaType } }),
+    ...(Object.keys(others).length > 0 && { params: others }),
+    ...(Object.keys(more).length > 0 && { headers: more }),
     ...(body !== undefined && { body }),
   }
-  const more = Object.keys(init).length > 0 ? `, ${literal(init)}` : ''
+  const argument = Object.keys(init).length > 0 ? `, ${literal(init)}` : ''
   return `import { createClient } from '${clientModule}'
 
 const client = createClient(${literal(options)})
-const { data, error, response } = await client.${method}(${stringLiteral(path)}${more})
+const { data, error, response } = await client.${method}(${stringLiteral(path)}${argument})
 console.log(response.status, data ?? error)`
 }
 

@@ -62,9 +62,10 @@ export function exampleOf(document: Document, schema: Schema, within: string[] =
     return keyword === 'examples' || keyword === 'enum' ? (value as unknown[])[0] : value
   }
   const below = (part: unknown) => exampleOf(document, part as Schema, $ref === undefined ? within : [...within, $ref])
-  const alternative = firstDefined((node.oneOf ?? node.anyOf ?? []) as Schema[], below)
-  const parts = [...((node.allOf as Schema[]) ?? []).map(below), alternative].filter(isDefined)
+  const [all, alternatives] = [node.allOf ?? [], node.oneOf ?? node.anyOf ?? []] as [Schema[], Schema[]]
+  const parts = [...all.map(below), firstDefined(alternatives, below)].filter(isDefined)
   const properties = Object.entries((node.properties ?? {}) as Record<string, Schema>)
+  if (all.length + alternatives.length > 0 && parts.length + properties.length === 0) return undefined
   const [type] = [node.type].flat()
   if (type === 'array' && node.items !== undefined) return [below(node.items)].filter(isDefined)
   if (type !== 'object' && properties.length === 0 && parts.length > 0 && !isObject(parts[0])) return parts[0]

@@ -9,6 +9,10 @@ export const houseDocument = 'test/documents/house-rules.yaml'
 
 const handlers = `import { errorNumbers } from '../generated/error-numbers.ts'
 import type { Handlers } from './openapi/handler-types.ts'
+import type { StoredPlant } from './store/plant-store.ts'
+
+export const toStored = (plant: StoredPlant) => plant
+export const fromStored = (plant: StoredPlant) => plant
 
 export const handlers = (..._stores: unknown[]): Handlers => ({
   async createPlant({ body: { id, name } }) {

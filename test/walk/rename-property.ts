@@ -12,14 +12,19 @@ const files = [
   'test/contract/property/service.test.ts',
 ]
 
+/** Tests of what the store keeps, in which only texts in JSON have the name of the wire. */
+const filesWithJson = ['test/cli/plant-line.test.ts', 'test/cli/plants-postgres.test.ts']
+
 /** Renames a property in the document, and wherever a test or a text has its name. Throws where a file has it nowhere. */
 export function renameProperty(directory: string, from: string, to: string): void {
-  for (const file of files) {
-    const path = join(directory, file)
-    const text = readFileSync(path, 'utf8')
-    // Between single quotes it is a member of what the store keeps, whose name stays.
-    const renamed = text.replaceAll(new RegExp(`(?<!')\\b${from}\\b(?!')`, 'g'), to)
-    if (renamed === text) throw new Error(`${path} names no ${from}`)
-    writeFileSync(path, renamed)
-  }
+  // Between single quotes it is a member of what the store keeps, whose name stays.
+  for (const file of files) edit(join(directory, file), new RegExp(`(?<!')\\b${from}\\b(?!')`, 'g'), to)
+  for (const file of filesWithJson) edit(join(directory, file), new RegExp(`"${from}"`, 'g'), `"${to}"`)
+}
+
+function edit(path: string, found: RegExp, text: string): void {
+  const before = readFileSync(path, 'utf8')
+  const after = before.replaceAll(found, text)
+  if (after === before) throw new Error(`${path} has no ${found}`)
+  writeFileSync(path, after)
 }

@@ -10,9 +10,9 @@ const { options } = commandLine(
 Makes the changes of a maintainer in a copy of the project, one after the other: the document first, then what the
 compiler asks for. After each of them the copy is generated, compiled and tested where it was touched, and the service
 answers a call with each store; at the end the whole test runs, unless it is left out. Prints what each change took.
-Exits with 1 at the first failure. The copy then stays, and with --keep in any case: a Git repository with one commit for
-each step. A patch that the source has moved away from is mended there, by "git apply --reject", and replaced by what
-"git diff -U1" then gives without generated/.
+Exits with 1 at the first failure. The copy then stays, and with --keep in any case: a Git repository with one commit
+for each step. A patch that the source has moved away from is mended there, by "git apply --reject", and replaced by
+what "git diff -U1" then gives without generated/.
 `,
   { 'without-tests': false, keep: false },
 )

@@ -12,13 +12,15 @@ import { createValidator } from '../openapi/validator.ts'
 import type { StoredPlant } from '../store/plant-store.ts'
 
 const routes = generated as unknown as Routes
+type Body = NonNullable<Operation['schema']['body']>
+
 const operationId: keyof operations = 'createPlant'
 
 /** Returns what reads the plant of a line by the rules for a body of POST /plants, or tells why there is none. */
 export function plantParser(): (line: Buffer) => StoredPlant | string {
   const operation = routes.operations.find((each) => each.operationId === operationId) as Operation
-  const [content] = Object.values(operation.schema.body?.content ?? {})
-  const validate = createValidator(routes.schemas).request(content?.schema ?? true, 'plant')
+  const [content] = Object.values((operation.schema.body as Body).content) as [Body['content'][string]]
+  const validate = createValidator(routes.schemas).request(content.schema, 'plant')
   return (line) => {
     const document = parse(line)
     if (document instanceof JsonError) return `not JSON: ${document.message}`

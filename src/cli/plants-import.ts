@@ -81,7 +81,7 @@ async function createLines(input: Readable, { limit, tally, create, interrupt }:
           continue
         }
         batch.push(plant)
-        size += bytes?.length ?? 0
+        size += (bytes as Buffer).length
         if (batch.length === batchLength || size >= batchBytes) await createNext()
       }
     }

@@ -38,7 +38,7 @@ export function allowOrigins(app: FastifyInstance<Server>, { origins, ...names }
     response.setHeader('access-control-expose-headers', exposed)
   })
   return ({ raw }, reply) => {
-    if (!isPreflight(raw) || !allowed.has(raw.headers.origin ?? '')) return undefined
+    if (!isPreflight(raw) || !allowed.has(String(raw.headers.origin))) return undefined
     reply.code(204).headers(permissions).send()
     return answered
   }

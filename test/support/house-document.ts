@@ -9,14 +9,15 @@ export const houseDocument = 'test/documents/house-rules.yaml'
 
 const handlers = `import { errorNumbers } from '../generated/error-numbers.ts'
 import type { Handlers } from './openapi/handler-types.ts'
-import type { StoredPlant } from './store/plant-store.ts'
+import type { PlantOperations, StoredPlant } from './store/plant-store.ts'
 
 export const toStored = (plant: StoredPlant) => plant
 export const fromStored = (plant: StoredPlant) => plant
 
-export const handlers = (..._stores: unknown[]): Handlers => ({
+export const handlers = (store: Pick<PlantOperations, 'create'>): Handlers => ({
   async createPlant({ body: { id, name } }) {
-    if (id === 0n) return { status: 409, body: { error: errorNumbers.idTaken, message: 'no id' } }
+    const outcome = await store.create({ id, name })
+    if (outcome === 'conflict') return { status: 409, body: { error: errorNumbers.idTaken, message: 'no id' } }
     return { status: 200, body: { name } }
   },
 })

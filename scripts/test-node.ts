@@ -1,7 +1,7 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 
@@ -43,9 +43,24 @@ async function testOn(directory: string): Promise<number> {
   await cp('.', project, { recursive: true, filter: (path) => !leftOut.includes(basename(path)) })
 
   const node = join(tools, 'node_modules', 'node')
-  const env = { ...process.env, ...(await headersOf(node)) }
+  const env = { ...process.env, ...(await headersOf(await withHeaders(node, directory))) }
   env.PATH = [join(node, 'bin'), env.PATH].join(delimiter)
   return (await run(['ci'], { cwd: project, env })) || (await run(['test', '--', ...args], { cwd: project, env }))
+}
+
+/**
+ * Returns the package of Node whose headers fit. Those of Node 24.19 and later abort the process when a database is
+ * collected as garbage (nodejs/node issue 65446), so for that Node it is an earlier one, which has the same ABI.
+ */
+async function withHeaders(node: string, directory: string): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(node, 'package.json'), 'utf8')) as { version: string }
+  const [major, minor] = version.split('.').map(Number) as [number, number]
+  if (major !== 24 || minor < 19) return node
+  const headers = join(directory, 'headers')
+  await mkdir(headers)
+  await writeFile(join(headers, 'package.json'), '{"allowScripts":{"node":true}}')
+  await run(['install', '--no-save', 'node@24.18.1'], { cwd: headers })
+  return join(headers, 'node_modules', 'node')
 }
 
 /** Returns the variable by which node-gyp finds the headers, which the package of the platform has beside the binary. */

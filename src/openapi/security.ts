@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Client } from '../http/authenticated-client.ts'
+import { toContractError } from '../http/errors.ts'
 import type { SecurityRequirement } from './routes.ts'
 
 /**
@@ -44,4 +45,10 @@ const both =
 const either =
   (one: Verifier, other: Verifier): Verifier =>
   (request, done) =>
-    one(request, (refusal, client) => (refusal === undefined ? done(undefined, client) : other(request, done)))
+    one(request, (refusal, client) => {
+      if (refusal === undefined) return done(undefined, client)
+      other(request, (second, client) => done(second && weightier(refusal, second), client))
+    })
+
+/** Returns the refusal that is not about missing credentials: a client that is limited must learn when to come back. */
+const weightier = (first: Error, second: Error): Error => (toContractError(first).statusCode === 401 ? second : first)

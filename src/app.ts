@@ -50,7 +50,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     http: {
       ...serverOptions.http,
       maxHeaderSize: limits.headers,
-      headersTimeout: limits.headersTime,
+      // Node refuses headers that may take longer than the request, for which its default is 300 s.
+      headersTimeout: Math.min(limits.headersTime, limits.requestTime),
+      requestTimeout: limits.requestTime,
       // How often Node looks for requests that are past their time.
       connectionsCheckingInterval: Math.min(1_000, limits.headersTime),
     },

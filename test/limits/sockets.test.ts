@@ -209,3 +209,13 @@ t.test('a client that does not read is cut off after CONNECT too', async (t) => 
   const client = await openSocket(t, port, `${request()}CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n`)
   t.equal(await client.closed(5_000), '')
 })
+
+t.test('headers may have any time: longer than the default of Node, and longer than the request', async (t) => {
+  for (const times of [
+    { headersTime: 400_000, requestTime: 500_000 },
+    { headersTime: 60_000, requestTime: 30_000 },
+  ]) {
+    const { send } = await listening(t, { limits: times })
+    t.match(await send(), { status: 200 })
+  }
+})

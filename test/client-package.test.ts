@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { type Analysis, checkPackage, createPackageFromTarballData } from '@aret
 import t from 'tap'
 import { writeClientPackage } from '../scripts/build/client-package.ts'
 import { open } from './support/browser.ts'
+import { chromium, withoutBrowser } from './support/chromium.ts'
 import { token } from './support/service.ts'
 import { startService } from './support/service-process.ts'
 
@@ -94,10 +95,7 @@ t.test('it is installed without a network, compiles and runs', async (t) => {
   t.equal((await run(process.execPath, ['program.js'], { cwd: consumer })).stdout, 'Monstera deliciosa\n')
 })
 
-const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium'
-const skip = existsSync(chromium) ? false : `NOT RUN: there is no browser at ${chromium}: CHROMIUM names another`
-
-t.test('it runs in a browser, on a page of an origin that the service allows', { skip }, async (t) => {
+t.test('it runs in a browser, on a page of an origin that the service allows', { skip: withoutBrowser }, async (t) => {
   const client = readFileSync(join(source, 'client.js'))
   const pages = createServer(({ url }, response) => {
     const isClient = url === '/client.js'

@@ -1,7 +1,7 @@
 import { type FSWatcher, readdirSync, watch } from 'node:fs'
 import { join } from 'node:path'
 
-/** Milliseconds without a change until it is told, because editors write a file in several steps. */
+/** Milliseconds to wait after the last change before calling back: editors write a file in several steps. */
 const quiet = 50
 
 /**

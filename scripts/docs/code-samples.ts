@@ -50,7 +50,7 @@ function curl({ method, server, target, headers, body }: ExampleRequest): string
   return lines.join(' \\\n  ')
 }
 
-/** What the client sends unless it is told another media type. */
+/** Media type that the client sends by default. */
 const json = 'application/json'
 
 function client({ method, server, path, params, headers, body, hasToken }: ExampleRequest): string {

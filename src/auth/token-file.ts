@@ -28,8 +28,8 @@ export const rules: Record<keyof TokenEntry, Rule> = {
 }
 
 /**
- * Reads a tokens file; rejects, in one line, when it cannot be read or other users than its owner may write it. `on.size` is told
- * its bytes before it is read.
+ * Reads a tokens file; rejects, in one line, when it cannot be read or other users than its owner may write it. Calls
+ * `on.size` with the size in bytes before it reads.
  */
 export async function readTokensFile(path: string, on: { size?(bytes: number): void } = {}): Promise<Buffer> {
   // Without O_NONBLOCK, to open a pipe is to wait for who writes it.

@@ -80,7 +80,7 @@ async function run([command = '', ...args]: string[]): Promise<void> {
   }
 }
 
-/** Returns what is told of the first SIGINT or SIGTERM; a second one ends the process at once. */
+/** Returns a signal that aborts at the first SIGINT or SIGTERM; the second one ends the process at once. */
 function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())

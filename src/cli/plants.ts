@@ -56,7 +56,7 @@ export async function plants(
     return 0
   }
   const { storeUrl, limits } = readConfig({ STORE_URL, BODY_LIMIT })
-  // What cannot be written is told where it is written.
+  // Each write reports its own failure.
   terminal.stdout.on('error', () => {})
   try {
     return await command.run({ ...options, storeUrl, limit: limits.body, terminal })

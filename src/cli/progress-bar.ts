@@ -5,13 +5,13 @@ export type Screen = Writable & { isTTY?: boolean; columns?: number }
 
 export type ProgressBar = {
   isShown: boolean
-  /** Shows how many plants are done and which part of all that is, when it is known. */
+  /** Shows the number of plants done, and the fraction of all plants (0 to 1) when it is known. */
   update(plants: number, part?: number): void
   /** Removes the bar. */
   end(): void
 }
 
-/** Milliseconds between two looks of a bar: a terminal takes longer than a page. */
+/** Milliseconds between two drawings: writing to a terminal costs more than reading a page of plants. */
 const interval = 100
 const width = 24
 const erase = '\r\x1b[K'

@@ -3,7 +3,7 @@ import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 
 export type Commit = (batch: StoredPlant[]) => CreateOutcome[]
 
-/** Returns what creates plants in one transaction. */
+/** Returns a function that creates a batch of plants in one transaction. */
 export function committer(database: Database.Database): Commit {
   const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
   const select = database.prepare<[bigint], { name: string; tag: string | null }>(
@@ -18,8 +18,8 @@ export function committer(database: Database.Database): Commit {
 }
 
 /**
- * Leaves the file to others for as long as each commit takes: SQLite has no queue for its lock, and who comes back at once
- * would always be the first.
+ * Returns a commit that leaves the file unlocked after each batch for as long as the batch took: SQLite has no queue for
+ * its lock, so a writer that returned at once would starve the others.
  */
 export function politely(commit: Commit): Commit {
   const never = new Int32Array(new SharedArrayBuffer(4))

@@ -11,7 +11,7 @@ import {
 
 export type Answer = { method: string; path: string; status: number; headers: Record<string, unknown>; body: string }
 
-/** What is asked of a test here; a tap test has it. */
+/** The assertions of tap that are used here. */
 export type Assertions = {
   ok(value: unknown, ...message: [] | [string]): unknown
   equal(found: unknown, wanted: unknown, ...message: [] | [string]): unknown

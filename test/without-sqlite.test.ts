@@ -14,7 +14,7 @@ for (const name of ['package.json', 'generated/openapi.json', 'generated/routes.
   cpSync(name, join(directory, name))
 }
 await bundle(join(directory, 'dist'))
-const commandOf = (file: string) => ['env', '-u', 'NODE_OPTIONS', process.execPath, join(directory, 'dist', file)]
+const commandOf = (file: string) => [process.execPath, join(directory, 'dist', file)]
 const command = commandOf('server.js')
 
 const missing =

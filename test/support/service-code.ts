@@ -36,8 +36,7 @@ export async function builtCode(t: Test): Promise<ServiceCode> {
   const dist = join(directory, 'dist')
   cpSync(await cachedBundle(), dist, { recursive: true })
   return {
-    // tap loads its hooks into each child process by this variable, which spawn adds again where it is left out.
-    command: ['env', '-u', 'NODE_OPTIONS', process.execPath, join(dist, 'server.js')],
+    command: [process.execPath, join(dist, 'server.js')],
     storeModule: pathToFileURL(join(dist, 'store.js')).href,
     docs: join(dist, 'docs', 'index.html'),
   }

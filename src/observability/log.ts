@@ -31,8 +31,9 @@ export async function createLog({ level, format, isShared }: LogOptions): Promis
 }
 
 async function forPeople(output: LogOutput): Promise<LogOutput> {
-  const { prettyFactory } = await import('pino-pretty')
-  const format = prettyFactory({
+  // In the bundle a CommonJS package has its default export only.
+  const { default: pretty } = await import('pino-pretty')
+  const format = pretty.prettyFactory({
     colorize: process.stdout.isTTY === true,
     translateTime: 'SYS:HH:MM:ss.l',
     singleLine: true,

@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startPostgres } from '../scripts/postgres/temporary-postgres.ts'
 import { ask } from './support/ask.ts'
-import { builtCode } from './support/service-code.ts'
 import { spawnService, startService } from './support/service-process.ts'
 import { openSocket } from './support/sockets.ts'
 
@@ -11,10 +10,8 @@ const canary = 'c4n4ry0Xq7vTz2LmPw9R'
 const token = `token-${canary}-abcdefghij`
 const authorization = `Bearer ${token}`
 
-const { command } = await builtCode(t)
-
 async function start(t: Test, environment: Record<string, string>) {
-  const service = await startService(t, { ACCESS_TOKENS: token, LOG_LEVEL: 'debug', ...environment }, { command })
+  const service = await startService(t, { ACCESS_TOKENS: token, LOG_LEVEL: 'debug', ...environment })
   const send = async (body: string, headers: Record<string, string> = {}, path = '/plants') => {
     const all = { authorization, 'content-type': 'application/json', ...headers }
     return (await ask(service.url + path, { method: 'POST', headers: all, body })).status
@@ -149,7 +146,7 @@ t.test('a start that is refused leaves nothing behind', async (t) => {
     { ACCESS_TOKENS: token, STORE_URL: `module:${directory}/store.mjs` },
   ]
   for (const environment of cases) {
-    const { code, stdout, stderr } = await spawnService(environment, { command }).untilEnded()
+    const { code, stdout, stderr } = await spawnService(environment).untilEnded()
     t.equal(code, 1)
     t.match(stderr, /^plant-store: [^\n]+\n$/)
     t.notOk((stdout + stderr).includes(canary))

@@ -22,7 +22,7 @@ t.test('each row names a test that is there, or says why there is none', async (
     }
     const [, file = '', name = ''] = /^`([^`]+)` (.+)$/.exec(test) ?? []
     // The suite of every store is part of the package.
-    const path = join(file.endsWith('.test.ts') ? 'test' : 'src', file)
+    const path = join(/\.(test|long)\.ts$/.test(file) ? 'test' : 'src', file)
     if (!t.ok(file !== '' && existsSync(path), `${id}: ${test}`)) continue
     const source = readFileSync(path, 'utf8')
     t.ok(source.includes(`'${name}'`) || new RegExp(`\\b${name}\\b[,:]`).test(source), `${id}: ${file} has "${name}"`)

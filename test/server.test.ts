@@ -11,6 +11,7 @@ import { until } from '../scripts/system/until.ts'
 import { document } from './support/contract.ts'
 import { endedAtOnce } from './support/process.ts'
 import { token } from './support/service.ts'
+import { sourceCode } from './support/service-code.ts'
 import { spawnService, startService } from './support/service-process.ts'
 import { openSocket } from './support/sockets.ts'
 import { noSqlite } from './support/sqlite.ts'
@@ -51,7 +52,7 @@ t.test('a plant outlives the process', { skip: noSqlite }, async (t) => {
 })
 
 t.test('without tokens one is made, with a command that works', async (t) => {
-  const { find, stop } = await startService(t, { ACCESS_TOKENS: '' })
+  const { find, stop } = await startService(t, { ACCESS_TOKENS: '' }, sourceCode)
   const [, command = '', made = ''] = await find(
     'stderr',
     /^(curl .* 'Authorization: Bearer (plants_[\w-]{49})' .*)\n/m,
@@ -109,7 +110,7 @@ t.test('a start that cannot be is refused with one line', async (t) => {
     [{ HOST: '0.0.0.0', ACCESS_TOKENS: '' }, /^plant-store: ACCESS_TOKENS is not set, .*\n$/],
   ]
   for (const [environment, line] of cases) {
-    const { code, stdout, stderr } = endedAtOnce(await spawnService(environment).untilEnded())
+    const { code, stdout, stderr } = endedAtOnce(await spawnService(environment, sourceCode).untilEnded())
     t.same([code, stdout], [1, ''])
     t.match(stderr, line)
   }
@@ -123,7 +124,7 @@ t.test('when the store fails for good, the process ends and a supervisor can sta
       failure: new Promise((resolve) => process.once('SIGUSR2', () => resolve(new Error('the disk is on fire')))),
     })`,
   })
-  const { create, stop, banner } = await startService(t, { STORE_URL: `module:${directory}/store.mjs` })
+  const { create, stop, banner } = await startService(t, { STORE_URL: `module:${directory}/store.mjs` }, sourceCode)
   t.equal((await create('{"id":1,"name":"a"}')).status, 503)
   const told = 'plant-store: the store has failed: the disk is on fire\n'
   t.hasStrict(endedAtOnce(await stop('SIGUSR2')), { code: 1, signal: null, stderr: `${banner}${told}` })
@@ -163,7 +164,7 @@ t.test('a signal ends a service that does not serve yet, and a start that is ref
     export const open = () => anyStore({ close: async () => { throw new Error('stuck') } })`,
   })
   const STORE_URL = `module:${directory}/slow.mjs`
-  const slow = spawnService({ STORE_URL })
+  const slow = spawnService({ STORE_URL }, sourceCode)
   await slow.find('stdout', /^opening$/m)
   t.same(await slow.stop(), { code: 0, signal: null, stdout: 'opening\n', stderr: '' })
   const half = `module:${directory}/half.mjs`
@@ -191,7 +192,7 @@ t.test('a password in the URL of a store is not shown', async (t) => {
 })
 
 t.test('an address of IPv6 is written as one', async (t) => {
-  const { url, create, stop } = await startService(t, { HOST: '::1' })
+  const { url, create, stop } = await startService(t, { HOST: '::1' }, sourceCode)
   t.match(url, /^http:\/\/\[::1\]:\d+$/)
   t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
   t.hasStrict(await stop(), { code: 0, signal: null })
@@ -200,7 +201,7 @@ t.test('an address of IPv6 is written as one', async (t) => {
 t.test('a tokens file that breaks is told in the log and by a metric, and its last good tokens go on', async (t) => {
   const path = tokensFile(t, ['gardener', token])
   const good = readFileSync(path, 'utf8')
-  const { find, create, page, stop } = await startService(t, { ACCESS_TOKENS: '', TOKENS_FILE: path })
+  const { find, create, page, stop } = await startService(t, { ACCESS_TOKENS: '', TOKENS_FILE: path }, sourceCode)
   const figure = async () => /^plant_store_tokens_file_good (\d)$/m.exec((await page('/metrics')).body)?.[1]
   await find('stdout', /^\{"level":"info".*"clients":1,"msg":"tokens file read"\}$/m)
   t.equal(await figure(), '1')
@@ -222,7 +223,7 @@ t.test('a tokens file that breaks is told in the log and by a metric, and its la
 })
 
 t.test('more connections than are allowed are counted', async (t) => {
-  const { port, page } = await startService(t, { CONNECTIONS_LIMIT: '1' })
+  const { port, page } = await startService(t, { CONNECTIONS_LIMIT: '1' }, sourceCode)
   const first = await openSocket(t, port)
   const second = await openSocket(t, port)
   t.equal(await second.closed(), '')

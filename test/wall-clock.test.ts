@@ -7,8 +7,8 @@ import t, { type Test } from 'tap'
 import { until } from '../scripts/system/until.ts'
 import { ask } from './support/ask.ts'
 import { audience, createKey, startIssuer } from './support/issuer.ts'
-import { nodeCommand } from './support/process.ts'
 import { authorization } from './support/service.ts'
+import { builtCode } from './support/service-code.ts'
 import { startService } from './support/service-process.ts'
 import { noSqlite } from './support/sqlite.ts'
 import { inSeconds, tokensFile } from './support/tokens.ts'
@@ -24,7 +24,7 @@ async function startWithClock(t: Test, environment: Record<string, string> = {})
   const WALL_CLOCK_SHIFT = join(directory, 'shift')
   writeFileSync(WALL_CLOCK_SHIFT, '0')
   const preload = pathToFileURL(resolve('test/support/shifted-clock.js')).href
-  const [node = '', ...args] = nodeCommand(resolve('src/server.ts'))
+  const [node = '', ...args] = builtCode.command
   const service = await startService(
     t,
     { WALL_CLOCK_SHIFT, ...environment },

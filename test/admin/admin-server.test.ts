@@ -12,7 +12,7 @@ import type { ManagementOptions } from '../../src/admin/pages.ts'
 import { openStore } from '../../src/store/open.ts'
 import { type Answer, ask as askUrl } from '../support/ask.ts'
 import { contract } from '../support/contract.ts'
-import { builtCode } from '../support/service-code.ts'
+import { copiedCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 import { openSocket } from '../support/sockets.ts'
 
@@ -233,7 +233,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
 t.test('in this process', async (t) => suite(t, startHere))
 
 t.test('as the built bundle', async (t) => {
-  const { command, docs } = await builtCode(t)
+  const { command, docs } = copiedCode(t)
   mkdirSync(dirname(docs))
   writePages(docs)
   const store = storeModule(t)

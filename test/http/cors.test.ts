@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { request } from '../support/raw.ts'
 import { createService } from '../support/service.ts'
-import { builtCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 import { openSocket } from '../support/sockets.ts'
 
@@ -31,7 +30,6 @@ const inThisProcess: Start = async (t, origins) => {
 }
 
 const asBundle: Start = async (t, origins) => {
-  const { command } = await builtCode(t)
   const path = join(t.testdir({ 'package.json': '{"type":"module"}' }), 'store.js')
   writeFileSync(path, store)
   const limits = {
@@ -41,7 +39,7 @@ const asBundle: Start = async (t, origins) => {
     AUTH_FAILURES_PER_MINUTE: '2',
   }
   const environment = { ...limits, STORE_URL: `module:${path}`, CORS_ORIGINS: origins.join() }
-  return (await startService(t, environment, { command })).port
+  return (await startService(t, environment)).port
 }
 
 type Reply = { status: number; headers: Record<string, string>; body: string }

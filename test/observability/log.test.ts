@@ -1,11 +1,12 @@
 import { existsSync, openSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { ask } from '../support/ask.ts'
-import { startService } from '../support/service-process.ts'
+import { forSourceAndBundle, sourceCode } from '../support/service-code.ts'
+import { type ServiceOptions, startService } from '../support/service-process.ts'
 
 /** A service whose log is read, with what sends it a create. */
-async function start(t: Test, environment: Record<string, string> = {}) {
-  const service = await startService(t, environment)
+async function start(t: Test, environment: Record<string, string> = {}, options: ServiceOptions = {}) {
+  const service = await startService(t, environment, options)
   const create = async (id: number, headers: Record<string, string> = {}) =>
     (await service.create(JSON.stringify({ id, name: `plant ${id}` }), headers)).headers['x-request-id']
   const end = async () => {
@@ -25,7 +26,7 @@ const lines = (text: string): Record<string, unknown>[] =>
     .filter(({ msg }) => !msg.startsWith('Server listening'))
 
 t.test('a line of JSON for each request, whose level says how it went', async (t) => {
-  const { create, end, url } = await start(t)
+  const { create, end, url } = await start(t, {}, sourceCode)
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   await create(1, { 'x-request-id': 'mine', traceparent })
   const made = await create(1, { authorization: 'Bearer wrong' })
@@ -94,7 +95,7 @@ t.test('a failure has a line with its cause, and nothing else of what was thrown
       import { anyStore } from '${import.meta.resolve('../support/any-store.js')}'
       export const open = async () => anyStore({ create: async ({ id }) => { throw causes[id]() } })`,
   })
-  const { create, end } = await start(t, { STORE_URL: `module:${directory}/store.mjs` })
+  const { create, end } = await start(t, { STORE_URL: `module:${directory}/store.mjs` }, sourceCode)
   const ids = [await create(1), await create(2), await create(3)]
   const text = await end()
   t.notMatch(text, /canary/)
@@ -126,12 +127,14 @@ t.test('a failure has a line with its cause, and nothing else of what was thrown
   ])
 })
 
-t.test('people get lines for people', async (t) => {
-  const { create, end } = await start(t, { LOG_FORMAT: 'pretty' })
-  await create(1)
-  const text = await end()
-  t.match(text, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request \{.*"client":"access-token-1".*\}$/m)
-  t.equal(text.split('\n').filter((line) => line !== '' && !line.includes('Server listening')).length, 1)
+forSourceAndBundle(t, (t, code) => {
+  t.test('people get lines for people', async (t) => {
+    const { create, end } = await start(t, { LOG_FORMAT: 'pretty' }, code)
+    await create(1)
+    const text = await end()
+    t.match(text, /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request \{.*"client":"access-token-1".*\}$/m)
+    t.equal(text.split('\n').filter((line) => line !== '' && !line.includes('Server listening')).length, 1)
+  })
 })
 
 const full = '/dev/full'

@@ -9,7 +9,7 @@ import { openLogOutput } from '../../src/observability/log-output.ts'
 import { ask } from '../support/ask.ts'
 import { nodeCommand, spawnProcess } from '../support/process.ts'
 import { authorization, token } from '../support/service.ts'
-import { sourceCode } from '../support/service-code.ts'
+import { builtCode, sourceCode } from '../support/service-code.ts'
 import { onTerminal, unreadPipe, withoutTerminal } from '../support/terminal.ts'
 
 // Most of the time they wait.
@@ -20,6 +20,7 @@ const logWriter = nodeCommand(resolve('test/support/log-writer.ts'))
 const unread = 'stdout is not read; up to 16 MB wait for its reader, lines beyond are dropped'
 
 type Where = { format: string; terminal?: 'apart' | 'there' }
+type Place = Where & { skip?: string | false; end: string; command?: string[] }
 
 /** Runs a module with a stdout that nobody reads, which is a terminal unless `terminal` is left out. */
 function runUnread(t: Test, command: string[], { format, terminal }: Where, environment: Record<string, string> = {}) {
@@ -42,9 +43,15 @@ function runUnread(t: Test, command: string[], { format, terminal }: Where, envi
   return { ...running, ...pipe, pid, hasEnded, ended, reasons }
 }
 
-const places: Record<string, Where & { skip?: string | false; end: string }> = {
+const places: Record<string, Place> = {
   'lines for people on a terminal': { format: 'pretty', terminal: 'apart', skip: withoutTerminal, end: '1' },
-  'lines of JSON on a terminal': { format: 'json', terminal: 'apart', skip: withoutTerminal, end: '1' },
+  'lines of JSON on a terminal': {
+    format: 'json',
+    terminal: 'apart',
+    skip: withoutTerminal,
+    end: '1',
+    command: sourceCode.command,
+  },
   'lines for people on the terminal of stderr': {
     format: 'pretty',
     terminal: 'there',
@@ -56,14 +63,14 @@ const places: Record<string, Where & { skip?: string | false; end: string }> = {
   'lines of JSON in a pipe': { format: 'json', end: 'SIGKILL' },
 }
 
-for (const [name, { skip = false, end, ...where }] of Object.entries(places)) {
+for (const [name, { skip = false, end, command = builtCode.command, ...where }] of Object.entries(places)) {
   t.test(
     `${name} that nobody reads keep the service neither from requests nor from its end`,
     { skip, buffered: true },
     async (t) => {
       const port = await freePort()
       const environment = { ACCESS_TOKENS: token, PORT: String(port), DRAIN_DEADLINE: '2000' }
-      const { pid, reasons, ended } = runUnread(t, sourceCode.command, where, environment)
+      const { pid, reasons, ended } = runUnread(t, command, where, environment)
       const url = `http://127.0.0.1:${port}/plants`
       const answers = async () => (await ask(url).catch(() => undefined)) !== undefined
       await until(answers, 'the service serves')

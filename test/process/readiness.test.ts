@@ -3,29 +3,28 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { until } from '../../scripts/system/until.ts'
 import { readinessLog, readyBecomes, readyMetric } from '../support/readiness-figures.ts'
-import { builtCode } from '../support/service-code.ts'
+import { builtCode, sourceCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 import { storeWith, twoWorkers } from '../support/workers.ts'
 
-const code = await builtCode(t)
-
 /** Starts a service whose store has other members. */
-const start = (t: Test, members: string, environment = {}) =>
+const start = (t: Test, members: string, environment = {}, code = builtCode) =>
   startService(t, { STORE_URL: storeWith(t, members, 'memory:', code), ...environment }, code)
 
-for (const [where, environment] of [
-  ['one process', {}],
-  ['two workers', twoWorkers],
+for (const [where, environment, code] of [
+  ['one process', {}, sourceCode],
+  ['two workers', twoWorkers, builtCode],
 ] as const) {
   t.test(`the metric of readiness exists and follows the store without a probe, in ${where}`, async (t) => {
     const members = "ready: async () => { if (existsSync(flag)) throw new Error('no disk') },"
-    const service = await start(t, members, environment)
+    const service = await start(t, members, environment, code)
     t.equal(await readyMetric(service), '1')
     const flag = join(t.testdirName, 'flag')
     writeFileSync(flag, '')
     await readyBecomes(service, '0')
     rmSync(flag)
     await readyBecomes(service, '1')
+    t.hasStrict(await service.stop(), { code: 0, signal: null })
   })
 }
 

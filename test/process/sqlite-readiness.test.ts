@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { until } from '../../scripts/system/until.ts'
 import { readinessLog, readyBecomes } from '../support/readiness-figures.ts'
-import { builtCode } from '../support/service-code.ts'
 import { type ServiceProcess, startService } from '../support/service-process.ts'
 import { needSqlite } from '../support/sqlite.ts'
 
@@ -16,7 +15,7 @@ needSqlite(t)
  */
 async function startSqlite(t: Test) {
   const path = join(t.testdir({}), 'plants.db')
-  const service = await startService(t, { STORE_URL: `sqlite:${path}` }, await builtCode(t))
+  const service = await startService(t, { STORE_URL: `sqlite:${path}` })
   let id = 0
   const create = async () => (await service.create(JSON.stringify({ id: ++id, name: 'a' }))).status
   return { ...service, path, create }

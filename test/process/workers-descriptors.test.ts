@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { withChildren } from '../../scripts/system/process-usage.ts'
-import { builtCode } from '../support/service-code.ts'
 import { startWorkers, storeWith } from '../support/workers.ts'
 
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'NOT RUN: prlimit is not installed'
@@ -11,8 +10,7 @@ t.test(
   'workers without a free file descriptor lose connections, and get the next ones once they have',
   { skip },
   async (t) => {
-    const code = await builtCode(t)
-    const { create, child } = await startWorkers(t, { STORE_URL: storeWith(t, '', 'memory:', code) }, code)
+    const { create, child } = await startWorkers(t, { STORE_URL: storeWith(t) })
     const [, ...workers] = withChildren(child.pid as number)
     t.equal(workers.length, 2)
     const limit = (pid: number, files: number | string) => {

@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import t from 'tap'
 import { until } from '../../scripts/system/until.ts'
 import { endedAtOnce } from '../support/process.ts'
+import { sourceCode } from '../support/service-code.ts'
 import { spawnService } from '../support/service-process.ts'
 import { openSocket } from '../support/sockets.ts'
 import { gone, startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
 
 t.test('a worker that is stuck keeps neither operators nor the end waiting', async (t) => {
-  const STORE_URL = storeWith(t, "create: () => { console.log('taken by ' + process.pid); while (true); },")
-  const { create, find, page, becomes, signal, stop, banner } = await startWorkers(t, { STORE_URL })
+  const stuck = "create: () => { console.log('taken by ' + process.pid); while (true); },"
+  const STORE_URL = storeWith(t, stuck, 'memory:', sourceCode)
+  const { create, find, page, becomes, signal, stop, banner } = await startWorkers(t, { STORE_URL }, sourceCode)
   t.match(await page('/metrics'), /^http_server_active_requests 0$/m)
   const answer = create(1).catch(() => 'cut off')
   const [, pid] = await find('stdout', /^taken by (\d+)\n/m)
@@ -29,13 +31,15 @@ t.test('without the primary process the workers end', async (t) => {
 })
 
 t.test('a signal ends workers that do not serve yet', async (t) => {
-  const slow = storeWith(t, "opening: await (console.log('opening'), new Promise(() => {})),")
-  const starting = spawnService({ ...twoWorkers, STORE_URL: slow })
+  const opening = "opening: await (console.log('opening'), new Promise(() => {})),"
+  const slow = storeWith(t, opening, 'memory:', sourceCode)
+  const starting = spawnService({ ...twoWorkers, STORE_URL: slow }, sourceCode)
   await starting.find('stdout', /^opening$/m)
   t.hasStrict(await starting.stop(), { code: 0, signal: null, stderr: '' })
 
-  const STORE_URL = storeWith(t, 'opening: await (existsSync(flag) && new Promise(() => {})),')
-  const { pids, becomes, stop } = await startWorkers(t, { STORE_URL })
+  const later = 'opening: await (existsSync(flag) && new Promise(() => {})),'
+  const STORE_URL = storeWith(t, later, 'memory:', sourceCode)
+  const { pids, becomes, stop } = await startWorkers(t, { STORE_URL }, sourceCode)
   const [first] = await pids()
   writeFileSync(join(t.testdirName, 'flag'), '')
   process.kill(first, 'SIGKILL')
@@ -44,7 +48,8 @@ t.test('a signal ends workers that do not serve yet', async (t) => {
 })
 
 t.test('a worker that has just ended gets no successor at the end', async (t) => {
-  const { pids, becomes, stop, banner } = await startWorkers(t, { STORE_URL: storeWith(t) })
+  const STORE_URL = storeWith(t, '', 'memory:', sourceCode)
+  const { pids, becomes, stop, banner } = await startWorkers(t, { STORE_URL }, sourceCode)
   const [first] = await pids()
   process.kill(first, 'SIGKILL')
   await becomes(/^worker \d+ ended by SIGKILL\n$/)
@@ -53,7 +58,8 @@ t.test('a worker that has just ended gets no successor at the end', async (t) =>
 })
 
 t.test('a worker that ends while it is sent a connection is replaced, and its connections are closed', async (t) => {
-  const { port, pids, becomes, stop, banner } = await startWorkers(t, { STORE_URL: storeWith(t) })
+  const STORE_URL = storeWith(t, '', 'memory:', sourceCode)
+  const { port, pids, becomes, stop, banner } = await startWorkers(t, { STORE_URL }, sourceCode)
   const [first] = await pids()
   process.kill(first, 'SIGSTOP')
   const request = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'

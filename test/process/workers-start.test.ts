@@ -3,13 +3,14 @@ import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
 import { until } from '../../scripts/system/until.ts'
 import { endedAtOnce } from '../support/process.ts'
+import { sourceCode } from '../support/service-code.ts'
 import { spawnService, startService } from '../support/service-process.ts'
 import { openSocket } from '../support/sockets.ts'
 import { startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
 
 t.test('connections beyond the limit of each worker are closed and counted', async (t) => {
-  const environment = { CONNECTIONS_LIMIT: '1', STORE_URL: storeWith(t) }
-  const { port, page, create, stop, banner } = await startWorkers(t, environment)
+  const environment = { CONNECTIONS_LIMIT: '1', STORE_URL: storeWith(t, '', 'memory:', sourceCode) }
+  const { port, page, create, stop, banner } = await startWorkers(t, environment, sourceCode)
   const request = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
   const [first, second] = await Promise.all([openSocket(t, port, request), openSocket(t, port, request)])
   // The answer shows that a worker has taken the connection, which is kept.

@@ -2,10 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { testDatabase } from '../../scripts/postgres/test-database.ts'
-import { builtCode } from '../support/service-code.ts'
 import { startWorkers, storeWith } from '../support/workers.ts'
-
-const code = await builtCode(t)
 
 const figure = (text: string, name: string) =>
   Number(new RegExp(`^${name.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1])
@@ -13,8 +10,8 @@ const figure = (text: string, name: string) =>
 const answered = 'http_server_request_duration_seconds_count{operation="createPlant",method="POST",status="200"}'
 
 t.test('two workers serve one port and one table, and are one service to who operates it', async (t) => {
-  const STORE_URL = storeWith(t, '', await testDatabase(t), code)
-  const { banner, create, pids, page, stop } = await startWorkers(t, { STORE_URL }, code)
+  const STORE_URL = storeWith(t, '', await testDatabase(t))
+  const { banner, create, pids, page, stop } = await startWorkers(t, { STORE_URL })
   t.match(banner, /^plant-store \S+ by 2 workers on http:\/\/127\.0\.0\.1:\d+, store module:\S+, management on \S+\n$/)
   t.equal((await pids()).length, 2, 'both take creates')
   const before = figure(await page('/metrics'), answered)
@@ -33,8 +30,8 @@ t.test('two workers serve one port and one table, and are one service to who ope
 })
 
 t.test('a worker that is killed comes back while the other serves', async (t) => {
-  const STORE_URL = storeWith(t, '', 'memory:', code)
-  const { create, pids, page, becomes, stop, banner } = await startWorkers(t, { STORE_URL }, code)
+  const STORE_URL = storeWith(t)
+  const { create, pids, page, becomes, stop, banner } = await startWorkers(t, { STORE_URL })
   const [first] = await pids()
   const before = figure(await page('/metrics'), answered)
   process.kill(first, 'SIGKILL')
@@ -52,10 +49,8 @@ t.test('a probe is told what a worker complains of, and one whose store has fail
     t,
     `ready: async () => { if (existsSync(flag)) throw new Error('no disk') },
      failure: new Promise((resolve) => process.once('SIGUSR2', () => resolve(new Error('gone')))),`,
-    'memory:',
-    code,
   )
-  const { pids, becomes, stop, banner } = await startWorkers(t, { STORE_URL }, code)
+  const { pids, becomes, stop, banner } = await startWorkers(t, { STORE_URL })
   const [first] = await pids()
   const flag = join(t.testdirName, 'flag')
   writeFileSync(flag, '')

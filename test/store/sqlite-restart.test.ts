@@ -32,7 +32,7 @@ t.test(
     t.teardown(() => rmSync(parent, { recursive: true }))
     const inside = (name: string) => join(parent, name)
     for (const name of ['whole', 'killed', 'before', 'after']) mkdirSync(inside(name))
-    const build = dirname(fileURLToPath((await builtCode(t)).storeModule))
+    const build = dirname(fileURLToPath(builtCode.storeModule))
     const create = (name: string, killAtSync = 0) => record({ ...load, directory: inside(name), build, killAtSync })
 
     const whole = await create('whole')

@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { bundle } from '../../scripts/build/bundle.ts'
 
-/** Returns the directory of the bundle of the source as it is now, which is made once for all test files. */
+/**
+ * Returns a directory with the service as it is deployed, bundled of the source as it is now; made once for all test files.
+ * They share it, so that no test may write into it.
+ */
 export async function cachedBundle(): Promise<string> {
-  const directory = resolve('.tap', 'bundles', sourceDigest())
+  const directory = resolve('.tap', 'services', sourceDigest())
   if (existsSync(directory)) return directory
   const part = `${directory}-${process.pid}`
-  await bundle(part)
+  await bundle(join(part, 'dist'))
+  for (const name of ['package.json', 'generated/openapi.json', 'generated/routes.json']) cpSync(name, join(part, name))
+  symlinkSync(resolve('node_modules'), join(part, 'node_modules'))
   try {
     renameSync(part, directory)
   } catch (error) {

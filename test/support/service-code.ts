@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -23,27 +23,27 @@ export const sourceCode: ServiceCode = {
   docs: resolve('dist/docs/index.html'),
 }
 
-/**
- * Copies the bundle of the service into a directory that is removed when the test ends: other tests build into dist/ at the
- * same time. Returns the bundle, which runs as it is deployed, without any loader.
- */
-export async function builtCode(t: Test): Promise<ServiceCode> {
-  const directory = mkdtempSync(join(tmpdir(), 'plant-store-built-'))
+const deployed = await cachedBundle()
+
+const codeIn = (directory: string): ServiceCode => ({
+  command: [process.execPath, join(directory, 'dist', 'server.js')],
+  storeModule: pathToFileURL(join(directory, 'dist', 'store.js')).href,
+  docs: join(directory, 'dist', 'docs', 'index.html'),
+})
+
+/** The bundle of the service, which runs as it is deployed, without any loader: it starts in a quarter of the time. */
+export const builtCode: ServiceCode = codeIn(deployed)
+
+/** Returns a copy of the bundle in a directory that the test may change; it is removed when the test ends. */
+export function copiedCode(t: Test): ServiceCode {
+  const directory = mkdtempSync(join(tmpdir(), 'plant-store-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
-  for (const name of ['package.json', 'generated/openapi.json', 'generated/routes.json'])
-    cpSync(name, join(directory, name))
-  symlinkSync(resolve('node_modules'), join(directory, 'node_modules'))
-  const dist = join(directory, 'dist')
-  cpSync(await cachedBundle(), dist, { recursive: true })
-  return {
-    command: [process.execPath, join(dist, 'server.js')],
-    storeModule: pathToFileURL(join(dist, 'store.js')).href,
-    docs: join(dist, 'docs', 'index.html'),
-  }
+  cpSync(deployed, directory, { recursive: true })
+  return codeIn(directory)
 }
 
 /** Runs a suite twice: on the service as it is in src, and on the bundle, which is what ships. */
 export function forSourceAndBundle(t: Test, suite: (t: Test, code: ServiceCode) => void): void {
   t.test('from source', async (t) => suite(t, sourceCode))
-  t.test('as the built bundle', async (t) => suite(t, await builtCode(t)))
+  t.test('as the built bundle', async (t) => suite(t, builtCode))
 }

@@ -4,10 +4,10 @@ import type { Test } from 'tap'
 import { type Answer, ask } from './ask.ts'
 import { type RunningProcess, spawnProcess } from './process.ts'
 import { authorization, token } from './service.ts'
-import { sourceCode } from './service-code.ts'
+import { builtCode } from './service-code.ts'
 
 export type ServiceOptions = Pick<SpawnOptions, 'cwd' | 'stdio' | 'detached'> & {
-  /** What is run as the service; default: `sourceCode`. A program that runs another, such as strace, may come first. */
+  /** What is run as the service; default: `builtCode`. A program that runs another, such as strace, may come first. */
   command?: string[]
 }
 
@@ -42,7 +42,7 @@ const bannerPattern =
  * with the token and the defaults of the tests.
  */
 export function spawnService(environment: Record<string, string> = {}, options: ServiceOptions = {}): StartingService {
-  const { command = sourceCode.command, ...rest } = options
+  const { command = builtCode.command, ...rest } = options
   const running = spawnProcess(command, { ...rest, env: { ACCESS_TOKENS: token, ...environment } })
 
   async function serving(): Promise<ServiceProcess> {

@@ -40,7 +40,7 @@ export type StartService = (t: Test, wanted?: Wanted) => Promise<WireService>
 export function overTheWire(t: Test, suite: (t: Test, start: StartService) => void): void {
   t.test('in this process', async (t) => suite(t, startApp))
   t.test('as the built bundle', async (t) => {
-    const { start, stop } = bundleProcesses(t, await builtCode(t))
+    const { start, stop } = bundleProcesses(t, builtCode)
     suite(t, start)
     // The log is written some time after the answer: what the tests saw need not have been all.
     t.test('the service has logged nothing, and ends at SIGTERM', stop)

@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http'
 import type { Test } from 'tap'
 import { until } from '../../scripts/system/until.ts'
-import { type ServiceCode, sourceCode } from './service-code.ts'
+import { builtCode, type ServiceCode } from './service-code.ts'
 import { type ServiceOptions, startService } from './service-process.ts'
 
 /** Creates have no outcome before the process gets SIGUSR2. */
@@ -15,7 +15,7 @@ export const heldCreates = `
  * Writes a module with a store for a test, and returns its STORE_URL. Creates print which process took them and are
  * kept where `inner` says; `members` is the text of members that replace those of this store.
  */
-export function storeWith(t: Test, members = '', inner = 'memory:', { storeModule }: ServiceCode = sourceCode): string {
+export function storeWith(t: Test, members = '', inner = 'memory:', { storeModule }: ServiceCode = builtCode): string {
   const path = t.testdir({
     'store.mjs': `
       import { existsSync } from 'node:fs'

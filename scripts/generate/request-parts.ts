@@ -1,6 +1,7 @@
 import { exampleOfContent, type WithExample } from './examples.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document, Endpoint, Parameter } from './openapi-document.ts'
+import { filledPath, pairText, parameterPairs } from './parameter-pairs.ts'
 
 /** A request with the values of the document's examples. A credential is a variable with the name of its scheme: {{bearer}}. */
 export type RequestParts = {
@@ -28,16 +29,16 @@ export function requestParts(
     (parameter) => parameter.required || 'example' in parameter || 'examples' in parameter,
   )
   const pairs = (place: Parameter['in']) =>
-    shown.filter((parameter) => parameter.in === place).flatMap((parameter) => pairsOf(document, parameter))
+    shown
+      .filter((parameter) => parameter.in === place)
+      .flatMap((parameter) => parameterPairs(parameter, exampleOfContent(document, parameter as WithExample)))
   const credentials = Object.keys(security[0] ?? {}).map((name) => credentialOf(document, name))
   const placed = (place: string) => credentials.filter((one) => one.place === place).map(({ text }) => text)
-  const written = (place: 'query' | 'cookie') =>
-    pairs(place).map(([name, value]) => `${encodeURIComponent(name)}=${value}`)
-  const cookies = [...written('cookie'), ...placed('cookie')]
+  const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]
   const [content] = Object.entries(requestBody?.content ?? {})
   return {
-    path: pairs('path').reduce((path, [name, value]) => path.replace(`{${name}}`, () => value), routes[0] as string),
-    query: [...written('query'), ...placed('query')],
+    path: filledPath(routes[0] as string, pairs('path')),
+    query: [...pairs('query').map(pairText), ...placed('query')],
     headers: [
       ...placed('header'),
       ...pairs('header').map(([name, value]) => `${name}: ${value}`),
@@ -47,18 +48,6 @@ export function requestParts(
     body: content && { value: exampleOfContent(document, content[1]) },
     variables: credentials.map(({ variable }) => variable),
   }
-}
-
-const delimiters: Record<string, string> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
-
-/** Returns the names and values by which a parameter is sent: a list is repeated, or joined in one value. */
-function pairsOf(document: Document, parameter: Parameter): [name: string, value: string][] {
-  const { in: place, name, style = 'form', explode = style === 'form' } = parameter
-  const value = exampleOfContent(document, parameter as WithExample)
-  const texts = [value].flat().map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
-  const values = place === 'header' ? texts : texts.map(encodeURIComponent)
-  if (place === 'query' && explode) return values.map((one) => [name, one])
-  return [[name, values.join(delimiters[style] ?? ',')]]
 }
 
 function credentialOf(document: Document, name: string): { variable: string; place: string; text: string } {

@@ -1,5 +1,5 @@
+import { credentialOf } from './credentials.ts'
 import { exampleOfContent, type WithExample } from './examples.ts'
-import { resolve } from './json-pointer.ts'
 import type { Document, Endpoint, Parameter } from './openapi-document.ts'
 import { filledPath, pairText, parameterPairs } from './parameter-pairs.ts'
 
@@ -15,8 +15,6 @@ export type RequestParts = {
   variables: string[]
 }
 
-type Scheme = { type: string; scheme?: string; in?: string; name?: string }
-
 /**
  * Returns the request of an operation as the document shows it: with the first example of its body, of each required
  * parameter, and of each optional parameter that has one, and with what its first security requirement asks for.
@@ -25,14 +23,12 @@ export function requestParts(
   document: Document,
   { routes, parameters, requestBody, security }: Endpoint,
 ): RequestParts {
-  const shown = parameters.filter(
-    (parameter) => parameter.required || 'example' in parameter || 'examples' in parameter,
-  )
+  const shown = parameters.filter(isShown)
   const pairs = (place: Parameter['in']) =>
     shown
       .filter((parameter) => parameter.in === place)
       .flatMap((parameter) => parameterPairs(parameter, exampleOfContent(document, parameter as WithExample)))
-  const credentials = Object.keys(security[0] ?? {}).map((name) => credentialOf(document, name))
+  const credentials = Object.keys(security[0] ?? {}).map((name) => variableOf(document, name))
   const placed = (place: string) => credentials.filter((one) => one.place === place).map(({ text }) => text)
   const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]
   const [content] = Object.entries(requestBody?.content ?? {})
@@ -50,14 +46,12 @@ export function requestParts(
   }
 }
 
-function credentialOf(document: Document, name: string): { variable: string; place: string; text: string } {
-  const scheme = resolve(document, `#/components/securitySchemes/${name}`) as Scheme
-  const variable = name.replace(/\W/g, '_')
-  const value = `{{${variable}}}`
-  if (scheme.type !== 'apiKey') {
-    const text = `Authorization: ${scheme.scheme?.toLowerCase() === 'basic' ? 'Basic' : 'Bearer'} ${value}`
-    return { variable, place: 'header', text }
-  }
-  const text = scheme.in === 'header' ? `${scheme.name}: ${value}` : `${scheme.name}=${value}`
-  return { variable, place: String(scheme.in), text }
+function variableOf(document: Document, scheme: string): { variable: string; place: string; text: string } {
+  const { in: place, name, prefix } = credentialOf(document, scheme)
+  const variable = scheme.replace(/\W/g, '_')
+  return { variable, place, text: `${name}${place === 'header' ? ': ' : '='}${prefix}{{${variable}}}` }
 }
+
+/** Returns whether a parameter is sent where nobody has chosen. */
+export const isShown = (parameter: Parameter): boolean =>
+  parameter.required === true || 'example' in parameter || 'examples' in parameter

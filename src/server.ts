@@ -29,14 +29,15 @@ async function start(): Promise<void> {
   ])
   const { metrics, ready, onReady } = service
   const docs = fileURLToPath(docsPath)
-  const management = createManagement({ contract, docs, metrics, ready, onReady })
+  let url: string | undefined
+  const management = createManagement({ contract, docs, metrics, ready, onReady, serviceUrl: () => url })
   const managementUrl = await listen(
     (place) => once(management.listen(place), 'listening'),
     management,
     config.management,
     'MANAGEMENT_',
   )
-  const url = await service.listen()
+  url = await service.listen()
   announce(config, contract, url, managementUrl)
   stop = async (signal) => {
     await drain(service, config, signal)

@@ -73,6 +73,7 @@ t.test('it holds what a consumer needs, and nothing else', async (t) => {
     'dist/conformance.js',
     'dist/docs/history.html',
     'dist/docs/index.html',
+    'dist/docs/try.html',
     'dist/plant-store.js',
     'dist/server.js',
     'dist/store.js',

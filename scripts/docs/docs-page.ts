@@ -5,6 +5,7 @@ import { redocly } from '../generate/redocly.ts'
 import { withCodeSamples } from './code-samples.ts'
 import { historyPage } from './history-page.ts'
 import { selfContainedPage } from './self-contained-page.ts'
+import { tryPage } from './try-page.ts'
 
 const published = join('generated', 'openapi.json')
 const releases = join('openapi', 'released')
@@ -58,6 +59,15 @@ export async function writeDocs(directory: string, document = published, release
 export async function writeStaleDocs(directory: string): Promise<void> {
   const page = await readFile(join(directory, 'index.html'), 'utf8').catch(() => '')
   if (!page.endsWith(await mark(published, releases))) await writeDocs(directory)
+}
+
+/** Writes try.html into a directory. It is for the service alone: a published page has none to ask. */
+export async function writeTryPage(directory: string, document = published): Promise<void> {
+  await mkdir(directory, { recursive: true })
+  const page = join(directory, 'try.html')
+  const part = `${page}.${process.pid}`
+  await writeFile(part, await tryPage(JSON.parse(await readFile(document, 'utf8'))))
+  await rename(part, page)
 }
 
 /** Returns the last line of a page that is whole. */

@@ -2,6 +2,7 @@ import { exampleOfContent } from '../generate/examples.ts'
 import { isInt64 } from '../generate/inexact-integers.ts'
 import { branches, memberSchemas } from '../generate/int64-replies.ts'
 import type { Document, Endpoint, Parameter } from '../generate/openapi-document.ts'
+import { filledPath, pairText, parameterPairs } from '../generate/parameter-pairs.ts'
 import { describing } from '../generate/schema-types.ts'
 
 /** A request of an operation with the examples of its document. An int64 is a bigint. */
@@ -27,9 +28,12 @@ export function exampleRequest(document: Document, endpoint: Endpoint): ExampleR
   const { method, server, path, requestBody } = endpoint
   const shown = endpoint.parameters.filter((parameter) => parameter.required || isShown(parameter))
   const values = shown.map((parameter) => ({ parameter, value: shownValue(document, parameter) }))
-  const texts = (kind: Parameter['in']) => values.filter(({ parameter }) => parameter.in === kind)
-  const query = texts('query').map(({ parameter, value }) => queryText(parameter, value))
-  const cookies = texts('cookie').map(({ parameter, value }) => `${parameter.name}=${encoded(value)}`)
+  const pairs = (kind: Parameter['in']) =>
+    values
+      .filter(({ parameter }) => parameter.in === kind)
+      .flatMap(({ parameter, value }) => parameterPairs(parameter, value))
+  const query = pairs('query').map(pairText)
+  const cookies = pairs('cookie').map(pairText)
   const [[mediaType, content] = []] = Object.entries(requestBody?.content ?? {})
   const hasToken = takesToken(document, endpoint)
   const params: ExampleRequest['params'] = {}
@@ -38,11 +42,11 @@ export function exampleRequest(document: Document, endpoint: Endpoint): ExampleR
     method,
     server,
     path,
-    target: filledPath(path, params.path ?? {}) + (query.length > 0 ? `?${query.join('&')}` : ''),
+    target: filledPath(path, pairs('path')) + (query.length > 0 ? `?${query.join('&')}` : ''),
     headers: {
       ...(hasToken && { Authorization: 'Bearer <ACCESS_TOKEN>' }),
       ...(mediaType !== undefined && { 'Content-Type': mediaType }),
-      ...Object.fromEntries(texts('header').map(({ parameter, value }) => [parameter.name, [value].flat().join()])),
+      ...Object.fromEntries(pairs('header')),
       ...(cookies.length > 0 && { Cookie: cookies.join('; ') }),
     },
     params,
@@ -73,20 +77,6 @@ function exact(document: Document, holders: unknown[], value: unknown): unknown 
   if (Array.isArray(value)) return value.map((item, index) => below(item, String(index)))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, below(member, name)]))
-}
-
-const filledPath = (path: string, values: Record<string, unknown>): string =>
-  path.replace(/\{([^}]*)\}/g, (_, name) => encoded(values[name]))
-
-const encoded = (value: unknown): string => encodeURIComponent(String(value))
-
-/** What stands between the items of an array that is one parameter (OpenAPI 3.1 section 4.8.12.3). */
-const delimiters: Record<string, string> = { form: ',', spaceDelimited: '%20', pipeDelimited: '%7C' }
-
-function queryText({ name, style = 'form', explode = style === 'form' }: Parameter, value: unknown): string {
-  const values = [value].flat().map(encoded)
-  const key = encodeURIComponent(name)
-  return explode ? values.map((one) => `${key}=${one}`).join('&') : `${key}=${values.join(delimiters[style])}`
 }
 
 /** Returns whether the first way to authenticate includes a bearer token. */

@@ -10,15 +10,18 @@ const style = `
       a { color: light-dark(#174fc4, #9bbcff) }
       body { max-width: 50rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere }
       code, pre, textarea, input { font-family: ui-monospace, monospace; font-size: 0.9em }
-      pre { white-space: pre-wrap }
+      pre { white-space: pre-wrap; max-height: 30rem; overflow: auto }
+      h2 { font-size: 1.2rem }
+      summary h2 { display: inline; line-height: 2.5 }
+      small { font-weight: 400 }
       label { display: block; margin-top: 0.75rem; font-weight: 600 }
       input, textarea, select { display: block; width: 100%; box-sizing: border-box; padding: 0.4rem }
       button { margin-top: 1rem; padding: 0.5rem 1rem }
     `
 
-/** Returns a page that loads nothing, of its title as text, its content as HTML, and perhaps a script. */
+/** Returns a page that loads nothing, of its title as text, its content as HTML, and perhaps a script, which may call its server. */
 export function plainPage(title: string, content: string, script?: string): string {
-  const scripts = script === undefined ? '' : ` script-src ${sourceOf(script)};`
+  const scripts = script === undefined ? '' : ` script-src ${sourceOf(script)}; connect-src 'self';`
   const policy = `default-src 'none';${scripts} style-src ${sourceOf(style)}; img-src data:; base-uri 'none'; form-action 'none'`
   return `<!doctype html>
 <html lang="en">

@@ -1,6 +1,7 @@
+import { credentialOf } from './credentials.ts'
 import { exampleOfContent, type WithExample } from './examples.ts'
-import { resolve } from './json-pointer.ts'
 import type { Document, Endpoint, Parameter } from './openapi-document.ts'
+import { filledPath, pairText, parameterPairs } from './parameter-pairs.ts'
 
 /** A request with the values of the document's examples. A credential is a variable with the name of its scheme: {{bearer}}. */
 export type RequestParts = {
@@ -14,8 +15,6 @@ export type RequestParts = {
   variables: string[]
 }
 
-type Scheme = { type: string; scheme?: string; in?: string; name?: string }
-
 /**
  * Returns the request of an operation as the document shows it: with the first example of its body, of each required
  * parameter, and of each optional parameter that has one, and with what its first security requirement asks for.
@@ -24,20 +23,18 @@ export function requestParts(
   document: Document,
   { routes, parameters, requestBody, security }: Endpoint,
 ): RequestParts {
-  const shown = parameters.filter(
-    (parameter) => parameter.required || 'example' in parameter || 'examples' in parameter,
-  )
+  const shown = parameters.filter(isShown)
   const pairs = (place: Parameter['in']) =>
-    shown.filter((parameter) => parameter.in === place).flatMap((parameter) => pairsOf(document, parameter))
-  const credentials = Object.keys(security[0] ?? {}).map((name) => credentialOf(document, name))
+    shown
+      .filter((parameter) => parameter.in === place)
+      .flatMap((parameter) => parameterPairs(parameter, exampleOfContent(document, parameter as WithExample)))
+  const credentials = Object.keys(security[0] ?? {}).map((name) => variableOf(document, name))
   const placed = (place: string) => credentials.filter((one) => one.place === place).map(({ text }) => text)
-  const written = (place: 'query' | 'cookie') =>
-    pairs(place).map(([name, value]) => `${encodeURIComponent(name)}=${value}`)
-  const cookies = [...written('cookie'), ...placed('cookie')]
+  const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]
   const [content] = Object.entries(requestBody?.content ?? {})
   return {
-    path: pairs('path').reduce((path, [name, value]) => path.replace(`{${name}}`, () => value), routes[0] as string),
-    query: [...written('query'), ...placed('query')],
+    path: filledPath(routes[0] as string, pairs('path')),
+    query: [...pairs('query').map(pairText), ...placed('query')],
     headers: [
       ...placed('header'),
       ...pairs('header').map(([name, value]) => `${name}: ${value}`),
@@ -49,26 +46,12 @@ export function requestParts(
   }
 }
 
-const delimiters: Record<string, string> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
-
-/** Returns the names and values by which a parameter is sent: a list is repeated, or joined in one value. */
-function pairsOf(document: Document, parameter: Parameter): [name: string, value: string][] {
-  const { in: place, name, style = 'form', explode = style === 'form' } = parameter
-  const value = exampleOfContent(document, parameter as WithExample)
-  const texts = [value].flat().map((one) => (typeof one === 'string' ? one : JSON.stringify(one)))
-  const values = place === 'header' ? texts : texts.map(encodeURIComponent)
-  if (place === 'query' && explode) return values.map((one) => [name, one])
-  return [[name, values.join(delimiters[style] ?? ',')]]
+function variableOf(document: Document, scheme: string): { variable: string; place: string; text: string } {
+  const { in: place, name, prefix } = credentialOf(document, scheme)
+  const variable = scheme.replace(/\W/g, '_')
+  return { variable, place, text: `${name}${place === 'header' ? ': ' : '='}${prefix}{{${variable}}}` }
 }
 
-function credentialOf(document: Document, name: string): { variable: string; place: string; text: string } {
-  const scheme = resolve(document, `#/components/securitySchemes/${name}`) as Scheme
-  const variable = name.replace(/\W/g, '_')
-  const value = `{{${variable}}}`
-  if (scheme.type !== 'apiKey') {
-    const text = `Authorization: ${scheme.scheme?.toLowerCase() === 'basic' ? 'Basic' : 'Bearer'} ${value}`
-    return { variable, place: 'header', text }
-  }
-  const text = scheme.in === 'header' ? `${scheme.name}: ${value}` : `${scheme.name}=${value}`
-  return { variable, place: String(scheme.in), text }
-}
+/** Returns whether a parameter is sent where nobody has chosen. */
+export const isShown = (parameter: Parameter): boolean =>
+  parameter.required === true || 'example' in parameter || 'examples' in parameter

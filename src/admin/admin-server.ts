@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { isIPv4, isIPv6, type Socket } from 'node:net'
-import { type Answer, type ManagementOptions, pages } from './pages.ts'
+import { type AddressInfo, isIPv4, isIPv6, type Socket } from 'node:net'
+import { pipeline } from 'node:stream/promises'
+import { createForwarder, forwardedPath } from './forward-request.ts'
+import { type Answer, type ManagementOptions, onlyLocal, pages } from './pages.ts'
 
 /** Milliseconds, and bytes. */
 const limits = {
@@ -17,22 +19,25 @@ export const mostConnections = 64
 const idle = 30_000
 
 /**
- * Takes what operators ask for; gives the HTTP server of it, which listens nowhere yet: probes, metrics, the docs page
- * and the document. Each answer ends its connection. It stops with close(), and with closeAllConnections() at once.
+ * Takes what operators ask for; gives the HTTP server of it, which listens nowhere yet: probes, metrics, the docs page,
+ * the document, and on a loopback address what tries an operation of the service. Each answer ends its connection. It stops with close(), and with closeAllConnections() at once.
  */
 export function createManagement(options: ManagementOptions): Server {
-  const all = pages(options)
+  const answer = answers(options, () => isLoopback((server.address() as AddressInfo | null)?.address))
   const server = createServer(limits, async (request, response) => {
-    const { status = 200, headers, body } = await answer(request, all).catch(failed)
+    const { status = 200, headers, body } = await answer(request).catch(failed)
+    const isStream = typeof body === 'object' && !Buffer.isBuffer(body)
     response.writeHead(status, {
       'content-type': 'text/plain; charset=utf-8',
-      'content-length': Buffer.byteLength(body),
+      ...(!isStream && { 'content-length': Buffer.byteLength(body) }),
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       connection: 'close',
       ...headers,
     })
-    response.end(body)
+    if (!isStream) response.end(body)
+    // Where one side breaks off, so does the other; the client sees it.
+    else await pipeline(body, response).catch(() => {})
   })
   limitConnections(server)
   server.setTimeout(idle)
@@ -67,13 +72,20 @@ function limitConnections(server: Server): void {
   }
 }
 
-async function answer(request: IncomingMessage, all: ReturnType<typeof pages>): Promise<Answer> {
-  if (request.headersDistinct.host?.[1] !== undefined) return { status: 400, body: 'Host is given more than once\n' }
-  if (isMisdirected(request)) return { status: 421, body: 'ask for localhost or for an address\n' }
-  const page = all.get((request.url as string).replace(/\?.*$/s, ''))
-  if (page === undefined) return { status: 404, body: 'there is nothing at this path\n' }
-  if (request.method === 'GET' || request.method === 'HEAD') return await page()
-  return { status: 405, headers: { allow: 'GET, HEAD' }, body: 'everything here is only read\n' }
+/** @param isLocal Returns whether the server listens where only this machine reaches it. */
+function answers(options: ManagementOptions, isLocal: () => boolean): (request: IncomingMessage) => Promise<Answer> {
+  const all = pages(options)
+  const forward = createForwarder(options.serviceUrl)
+  return async (request) => {
+    if (request.headersDistinct.host?.[1] !== undefined) return { status: 400, body: 'Host is given more than once\n' }
+    if (isMisdirected(request)) return { status: 421, body: 'ask for localhost or for an address\n' }
+    const url = request.url as string
+    if (url.startsWith(`${forwardedPath}/`)) return isLocal() ? await forward(request) : onlyLocal
+    const page = all.get(url.replace(/\?.*$/s, ''))
+    if (page === undefined) return { status: 404, body: 'there is nothing at this path\n' }
+    if (request.method === 'GET' || request.method === 'HEAD') return await page(isLocal())
+    return { status: 405, headers: { allow: 'GET, HEAD' }, body: 'everything here is only read\n' }
+  }
 }
 
 /**
@@ -81,10 +93,13 @@ async function answer(request: IncomingMessage, all: ReturnType<typeof pages>): 
  * only this machine shall in the browser that shows the page. On a network a service goes by names that nobody knows here.
  */
 function isMisdirected({ headers: { host = 'localhost' }, socket: { localAddress = '' } }: IncomingMessage): boolean {
-  if (!/^(::ffff:)?127\.|^::1$/.test(localAddress)) return false
+  if (!isLoopback(localAddress)) return false
   const [, ipv6, name = ''] = hostAndPort.exec(host) ?? []
   return ipv6 === undefined ? !isIPv4(name) && name.toLowerCase() !== 'localhost' : !isIPv6(ipv6)
 }
+
+/** Returns whether only this machine reaches an address (RFC 6890); a socket file has none. */
+const isLoopback = (address = ''): boolean => /^(::ffff:)?127\.|^::1$/.test(address)
 
 /** RFC 9110 section 7.2: an address of IPv6 in brackets or another host, and perhaps a port. */
 const hostAndPort = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d*)?$/

@@ -13,20 +13,40 @@ export type ManagementOptions = {
   ready(): Promise<void>
   /** Is told what each probe of readiness and each scrape of the metrics finds. */
   onReady(good: boolean): void
+  /** Returns the URL of the service, undefined before it listens. */
+  serviceUrl(): string | undefined
 }
 
 /** Status 200 and plain text unless it says otherwise. */
-export type Answer = { status?: number; headers?: Record<string, string>; body: string | Buffer }
+export type Answer = {
+  status?: number
+  headers?: Record<string, string | string[]>
+  body: string | Buffer | AsyncIterable<string | Buffer>
+}
 
-type Page = () => Answer | Promise<Answer>
+/** @param isLocal Whether the pages can be reached from this machine alone. */
+type Page = (isLocal: boolean) => Answer | Promise<Answer>
 
 const list = `/livez         whether the process answers
 /readyz        whether it can do its work, and why not
 /metrics       figures in Prometheus' text format
 /docs          the documentation of the service
 /history.html  what each version of its document changed
+/try.html      a form for each operation, which asks the service
 /openapi.json  its OpenAPI document
 `
+
+/** Where the docs page can have a link to the forms; a page that is published has no service beside it. */
+const linkPlace = '<!-- try.html -->'
+const link = '<a href="try.html">Try an operation</a>'
+
+/** What is forwarded to the service reaches it from this machine, so others must not send it. */
+export const onlyLocal: Answer = {
+  status: 404,
+  body:
+    'operations are tried on a loopback MANAGEMENT_HOST only, such as 127.0.0.1; ' +
+    'from another machine use a tunnel: ssh -L 3001:127.0.0.1:3001 HOST\n',
+}
 
 /** Takes what operators ask for; gives the pages that show it, by path. */
 export function pages({ contract, docs, metrics, ready, onReady }: ManagementOptions) {
@@ -55,21 +75,27 @@ export function pages({ contract, docs, metrics, ready, onReady }: ManagementOpt
         return { headers: { 'content-type': prometheus }, body: await metrics() }
       },
     ],
-    ['/docs', () => docsPage(docs)],
+    ['/docs', (isLocal) => docsPage(docs, isLocal)],
     // What the docs page and its history call each other, beside each other in their directory.
-    ['/index.html', () => docsPage(docs)],
-    ['/history.html', () => docsPage(join(dirname(docs), 'history.html'))],
+    ['/index.html', (isLocal) => docsPage(docs, isLocal)],
+    ['/history.html', () => htmlPage(join(dirname(docs), 'history.html'))],
+    ['/try.html', (isLocal) => (isLocal ? htmlPage(join(dirname(docs), 'try.html'), 'npm run build') : onlyLocal)],
     ['/openapi.json', () => ({ headers: { 'content-type': 'application/json' }, body: contract.documentText })],
   ])
 }
 
 const prometheus = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** The part of the page's policy that counts in a header only; the rest is in the page, with the hash of its script. */
+/** The part of a page's policy that counts in a header only; the rest is in the page, with the hash of its script. */
 const policy = "frame-ancestors 'none'"
 
-async function docsPage(path: string): Promise<Answer> {
+async function docsPage(path: string, isLocal: boolean): Promise<Answer> {
+  const page = await htmlPage(path)
+  return isLocal ? { ...page, body: String(page.body).replace(linkPlace, link) } : page
+}
+
+async function htmlPage(path: string, command = 'npm run docs'): Promise<Answer> {
   const body = await readFile(path).catch(() => undefined)
-  if (body === undefined) return { status: 404, body: 'the page has not been made yet: npm run docs makes it\n' }
+  if (body === undefined) return { status: 404, body: `the page has not been made yet: ${command} makes it\n` }
   return { headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }, body }
 }

@@ -10,7 +10,7 @@ import { until, within } from '../../scripts/system/until.ts'
 import { createManagement, mostConnections } from '../../src/admin/admin-server.ts'
 import type { ManagementOptions } from '../../src/admin/pages.ts'
 import { openStore } from '../../src/store/open.ts'
-import { type Answer, ask as askUrl } from '../support/ask.ts'
+import { type Answer, ask as askUrl, samePage } from '../support/ask.ts'
 import { contract } from '../support/contract.ts'
 import { copiedCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
@@ -18,8 +18,10 @@ import { openSocket } from '../support/sockets.ts'
 
 const { documentText } = contract
 const { title, version } = contract.routes.info
-const docsPage = '<p>plants'
+const docsPage = '<p>plants<!-- try.html -->'
+const linkedPage = '<p>plants<a href="try.html">Try an operation</a>'
 const historyPage = '<p>versions'
+const tryPage = '<p>forms'
 /** Management that listens, in this process or in that of the bundle. */
 type Management = {
   port: number
@@ -78,6 +80,7 @@ async function startHere(t: Test, options: Partial<ManagementOptions> = {}): Pro
     onReady(good) {
       told = good
     },
+    serviceUrl: () => undefined,
     ...options,
   })
   t.teardown(() => stop(server))
@@ -98,6 +101,7 @@ function stop(server: Server): void {
 function writePages(docs: string): void {
   writeFileSync(docs, docsPage)
   writeFileSync(join(dirname(docs), 'history.html'), historyPage)
+  writeFileSync(join(dirname(docs), 'try.html'), tryPage)
 }
 
 const contentTypes = {
@@ -107,6 +111,7 @@ const contentTypes = {
   '/metrics': new Registry().contentType,
   '/docs': 'text/html; charset=utf-8',
   '/history.html': 'text/html; charset=utf-8',
+  '/try.html': 'text/html; charset=utf-8',
   '/openapi.json': 'application/json',
 }
 
@@ -133,8 +138,9 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     }
     for (const path of ['/livez/', '/plants', '//docs', '/docs/../livez']) t.equal((await ask(path)).status, 404, path)
     t.equal((await ask('/openapi.json')).body, documentText)
-    for (const path of ['/docs', '/index.html']) t.equal((await ask(path)).body, docsPage, path)
+    for (const path of ['/docs', '/index.html']) t.equal((await ask(path)).body, linkedPage, path)
     t.equal((await ask('/history.html')).body, historyPage)
+    t.equal((await ask('/try.html')).body, tryPage)
     t.match((await ask('/metrics')).body, metrics)
   })
 
@@ -151,12 +157,14 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     t.equal(await lastReady(), true)
   })
 
-  t.test('without a docs page /docs answers 404 and says how to make one', async (t) => {
+  t.test('a page that has not been made answers 404 and says how to make it', async (t) => {
     const { ask, docs } = await start(t)
     rmSync(docs)
-    const answer = await ask('/docs')
-    writeFileSync(docs, docsPage)
-    t.match(answer, { status: 404, body: /^[^\n]*npm run docs[^\n]*\n$/ })
+    rmSync(join(dirname(docs), 'try.html'))
+    const [docsAnswer, tryAnswer] = [await ask('/docs'), await ask('/try.html')]
+    writePages(docs)
+    t.match(docsAnswer, { status: 404, body: /^[^\n]*npm run docs[^\n]*\n$/ })
+    t.match(tryAnswer, { status: 404, body: /^[^\n]*npm run build[^\n]*\n$/ })
   })
 
   t.test('the docs page is framed nowhere', async (t) => {
@@ -307,16 +315,20 @@ t.test('the caller is told that the server cannot listen', async (t) => {
   await t.rejects(once(second, 'listening'), { code: /^EADDRINUSE$/ })
 })
 
-t.test('on another address than a loopback one it answers to any name', async (t) => {
-  const { server } = await startHere(t)
+t.test('on another address than a loopback one it answers to any name, and forwards nothing', async (t) => {
+  const { server } = await startHere(t, { serviceUrl: () => 'http://127.0.0.1:1' })
   stop(server)
   // A path of more than 107 bytes, as a title makes it, is cut off without an error.
   const directory = mkdtempSync(join(tmpdir(), 'plants-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
   const socketPath = join(directory, 'socket')
   await once(server.listen(socketPath), 'listening')
-  const { status } = await askUrl('http://plants.example/livez', { socketPath })
-  t.equal(status, 200)
+  const ask = (path: string) => askUrl(`http://plants.example${path}`, { socketPath, headers: samePage })
+  t.equal((await ask('/livez')).status, 200)
+  for (const path of ['/try.html', '/try/plants']) {
+    t.match(await ask(path), { status: 404, body: /^[^\n]*MANAGEMENT_HOST[^\n]*\n$/ }, path)
+  }
+  t.equal((await ask('/docs')).body, docsPage, 'without a link')
 })
 
 t.test('no connection outlasts closeAllConnections', async (t) => {

@@ -44,13 +44,18 @@ function runUnread(t: Test, command: string[], { format, terminal }: Where, envi
 }
 
 const places: Record<string, Place> = {
-  'lines for people on a terminal': { format: 'pretty', terminal: 'apart', skip: withoutTerminal, end: '1' },
+  'lines for people on a terminal': {
+    format: 'pretty',
+    terminal: 'apart',
+    skip: withoutTerminal,
+    end: '1',
+    command: sourceCode.command,
+  },
   'lines of JSON on a terminal': {
     format: 'json',
     terminal: 'apart',
     skip: withoutTerminal,
     end: '1',
-    command: sourceCode.command,
   },
   'lines for people on the terminal of stderr': {
     format: 'pretty',

@@ -2,6 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { testDatabase } from '../../scripts/postgres/test-database.ts'
+import { ask, samePage } from '../support/ask.ts'
+import { authorization } from '../support/service.ts'
 import { startWorkers, storeWith } from '../support/workers.ts'
 
 const figure = (text: string, name: string) =>
@@ -27,6 +29,18 @@ t.test('two workers serve one port and one table, and are one service to who ope
   t.ok(figure(text, 'process_start_time_seconds') < Date.now() / 1_000)
   t.ok(figure(text, 'nodejs_eventloop_delay_max_seconds') < 60)
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
+})
+
+t.test('what is tried through the management reaches the port that the workers share', async (t) => {
+  const { managementUrl } = await startWorkers(t, { STORE_URL: storeWith(t) })
+  const headers = { ...samePage, 'try-authorization': authorization, 'try-content-type': 'application/json' }
+  const body = '{"id":9223372036854775807,"name":"a"}'
+  const answer = await ask(`${managementUrl}/try/plants`, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': body.length },
+    body,
+  })
+  t.hasStrict(answer, { status: 200, headers: { 'try-status': '200 OK' }, body: '{"name":"a"}' })
 })
 
 t.test('a worker that is killed comes back while the other serves', async (t) => {

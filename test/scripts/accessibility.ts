@@ -29,7 +29,7 @@ export async function violations({ evaluate }: Page): Promise<string[]> {
   ))`)
 }
 
-const inPage = `
+export const inPage = `
 globalThis.settled = async () => {
   for (let last, still = 0; still < 3; ) {
     await new Promise((done) => setTimeout(done, 100))

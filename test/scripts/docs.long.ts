@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -92,6 +92,13 @@ for (const [place, width] of [
     },
   )
 }
+
+t.test('the page links to the forms that try operations only where a service shows it', async (t) => {
+  const link = '<a href="try.html">Try an operation</a></nav>'
+  t.ok((await (await fetch(served)).text()).includes(link))
+  t.notOk(readFileSync(page, 'utf8').includes(link))
+  t.notOk(existsSync(join(out, 'first', 'try.html')))
+})
 
 t.test('--serve serves the page, its history and nothing else', async (t) => {
   const { find } = run(t, 'scripts/docs.ts', {}, ['--serve', '--out', join(out, 'served')])

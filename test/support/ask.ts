@@ -5,6 +5,9 @@ import { within } from '../../scripts/system/until.ts'
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
+/** What a browser adds to a request by which a page asks its own server. */
+export const samePage = { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }
+
 /**
  * Sends a request, on a connection of its own unless an agent is given. Rejects when the connection breaks, or when the
  * answer is late.

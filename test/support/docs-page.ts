@@ -4,14 +4,15 @@ import type { Test } from 'tap'
 import { createManagement } from '../../src/admin/admin-server.ts'
 import { contract } from './contract.ts'
 
-/** Serves a docs page as the service does, until the test ends; returns its URL. */
-export async function serveDocs(t: Test, page: string): Promise<string> {
+/** Serves a docs page as the service does, until the test ends; returns its URL. What is tried goes to `serviceUrl`. */
+export async function serveDocs(t: Test, page: string, serviceUrl?: string): Promise<string> {
   const management = createManagement({
     contract,
     docs: page,
     metrics: async () => '',
     ready: async () => {},
     onReady() {},
+    serviceUrl: () => serviceUrl,
   })
   await once(management.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => {

@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { stringifyJson } from '../../src/json/stringify-json.ts'
+import { normalizedDocument } from '../generate/contract-files.ts'
+import { credentialOf } from '../generate/credentials.ts'
+import { exampleOfContent } from '../generate/examples.ts'
+import { resolve } from '../generate/json-pointer.ts'
+import { type Document, type Endpoint, endpoints, type Parameter } from '../generate/openapi-document.ts'
+import { isShown } from '../generate/request-parts.ts'
+import { typesOf } from '../generate/schema-types.ts'
+import { escapeHtml, plainPage } from './plain-page.ts'
+
+/** Returns the page with a form for each operation of a published document, which the admin server shows. */
+export async function tryPage(published: Document): Promise<string> {
+  const document = normalizedDocument(published)
+  const all = endpoints(document)
+  const schemes = [...new Set(all.flatMap(schemesOf))]
+  const sections = [
+    '<p><a href="index.html">The documentation</a></p>',
+    '<p>Each form sends one request to the service of this process. An empty field is not sent. Texts are sent as they are, and answers shown as they came.</p>',
+    ...(schemes.length > 0 ? [credentials(document, schemes)] : []),
+    ...all.map((endpoint, index) => operationForm(document, endpoint, `operation-${index}`, all.length === 1)),
+  ]
+  return plainPage(`Try ${document.info.title}`, sections.join('\n'), await script())
+}
+
+async function script(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join('scripts', 'docs', 'try-operation.js')],
+    bundle: true,
+    write: false,
+    minifyWhitespace: true,
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2022',
+  })
+  return outputFiles.map(({ text }) => text).join('')
+}
+
+const schemesOf = ({ security }: Endpoint): string[] => [...new Set(security.flatMap(Object.keys))]
+
+function credentials(document: Document, schemes: string[]): string {
+  const fields = schemes.map((scheme, index) => {
+    const credential = credentialOf(document, scheme)
+    const { in: place, name, prefix } = credential
+    const what = prefix === 'Basic ' ? `${name}: ${prefix}of USER:PASSWORD` : `${name}: ${prefix}`.replace(/: $/, '')
+    const field = `<input id="credential-${index}" type="password" autocomplete="off" name="${escapeHtml(scheme)}" data-credential="${attribute(credential)}">`
+    return `${label(`credential-${index}`, scheme, `${place}, ${what.trim()}`)}\n${field}`
+  })
+  return ['<h2>Credentials</h2>', ...fields].join('\n')
+}
+
+function operationForm(document: Document, endpoint: Endpoint, id: string, isOpen: boolean): string {
+  const { method, routes, pointer, parameters, requestBody } = endpoint
+  const { summary = endpoint.operationId } = resolve(document, pointer) as { summary?: string }
+  const path = routes[0] as string
+  const body = Object.entries(requestBody?.content ?? {})
+  return `<details${isOpen ? ' open' : ''}>
+<summary><h2><code>${escapeHtml(`${method} ${path}`)}</code> ${escapeHtml(String(summary))}</h2></summary>
+<form data-method="${method}" data-path="${escapeHtml(path)}" data-credentials="${attribute(schemesOf(endpoint))}">
+${[
+  ...parameters.map((parameter, index) => parameterField(document, parameter, `${id}-${index}`)),
+  ...(body.length > 0 ? [bodyField(document, body, `${id}-body`)] : []),
+].join('\n')}
+<button>Send</button>
+<p><output></output></p>
+<div class="answer" hidden>
+<h3>Headers</h3>
+<pre tabindex="0" role="group" aria-label="Headers of the answer"></pre>
+<h3>Body</h3>
+<pre tabindex="0" role="group" aria-label="Body of the answer"></pre>
+</div>
+</form>
+</details>`
+}
+
+function parameterField(document: Document, parameter: Parameter, id: string): string {
+  const { in: place, name, style, explode, required, schema } = parameter
+  const isList = typesOf(document, schema).types.includes('array')
+  const values = isShown(parameter) ? [exampleOfContent(document, parameter)].flat() : []
+  const text = escapeHtml(values.map((one) => (typeof one === 'string' ? one : stringifyJson(one))).join('\n'))
+  const data = `id="${id}" autocomplete="off" spellcheck="false" data-parameter="${attribute({ in: place, name, style, explode })}"`
+  const hint = [place, ...(required ? ['required'] : []), ...(isList ? ['one item a line'] : [])].join(', ')
+  const field = isList ? `<textarea ${data} data-list rows="3">\n${text}</textarea>` : `<input ${data} value="${text}">`
+  return `${label(id, name, hint)}\n${field}`
+}
+
+function bodyField(document: Document, content: [mediaType: string, object][], id: string): string {
+  const [[, first] = ['', {}]] = content
+  const text = JSON.stringify(exampleOfContent(document, first), null, 2) ?? ''
+  const options = content.map(([mediaType]) => `<option>${escapeHtml(mediaType)}</option>`)
+  return `${label(`${id}-type`, 'Content-Type')}
+<select id="${id}-type" data-media-type>${options.join('')}</select>
+${label(id, 'Body')}
+<textarea id="${id}" data-body rows="${Math.min(text.split('\n').length + 1, 20)}" autocomplete="off" spellcheck="false">
+${escapeHtml(text)}</textarea>`
+}
+
+const label = (id: string, name: string, hint = ''): string =>
+  `<label for="${id}">${escapeHtml(name)}${hint === '' ? '' : ` <small>${escapeHtml(hint)}</small>`}</label>`
+
+const attribute = (value: object): string => escapeHtml(JSON.stringify(value))

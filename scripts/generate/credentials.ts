@@ -1,0 +1,15 @@
+import { join } from './json-pointer.ts'
+import { type Document, locate } from './openapi-document.ts'
+
+type Scheme = { type: string; scheme?: string; in?: Credential['in']; name?: string }
+
+/** Where a credential stands in a request, and what stands before it there. */
+export type Credential = { in: 'header' | 'query' | 'cookie'; name: string; prefix: string }
+
+/** Returns where the credential of a security scheme goes (OpenAPI 3.1 section 4.8.27). */
+export function credentialOf(document: Document, scheme: string): Credential {
+  const found = locate<Scheme>(document, join('#', 'components', 'securitySchemes', scheme))
+  if (found.type === 'apiKey') return { in: found.in ?? 'header', name: String(found.name), prefix: '' }
+  const isBasic = found.scheme?.toLowerCase() === 'basic'
+  return { in: 'header', name: 'Authorization', prefix: isBasic ? 'Basic ' : 'Bearer ' }
+}

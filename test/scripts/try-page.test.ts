@@ -1,0 +1,187 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { writeTryPage } from '../../scripts/docs/docs-page.ts'
+import { tryPage } from '../../scripts/docs/try-page.ts'
+import { filesOf } from '../../scripts/generate/contract-files.ts'
+import { openMemory } from '../../src/store/memory.ts'
+import type { PlantStore } from '../../src/store/plant-store.ts'
+import { open } from '../support/browser.ts'
+import { chromium } from '../support/chromium.ts'
+import { serveDocs } from '../support/docs-page.ts'
+import { createService, token } from '../support/service.ts'
+import { inBrowser, inPage, violations } from './accessibility.ts'
+
+const largest = '{ "id": 9223372036854775807,  "name": "Mönstera" }'
+
+/** Opens the page of a document, served beside a service; returns it with what fills in and sends the first form or another. */
+async function openForms(t: Test, document: string, serviceUrl: string, { width = 1280, dark = false } = {}) {
+  const directory = t.testdir({ 'openapi.json': document })
+  await writeTryPage(directory, join(directory, 'openapi.json'))
+  const docs = await serveDocs(t, join(directory, 'index.html'), serviceUrl)
+  const page = await open(t, chromium, new URL('try.html', docs).href, width, { dark, height: 1400 })
+  await page.evaluate(inPage)
+  await page.evaluate(`found(() => document.readyState === 'complete' && document.querySelector('form'))`)
+  /** Sends what a form holds, with other values of its fields by their labels; returns what the page then shows. */
+  const send = async (values: Record<string, string> = {}, operation = '') =>
+    await page.evaluate(`(async () => {
+      const form = await found(() => all('form').find((form) => form.closest('details').innerText.startsWith(${JSON.stringify(operation)})))
+      form.closest('details').open = true
+      for (const [label, value] of Object.entries(${JSON.stringify(values)})) {
+        const fields = [...all('input'), ...all('textarea'), ...all('select')].filter((field) => field.form === null || field.form === form)
+        fields.find(({ labels }) => labels[0].innerText.split(' ')[0] === label).value = value
+      }
+      form.querySelector('output').innerText = ''
+      form.querySelector('button').click()
+      const status = await found(() => /^(?!Sending).+/s.exec(form.querySelector('output').innerText)?.[0])
+      const [headers, body] = [...form.querySelectorAll('pre')].map((shown) => shown.textContent)
+      return { status, headers, body }
+    })()`)
+  return { ...page, send }
+}
+
+for (const [width, dark] of [
+  [1280, false],
+  [400, true],
+] as const) {
+  const name = `${width} pixels wide, ${dark ? 'dark' : 'light'}`
+  t.test(`a plant with the largest id is created, and axe finds nothing, ${name}`, inBrowser, async (t) => {
+    const memory = openMemory()
+    const ids: bigint[] = []
+    const create: PlantStore['create'] = (plant) => {
+      ids.push(plant.id)
+      return memory.create(plant)
+    }
+    const { listen } = await createService(t, { store: { ...memory, create } })
+    const document = readFileSync('generated/openapi.json', 'utf8')
+    const page = await openForms(t, document, `http://127.0.0.1:${await listen()}`, { width, dark })
+    t.same(await violations(page), [], 'before a request')
+    t.match(await page.send(), { status: /^401 Unauthorized, \d+ ms$/, headers: /^www-authenticate: Bearer/m })
+    const created = await page.send({ bearer: token, Body: largest })
+    t.match(created, { status: /^200 OK, \d+ ms$/, body: '{"name":"Mönstera"}' })
+    t.match(created.headers, /^content-type: application\/json/m)
+    t.match(await page.send({ Body: '{' }), { status: /^400 / })
+    t.same(await violations(page), [], 'with an answer')
+    t.equal(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'), 0)
+    t.same([...page.refused, ...page.faults], [])
+    t.ok(
+      page.requests.every((url) => /^(data:|http:\/\/127\.0\.0\.1:)/.test(url)),
+      'nothing is asked elsewhere',
+    )
+    t.same(ids, [2n ** 63n - 1n])
+  })
+}
+
+type Got = { request: string; headers: Record<string, unknown>; body: string }
+
+/** Serves what a test says and keeps what is asked; returns the URL and that. */
+async function echo(t: Test, answer: (request: string) => { status?: number; body?: Buffer | string }) {
+  const got: Got[] = []
+  const server = createServer(async (request, response) => {
+    const { headers } = request
+    const line = `${request.method} ${request.url}`
+    got.push({ request: line, headers, body: await text(request) })
+    const { status = 200, body = '' } = answer(line)
+    response.writeHead(status).end(body)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close().closeAllConnections())
+  return { got, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+const published = async (name: string): Promise<string> =>
+  (await filesOf(parse(readFileSync(`test/documents/${name}/openapi.yaml`, 'utf8')), name))['openapi.json'] as string
+
+t.test('each method of a document is sent, with a body where one is described', inBrowser, async (t) => {
+  const { got, url } = await echo(t, (request) => ({ status: request.startsWith('GET') ? 200 : 204 }))
+  const page = await openForms(t, await published('methods'), url)
+  for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE']) {
+    t.match(await page.send({ name: 'a/b' }, `${method} /files/{name}`), { status: /^20/ }, method)
+  }
+  for (const method of ['PUT', 'PATCH', 'POST']) {
+    t.match(await page.send({ name: 'c', Body: largest }, `${method} /files/{name}`), { status: /^204/ }, method)
+  }
+  await page.send({ name: 'd', Body: '' }, 'POST /files/{name}')
+  t.same(
+    got.map(({ request, body }) => `${request} ${body}`),
+    [
+      ...['GET /files/a%2Fb ', 'HEAD /files/a%2Fb ', 'OPTIONS /files/a%2Fb ', 'DELETE /files/a%2Fb '],
+      ...[`PUT /files/c ${largest}`, `PATCH /files/c ${largest}`, `POST /files/c ${largest}`, 'POST /files/d '],
+    ],
+  )
+  t.notOk('content-type' in (got.at(-1)?.headers ?? {}))
+  t.same(await violations(page), [])
+})
+
+t.test('parameters of every kind are sent in their style', inBrowser, async (t) => {
+  const { got, url } = await echo(t, () => ({}))
+  const page = await openForms(t, await published('parameters'), url)
+  const values = {
+    'shelf-id': '9223372036854775807',
+    isbn: '1',
+    format: 'json',
+    each: '9007199254740993\n2',
+    form: '1.50\n2',
+    space: 'a b\nc',
+    pipe: 'true\nfalse',
+    'filter[name]': 'ä&',
+    'X-Tags': 'a\nb',
+    'session-id': '7',
+  }
+  t.match(await page.send(values), { status: /^200/ })
+  const [{ request, headers } = { request: '', headers: {} }] = got
+  t.equal(
+    request,
+    'GET /shelves/9223372036854775807/books/1.json?each=9007199254740993&each=2&form=1.50,2&space=a%20b%20c' +
+      '&pipe=true%7Cfalse&filter%5Bname%5D=%C3%A4%26',
+  )
+  t.hasStrict(headers, { 'x-tags': 'a,b', cookie: 'session-id=7' })
+  t.notOk('x-count' in headers, 'an empty field is not sent')
+})
+
+t.test('credentials are sent where an operation asks for them', inBrowser, async (t) => {
+  const { got, url } = await echo(t, () => ({}))
+  const page = await openForms(t, await published('security'), url)
+  await page.send({ token: 't', headerKey: 'h', queryKey: 'q&', cookieKey: 'c' }, 'GET /either')
+  t.equal(got[0]?.request, 'GET /either?key=q%26')
+  t.hasStrict(got[0]?.headers, { authorization: 'Bearer t', cookie: 'key=c' })
+  t.notOk('x-key' in (got[0]?.headers ?? {}))
+  await page.send({ token: '', password: 'Ünal:x' }, 'POST /both')
+  t.hasStrict(got[1]?.headers, { authorization: `Basic ${Buffer.from('Ünal:x').toString('base64')}`, 'x-key': 'h' })
+  await page.send({}, 'GET /open')
+  t.notOk('authorization' in (got[2]?.headers ?? {}))
+})
+
+t.test('an answer that is no text, too long, or none is told of', inBrowser, async (t) => {
+  const bodies = [Buffer.from([0xff, 0xfe, 0]), `a${'ä'.repeat(600_000)}`, '\ufeff{"a":1.0}']
+  const { url } = await echo(t, () => ({ body: bodies.shift() ?? '' }))
+  const page = await openForms(t, await published('methods'), url)
+  const send = (values = {}) => page.send(values, 'GET /files getFiles')
+  t.match(await send(), { status: /; the body of 3 bytes is not UTF-8 text$/, body: '' })
+  const long = await send()
+  t.match(long.status, /; the body is shown up to 1048576 bytes$/)
+  t.equal(Buffer.byteLength(long.body), 1_048_575, 'no character is cut')
+  t.equal((await send()).body, '\ufeff{"a":1.0}')
+  const nowhere = await openForms(t, await published('methods'), 'http://127.0.0.1:1')
+  t.match(await nowhere.send({}, 'GET /files getFiles'), { status: /^Not sent: 502 .*ECONNREFUSED/ })
+})
+
+t.test('no text of a document becomes markup', async (t) => {
+  const evil = '<img src=x onerror=alert(1)>"\''
+  const document = JSON.parse(await published('parameters'))
+  document.info.title = evil
+  for (const item of Object.values(document.paths) as Record<string, { summary?: string; parameters?: object[] }>[]) {
+    for (const operation of Object.values(item)) {
+      operation.summary = evil
+      operation.parameters?.push({ name: evil, in: 'query', required: true, example: evil, schema: { type: 'string' } })
+    }
+  }
+  const html = await tryPage(document)
+  t.notMatch(html, '<img')
+  t.match(html, '&lt;img src=x onerror=alert(1)&gt;&quot;&#39;')
+})

@@ -20,14 +20,14 @@ async function createPatiently(
   store: Pick<PlantStore, 'create'>,
   plant: StoredPlant,
   interrupt: AbortSignal,
+  left = attempts,
 ): Promise<CreateOutcome> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await store.create(plant)
-    } catch (error) {
-      const { retryAfter } = error as Error & { retryAfter?: number }
-      if (retryAfter === undefined || attempt === attempts || interrupt.aborted) throw error
-      await sleep(1_000 * retryAfter)
-    }
+  try {
+    return await store.create(plant)
+  } catch (error) {
+    const { retryAfter } = error as Error & { retryAfter?: number }
+    if (retryAfter === undefined || left === 1 || interrupt.aborted) throw error
+    await sleep(1_000 * retryAfter)
+    return await createPatiently(store, plant, interrupt, left - 1)
   }
 }

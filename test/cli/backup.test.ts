@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { backup } from '../../src/cli/backup.ts'
 import { openStore } from '../../src/store/open.ts'
 import { run } from '../support/process.ts'
-import { Database, needSqlite } from '../support/sqlite.ts'
+import { Database, hideSqlite, needSqlite } from '../support/sqlite.ts'
 import { whole } from '../support/whole.ts'
 import { idsIn, makeStore } from './sqlite-files.ts'
 
@@ -96,6 +96,18 @@ t.test('what a killed backup left is removed by the next, and not what another o
   const left = ['half.mjs', 'notes.unfinished', 'other.unfinished-lock', 'tuesday.db', 'wednesday.db']
   t.same(readdirSync(backups), left)
   t.same(idsIn(join(backups, 'wednesday.db')), [1])
+})
+
+t.test('a backup where SQLite is missing says so, and keeps what another backup writes', async (t) => {
+  const directory = t.testdir({ 'other.unfinished-lock': '', 'other.unfinished': 'half' })
+  const path = join(directory, 'plants.db')
+  makeStore(path, 1n)
+  const before = readdirSync(directory)
+  hideSqlite(t)
+  t.throws(() => backup(join(directory, 'copy.db'), { STORE_URL: `sqlite:${path}` }), {
+    message: /^SQLite is missing, because the optional package better-sqlite3 is not installed; [^\n]+$/,
+  })
+  t.same(readdirSync(directory), before)
 })
 
 t.test('a backup while no service runs leaves no journal, which would be of the user who makes it', async (t) => {

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { createReadStream, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
@@ -54,6 +56,17 @@ t.test('what was exported can be imported into a new file, with a bar on a termi
   t.equal(looks.at(-1), '')
   const exported = await runPlants(`sqlite:${to}`, ['export'])
   t.equal(exported.stdout, (await runPlants(`sqlite:${from}`, ['export'])).stdout)
+})
+
+t.test('an import from a named pipe shows a bar without a part, since its size is unknown', async (t) => {
+  const directory = t.testdir({})
+  const pipe = join(directory, 'plants.pipe')
+  execFileSync('mkfifo', [pipe])
+  const importing = runPlants(`sqlite:${join(directory, 'plants.db')}`, ['import', pipe], { isTTY: true })
+  await writeFile(pipe, lineOf(1) + lineOf(2))
+  const { code, stdout, stderr } = await importing
+  t.same([code, stdout], [0, 'new: 2, identical: 0, in conflict: 0, wrong lines: 0\n'])
+  t.match(stderr.split('\r\x1b[K')[1], /^2 plants, [\d,]+\/s$/)
 })
 
 t.test('an import that is interrupted while it waits for lines tells what it has created', async (t) => {

@@ -2,8 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import { lockByProgram } from '../../src/cli/token-file-lock.ts'
+import { lockByProgram, lockTokensFile } from '../../src/cli/token-file-lock.ts'
 import { nodeCommand, spawnProcess } from '../support/process.ts'
+import { hideSqlite } from '../support/sqlite.ts'
 import { whole } from '../support/whole.ts'
 
 const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT RUN: there is no program flock'
@@ -20,13 +21,21 @@ t.test('a lock of flock keeps others waiting until it is released', { skip }, as
   ;(await waiting)()
 })
 
+t.test('a tokens file is locked by flock where SQLite is missing', { skip }, async (t) => {
+  hideSqlite(t)
+  const path = join(t.testdir({}), 'lock')
+  const release = await lockTokensFile(path, long)
+  await t.rejects(lockByProgram(path, 50), { message: whole('another command changes it') })
+  release()
+})
+
 t.test('a lock of flock ends with its process', { skip }, async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'lock')
   const script = join(directory, 'stuck.mjs')
   writeFileSync(
     script,
-    `import { lockByProgram } from ${JSON.stringify(resolve('src/cli/token-file-lock.ts'))}
+    `import { lockByProgram, lockTokensFile } from ${JSON.stringify(resolve('src/cli/token-file-lock.ts'))}
     await lockByProgram(${JSON.stringify(path)}, ${long})
     console.log('locked')
     for (;;);`,
@@ -38,7 +47,7 @@ t.test('a lock of flock ends with its process', { skip }, async (t) => {
   ;(await lockByProgram(path, long))()
 })
 
-t.test('a file that flock cannot open, and a machine without flock', async (t) => {
+t.test('a file that flock cannot open, and a machine without SQLite and flock', async (t) => {
   const directory = t.testdir({})
   mkdirSync(join(directory, 'empty'))
   if (skip === false)
@@ -49,5 +58,6 @@ t.test('a file that flock cannot open, and a machine without flock', async (t) =
   })
   process.env.PATH = join(directory, 'empty')
   const message = 'it cannot be locked: install better-sqlite3, or the program flock of util-linux'
-  await t.rejects(lockByProgram(join(directory, 'lock'), long), { message: whole(message) })
+  hideSqlite(t)
+  await t.rejects(lockTokensFile(join(directory, 'lock'), long), { message: whole(message) })
 })

@@ -1,5 +1,6 @@
-import { createRequire } from 'node:module'
+import Module, { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
+import type { Test } from 'tap'
 import { openSqliteFile } from '../../src/store/sqlite-driver.ts'
 
 /** Why a test that needs SQLite does not run on this machine, else false. */
@@ -22,4 +23,14 @@ export function needSqlite(t: { plan(count: number, reason: string): void }): vo
   if (noSqlite === false) return
   t.plan(0, noSqlite)
   process.exit()
+}
+
+/** Makes this process fail to find better-sqlite3 until the test ends, as on a machine where it is not installed. */
+export function hideSqlite(t: Test): void {
+  const loader = Module as unknown as { _load(name: string, ...rest: unknown[]): unknown }
+  const load = loader._load
+  t.capture(loader, '_load', (name, ...rest) => {
+    if (name !== 'better-sqlite3') return load(name, ...rest)
+    throw Object.assign(new Error(`Cannot find module '${name}'`), { code: 'MODULE_NOT_FOUND' })
+  })
 }

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import { UsageError, usageError } from '../../src/cli/cli-options.ts'
-import { nodeProblem } from '../../src/cli/node-version.ts'
 
 /**
  * The options of a command with their defaults, which say what an option takes: false none, a text or undefined a text,
@@ -32,11 +31,6 @@ export function commandLine<Given extends Options>(
   names: string[] = [],
 ): { options: Values<Given>; words: string[] } {
   const [, name] = /^npm run (\S+)/.exec(help) as unknown as [string, string]
-  const problem = nodeProblem(process.versions.node)
-  if (problem !== undefined) {
-    process.stderr.write(`${name}: ${problem}\n`)
-    process.exit(1)
-  }
   const unnamed = Object.keys(defaults).filter((option) => !help.includes(`--${option}`))
   if (unnamed.length > 0) throw new Error(`the help does not name --${unnamed.join(', --')}`)
   try {

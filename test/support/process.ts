@@ -1,5 +1,6 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { until, within } from '../../scripts/system/until.ts'
 
@@ -88,6 +89,11 @@ const loader = `--import=${new URL('register-strip-types.js', import.meta.url)}`
 
 /** The command of a TypeScript module; tap measures what the process covers. */
 export const nodeCommand = (module: string): string[] => [process.execPath, loader, module]
+
+/** The environment of a process that takes itself for one of Node 18. */
+export const oldNode = {
+  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --require=${fileURLToPath(new URL('old-node.cjs', import.meta.url))}`,
+}
 
 /** Runs a module in a process of its own, killed when the test ends, with the loader and the coverage of the tests. */
 export function run(t: Test, module: string, environment: Record<string, string> = {}, args: string[] = [], cwd = '.') {

@@ -37,8 +37,8 @@ t.test('a wrong command line is refused with what is allowed', async (t) => {
 t.test('every npm command has a help and refuses an unknown option', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const commands = Object.entries<string>(scripts).flatMap(([name, command]) => {
-    const [, module = ''] = /^tsx (\S+)/.exec(command) ?? []
-    return module === '' ? [] : [{ name, module }]
+    const [, module = ''] = /^tsx (?:scripts\/system\/run-command\.ts )?(\S+)/.exec(command) ?? []
+    return module === '' || name.startsWith('pre') ? [] : [{ name, module }]
   })
   t.ok(commands.length >= 18)
   // A process for each would take a minute of CPU.

@@ -1,0 +1,15 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { nodeProblem } from '../../src/cli/node-version.ts'
+
+// Runs the module that follows on the command line, if any, as a command of package.json; npm tells its name. An import
+// by name of what an older Node lacks fails before any statement of its module, so the version is looked at here.
+const problem = nodeProblem(process.versions.node)
+if (problem !== undefined) {
+  const name = String(process.env.npm_lifecycle_event).replace(/^pre(?=test)/, '')
+  process.stderr.write(`${name}: ${problem}\n`)
+  process.exit(1)
+}
+process.argv.splice(1, 1)
+const [, module] = process.argv
+if (module !== undefined) await import(pathToFileURL(resolve(module)).href)

@@ -1,7 +1,7 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 
@@ -20,6 +20,8 @@ const [version = '', ...args] = process.argv.slice(2)
 if (/^\d+(\.\d+){0,2}$/.test(version)) {
   const directory = await mkdtemp(join(tmpdir(), 'test-node-'))
   try {
+    // A test starts the service from this source as another user.
+    await chmod(directory, 0o711)
     process.exitCode = await testOn(directory)
   } finally {
     await rm(directory, { recursive: true, force: true })

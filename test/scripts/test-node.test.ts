@@ -11,7 +11,7 @@ case "$1" in
     echo "{\\"version\\":\\"$OTHER_NODE\\"}" > node_modules/node/package.json
     printf '#!/bin/sh\\necho the other node' > node_modules/node/bin/node
     chmod +x node_modules/node/bin/node ;;
-  test) { node --version; echo "$npm_config_nodedir"; ls -A; } >> "$NOTES"; exit 3 ;;
+  test) { node --version; echo "$npm_config_nodedir"; ls -ld .. | cut -c1-10; ls -A; } >> "$NOTES"; exit 3 ;;
 esac
 `
 
@@ -47,10 +47,11 @@ t.test('the tests run in a copy, by the other Node, with its headers and the arg
   const given = { 'package.json': '{}', src: {}, node_modules: {}, dist: {}, '.git': {}, '.ci': {}, data: {} }
   const { code, notes } = await testNode(t, { project: given, args: ['24', 'a.test.ts', '--bail'] })
   t.equal(code, 3, 'the exit code is that of the tests')
-  const [install, tools = '', ci, copy = '', test, , version, headers = '', ...files] = notes
+  const [install, tools = '', ci, copy = '', test, , version, headers = '', mode, ...files] = notes
   t.same([install, ci, test], ['npm install --no-save node@24', 'npm ci', 'npm test -- a.test.ts --bail'])
   t.equal(version, 'the other node')
   t.equal(headers, join(tools, 'node_modules', 'node', 'node_modules', 'node-for-tests'))
+  t.equal(mode, 'drwx--x--x', 'another user can read the source')
   t.same(files.sort(), ['.ci', 'package.json', 'src'])
   t.notOk(existsSync(copy), 'the copy is removed')
 })

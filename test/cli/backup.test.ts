@@ -70,7 +70,8 @@ async function startHalfBackup(t: Test, target: string) {
     script,
     `import { writeFileSync } from 'node:fs'
     import { lockFile } from ${JSON.stringify(resolve('src/store/file-lock.ts'))}
-    lockFile(${JSON.stringify(`${target}.unfinished-lock`)}, 0)
+    // A lock ends with what releases it, so that is kept.
+    globalThis.release = lockFile(${JSON.stringify(`${target}.unfinished-lock`)}, 0)
     writeFileSync(${JSON.stringify(`${target}.unfinished`)}, 'half')
     console.log('written')
     setInterval(() => {}, 1_000)`,

@@ -74,7 +74,7 @@ t.test('no line of a request is asked for, or only of those that are refused', a
     [{ ACCESS_LOG: 'off' }, []],
     [{ LOG_LEVEL: 'warn' }, [401]],
   ] as const) {
-    const { create, end } = await start(t, environment)
+    const { create, end } = await start(t, environment, sourceCode)
     await create(1)
     await create(1, { authorization: 'Bearer wrong' })
     t.same(

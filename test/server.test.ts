@@ -8,6 +8,7 @@ import t from 'tap'
 import { exampleReply } from '../scripts/generate/examples.ts'
 import { type Endpoint, endpoints } from '../scripts/generate/openapi-document.ts'
 import { until } from '../scripts/system/until.ts'
+import { ask, samePage } from './support/ask.ts'
 import { document } from './support/contract.ts'
 import { endedAtOnce } from './support/process.ts'
 import { token } from './support/service.ts'
@@ -191,10 +192,13 @@ t.test('a password in the URL of a store is not shown', async (t) => {
   t.equal(code, 1)
 })
 
-t.test('an address of IPv6 is written as one', async (t) => {
-  const { url, create, stop } = await startService(t, { HOST: '::1' }, sourceCode)
+t.test('an address of IPv6 is written as one, and the management forwards requests of its page to it', async (t) => {
+  const { url, managementUrl, create, stop } = await startService(t, { HOST: '::1' }, sourceCode)
   t.match(url, /^http:\/\/\[::1\]:\d+$/)
   t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
+  const forwarded = await ask(`${managementUrl}/try/none`, { headers: samePage })
+  t.equal(forwarded.status, 200)
+  t.match(forwarded.headers, { 'try-status': '404' })
   t.hasStrict(await stop(), { code: 0, signal: null })
 })
 

@@ -1,17 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exactReply, type Int64Replies, replyPlace } from '../../src/client/exact-reply.ts'
-import { type Files, normalizedDocument } from './contract-files.ts'
+import { normalizedDocument } from './contract-files.ts'
 import { exampleReply } from './examples.ts'
+import type { Files } from './generated-files.ts'
 import { int64Replies } from './int64-replies.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 
-/** Prints the handlers that generated files ask for, unlike those that are in a directory. */
-export async function printHandlerStubs(files: Files, directory: string): Promise<void> {
-  const before = await readFile(join(directory, 'openapi.json'), 'utf8')
+/** Returns the document that was published in a directory, undefined when it is missing or in the middle of a merge. */
+export const publishedIn = (directory: string): Promise<Document | undefined> =>
+  readFile(join(directory, 'openapi.json'), 'utf8')
     .then(JSON.parse)
-    // Missing, or in the middle of a merge.
     .catch(() => undefined)
+
+/** Prints the handlers that generated files ask for and the document before them did not. */
+export function printHandlerStubs(files: Files, before: Document | undefined): void {
   const handlers = handlerStubs(JSON.parse(files['openapi.json'] as string), before)
   if (handlers.length > 0) console.log(`new, for src/handlers.ts:\n\n${handlers.join('\n\n')}\n`)
 }
@@ -25,12 +28,12 @@ export function handlerStubs(given: Document, before: Document | undefined): str
   const { table } = int64Replies(document)
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   return endpoints(document)
-    .filter(({ operationId }) => operationId !== undefined && !known.has(operationId))
+    .filter(({ operationId }) => !known.has(operationId))
     .map((endpoint) => stubOf(document, table, endpoint))
 }
 
 function stubOf(document: Document, table: Int64Replies, endpoint: Endpoint): string {
-  const { operationId = '', method, path, parameters, requestBody } = endpoint
+  const { operationId, method, path, parameters, requestBody } = endpoint
   const { status, body } = exampleReply(document, endpoint)
   const taken = [
     ...(requestBody === undefined ? [] : ['body']),

@@ -39,10 +39,11 @@ t.test('it is typed, bound and served by that name, and a warning tells the name
   ])
   t.same(idsOf(normalizedDocument(document)), ['getAById', 'drop', 'put', 'postB'])
   t.same(derivedNames(normalizedDocument(document)), [])
-  const { 'api.d.ts': types = '', 'openapi.json': published = '' } = await filesOf(document, 'a.yaml')
+  const files = await filesOf(document, 'a.yaml')
+  const { 'api.d.ts': types = '', 'openapi.json': published = '' } = files
   t.match(types, /^ {4}getAById: \{$/m)
   t.notMatch(published, /getAById/, 'the document is published as it is')
-  t.match(handlerStubs(document, documentOf({ '/b': { put, post: { responses } } })), [/getAById\(/, /drop\(/])
+  t.match(handlerStubs(files, documentOf({ '/b': { put, post: { responses } } })), [/getAById\(/, /drop\(/])
   const answer = (body: string) => async () => ({ status: 200, body })
   const handlers = { getAById: answer('a'), drop: answer('d'), put: answer('p'), postB: answer('b') }
   const app = await serveDocument(document, { handlers })

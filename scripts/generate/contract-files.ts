@@ -13,6 +13,7 @@ import { requestFile } from './request-file.ts'
 import { routesOf } from './route-schemas.ts'
 import { uncompilableSchemas } from './schema-compilation.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
+import { unsatisfiableSchemas } from './unsatisfiable-schemas.ts'
 import { unsupportedFeatures } from './unsupported-features.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
 
@@ -36,6 +37,8 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
   const upgraded = asOpenApi31(document)
   const problems = [...inexactIntegers(upgraded), ...unsupportedFeatures(upgraded), ...errorNumberProblems(document)]
   if (problems.length > 0) throw refusal(path, problems)
+  const contradictions = unsatisfiableSchemas(withDiscriminators(upgraded))
+  if (contradictions.length > 0) throw refusal(path, contradictions)
   const normalized = normalizedDocument(upgraded)
   const replies = int64Replies(normalized)
   const routes = routesOf(normalized)

@@ -1,5 +1,7 @@
-import { join, keysOf } from './json-pointer.ts'
+import { inPlaceKeywords } from '../../src/openapi/schema-keywords.ts'
+import { join, keysOf, resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
+import { describing } from './schema-types.ts'
 import { type Node, schemaPlaces, walkSchemas } from './walk-document.ts'
 
 /** Keywords by which a schema gets a name that is not its place (JSON Schema 2020-12, core, section 8.2). */
@@ -15,17 +17,20 @@ export function unsupportedSchemas(document: Document): string[] {
   const places = schemaPlaces(document)
   walkSchemas(document, (schema, pointer) => {
     problems.push(...schemaProblems(schema).map(([key, problem]) => `${join(pointer, key)}: ${problem}`))
-    const problem = typeof schema.$ref === 'string' && referenceProblem(places, schema.$ref)
+    const problem = typeof schema.$ref === 'string' && referenceProblem(document, places, schema, schema.$ref)
     if (problem) problems.push(`${join(pointer, '$ref')}: ${schema.$ref} ${problem}`)
   })
   return problems
 }
 
-function referenceProblem(places: Set<string>, target: string): string | undefined {
+function referenceProblem(document: Document, places: Set<string>, schema: Node, target: string): string | undefined {
   if (!target.startsWith('#/')) return 'is not a place in the document; use one that begins with #/'
-  return places.has(join('#', ...keysOf(target)))
-    ? undefined
-    : 'is not the place of a schema; put the schema into #/components/schemas'
+  if (!places.has(join('#', ...keysOf(target)))) {
+    return 'is not the place of a schema; put the schema into #/components/schemas'
+  }
+  // Its validation would not end.
+  const isEndless = describing(document, [resolve(document, target)], [...inPlaceKeywords, 'not']).includes(schema)
+  return isEndless ? 'leads back to itself, with no property or item between; take it out' : undefined
 }
 
 function schemaProblems(schema: Node): [key: string, problem: string][] {

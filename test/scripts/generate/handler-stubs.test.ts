@@ -121,18 +121,19 @@ t.test('a value satisfies what its schema asks for', async (t) => {
   ])
 })
 
+t.test('a schema of 3.0 is understood as one', async (t) => {
+  const schema = { type: 'object', properties: { a: { type: 'integer', minimum: 0, exclusiveMinimum: true } } }
+  const nullable = { ...text, nullable: true, enum: [null] }
+  const responses = { 200: json({ ...schema, required: ['b'], properties: { ...schema.properties, b: nullable } }) }
+  t.match(await stubs({ ...documentOf({ a: { responses } }), openapi: '3.0.4' }), [/body: \{ b: null, a: 1 \} \}/])
+})
+
 t.test('where no value is found the handler throws', async (t) => {
-  const Endless = { type: 'object', required: ['next'], properties: { next: { $ref: '#/components/schemas/Endless' } } }
-  await checkBodies(
-    t,
-    [
-      [{ ...text, pattern: '^(?=b)\\w$', minLength: 1 }, 'throw'],
-      [{ ...text, minLength: 100_000 }, 'throw'],
-      [{ type: 'array', items: text, uniqueItems: true, minItems: 2 }, 'throw'],
-      [{ $ref: '#/components/schemas/Endless' }, 'throw'],
-    ],
-    { Endless },
-  )
+  await checkBodies(t, [
+    [{ ...text, pattern: '^(?=b)\\w$', minLength: 1 }, 'throw'],
+    [{ ...text, minLength: 100_000 }, 'throw'],
+    [{ type: 'array', items: text, uniqueItems: true, minItems: 2 }, 'throw'],
+  ])
 })
 
 t.test('an example ends where schemas hold each other without end', async (t) => {

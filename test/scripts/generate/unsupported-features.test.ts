@@ -128,6 +128,7 @@ t.test('a bad pattern is noticed below a property of any name, and not in plain 
   )
 })
 
+const loop = 'leads back to itself, with no property or item between; take it out'
 const noSchema = 'is not the place of a schema; put the schema into #/components/schemas'
 
 t.test('schemas that would not be checked', async (t) => {
@@ -137,6 +138,8 @@ t.test('schemas that would not be checked', async (t) => {
     Patterns: { pattern: '(', patternProperties: { '[': true, '^a': true } },
     Nullable: { type: 'string', nullable: true },
     Flag: { $ref: '#/components/schemas/Nullable/nullable' },
+    Loop: { anyOf: [{ type: 'null' }, { $ref: '#/components/schemas/Back' }] },
+    Back: { allOf: [{ $ref: '#/components/schemas/Loop' }] },
     Malformed: { $ref: '#/components/schemas/100%' },
   }
   t.same(unsupportedFeatures(document({ components: { schemas }, jsonSchemaDialect: 'https://example.com/b' })), [
@@ -147,6 +150,8 @@ t.test('schemas that would not be checked', async (t) => {
     '#/components/schemas/Patterns/pattern: [ is no regular expression of ECMA-262 with the flag u',
     "#/components/schemas/Nullable/nullable: is of OpenAPI 3.0; give the type 'null', too",
     `#/components/schemas/Flag/%24ref: #/components/schemas/Nullable/nullable ${noSchema}`,
+    `#/components/schemas/Loop/anyOf/1/%24ref: #/components/schemas/Back ${loop}`,
+    `#/components/schemas/Back/allOf/0/%24ref: #/components/schemas/Loop ${loop}`,
     `#/components/schemas/Malformed/%24ref: #/components/schemas/100% ${noSchema}`,
   ])
   t.same(unsupportedFeatures(document({ jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' })), [])

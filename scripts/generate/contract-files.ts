@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { contractTypes } from './contract-types.ts'
 import { withDiscriminators } from './discriminators.ts'
+import { structureProblems } from './document-structure.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './error-numbers.ts'
 import type { Files } from './generated-files.ts'
 import { inexactIntegers } from './inexact-integers.ts'
@@ -34,6 +35,8 @@ export async function contractFiles(path: string, rules = 'redocly.yaml'): Promi
  * that files belong together, and a request of each operation for editors. Rejects with one line for each place that could not be served as it says.
  */
 export async function filesOf(document: Document, path: string): Promise<Files> {
+  const misplaced = structureProblems(document)
+  if (misplaced.length > 0) throw refusal(path, misplaced)
   const upgraded = asOpenApi31(document)
   const problems = [...inexactIntegers(upgraded), ...unsupportedFeatures(upgraded), ...errorNumberProblems(document)]
   if (problems.length > 0) throw refusal(path, problems)

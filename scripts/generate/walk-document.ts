@@ -3,7 +3,9 @@ import { type Kind, type Member, memberOf } from './openapi-grammar.ts'
 
 export type Node = Record<string, unknown>
 
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Returns whether a value is an object of JSON. */
+export const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Returns what a member holds, each with the keys that lead to it. */
 function held(value: unknown, { shape }: Member): [keys: string[], held: unknown][] {

@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { writeDocs } from './docs/docs-page.ts'
-import { contractFiles, refuseStale } from './generate/contract-files.ts'
+import { contractFiles } from './generate/contract-files.ts'
+import { refuseStale } from './generate/generated-files.ts'
 import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(

@@ -1,22 +1,26 @@
-import { contractFiles, refuseStale, writeStale } from './generate/contract-files.ts'
-import { printHandlerStubs } from './generate/handler-stubs.ts'
+import { contractFiles } from './generate/contract-files.ts'
+import { refuseStale, writeStale } from './generate/generated-files.ts'
+import { printHandlerStubs, publishedIn } from './generate/handler-stubs.ts'
+import { printWarnings } from './generate/warnings.ts'
 import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
-  `npm run generate [-- --check] [--document FILE] [--out DIRECTORY]
+  `npm run generate [-- --check] [--document FILE] [--rules FILE] [--out DIRECTORY]
 
-Lints and bundles the document and writes from it what the server and its client are built on.
-For each operation that is new a handler is printed, to be pasted: nothing is ever written into src.
+Lints and bundles the document and writes from it what the server and its client are built on. --rules is the linter's
+configuration. For each operation that is new a handler is printed, to be pasted: nothing is ever written into src.
 With --check nothing is written; exit 1 and the names of the files that differ when they are not up to date.
 `,
-  { check: false, document: 'openapi/plant-store.yaml', out: 'generated' },
+  { check: false, document: 'openapi/plant-store.yaml', rules: 'redocly.yaml', out: 'generated' },
 )
 
 try {
-  const files = await contractFiles(options.document)
+  const files = await contractFiles(options.document, options.rules)
+  printWarnings(files, options.document)
   if (!options.check) {
-    await printHandlerStubs(files, options.out)
+    const before = await publishedIn(options.out)
     const written = await writeStale(files, options.out)
+    printHandlerStubs(files, before)
     console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
   } else {
     await refuseStale(files, options.out)

@@ -1,8 +1,10 @@
 import { cp, mkdir, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { bundle } from '../build/bundle.ts'
-import { contractFiles, writeStale } from '../generate/contract-files.ts'
-import { printHandlerStubs } from '../generate/handler-stubs.ts'
+import { contractFiles } from '../generate/contract-files.ts'
+import { writeStale } from '../generate/generated-files.ts'
+import { printHandlerStubs, publishedIn } from '../generate/handler-stubs.ts'
+import { printWarnings } from '../generate/warnings.ts'
 import { typeChecker } from './type-check.ts'
 
 /*
@@ -40,8 +42,11 @@ async function takeSnapshot(directory: string, ofDocument: boolean): Promise<voi
 }
 
 async function generate(): Promise<void> {
-  const files = await contractFiles('openapi/plant-store.yaml')
-  await printHandlerStubs(files, 'generated')
+  const path = 'openapi/plant-store.yaml'
+  const files = await contractFiles(path)
+  printWarnings(files, path)
+  const before = await publishedIn('generated')
   const written = await writeStale(files, 'generated')
+  printHandlerStubs(files, before)
   if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)
 }

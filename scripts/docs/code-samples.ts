@@ -2,8 +2,8 @@ import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { normalizedDocument } from '../generate/contract-files.ts'
 import { resolve } from '../generate/json-pointer.ts'
 import { type Document, endpoints } from '../generate/openapi-document.ts'
+import { literal, shellWord, stringLiteral } from '../generate/source-text.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
-import { literal, shellWord, stringLiteral } from './source-text.ts'
 
 /** The module of the client, as its consumers import it. */
 export const clientModule = 'plant-store/client'

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename } from 'node:path'
 import { contractTypes } from './contract-types.ts'
 import { withDiscriminators } from './discriminators.ts'
+import { structureProblems } from './document-structure.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './error-numbers.ts'
+import type { Files } from './generated-files.ts'
 import { inexactIntegers } from './inexact-integers.ts'
 import { int64Replies } from './int64-replies.ts'
 import type { Document } from './openapi-document.ts'
+import { withOperationIds } from './operation-ids.ts'
 import { redocly } from './redocly.ts'
 import { requestFile } from './request-file.ts'
 import { routesOf } from './route-schemas.ts'
 import { uncompilableSchemas } from './schema-compilation.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
+import { unsatisfiableSchemas } from './unsatisfiable-schemas.ts'
 import { unsupportedFeatures } from './unsupported-features.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
-
-/** Files by name. */
-export type Files = Record<string, string>
 
 /**
  * Returns the files that are generated from the OpenAPI document at a path, linted by the rules of a redocly.yaml. The
@@ -35,10 +35,14 @@ export async function contractFiles(path: string, rules = 'redocly.yaml'): Promi
  * that files belong together, and a request of each operation for editors. Rejects with one line for each place that could not be served as it says.
  */
 export async function filesOf(document: Document, path: string): Promise<Files> {
+  const misplaced = structureProblems(document)
+  if (misplaced.length > 0) throw refusal(path, misplaced)
   const upgraded = asOpenApi31(document)
   const problems = [...inexactIntegers(upgraded), ...unsupportedFeatures(upgraded), ...errorNumberProblems(document)]
   if (problems.length > 0) throw refusal(path, problems)
-  const normalized = normalizedDocument(document)
+  const contradictions = unsatisfiableSchemas(withDiscriminators(upgraded))
+  if (contradictions.length > 0) throw refusal(path, contradictions)
+  const normalized = normalizedDocument(upgraded)
   const replies = int64Replies(normalized)
   const routes = routesOf(normalized)
   const others = [...replies.problems, ...uncompilableSchemas(routes)]
@@ -57,9 +61,12 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
   return { ...files, 'digests.json': json(digestsOf(files)), 'requests.http': requests }
 }
 
-/** Returns a document in the form that is generated from: OpenAPI 3.1, discriminators as schemas, references by name. */
+/**
+ * Returns a document in the form that is generated from: OpenAPI 3.1, a name for each operation, discriminators as
+ * schemas, references by name.
+ */
 export const normalizedDocument = (document: Document): Document =>
-  withSharedSchemas(withDiscriminators(asOpenApi31(document)))
+  withSharedSchemas(withDiscriminators(withOperationIds(asOpenApi31(document))))
 
 const refusal = (path: string, problems: string[]) =>
   new Error(`${path} cannot be served as it says:\n  ${problems.join('\n  ')}`)
@@ -70,29 +77,3 @@ const digestsOf = (files: Files): Files =>
   Object.fromEntries(
     Object.entries(files).map(([name, text]) => [name, createHash('sha256').update(text).digest('hex')]),
   )
-
-/** Returns the paths of the files that differ from what is in a directory. */
-export async function staleFiles(files: Files, directory: string): Promise<string[]> {
-  const stale = []
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(directory, name)
-    if ((await readFile(path, 'utf8').catch(() => undefined)) !== text) stale.push(path)
-  }
-  return stale
-}
-
-/** Rejects with one line that names the files that differ from what is in a directory. */
-export async function refuseStale(files: Files, directory: string): Promise<void> {
-  const stale = await staleFiles(files, directory)
-  if (stale.length > 0) throw new Error(`not up to date, run npm run generate: ${stale.join(', ')}`)
-}
-
-/** Writes the files that differ, and no other; returns their paths. */
-export async function writeStale(files: Files, directory: string): Promise<string[]> {
-  const stale = await staleFiles(files, directory)
-  for (const path of stale) {
-    await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, files[basename(path)] as string)
-  }
-  return stale
-}

@@ -25,18 +25,22 @@ export async function contractTypes(document: Document): Promise<string> {
   return astToString(nodes)
 }
 
-/** Returns the document with each path item where it is used, and without the ids of operations that are not served. */
+/** Returns what has types in the document, with each path item where it is used, and without the ids of operations that are not served. */
 function typed(document: Document): OpenAPI3 {
-  const { paths = {}, webhooks = {}, components = {}, ...rest } = document as Document & { webhooks?: object }
-  const { pathItems: _, ...others } = components as { pathItems?: object }
+  const { info, paths = {}, webhooks = {}, components = {} } = document as Document & { webhooks?: object }
+  const {
+    pathItems: _,
+    securitySchemes: __,
+    ...others
+  } = components as { pathItems?: object; securitySchemes?: object }
   const itemsOf = (paths: object): [name: string, item: Node][] =>
     Object.entries(paths)
       .filter(([name]) => !name.startsWith('x-'))
       .map(([name, item]) => [name, item.$ref ? (resolve(document, item.$ref) as Node) : item])
   const sent = [...itemsOf(webhooks), ...callbacks(document).flatMap(([name, paths]) => itemsOf(named(name, paths)))]
   const whole = {
-    ...rest,
     openapi: '3.1.0',
+    info: { title: info.title, version: info.version },
     paths: Object.fromEntries(itemsOf(paths)),
     components: others,
     ...(sent.length > 0 && { webhooks: withoutIds(Object.fromEntries(sent)) }),

@@ -1,5 +1,4 @@
-import { join } from './json-pointer.ts'
-import { type Document, locate } from './openapi-document.ts'
+import { type Document, locate, schemePlace } from './openapi-document.ts'
 
 type Scheme = { type: string; scheme?: string; in?: Credential['in']; name?: string }
 
@@ -8,7 +7,7 @@ export type Credential = { in: 'header' | 'query' | 'cookie'; name: string; pref
 
 /** Returns where the credential of a security scheme goes (OpenAPI 3.1 section 4.8.27). */
 export function credentialOf(document: Document, scheme: string): Credential {
-  const found = locate<Scheme>(document, join('#', 'components', 'securitySchemes', scheme))
+  const found = locate<Scheme>(document, schemePlace(scheme))
   if (found.type === 'apiKey') return { in: found.in ?? 'header', name: String(found.name), prefix: '' }
   const isBasic = found.scheme?.toLowerCase() === 'basic'
   return { in: 'header', name: 'Authorization', prefix: isBasic ? 'Basic ' : 'Bearer ' }

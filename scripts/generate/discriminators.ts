@@ -1,13 +1,14 @@
 import type { Document } from './openapi-document.ts'
 import { schemaPrefix } from './shared-schemas.ts'
-import { type Node, walkSchemas } from './walk-document.ts'
+import { mapDocument, type Node, walkSchemas } from './walk-document.ts'
 
 type Discriminator = { propertyName: string; mapping?: Record<string, string> }
 
 /**
- * Returns a document of OpenAPI 3.1 in which what a discriminator says stands in the schemas that it tells apart: each
- * allows only its own names in that property. These are the schemas of an anyOf or oneOf beside it, and those that take
- * the schema that it stands in into an allOf (OpenAPI 3.1 section 4.8.25).
+ * Returns a document of OpenAPI 3.1 in which what a discriminator says stands in schemas (OpenAPI 3.1 section 4.8.25). Beside
+ * an anyOf or oneOf, each alternative allows only its own names in the property: the schema that it refers to stays as it
+ * is, since it may be used alone or in another union. What takes the schema of the discriminator into an allOf allows only
+ * its own names wherever it is used.
  */
 export function withDiscriminators(document: Document): Document {
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
@@ -28,21 +29,43 @@ export function withDiscriminators(document: Document): Document {
     return names
   }
 
-  walkSchemas(document, ({ discriminator, oneOf, anyOf }, pointer) => {
-    if (!isDiscriminator(discriminator)) return
-    for (const reference of [...referencesOf(oneOf), ...referencesOf(anyOf)]) {
-      const schema = reference.slice(schemaPrefix.length)
-      if (schemaPrefix + schema === reference)
-        narrow(schema, discriminator.propertyName, namesOf(schema, discriminator))
+  walkSchemas(document, ({ discriminator }, pointer) => {
+    if (isDiscriminator(discriminator) && pointer.startsWith(schemaPrefix)) {
+      inherit(pointer.slice(schemaPrefix.length), discriminator, [])
     }
-    if (pointer.startsWith(schemaPrefix)) inherit(pointer.slice(schemaPrefix.length), discriminator, [])
   })
-  if (narrowings.size === 0) return document
   const narrowed = Array.from(narrowings, ([name, properties]) => [name, allowing(schemas[name], properties)])
-  return {
+  const inherited = {
     ...document,
     components: { ...document.components, schemas: { ...schemas, ...Object.fromEntries(narrowed) } },
   }
+  return mapDocument(narrowings.size === 0 ? document : inherited, { schema: (schema) => toldApart(schema, schemas) })
+}
+
+/** Returns a schema in which each alternative that a discriminator can name allows only its own names. */
+function toldApart(schema: Node, schemas: Record<string, Node>): Node {
+  const { discriminator } = schema
+  if (!isDiscriminator(discriminator)) return schema
+  const { propertyName } = discriminator
+  const told = (one: Node): Node => {
+    const [reference = ''] = referencesOf([one])
+    if (!reference.startsWith(schemaPrefix)) return one
+    const names = namesWithin(reference.slice(schemaPrefix.length), discriminator, schemas)
+    return allowing(one, new Map([[propertyName, new Set(names)]]))
+  }
+  const lists = ['oneOf', 'anyOf'].filter((keyword) => Array.isArray(schema[keyword]))
+  return { ...schema, ...Object.fromEntries(lists.map((keyword) => [keyword, (schema[keyword] as Node[]).map(told)])) }
+}
+
+/** Returns the names of an alternative: where that is a union, those by which the mapping names what is in it, too. */
+function namesWithin(schema: string, discriminator: Discriminator, schemas: Record<string, Node>): string[] {
+  const within = new Set([schema])
+  for (const each of within) {
+    const { oneOf, anyOf } = Object(schemas[each]) as Node
+    for (const reference of referencesOf([oneOf, anyOf].flat())) within.add(reference.slice(schemaPrefix.length))
+  }
+  const mapped = [...within].filter((each) => mappedNames(each, discriminator).length > 0)
+  return mapped.length > 0 ? mapped.flatMap((each) => mappedNames(each, discriminator)) : [schema]
 }
 
 const isDiscriminator = (value: unknown): value is Discriminator =>
@@ -50,16 +73,22 @@ const isDiscriminator = (value: unknown): value is Discriminator =>
 
 /** Returns where the schemas of a list refer to. */
 const referencesOf = (schemas: unknown): string[] =>
-  Array.isArray(schemas) ? schemas.flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : [])) : []
+  Array.isArray(schemas)
+    ? schemas.flatMap((schema) => (typeof Object(schema).$ref === 'string' ? [Object(schema).$ref] : []))
+    : []
 
-/** A mapping may refer to a schema or name it; one that is not mapped has its own name. */
-function namesOf(schema: string, { mapping = {} }: Discriminator): string[] {
-  const names = Object.keys(mapping).filter((name) => [schema, schemaPrefix + schema].includes(mapping[name] as string))
+/** A mapping may refer to a schema or name it. */
+const mappedNames = (schema: string, { mapping = {} }: Discriminator): string[] =>
+  Object.keys(mapping).filter((name) => [schema, schemaPrefix + schema].includes(mapping[name] as string))
+
+/** A schema that is not mapped has its own name. */
+function namesOf(schema: string, discriminator: Discriminator): string[] {
+  const names = mappedNames(schema, discriminator)
   return names.length > 0 ? names : [schema]
 }
 
 const allowing = (schema: Node | boolean | undefined, properties: Map<string, Set<string>>): Node => {
-  const given = typeof schema === 'object' ? schema : { allOf: [schema ?? true] }
+  const given = typeof schema === 'object' && schema.$ref === undefined ? schema : { allOf: [schema ?? true] }
   const names = Array.from(properties, ([name, values]) => [name, { enum: [...values] }])
   const narrowed = { type: 'object', required: [...properties.keys()], properties: Object.fromEntries(names) }
   return { ...given, allOf: [...((given.allOf ?? []) as unknown[]), narrowed] }

@@ -1,64 +1,97 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exactReply, type Int64Replies, replyPlace } from '../../src/client/exact-reply.ts'
-import { type Files, normalizedDocument } from './contract-files.ts'
-import { exampleReply } from './examples.ts'
-import { int64Replies } from './int64-replies.ts'
+import type { Operation, Routes } from '../../src/openapi/routes.ts'
+import type { Outcome } from '../../src/openapi/send-response.ts'
+import { createValidator, type Validator } from '../../src/openapi/validator.ts'
+import { normalizedDocument } from './contract-files.ts'
+import { exampleReply, madeReplies } from './examples.ts'
+import type { Files } from './generated-files.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
+import { literal, memberOf, quotedName } from './source-text.ts'
+import { uncompilable } from './stub-compilation.ts'
 
-/** Prints the handlers that generated files ask for, unlike those that are in a directory. */
-export async function printHandlerStubs(files: Files, directory: string): Promise<void> {
-  const before = await readFile(join(directory, 'openapi.json'), 'utf8')
+/** Returns the document that was published in a directory, undefined when it is missing or in the middle of a merge. */
+export const publishedIn = (directory: string): Promise<Document | undefined> =>
+  readFile(join(directory, 'openapi.json'), 'utf8')
     .then(JSON.parse)
-    // Missing, or in the middle of a merge.
     .catch(() => undefined)
-  const handlers = handlerStubs(JSON.parse(files['openapi.json'] as string), before)
+
+/** Prints the handlers that generated files ask for and the document before them did not. */
+export function printHandlerStubs(files: Files, before: Document | undefined): void {
+  const handlers = handlerStubs(files, before)
   if (handlers.length > 0) console.log(`new, for src/handlers.ts:\n\n${handlers.join('\n\n')}\n`)
 }
 
 /**
- * Returns, for each operation that a document has and the one before it has not, a handler that compiles and answers with
- * the document's example, to be pasted into src/handlers.ts.
+ * Returns, for each operation of generated files that the document before them has not, a handler that compiles, to be
+ * pasted into src/handlers.ts. It answers with the document's example, else with a value that is made of the schema, else
+ * it throws: where neither of these satisfies the schema and has its type.
  */
-export function handlerStubs(given: Document, before: Document | undefined): string[] {
-  const document = normalizedDocument(given)
-  const { table } = int64Replies(document)
+export function handlerStubs(files: Files, before: Document | undefined): string[] {
+  const { 'openapi.json': published = '', 'routes.json': routesText = '', 'api.d.ts': types = '' } = files
+  const document = normalizedDocument(JSON.parse(published))
+  const { operations, schemas }: Routes = JSON.parse(routesText)
+  const table: Int64Replies = JSON.parse(files['int64-replies.json'] as string)
+  const validator = createValidator(schemas)
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
-  return endpoints(document)
-    .filter(({ operationId }) => operationId !== undefined && !known.has(operationId))
-    .map((endpoint) => stubOf(document, table, endpoint))
+  const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
+  const choices = endpoints(document)
+    .filter(({ operationId }) => !known.has(operationId))
+    .map((endpoint) => {
+      const operation = byId.get(endpoint.operationId) as Operation
+      const answers = [exampleReply(document, endpoint), ...madeReplies(document, endpoint)]
+        .flatMap((reply) => sendable(table, validator, operation, endpoint, reply) ?? [])
+        .map(({ status, body }) => `return { status: ${status}, body: ${literal(body, 110, '    ')} }`)
+      return [...answers, noAnswer].map((statement) => stubOf(endpoint, statement))
+    })
+  return compiled(choices, types)
 }
 
-function stubOf(document: Document, table: Int64Replies, endpoint: Endpoint): string {
-  const { operationId = '', method, path, parameters, requestBody } = endpoint
-  const { status, body } = exampleReply(document, endpoint)
+/** Returns the first text of each handler that compiles, or its last one, which always does. */
+function compiled(choices: string[][], types: string): string[] {
+  const first = choices.map(([choice]) => choice as string)
+  if (choices.every(({ length }) => length === 1)) return first
+  const failed = uncompilable(first, types)
+  const next = choices.map((each, index) => (failed.has(index) && each.length > 1 ? each.slice(1) : each))
+  return next.every((each, index) => each === choices[index]) ? first : compiled(next, types)
+}
+
+const noAnswer = "throw new Error('this handler is not written yet')"
+
+function stubOf({ operationId, parameters, requestBody }: Endpoint, statement: string): string {
   const taken = [
     ...(requestBody === undefined ? [] : ['body']),
-    ...parameters.map(({ in: kind, name }) => kind + (/^[\p{L}_$][\w$]*$/u.test(name) ? `.${name}` : `['${name}']`)),
+    ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
   ]
   return [
-    `  async ${operationId}() {`,
+    `  async ${quotedName(operationId)}() {`,
     ...(taken.length > 0 ? [`    // It takes ${taken.join(', ')}.`] : []),
-    `    return { status: ${status}, body: ${literal(exact(table, `${method} ${path}`, status, body))} }`,
+    `    ${statement}`,
     '  },',
   ].join('\n')
 }
 
-/** An int64 of an example is a number in the document, and a bigint in a reply. */
-function exact(table: Int64Replies, operation: string, status: number, body: unknown): unknown {
-  const place = replyPlace(table, operation, status)
-  return place === undefined || body === undefined ? body : exactReply(JSON.stringify(body), table, place)
-}
-
-/** Returns the text of a value as TypeScript. */
-function literal(value: unknown): string {
-  if (typeof value === 'bigint') return `${value}n`
-  if (typeof value === 'string')
-    return `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
-  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
-  if (typeof value !== 'object' || value === null) return String(value)
-  const members = Object.entries(value).map(([name, member]) => {
-    return `${/^[a-z_$][\w$]*$/i.test(name) ? name : `'${name}'`}: ${literal(member)}`
-  })
-  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
+/**
+ * Returns a reply as a handler gives it, each int64 a bigint, which is a number in an example of the document. Returns
+ * undefined where the service would not send it.
+ */
+function sendable(
+  table: Int64Replies,
+  validator: Validator,
+  { schema: { response } }: Operation,
+  { method, path }: Endpoint,
+  { status, body: shown }: Outcome,
+): Outcome | undefined {
+  const place = replyPlace(table, `${method} ${path}`, status)
+  const { content = {} } = response[status] ?? response[`${Math.trunc(status / 100)}XX`] ?? response.default ?? {}
+  const [media] = Object.values(content)
+  try {
+    const isExact = place === undefined || shown === undefined
+    const body = isExact ? shown : exactReply(JSON.stringify(shown), table, place)
+    if (media !== undefined) validator.response(media.schema)(body)
+    return { status, body }
+  } catch {
+    return undefined
+  }
 }

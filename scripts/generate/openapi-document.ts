@@ -39,7 +39,9 @@ export type Endpoint = {
   /** Its path behind those of its servers: where it is served. */
   routes: string[]
   method: string
-  operationId: string | undefined
+  /** That of the document, else one that is derived from the method and the path alone, so that it is stable. */
+  operationId: string
+  hasDerivedId: boolean
   parameters: Located<Parameter>[]
   requestBody: Located<RequestBody> | undefined
   /** By status, as the document has it: a number, a range or default. */
@@ -59,12 +61,16 @@ type Operation = Item & {
 export function endpoints(document: Document): Endpoint[] {
   return Object.keys(document.paths ?? {}).flatMap((path) => {
     if (!path.startsWith('/')) return []
-    const item = locate<Item>(document, join('#', 'paths', path))
+    const item = itemAt(document, path)
     return methods
       .filter((method) => Object.hasOwn(item, method))
       .map((method) => endpointOf(document, path, item, method))
   })
 }
+
+/** Returns the path item of a path. */
+export const itemAt = (document: Document, path: string): Located<Item> =>
+  locate<Item>(document, join('#', 'paths', path))
 
 function endpointOf(document: Document, path: string, item: Located<Item>, method: string): Endpoint {
   const operation = {
@@ -80,7 +86,8 @@ function endpointOf(document: Document, path: string, item: Located<Item>, metho
     server: serverUrl(servers),
     routes: basePaths(servers).map((base) => base + path),
     method: method.toUpperCase(),
-    operationId,
+    operationId: operationId || derivedId(method, path),
+    hasDerivedId: !operationId,
     parameters: parameters(document, item, operation),
     requestBody: requestBody && locate<RequestBody>(document, at('requestBody')),
     responses: Object.fromEntries(
@@ -91,6 +98,12 @@ function endpointOf(document: Document, path: string, item: Located<Item>, metho
     security,
   }
 }
+
+/** Returns a name in camelCase: `getShelvesByShelfIdPlants` for GET /shelves/{shelf-id}/plants. */
+const derivedId = (method: string, path: string): string =>
+  [method, ...path.replaceAll('{', '/by/').split(/[^\p{L}\p{N}]+/u)]
+    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join('')
 
 /** Headers that are described elsewhere in a document: parameters of these names are ignored (section 4.8.12.2). */
 const notParameters = ['accept', 'content-type', 'authorization']
@@ -113,3 +126,6 @@ export function locate<T>(document: Document, pointer: string): Located<T> {
   const found = resolve(document, pointer) as T & { $ref?: string }
   return found.$ref === undefined ? { ...found, pointer } : locate(document, found.$ref)
 }
+
+/** Returns the pointer to a security scheme. */
+export const schemePlace = (name: string): string => join('#', 'components', 'securitySchemes', name)

@@ -64,6 +64,6 @@ const members: Record<Kind, Record<string, Member>> = {
 /** Returns what a member of an object holds, undefined when that is plain data. */
 export function memberOf(kind: Kind, name: string): Member | undefined {
   // Each member of a callback is an expression, whose value is a path item (section 4.8.18).
-  if (kind === 'callback') return name.startsWith('x-') ? undefined : one('pathItem')
+  if (kind === 'callback') return name.startsWith('x-') || name === '$ref' ? undefined : one('pathItem')
   return Object.hasOwn(members[kind], name) ? members[kind][name] : undefined
 }

@@ -47,7 +47,7 @@ const schemasOf = ({ components = {} }: Document) =>
 type Read = (schema: Schema) => Schema
 
 function operationOf(document: Document, endpoint: Endpoint, read: Read): Operation {
-  const { operationId = '', method, routes, security, parameters, requestBody, responses } = endpoint
+  const { operationId, method, routes, security, parameters, requestBody, responses } = endpoint
   const kinds = Object.entries(parts).flatMap(([kind, part]) => {
     const described = parameters.filter((parameter) => parameter.in === kind)
     return described.length === 0 ? [] : [[part, objectOf(described, read)]]

@@ -47,7 +47,8 @@ function ownTypes({ type, properties, enum: values, const: value }: Node): JsonT
   return Array.isArray(listed) ? listed.map(typeOfValue) : []
 }
 
-function typeOfValue(value: unknown): JsonType {
+/** Returns the type of a value of JSON; that of an integer is number. */
+export function typeOfValue(value: unknown): JsonType {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   return typeof value as JsonType

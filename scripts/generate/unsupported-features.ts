@@ -1,6 +1,8 @@
 import { join } from './json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from './openapi-document.ts'
+import { nameProblems } from './operation-ids.ts'
 import { typesOf } from './schema-types.ts'
+import { operationProblems } from './unsupported-operations.ts'
 import { unsupportedSchemas } from './unsupported-schemas.ts'
 
 /** JSON by its own name or by the suffix of another (RFC 6839 section 3.1). */
@@ -8,22 +10,25 @@ const json = /^application\/(?:[\w.-]+\+)?json$/
 
 /**
  * Returns one line for each place of a bundled document that could not be served as it says, with what to do: no service
- * is better than one that reads a request or writes an answer in another way.
+ * is better than one that reads a request or writes an answer in another way. A place that several operations refer to has
+ * one line.
  */
 export function unsupportedFeatures(document: Document): string[] {
   const version = document.openapi
   if (!/^3\.[01]\./.test(version)) return [`#/openapi: ${version} is not read; use 3.0 or 3.1`]
   const all = endpoints(document)
-  return [
+  const problems = [
     ...all.flatMap((endpoint) => [
       ...pathProblems(endpoint),
-      ...methodProblems(endpoint),
+      ...operationProblems(document, endpoint),
       ...endpoint.parameters.flatMap((parameter) => parameterProblems(document, parameter)),
       ...contentProblems(endpoint),
     ]),
+    ...nameProblems(document),
     ...doubles(all),
     ...unsupportedSchemas(document),
   ]
+  return [...new Set(problems)]
 }
 
 function pathProblems({ path, routes }: Endpoint): string[] {
@@ -40,28 +45,15 @@ function pathProblems({ path, routes }: Endpoint): string[] {
   return problems
 }
 
-function methodProblems({ path, method, operationId, requestBody, pointer }: Endpoint): string[] {
-  const problems = []
-  if (operationId === undefined) problems.push(`${method} ${path} has no operationId; its handler needs the name`)
-  if (method === 'TRACE') problems.push('TRACE is not served; leave the operation out')
-  if (requestBody !== undefined && ['GET', 'HEAD'].includes(method)) {
-    problems.push(`a body of ${method} is not read; use parameters or POST`)
-  }
-  return problems.map((problem) => `${pointer}: ${problem}`)
-}
-
-/** Two operations of one name, or at one place, of which one would not be reached. */
+/** Returns one line for each operation that is at the place of another, by which it would not be reached. */
 function doubles(all: Endpoint[]): string[] {
   const seen = new Set<string>()
   const isDouble = (key: string) => seen.size === seen.add(key).size
-  return all.flatMap(({ operationId, method, routes, pointer }) => [
-    ...(operationId !== undefined && isDouble(operationId)
-      ? [`${pointer}: operation ${operationId} is there twice`]
-      : []),
-    ...routes
+  return all.flatMap(({ method, routes, pointer }) =>
+    routes
       .filter((route) => isDouble(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`))
       .map((route) => `${pointer}: ${method} ${route} is served by another operation`),
-  ])
+  )
 }
 
 /** The styles that can be read of each kind (OpenAPI 3.1 section 4.8.12.3). */
@@ -74,11 +66,14 @@ const styles = {
 
 function parameterProblems(document: Document, { in: kind, name, schema, style, pointer }: Located<Parameter>) {
   const problems = []
-  const { types } = typesOf(document, schema)
+  const { types, items } = typesOf(document, schema)
   const allowed = styles[kind]
   if (schema === undefined) problems.push('a parameter is described by a schema, not by content')
   if (style !== undefined && !allowed.includes(style)) problems.push(`style ${style} is not read; use ${allowed[0]}`)
   if (types.includes('object')) problems.push('an object is not read; use one parameter for each property')
+  if (items.some((type) => type === 'object' || type === 'array')) {
+    problems.push('a list of objects or lists is not read; use a body')
+  }
   if (types.includes('array') && kind === 'path') problems.push('an array in a path is not read; use the query')
   return problems.map((problem) => `${pointer}: parameter ${name}: ${problem}`)
 }

@@ -1,6 +1,8 @@
+import { inPlaceKeywords } from '../../src/openapi/schema-keywords.ts'
 import { join, keysOf, resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
-import { type Node, walkSchemas } from './walk-document.ts'
+import { describing } from './schema-types.ts'
+import { type Node, schemaPlaces, walkSchemas } from './walk-document.ts'
 
 /** Keywords by which a schema gets a name that is not its place (JSON Schema 2020-12, core, section 8.2). */
 const names = ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef', '$schema']
@@ -12,20 +14,23 @@ export function unsupportedSchemas(document: Document): string[] {
   if (dialect !== undefined && !/oas\/3\.1\/dialect\/|json-schema\.org\/draft\/2020-12/.test(String(dialect))) {
     problems.push(`#/jsonSchemaDialect: ${dialect} is not read; leave it out`)
   }
-  const places = new Set<string>()
-  walkSchemas(document, (_schema, pointer) => places.add(pointer))
+  const places = schemaPlaces(document)
   walkSchemas(document, (schema, pointer) => {
     problems.push(...schemaProblems(schema).map(([key, problem]) => `${join(pointer, key)}: ${problem}`))
-    const problem = typeof schema.$ref === 'string' && referenceProblem(document, places, schema.$ref)
+    const problem = typeof schema.$ref === 'string' && referenceProblem(document, places, schema, schema.$ref)
     if (problem) problems.push(`${join(pointer, '$ref')}: ${schema.$ref} ${problem}`)
   })
   return problems
 }
 
-function referenceProblem(document: Document, places: Set<string>, target: string): string | undefined {
+function referenceProblem(document: Document, places: Set<string>, schema: Node, target: string): string | undefined {
   if (!target.startsWith('#/')) return 'is not a place in the document; use one that begins with #/'
-  const isSchema = places.has(join('#', ...keysOf(target))) || typeof resolve(document, target) === 'boolean'
-  return isSchema ? undefined : 'is not the place of a schema; put the schema into #/components/schemas'
+  if (!places.has(join('#', ...keysOf(target)))) {
+    return 'is not the place of a schema; put the schema into #/components/schemas'
+  }
+  // Its validation would not end.
+  const isEndless = describing(document, [resolve(document, target)], [...inPlaceKeywords, 'not']).includes(schema)
+  return isEndless ? 'leads back to itself, with no property or item between; take it out' : undefined
 }
 
 function schemaProblems(schema: Node): [key: string, problem: string][] {
@@ -33,6 +38,8 @@ function schemaProblems(schema: Node): [key: string, problem: string][] {
   for (const key of names) {
     if (typeof schema[key] === 'string') problems.push([key, 'is not read; refer to a schema by its place, with $ref'])
   }
+  // Ajv heeds it all the same.
+  if (typeof schema.nullable === 'boolean') problems.push(['nullable', "is of OpenAPI 3.0; give the type 'null', too"])
   const { pattern, patternProperties } = schema
   const patterns = typeof pattern === 'string' ? [pattern] : []
   for (const one of [...patterns, ...Object.keys(patternProperties ?? {})]) {

@@ -3,10 +3,11 @@ import { mapDocument, type Node, type Transforms } from './walk-document.ts'
 /**
  * Returns an OpenAPI document whose schemas are those of JSON Schema 2020-12, as in OpenAPI 3.1. In 3.0 a schema says
  * nullable beside its type, exclusiveMinimum and exclusiveMaximum are true or false, and nothing counts that stands
- * beside a $ref (OpenAPI 3.0.4, section 4.7.24 and section 4.7.23).
+ * beside a $ref (OpenAPI 3.0.4, section 4.7.24 and section 4.7.23). The result is a document of 3.1: upgraded again, it
+ * would lose what stands beside a $ref.
  */
 export const asOpenApi31 = <Document extends { openapi: string }>(document: Document): Document =>
-  document.openapi.startsWith('3.0.') ? mapDocument(document, transforms) : document
+  document.openapi.startsWith('3.0.') ? { ...mapDocument(document, transforms), openapi: '3.1.0' } : document
 
 const lone = (node: Node): Node => (typeof node.$ref === 'string' ? { $ref: node.$ref } : node)
 

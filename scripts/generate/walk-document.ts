@@ -3,15 +3,17 @@ import { type Kind, type Member, memberOf } from './openapi-grammar.ts'
 
 export type Node = Record<string, unknown>
 
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Returns whether a value is an object of JSON. */
+export const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns the objects that a member holds, each with the keys that lead to it; boolean schemas are none. */
-function held(value: unknown, { shape }: Member): [keys: string[], node: Node][] {
-  if (shape === 'one') return isNode(value) ? [[[], value]] : []
+/** Returns what a member holds, each with the keys that lead to it. */
+function held(value: unknown, { shape }: Member): [keys: string[], held: unknown][] {
+  if (shape === 'one') return [[[], value]]
   const entries = shape === 'list' ? Array.isArray(value) : isNode(value)
   if (!entries) return []
-  return Object.entries(value as Node).flatMap(([key, node]) =>
-    isNode(node) && !(shape === 'patterned' && key.startsWith('x-')) ? [[[key], node]] : [],
+  return Object.entries(value as Node).flatMap(([key, below]) =>
+    shape === 'patterned' && key.startsWith('x-') ? [] : [[[key], below]],
   )
 }
 
@@ -29,7 +31,9 @@ export function walk(
   for (const [name, value] of Object.entries(node)) {
     const member = memberOf(kind, name)
     if (member === undefined) continue
-    for (const [keys, below] of held(value, member)) walk(below, member.kind, join(pointer, name, ...keys), visit)
+    for (const [keys, below] of held(value, member)) {
+      if (isNode(below)) walk(below, member.kind, join(pointer, name, ...keys), visit)
+    }
   }
 }
 
@@ -38,6 +42,21 @@ export function walkSchemas(document: object, visit: (schema: Node, pointer: str
   walk(document as Node, 'document', '#', (node, kind, pointer) => {
     if (kind === 'schema') visit(node, pointer)
   })
+}
+
+/** Returns the pointers to the schemas of a document, objects and booleans. */
+export function schemaPlaces(document: object): Set<string> {
+  const places = new Set<string>()
+  walk(document as Node, 'document', '#', (node, kind, pointer) => {
+    for (const [name, value] of Object.entries(node)) {
+      const member = memberOf(kind, name)
+      if (member?.kind !== 'schema') continue
+      for (const [keys, below] of held(value, member)) {
+        if (isNode(below) || typeof below === 'boolean') places.add(join(pointer, name, ...keys))
+      }
+    }
+  })
+  return places
 }
 
 /** What becomes of the objects of some kinds; the parts of an object are mapped before it. */

@@ -1,4 +1,5 @@
-import { exampleBody, exampleOf, exampleReply, hasExample } from '../generate/examples.ts'
+import { exampleOf } from '../generate/example-values.ts'
+import { exampleBody, exampleReply, hasExample } from '../generate/examples.ts'
 import { type Document, type Endpoint, type Header, locate, type Response } from '../generate/openapi-document.ts'
 
 /** A preference with a value (RFC 7240 section 2), before its parameters. */

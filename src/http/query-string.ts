@@ -1,14 +1,14 @@
 /** Returns what the query of a request target has for each name; values stay percent-encoded. */
-export const parseQuery = (text: string): Record<string, string[]> => parsePairs(text, '&')
+export const parseQuery = (text: string): Record<string, string[]> => parsePairs(text, '&', decodeText)
 
 /** Returns what a Cookie header (RFC 6265 section 4.2.1) has for each name; values stay percent-encoded. */
-export const parseCookies = (text = ''): Record<string, string[]> => parsePairs(text, ';')
+export const parseCookies = (text = ''): Record<string, string[]> => parsePairs(text, ';', decodeURIComponent)
 
-function parsePairs(text: string, separator: string): Record<string, string[]> {
+function parsePairs(text: string, separator: string, decode: (text: string) => string): Record<string, string[]> {
   const pairs: Record<string, string[]> = {}
   for (const pair of text === '' ? [] : text.split(separator)) {
     const [encoded = '', value = ''] = pair.trim().split(/=(.*)/s)
-    const name = /%|\+/.test(encoded) ? decodeName(encoded) : encoded
+    const name = /%|\+/.test(encoded) ? decodeName(encoded, decode) : encoded
     if (Object.hasOwn(pairs, name)) pairs[name]?.push(value)
     // An assignment to __proto__ would set the prototype.
     else Object.defineProperty(pairs, name, { value: [value], enumerable: true })
@@ -20,9 +20,9 @@ function parsePairs(text: string, separator: string): Record<string, string[]> {
 export const decodeText = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
 
 /** A name that cannot be decoded is none that a document has. */
-function decodeName(encoded: string): string {
+function decodeName(encoded: string, decode: (text: string) => string): string {
   try {
-    return decodeText(encoded)
+    return decode(encoded)
   } catch {
     return encoded
   }

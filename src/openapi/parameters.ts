@@ -26,11 +26,12 @@ export function readParameters(parameters: ParameterText[], texts: Texts): JsonD
 const separators = { form: ',', simple: ',', spaceDelimited: /%20|\+/, pipeDelimited: /%7C|\|/i } as const
 
 /** Returns the decoded text of a parameter, or the texts of the items of an array. */
-function split({ isArray, style, explode }: ParameterText, given: string | string[]): string | string[] {
+function split(parameter: ParameterText, given: string | string[]): string | string[] {
+  const { isArray, style, explode } = parameter
   // Texts of headers and of the path arrive decoded.
   if (typeof given === 'string') return isArray ? given.split(',').map((item) => item.trim()) : given
   const texts = isArray && !explode ? given.flatMap((text) => text.split(separators[style])) : given
-  const [first = '', ...more] = texts.map(decode)
+  const [first = '', ...more] = texts.map((text) => decode(parameter, text))
   return isArray || more.length > 0 ? [first, ...more] : first
 }
 
@@ -59,10 +60,12 @@ function readInto(
   Object.defineProperty(holder, key, { value, enumerable: true, writable: true, configurable: true })
 }
 
-function decode(text: string): string {
+function decode({ in: place, name }: ParameterText, text: string): string {
   try {
-    return decodeText(text)
+    // Only in a query a plus is a space.
+    return place === 'cookie' ? decodeURIComponent(text) : decodeText(text)
   } catch {
+    if (place === 'cookie') throw new ContractError('invalid', `cookie/${name} is not percent-encoded UTF-8`)
     throw new ContractError('undecodableTarget', 'the request target cannot be decoded')
   }
 }

@@ -15,8 +15,7 @@ t.test('what cannot be served as it says is refused, each place with what to do'
   t.same(message.split('\n  '), [
     `${document} cannot be served as it says:`,
     '#/components/schemas/Rounded/maximum: an integer beyond 2^53 - 1 would be rounded; leave it out (int64 implies its own limits) or say it in the description',
-    '#/paths/~1unnamed/get: GET /unnamed has no operationId; its handler needs the name',
-    '#/paths/~1unnamed/trace: TRACE is not served; leave the operation out',
+    '#/paths/~1traced/trace: TRACE is not served; leave the operation out',
     '#/paths/~1relative: its server must have a URL with //, or one that begins with /',
     '#/paths/~1files~1*: /files/* has one of * ? # % {, which a path cannot have',
     '#/paths/~1items~1%7Bid%7D%3Aarchive: a path parameter must end before /, . or -, or with the path',

@@ -103,3 +103,18 @@ t.test('headers are in any case, cookies as they were sent', async (t) => {
   })
   t.match(await read('/plants', { 'x-trace-id': '7' }), { message: "cookie must have required property 'session'" })
 })
+
+t.test('a plus in a cookie is a plus, and a cookie that cannot be decoded is told by its name', async (t) => {
+  const read = await create('/plants', [
+    { name: 'a+b', in: 'cookie', schema: text },
+    { name: 'seen', in: 'cookie', explode: false, schema: list },
+  ])
+  t.same(await read('/plants', { cookie: 'a+b=c+d%20e; seen=x+y,z' }), {
+    ...nothing,
+    cookie: { 'a+b': 'c+d e', seen: ['x+y', 'z'] },
+  })
+  for (const cookie of ['a+b=%zz', 'a+b=%E4']) {
+    t.match(await read('/plants', { cookie }), { error: 40003, message: 'cookie/a+b is not percent-encoded UTF-8' })
+  }
+  t.same(await read('/plants', { cookie: '%zz=1; seen=%2C' }), { ...nothing, cookie: { seen: [','] } })
+})

@@ -199,13 +199,17 @@ t.test('a start is refused that names what does not match', async (t) => {
       { handlers: { ...handlers, more: handlers.getThing as AnyHandler } },
       /handler more has no operation/,
     ],
-    ['inherited handler', post({ operationId: 'toString' }), /operation toString has no handler/],
+    [
+      'inherited handler',
+      post({ operationId: 'toString', responses: { 204: {} } }),
+      /operation toString has no handler/,
+    ],
     [
       'no verifier',
       { verifiers: { key: verifiers.key, bearer: verifiers.bearer } },
       /operation putThing: security scheme basic has no verifier/,
     ],
-    ['no operationId', post({}), /POST \/a\/\{b-c\} has no operationId/],
+    ['no operationId', post({ responses: { 204: {} } }), /operation postAByBC has no handler/],
     [
       'media type',
       post({ operationId: 'a', requestBody: { content: { 'text/plain': {} } } }),

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -31,6 +31,14 @@ t.test('--check names what is stale and writes nothing', async (t) => {
   t.equal(readFileSync(path, 'utf8'), 'stale')
   t.same(await generate(), { code: 0, stdout: 'wrote generated/api.d.ts\n', stderr: '' })
   t.same(await generate(), { code: 0, stdout: 'up to date\n', stderr: '' })
+  const surplus = join(cwd, 'generated', 'left-behind.ts')
+  writeFileSync(surplus, '')
+  writeFileSync(join(cwd, 'generated', '.hidden'), '')
+  writeFileSync(path, 'stale')
+  const left = 'not generated from the document, remove: generated/left-behind.ts\n'
+  t.same(await generate('--check'), { code: 1, stdout: '', stderr: stale + left })
+  rmSync(surplus)
+  await generate()
   const document = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(
     document,

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import t from 'tap'
-import { exampleOf, exampleReply } from '../../scripts/generate/examples.ts'
+import { exampleOf } from '../../scripts/generate/example-values.ts'
+import { exampleReply } from '../../scripts/generate/examples.ts'
 import { type Document, type Endpoint, endpoints } from '../../scripts/generate/openapi-document.ts'
 import { preferredReply } from '../../scripts/mock/preferences.ts'
 import { assertAnswer } from '../support/contract.ts'
@@ -150,5 +151,4 @@ t.test('the reply is the first successful response', async (t) => {
     body: 'kept',
   })
   t.same(reply({ default: content({ schema: { type: 'boolean' } }) }), { status: 200, body: false })
-  t.throws(() => reply({}), /operation a has no response/)
 })

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { contractFiles, writeStale } from '../../scripts/generate/contract-files.ts'
+import { contractFiles } from '../../scripts/generate/contract-files.ts'
+import { writeStale } from '../../scripts/generate/generated-files.ts'
 import { document } from './contract.ts'
 
 /** Path of a document that keeps the rules of redocly.yaml; tests of the tools use it, so that the contract may grow. */

@@ -98,6 +98,23 @@ t.test('a schema that the service could not compile is refused when generating',
     const document = documentOf(schema, { components: { schemas: { A: { type: 'object', id: 'a' } } } })
     await t.rejects(filesOf(document, 'a.yaml'), { message })
   }
+  const schemas = {
+    A: { enum: [] },
+    B: { type: 'array', items: { $ref: '#/components/schemas/A' } },
+    C: { enum: [], $ref: '#/components/schemas/B' },
+  }
+  const { message } = await filesOf(
+    documentOf({ $ref: '#/components/schemas/C' }, { components: { schemas } }),
+    'a',
+  ).then(
+    () => new Error('taken'),
+    (error: Error) => error,
+  )
+  t.match(
+    message,
+    /^a cannot be served as it says:\n {2}schema A: [^\n]+\n {2}schema C: [^\n]+$/,
+    'where it stands, once',
+  )
 })
 
 t.test('an int64 where it would not be exact is refused', async (t) => {

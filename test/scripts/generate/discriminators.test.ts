@@ -21,27 +21,46 @@ function names(schemas: Record<string, object>): Record<string, unknown> {
 
 t.test('a document without a discriminator stays as it is', async (t) => {
   const document: Document = { openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' } }
-  t.equal(withDiscriminators(document), document)
+  t.same(withDiscriminators(document), document)
   t.same(names({ A: { properties: { discriminator: { type: 'string' } } } }), {})
 })
 
-t.test('of alternatives each allows its own names', async (t) => {
+/** The names that each alternative of a union allows in `kind`. */
+function namesIn(union: object, schemas: Record<string, object> = {}): unknown[] {
+  const document: Document = {
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    components: { schemas: { A: object, B: object, ...schemas, Union: union } },
+  }
+  const { Union, ...others } = (withDiscriminators(document).components as { schemas: Record<string, Alternatives> })
+    .schemas
+  t.match(others, schemas, 'the alternatives stay as they are')
+  return [Union?.oneOf, Union?.anyOf].flatMap((list = []) =>
+    list.map(({ allOf = [] }) => allOf[1]?.properties.kind.enum),
+  )
+}
+
+type Narrowed = { allOf?: { properties: { kind: { enum: string[] } } }[] }
+type Alternatives = { oneOf?: Narrowed[]; anyOf?: Narrowed[] }
+
+t.test('of alternatives each allows its own names, in their union', async (t) => {
   const mapping = { a: '#/components/schemas/A', aa: 'A', other: 'https://example.com/c' }
   const discriminator = { propertyName: 'kind', mapping }
-  t.same(names({ A: object, B: object, U: { oneOf: [ref('A'), ref('B'), object], discriminator } }), {
-    A: ['a', 'aa'],
-    B: ['B'],
-  })
-  t.same(names({ A: object, B: object, U: { anyOf: [ref('A'), ref('B')], discriminator: { propertyName: 'kind' } } }), {
-    A: ['A'],
-    B: ['B'],
-  })
+  const all = [ref('A'), ref('B'), object, true, { $ref: '#/components/responses/C' }]
+  t.same(namesIn({ oneOf: all, discriminator }), [['a', 'aa'], ['B'], undefined, undefined, undefined])
+  t.same(namesIn({ anyOf: [ref('A'), ref('B')], discriminator: { propertyName: 'kind' } }), [['A'], ['B']])
+  t.same(namesIn({ type: 'object', discriminator }), [])
 })
 
-t.test('what two discriminators call a schema are all of its names', async (t) => {
-  const named = (name: string) => ({ propertyName: 'kind', mapping: { [name]: 'A' } })
-  const schemas = { A: object, U: { oneOf: [ref('A')], discriminator: named('a') } }
-  t.same(names({ ...schemas, V: { oneOf: [ref('A')], discriminator: named('b') } }), { A: ['a', 'b'] })
+t.test('an alternative that is a union has the names by which the mapping calls what is in it', async (t) => {
+  const schemas = { Pair: { oneOf: [ref('A'), object] } }
+  const union = (mapping?: object) => ({
+    oneOf: [ref('Pair'), ref('B')],
+    discriminator: { propertyName: 'kind', mapping },
+  })
+  t.same(namesIn(union({ a: '#/components/schemas/A' }), schemas), [['a'], ['B']])
+  t.same(namesIn(union({ a: 'A', pair: 'Pair' }), schemas), [['pair', 'a'], ['B']])
+  t.same(namesIn(union(), schemas), [['Pair'], ['B']])
 })
 
 t.test('what inherits a discriminator allows its own name and those below it', async (t) => {

@@ -9,7 +9,7 @@ function problems(operation: object, { path = '/a', method = 'get' } = {}): stri
   const document = {
     openapi: '3.1.0',
     info: { title: 'Test', version: '1.0.0' },
-    paths: { [path]: { [method]: { operationId: 'a', responses: {}, ...operation } } },
+    paths: { [path]: { [method]: { operationId: 'a', responses: { 204: {} }, ...operation } } },
     components: { schemas: { Ids: { type: 'array' }, Refined: { $ref: '#/components/schemas/Ids' } } },
   } as Document
   return unsupportedFeatures(document)
@@ -50,7 +50,17 @@ t.test('each place that cannot is told, with what to do', async (t) => {
     '#/paths/~1a/put/requestBody/content: text/plain is not read, only JSON is',
   ])
   t.same(problems({ requestBody: { content: json } }), [`${at}: a body of GET is not read; use parameters or POST`])
-  t.same(problems({ operationId: undefined }), [`${at}: GET /a has no operationId; its handler needs the name`])
+  t.same(parameter({ schema: { type: 'array', items: { type: 'object' } } }), [
+    `${p} a list of objects or lists is not read; use a body`,
+  ])
+  t.same(problems({ responses: { 'x-more': {} } }), [
+    `${at}: has no response, so that no handler can answer; describe one, such as 204`,
+  ])
+  t.same(problems({ responses: { 204: { content: json }, 101: {}, '2xx': {} } }), [
+    `${at}/responses/101: a status from 100 to 199 is no answer; leave it out`,
+    `${at}/responses/204: an answer 204 has no body; leave its content out`,
+    `${at}/responses/2xx: is no status; use a number from 200 to 599, a range such as 4XX, or default`,
+  ])
   t.same(problems({ servers: [{ url: '{base}' }] }), [
     '#/paths/~1a: its server must have a URL with //, or one that begins with /',
   ])
@@ -63,7 +73,7 @@ t.test('each place that cannot is told, with what to do', async (t) => {
   ])
 })
 
-const get = (operationId: string) => ({ get: { operationId, responses: {} } })
+const get = (operationId?: string) => ({ get: { operationId, responses: { 204: {} } } })
 const document = (more: object) =>
   ({ openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...more }) as Document
 
@@ -77,6 +87,30 @@ t.test('one name or one place of two operations', async (t) => {
   ])
   t.same(unsupportedFeatures(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })), [
     '#/paths/~1%7Bb%7D/get: GET /{b} is served by another operation',
+  ])
+})
+
+t.test('the name that an operation without operationId gets is refused when another has it', async (t) => {
+  const problem = "is another operation's; give it an operationId"
+  t.same(unsupportedFeatures(document({ paths: { '/a/b': get(), '/a-b': get(), '/c': get(), '/d': get('getC') } })), [
+    `#/paths/~1a-b/get: has no operationId, and getAB, after its method and path, ${problem}`,
+    `#/paths/~1c/get: has no operationId, and getC, after its method and path, ${problem}`,
+  ])
+})
+
+t.test('a place that several operations share is told once', async (t) => {
+  const schemes = { securitySchemes: { known: { type: 'http', scheme: 'bearer' } } }
+  const responses = { 200: { $ref: '#/components/responses/Text' } }
+  const security = [{ known: [], 'a/b': [] }]
+  const paths = {
+    '/a': { get: { operationId: 'a', responses }, put: { operationId: 'b', responses } },
+    '/c': { get: { operationId: 'c', responses, security: [{ none: [] }] } },
+  }
+  const components = { ...schemes, responses: { Text: { content: text } } }
+  t.same(unsupportedFeatures(document({ security, paths, components })), [
+    '#/security: a/b is not in #/components/securitySchemes; add it there',
+    '#/components/responses/Text/content: text/plain is not written, only JSON is',
+    '#/paths/~1c/get/security: none is not in #/components/securitySchemes; add it there',
   ])
 })
 
@@ -94,11 +128,19 @@ t.test('a bad pattern is noticed below a property of any name, and not in plain 
   )
 })
 
+const loop = 'leads back to itself, with no property or item between; take it out'
+const noSchema = 'is not the place of a schema; put the schema into #/components/schemas'
+
 t.test('schemas that would not be checked', async (t) => {
   const schemas = {
     Id: { $id: 'https://example.com/a', properties: { $id: { type: 'string' }, pattern: { pattern: '^a' } } },
     Far: { $ref: 'https://example.com/a', enum: [{ $id: 'a' }], 'x-more': { $id: 'a' } },
     Patterns: { pattern: '(', patternProperties: { '[': true, '^a': true } },
+    Nullable: { type: 'string', nullable: true },
+    Flag: { $ref: '#/components/schemas/Nullable/nullable' },
+    Loop: { anyOf: [{ type: 'null' }, { $ref: '#/components/schemas/Back' }] },
+    Back: { allOf: [{ $ref: '#/components/schemas/Loop' }] },
+    Malformed: { $ref: '#/components/schemas/100%' },
   }
   t.same(unsupportedFeatures(document({ components: { schemas }, jsonSchemaDialect: 'https://example.com/b' })), [
     '#/jsonSchemaDialect: https://example.com/b is not read; leave it out',
@@ -106,6 +148,11 @@ t.test('schemas that would not be checked', async (t) => {
     '#/components/schemas/Far/%24ref: https://example.com/a is not a place in the document; use one that begins with #/',
     '#/components/schemas/Patterns/pattern: ( is no regular expression of ECMA-262 with the flag u',
     '#/components/schemas/Patterns/pattern: [ is no regular expression of ECMA-262 with the flag u',
+    "#/components/schemas/Nullable/nullable: is of OpenAPI 3.0; give the type 'null', too",
+    `#/components/schemas/Flag/%24ref: #/components/schemas/Nullable/nullable ${noSchema}`,
+    `#/components/schemas/Loop/anyOf/1/%24ref: #/components/schemas/Back ${loop}`,
+    `#/components/schemas/Back/allOf/0/%24ref: #/components/schemas/Loop ${loop}`,
+    `#/components/schemas/Malformed/%24ref: #/components/schemas/100% ${noSchema}`,
   ])
   t.same(unsupportedFeatures(document({ jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' })), [])
 })

@@ -37,3 +37,9 @@ t.test('a document of 3.1 stays as it is', async (t) => {
   const document = { openapi: '3.1.1', components: { schemas: { A: { $ref: '#/b', nullable: true } } } }
   t.equal(asOpenApi31(document), document)
 })
+
+t.test('a document of 3.0 that was upgraded stays as it is, with what stands beside a $ref', async (t) => {
+  const document = asOpenApi31({ openapi: '3.0.4', components: { schemas: { A: { type: 'string', nullable: true } } } })
+  t.match(document, { openapi: '3.1.0', components: { schemas: { A: { type: ['string', 'null'] } } } })
+  t.equal(asOpenApi31(document), document)
+})

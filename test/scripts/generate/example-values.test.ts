@@ -1,5 +1,5 @@
 import t from 'tap'
-import { exampleOf } from '../../../scripts/generate/examples.ts'
+import { exampleOf } from '../../../scripts/generate/example-values.ts'
 import type { Document } from '../../../scripts/generate/openapi-document.ts'
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })

@@ -1,0 +1,67 @@
+import { join, resolve } from './json-pointer.ts'
+import { type Kind, memberOf } from './openapi-grammar.ts'
+import { type FieldType, fieldsOf, fieldTypes } from './plain-fields.ts'
+import { isNode, type Node } from './walk-document.ts'
+
+/**
+ * Returns one line for each place of a bundled document where there is not what OpenAPI has there, as far as the document is
+ * generated from: what is generated relies on it. The linter finds more, and says it better, where its rules are on.
+ */
+export function structureProblems(document: unknown): string[] {
+  const problems: string[] = []
+  const visit = (value: unknown, kind: Kind, pointer: string): void => {
+    if (!isNode(value)) {
+      if (kind !== 'schema' || typeof value !== 'boolean') problems.push(wrong(pointer, 'an object', value))
+      return
+    }
+    const problem = Object.hasOwn(value, '$ref') ? referenceProblem(document as Node, kind, value) : undefined
+    if (problem !== undefined) problems.push(`${pointer}/$ref: ${problem}`)
+    for (const [name, type] of Object.entries(fieldsOf(kind)))
+      problems.push(...fieldProblems(value, name, type, pointer))
+    for (const [name, below] of Object.entries(value)) visitMember(below, kind, name, join(pointer, name))
+  }
+  const visitMember = (value: unknown, kind: Kind, name: string, pointer: string): void => {
+    const member = memberOf(kind, name)
+    if (member === undefined) return
+    if (member.shape === 'one') {
+      visit(value, member.kind, pointer)
+      return
+    }
+    const isList = member.shape === 'list'
+    if (isList ? !Array.isArray(value) : !isNode(value)) {
+      problems.push(wrong(pointer, isList ? 'a list' : 'an object', value))
+      return
+    }
+    for (const [key, below] of Object.entries(value as Node)) {
+      if (member.shape !== 'patterned' || !key.startsWith('x-')) visit(below, member.kind, join(pointer, key))
+    }
+  }
+  visit(document, 'document', '#')
+  return problems
+}
+
+const wrong = (place: string, expected: string, value: unknown): string =>
+  `${place}: must be ${expected}, not ${value === undefined ? 'missing' : JSON.stringify(value).slice(0, 40)}; fill it in or leave it out`
+
+function fieldProblems(node: Node, name: string, { is, isRequired = false }: FieldType, pointer: string): string[] {
+  const value = Object.hasOwn(node, name) ? node[name] : undefined
+  // What refers to another place says nothing else.
+  if (value === undefined && (!isRequired || Object.hasOwn(node, '$ref'))) return []
+  const [expected, isValid] = fieldTypes[is]
+  return isValid(value) ? [] : [wrong(join(pointer, name), expected, value)]
+}
+
+/** Follows a reference; where one of a schema leads is checked later. */
+function referenceProblem(document: Node, kind: Kind, node: Node): string | undefined {
+  const seen = new Set<unknown>()
+  for (let found: unknown = node; ; ) {
+    if (!isNode(found) || seen.has(found)) return `${node.$ref} leads to no ${kind}; correct it`
+    const { $ref } = found
+    if ($ref === undefined) return undefined
+    if (typeof $ref !== 'string') return 'must be a text; correct it'
+    if (kind === 'schema') return undefined
+    if (!$ref.startsWith('#/')) return `${$ref} is not a place in the document; use one that begins with #/`
+    seen.add(found)
+    found = resolve(document, $ref)
+  }
+}

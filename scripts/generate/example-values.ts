@@ -1,0 +1,136 @@
+import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
+import { exampleNumber, exampleText } from './example-scalars.ts'
+import { memberSchemas } from './int64-replies.ts'
+import type { Document } from './openapi-document.ts'
+import { commonTypes, type Part, partsOf } from './schema-parts.ts'
+import type { Node } from './walk-document.ts'
+
+/** Keywords that give a value by themselves, the most telling first. */
+const giving = ['const', 'example', 'examples', 'default', 'enum']
+
+/** How far an example is made: schemas that hold each other have examples of any size. */
+type Progress = { within: string[]; depth: number; budget: { left: number }; giving: string[] }
+
+/** The most values of one example, and how many of them may be left before it has required properties alone. */
+const mostValues = 1000
+const reserved = 500
+/** Below this depth an example has required properties alone. */
+const optionalDepth = 4
+/** The most items that are made. */
+const mostItems = 100
+
+/**
+ * Returns a value of a schema: its own example, or one made of the examples of its parts, or else of what its keywords ask
+ * for. Undefined where a schema contains itself, or allows nothing: a property is left out then. That the value satisfies
+ * the schema is likely and not certain.
+ */
+export const exampleOf = (document: Document, schema: Schema): unknown => make(document, schema, giving)
+
+/** Returns a value that is made of what the keywords of a schema ask for alone, whatever examples it has. */
+export const madeValue = (document: Document, schema: Schema): unknown => make(document, schema, ['const', 'enum'])
+
+const make = (document: Document, schema: Schema, giving: string[]): unknown =>
+  makeValue(document, schema, { within: [], depth: 0, budget: { left: mostValues }, giving })
+
+function makeValue(document: Document, schema: Schema, progress: Progress): unknown {
+  const parts = partsOf(document, schema)
+  const isWithin = parts.some(({ references }) => references.some((each) => progress.within.includes(each)))
+  if (schema === false || isWithin || progress.budget.left-- <= 0) return undefined
+  const own = givenIn(
+    parts.filter(({ isOwn }) => isOwn),
+    progress.giving,
+  )
+  if (own !== undefined) return own.value
+  const schemas = parts.map((part) => part.schema)
+  const chosen = chosenAlternatives(document, parts, progress)
+  if (chosen.length === 0 && schemas.some(hasAlternatives) && !schemas.some(isObjectSchema)) return undefined
+  const given = givenIn(parts, progress.giving) ?? (chosen.length > 0 ? { value: chosen[0] } : undefined)
+  const isOpen = given === undefined || isObject(given.value) || schemas.some(isObjectSchema)
+  const type = commonTypes(schemas)?.[0] ?? (isOpen ? 'object' : 'any')
+  if (type === 'object') return objectOf(document, parts, chosen, progress)
+  if (given !== undefined) return given.value
+  return type === 'array' ? itemsOf(document, parts, progress) : scalarOf(schemas, type)
+}
+
+const scalars: Record<string, (schemas: Node[]) => unknown> = {
+  string: exampleText,
+  integer: (schemas) => exampleNumber(schemas, true),
+  number: (schemas) => exampleNumber(schemas, false),
+  boolean: () => false,
+}
+
+const scalarOf = (schemas: Node[], type: string): unknown =>
+  Object.hasOwn(scalars, type) ? scalars[type]?.(schemas) : null
+
+function givenIn(parts: Part[], giving: string[]): { value: unknown } | undefined {
+  for (const keyword of giving) {
+    for (const { schema } of parts) {
+      if (!Object.hasOwn(schema, keyword)) continue
+      const isList = keyword === 'examples' || keyword === 'enum'
+      const [value] = isList ? [schema[keyword]].flat() : [schema[keyword]]
+      if (value !== undefined) return { value }
+    }
+  }
+  return undefined
+}
+
+const hasAlternatives = ({ oneOf, anyOf }: Node): boolean => oneOf !== undefined || anyOf !== undefined
+
+/** Returns a value of the first alternative that has one, for each schema with alternatives. */
+function chosenAlternatives(document: Document, parts: Part[], progress: Progress): unknown[] {
+  return parts.flatMap(({ schema, references }) => {
+    const inside = { ...progress, within: [...progress.within, ...references] }
+    for (const one of [...schemasIn(schema, 'oneOf'), ...schemasIn(schema, 'anyOf')]) {
+      const value = makeValue(document, one, inside)
+      if (value !== undefined) return [value]
+    }
+    return []
+  })
+}
+
+function itemsOf(document: Document, parts: Part[], progress: Progress): unknown[] {
+  const inside = below(progress, parts)
+  const first = parts.flatMap(({ schema }) => schemasIn(schema, 'prefixItems'))
+  const others = parts.flatMap(({ schema }) => schemasIn(schema, 'items'))
+  const limit = (keyword: string) =>
+    parts.map(({ schema }) => schema[keyword]).filter((value) => typeof value === 'number')
+  const least = Math.max(first.length, ...limit('minItems'), others.length > 0 ? 1 : 0)
+  const count = Math.min(least, ...limit('maxItems'), mostItems)
+  const values = Array.from({ length: count }, (_, index) =>
+    makeValue(document, first[index] ?? together(others), inside),
+  )
+  return values.filter((value) => value !== undefined)
+}
+
+const isObjectSchema = ({ type, properties, required }: Node): boolean =>
+  [type].flat().includes('object') || properties !== undefined || required !== undefined
+
+const isObject = (value: unknown): boolean => Object(value) === value && !Array.isArray(value)
+
+function objectOf(document: Document, parts: Part[], chosen: unknown[], progress: Progress): unknown {
+  const examples = parts.filter(({ isOwn }) => !isOwn).map((part) => givenIn([part], progress.giving)?.value)
+  const members = new Map<string, unknown>(
+    [...examples, ...chosen].filter(isObject).flatMap((value) => Object.entries(value as object)),
+  )
+  const described = new Set(parts.flatMap(({ schema }) => Object.keys(Object(schema.properties))))
+  const required = new Set(parts.flatMap(({ schema }) => (schema.required ?? []) as string[]))
+  for (const name of new Set([...required, ...described])) {
+    const isShown = progress.depth < optionalDepth && progress.budget.left > reserved
+    if (!required.has(name) && !isShown) continue
+    const holders = parts.filter((part) => memberSchemas(part.schema, name).length > 0)
+    const schema = together(holders.flatMap((part) => memberSchemas(part.schema, name)))
+    const isFixed = partsOf(document, schema).some((part) => part.schema.enum ?? part.schema.const !== undefined)
+    if (members.has(name) && !isFixed) continue
+    const value = makeValue(document, schema, below(progress, holders))
+    if (value !== undefined) members.set(name, value)
+  }
+  return Object.fromEntries(members)
+}
+
+const below = ({ within, depth, ...more }: Progress, parts: Part[]): Progress => ({
+  within: [...within, ...parts.flatMap(({ references }) => references)],
+  depth: depth + 1,
+  ...more,
+})
+
+const together = (schemas: Schema[]): Schema => (schemas.length === 1 ? (schemas[0] as Schema) : { allOf: schemas })

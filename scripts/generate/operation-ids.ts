@@ -1,0 +1,50 @@
+import { join } from './json-pointer.ts'
+import { type Document, endpoints, itemAt } from './openapi-document.ts'
+import { methods } from './openapi-grammar.ts'
+import type { Node } from './walk-document.ts'
+
+/**
+ * Returns a document in which each operation that is served has the operationId that `endpoints` gives it. A path item
+ * that is referred to stands at its path then, since the names of its operations are those of one path.
+ */
+export function withOperationIds(document: Document): Document {
+  const missing = endpoints(document).filter(({ hasDerivedId }) => hasDerivedId)
+  if (missing.length === 0) return document
+  const paths: Record<string, object> = { ...document.paths }
+  for (const { path, method, operationId } of missing) {
+    const key = methods.find((each) => each.toUpperCase() === method) as string
+    const { pointer: _, ...item } = itemAt(document, path) as Node
+    const { $ref: __, ...own } = paths[path] as Node
+    paths[path] = { ...item, ...own, [key]: { ...(item[key] as Node), operationId } }
+  }
+  return { ...document, paths }
+}
+
+/** Returns one line for each operation whose handler is called by a name that the document does not hold. */
+export const derivedNames = (document: Document): string[] =>
+  endpoints(document)
+    .filter(({ hasDerivedId }) => hasDerivedId)
+    .map(
+      ({ path, method, operationId }) =>
+        `${join('#', 'paths', path, method.toLowerCase())}: has no operationId; its handler is called ${operationId}, after its method and path`,
+    )
+
+/** Returns one line for each operation whose name another one has. */
+export function nameProblems(document: Document): string[] {
+  const all = endpoints(document)
+  const seen = new Set<string>()
+  const isDouble = (name: string) => seen.size === seen.add(name).size
+  const given = all.filter(({ hasDerivedId }) => !hasDerivedId)
+  const derived = all.filter(({ hasDerivedId }) => hasDerivedId)
+  return [
+    ...given
+      .filter(({ operationId }) => isDouble(operationId))
+      .map(({ operationId, pointer }) => `${pointer}: operation ${operationId} is there twice`),
+    ...derived
+      .filter(({ operationId }) => isDouble(operationId))
+      .map(
+        ({ path, method, operationId }) =>
+          `${join('#', 'paths', path, method.toLowerCase())}: has no operationId, and ${operationId}, after its method and path, is another operation's; give it an operationId`,
+      ),
+  ]
+}

@@ -1,0 +1,99 @@
+import type { Kind } from './openapi-grammar.ts'
+import { type Server, serverUrl } from './servers.ts'
+import { isNode } from './walk-document.ts'
+
+/** The type of a field that holds no schemas. */
+export type FieldType = { is: keyof typeof fieldTypes; isRequired?: boolean }
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+
+/** What the types of fields are called, and what checks them. */
+export const fieldTypes: Record<
+  'text' | 'flag' | 'texts' | 'type' | 'list' | 'place' | 'info' | 'servers' | 'security' | 'schemes' | 'discriminator',
+  [expected: string, isValid: (value: unknown) => boolean]
+> = {
+  text: ['a text', isText],
+  flag: ['true or false', (value) => typeof value === 'boolean'],
+  texts: ['a list of texts', isTexts],
+  type: ['a text or a list of texts', (value) => isText(value) || isTexts(value)],
+  list: ['a list', Array.isArray],
+  place: ['path, query, header or cookie', (value) => ['path', 'query', 'header', 'cookie'].includes(value as string)],
+  info: [
+    'an object with a title and a version',
+    (value) => isNode(value) && isText(value.title) && isText(value.version),
+  ],
+  servers: [
+    'a list of objects with a url, and with a default for each of its variables',
+    (value) => Array.isArray(value) && value.every(isServer),
+  ],
+  security: [
+    'a list of objects with a list of scopes for each scheme',
+    (value) => Array.isArray(value) && value.every((one) => isNode(one) && Object.values(one).every(isTexts)),
+  ],
+  schemes: ['an object of security schemes', (value) => isNode(value) && Object.values(value).every(isScheme)],
+  discriminator: [
+    'an object with a propertyName and a mapping to texts',
+    (value) =>
+      isNode(value) &&
+      isText(value.propertyName) &&
+      (value.mapping === undefined || (isNode(value.mapping) && Object.values(value.mapping).every(isText))),
+  ],
+}
+
+const isScheme = (value: unknown): boolean =>
+  isNode(value) &&
+  (isText(value.type) || isText(value.$ref)) &&
+  [value.scheme, value.in, value.name].every((field) => field === undefined || isText(field))
+
+function isServer(server: unknown): boolean {
+  if (!isNode(server) || !isText(server.url)) return false
+  const { variables = {} } = server
+  if (!isNode(variables)) return false
+  const isVariable = (one: unknown) =>
+    isNode(one) && isText(one.default) && (one.enum === undefined || isTexts(one.enum))
+  if (!Object.values(variables).every(isVariable)) return false
+  try {
+    return isText(serverUrl([server as Server]))
+  } catch {
+    return false
+  }
+}
+
+const words: Record<string, FieldType> = { summary: { is: 'text' }, description: { is: 'text' } }
+
+const fields: Partial<Record<Kind, Record<string, FieldType>>> = {
+  document: {
+    openapi: { is: 'text', isRequired: true },
+    info: { is: 'info', isRequired: true },
+    servers: { is: 'servers' },
+    security: { is: 'security' },
+  },
+  components: { securitySchemes: { is: 'schemes' } },
+  pathItem: { ...words, servers: { is: 'servers' } },
+  operation: { ...words, operationId: { is: 'text' }, servers: { is: 'servers' }, security: { is: 'security' } },
+  parameter: {
+    ...words,
+    name: { is: 'text', isRequired: true },
+    in: { is: 'place', isRequired: true },
+    required: { is: 'flag' },
+    style: { is: 'text' },
+    explode: { is: 'flag' },
+  },
+  requestBody: { ...words, required: { is: 'flag' } },
+  response: words,
+  header: { ...words, required: { is: 'flag' } },
+  schema: {
+    ...words,
+    title: { is: 'text' },
+    type: { is: 'type' },
+    format: { is: 'text' },
+    pattern: { is: 'text' },
+    required: { is: 'texts' },
+    enum: { is: 'list' },
+    discriminator: { is: 'discriminator' },
+  },
+}
+
+/** Returns the fields of an object of OpenAPI that are read, beside those that hold other objects. */
+export const fieldsOf = (kind: Kind): Record<string, FieldType> => fields[kind] ?? {}

@@ -1,0 +1,47 @@
+import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
+import { resolve } from './json-pointer.ts'
+import type { Node } from './walk-document.ts'
+
+/** A schema that every value of another one satisfies, too. */
+export type Part = {
+  schema: Node
+  /** The references by which it is reached. */
+  references: string[]
+  /** It is the schema itself or what that refers to, not a member of an allOf. */
+  isOwn: boolean
+}
+
+/**
+ * Returns the schemas that describe each value of a schema together: itself, what it refers to, and those of its allOf,
+ * each once. A schema that allows nothing is `{ not: {} }`.
+ */
+export function partsOf(document: object, schema: Schema): Part[] {
+  const found: Part[] = []
+  const seen = new Set<unknown>()
+  const add = (given: unknown, references: string[], isOwn: boolean): void => {
+    const node = given === false ? nothing : given
+    if (typeof node !== 'object' || node === null || seen.has(node)) return
+    seen.add(node)
+    const part = { schema: node as Node, references, isOwn }
+    found.push(part)
+    const { $ref } = part.schema
+    if (typeof $ref === 'string') add(resolve(document, $ref), [...references, $ref], isOwn)
+    for (const one of schemasIn(part.schema, 'allOf')) add(one, references, false)
+  }
+  add(schema, [], true)
+  return found
+}
+
+const nothing: Node = { not: {} }
+
+/** Returns the types that a value may have that all of some schemas describe; undefined where none says. */
+export function commonTypes(schemas: Node[]): string[] | undefined {
+  const given = schemas.flatMap(({ type }) => (type === undefined ? [] : [[type].flat().map(String)]))
+  return given.length === 0
+    ? undefined
+    : given.reduce((some, others) => {
+        const isNumber = (type: string) => type === 'integer' && others.includes('number')
+        const kept = some.filter((type) => others.includes(type) || isNumber(type))
+        return some.includes('number') && others.includes('integer') ? [...new Set([...kept, 'integer'])] : kept
+      })
+}

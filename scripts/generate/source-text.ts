@@ -1,0 +1,47 @@
+/** Returns a text as a word of a POSIX shell. */
+export const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** Returns a text as a string literal of TypeScript. */
+export const stringLiteral = (text: string): string =>
+  `'${JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll('\\"', '"')
+    .replaceAll("'", "\\'")
+    .replace(/[\u2028\u2029]/g, escaped)}'`
+
+/** Both end a line of a comment. */
+const escaped = (separator: string): string => `\\u${separator.charCodeAt(0).toString(16)}`
+
+/** Columns of a line in the docs page's column of samples. */
+const sampleWidth = 56
+
+/** Returns a value of JSON, in which integers may be bigints, as an expression of TypeScript in lines of some width. */
+export function literal(value: unknown, width = sampleWidth, indent = ''): string {
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value === 'string') return stringLiteral(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  const inner = `${indent}  `
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
+  const parts = (deeper: string) =>
+    Array.isArray(value)
+      ? value.map((item) => literal(item, width, deeper))
+      : Object.entries(value).map(([name, member]) => `${keyOf(name)}: ${literal(member, width, deeper)}`)
+  const space = close === '}' && parts(inner).length > 0 ? ' ' : ''
+  const line = `${open}${space}${parts(inner).join(', ')}${space}${close}`
+  if (indent.length + line.length <= width && !line.includes('\n')) return line
+  return `${open}\n${parts(inner)
+    .map((part) => `${inner}${part},\n`)
+    .join('')}${indent}${close}`
+}
+
+/** Returns the name of a member; a plain __proto__ would be the prototype of the object. */
+const keyOf = (name: string): string => (name === '__proto__' ? `['${name}']` : quotedName(name))
+
+/** Returns the name of a method or a property, in quotes unless it is an identifier. */
+export const quotedName = (name: string): string => (isIdentifier(name) ? name : stringLiteral(name))
+
+/** Returns an expression for the member of an object. */
+export const memberOf = (holder: string, name: string): string =>
+  isIdentifier(name) ? `${holder}.${name}` : `${holder}[${stringLiteral(name)}]`
+
+const isIdentifier = (name: string): boolean => /^[A-Za-z_$][\w$]*$/.test(name)

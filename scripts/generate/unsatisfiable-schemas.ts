@@ -1,0 +1,147 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
+import { limitProblem } from './contradictory-limits.ts'
+import { resolve } from './json-pointer.ts'
+import type { Document } from './openapi-document.ts'
+import { commonTypes, partsOf } from './schema-parts.ts'
+import { typeOfValue } from './schema-types.ts'
+import { type Node, walkSchemas } from './walk-document.ts'
+
+/** A schema that no value satisfies, and why. */
+type Contradiction = { schema: Node; reason: string }
+
+/** The reason of a schema that is false, or refers to one. */
+const nothing = 'nothing is allowed there'
+
+/** The most schemas that are looked at below one, and the most around one: what is beyond is taken for satisfiable. */
+const mostSteps = 10_000
+const deepest = 100
+
+/**
+ * Returns one line for each schema object of a document that no value satisfies, where a client could do nothing right:
+ * parts of an allOf, or a discriminator and the schema that it names, that exclude each other, or a schema that asks for
+ * itself without an end. `false` says so itself, and below `not` and `if` it may be meant.
+ */
+export function unsatisfiableSchemas(document: Document): string[] {
+  const places = new Map<Node, string>()
+  walkSchemas(document, (schema, pointer) => {
+    if (!/\/(not|if)(\/|$)/.test(pointer)) places.set(schema, pointer)
+  })
+  const satisfiable = new Set<Node>()
+  const found = new Map<Node, string>()
+  for (const schema of places.keys()) {
+    const contradiction = searcher(document, satisfiable).search(schema, [])
+    if (contradiction !== undefined && contradiction.reason !== nothing) {
+      found.set(contradiction.schema, contradiction.reason)
+    }
+  }
+  return Array.from(places).flatMap(([schema, pointer]) =>
+    found.has(schema) ? [`${pointer}: no value satisfies it: ${found.get(schema)}; correct the schema`] : [],
+  )
+}
+
+function searcher(document: Document, satisfiable: Set<Node>) {
+  let steps = 0
+
+  /** Looks for a contradiction in a schema, or in what each of its values must hold; `within` are the schemas around it. */
+  function search(schema: Node, within: Node[]): Contradiction | undefined {
+    if (satisfiable.has(schema) || ++steps > mostSteps) return undefined
+    if (within.includes(schema)) return { schema, reason: 'each value would hold another one, without an end' }
+    const target = typeof schema.$ref === 'string' ? [resolve(document, schema.$ref) as Schema] : []
+    // What refers to a schema is not the one that holds itself.
+    const inside = target.length > 0 ? within : [...within, schema]
+    for (const part of [...target, ...schemasIn(schema, 'allOf')]) {
+      const contradiction = isNode(part) ? search(part, inside) : undefined
+      if (contradiction !== undefined) return contradiction
+    }
+    const contradiction = together(schema, [schema], [], inside)
+    if (contradiction === undefined) satisfiable.add(schema)
+    return contradiction
+  }
+
+  /**
+   * Looks for a contradiction between schemas of one value, which stand in `holder`. Of each of the lists `chosen`, an
+   * alternative is among them.
+   */
+  function together(holder: Node, schemas: Schema[], chosen: Schema[][], within: Node[]): Contradiction | undefined {
+    if (++steps > mostSteps || within.length > deepest) return undefined
+    const nodes = schemas.flatMap((schema) => partsOf(document, schema)).map((part) => part.schema)
+    const reason = clash(nodes)
+    if (reason !== undefined) return { schema: holder, reason }
+    for (const [name, schemas] of needed(nodes)) {
+      const [only] = schemas
+      const contradiction =
+        schemas.length === 1 && isNode(only) ? search(only, within) : together(holder, schemas, [], [...within, holder])
+      if (contradiction === undefined) continue
+      const { schema, reason } = contradiction
+      const isOwn = schema === holder || reason === nothing
+      return isOwn ? { schema: holder, reason: `${name}: ${reason}` } : contradiction
+    }
+    const branches = nodes
+      .flatMap(({ oneOf, anyOf }) => [oneOf, anyOf])
+      .find((list) => isList(list) && !chosen.includes(list))
+    if (!isList(branches)) return undefined
+    let last: Contradiction | undefined
+    for (const branch of branches) {
+      const alone = isNode(branch) ? search(branch, within) : undefined
+      if (branch === false || alone?.reason === nothing) last ??= { schema: holder, reason: 'no alternative is left' }
+      else last = alone ?? together(holder, [...schemas, branch], [...chosen, branches], within)
+      if (last === undefined) return undefined
+    }
+    return last
+  }
+
+  return { search }
+}
+
+const isList = (value: unknown): value is Schema[] => Array.isArray(value)
+
+const isNode = (schema: unknown): schema is Node => typeof schema === 'object' && schema !== null
+
+/** Returns why schemas of one value exclude each other, as far as they say so themselves. */
+function clash(schemas: Node[]): string | undefined {
+  if (schemas.some(({ not }) => isNode(not) && Object.keys(not).length === 0)) return nothing
+  const types = commonTypes(schemas)
+  if (types?.length === 0) return 'its types exclude each other'
+  const lists = schemas.flatMap(({ const: value, enum: values }) => [
+    ...(value === undefined ? [] : [[value]]),
+    // An empty list is no enum: the schema does not compile.
+    ...(Array.isArray(values) && values.length > 0 ? [values] : []),
+  ])
+  const [first, ...others] = lists
+  const allowed = first?.filter((value) => others.every((list) => list.some((one) => isDeepStrictEqual(one, value))))
+  if (allowed?.length === 0) return `${lists.map((list) => JSON.stringify(list)).join(' and ')} have no value in common`
+  const isTyped = (value: unknown) => types === undefined || types.some((type) => isOfType(value, type))
+  if (allowed?.every((value) => !isTyped(value))) return `${JSON.stringify(allowed)} has no value of its type`
+  return types?.length === 1 ? limitProblem(schemas, types[0] as string) : undefined
+}
+
+const isOfType = (value: unknown, type: string): boolean =>
+  type === 'integer' ? Number.isInteger(value) : type === typeOfValue(value)
+
+/** Returns what each value of schemas holds, with the schemas of that: the properties and items that they ask for. */
+function needed(schemas: Node[]): [name: string, schemas: Schema[]][] {
+  const types = commonTypes(schemas)
+  if (types?.length !== 1) return []
+  if (types[0] === 'array' && schemas.some(({ minItems }) => Number(minItems) >= 1)) {
+    return [['items', schemas.flatMap(firstItem)]]
+  }
+  const names =
+    types[0] === 'object' ? schemas.flatMap(({ required }) => (Array.isArray(required) ? required : [])) : []
+  return [...new Set(names.map(String))].map((name) => [
+    name,
+    schemas.flatMap((schema) => propertySchemas(schema, name)),
+  ])
+}
+
+const firstItem = (schema: Node): Schema[] =>
+  [...schemasIn(schema, 'prefixItems'), ...schemasIn(schema, 'items')].slice(0, 1)
+
+function propertySchemas(schema: Node, name: string): Schema[] {
+  const properties = Object(schema.properties) as Record<string, Schema>
+  const patterns = Object.entries(Object(schema.patternProperties) as Record<string, Schema>)
+  const matching = patterns.filter(([pattern]) => new RegExp(pattern, 'u').test(name)).map(([, below]) => below)
+  const own = Object.hasOwn(properties, name) ? [properties[name] as Schema] : []
+  const described = [...own, ...matching]
+  return described.length > 0 ? described : schemasIn(schema, 'additionalProperties')
+}

@@ -1,0 +1,12 @@
+import type { Files } from './generated-files.ts'
+import type { Document } from './openapi-document.ts'
+import { derivedNames } from './operation-ids.ts'
+import { asOpenApi31 } from './upgrade-3-0.ts'
+
+/** Prints one line to stderr for each place of a document at `path` that is served in a way that its author may not expect. */
+export function printWarnings(files: Files, path: string): void {
+  for (const warning of warnings(JSON.parse(files['openapi.json'] as string))) console.warn(`${path}: ${warning}`)
+}
+
+/** Returns the warnings of a bundled document. */
+const warnings = (document: Document): string[] => derivedNames(asOpenApi31(document))

@@ -46,25 +46,19 @@ export function withAttacks(document: Record<string, unknown>) {
 
 /**
  * Opens every menu entry and clicks all that the attacks added; returns the names of those that are on the page. An
- * entry is open when the text of the page has not changed between two looks.
+ * entry is open when it shows an attack that no entry before it has shown.
  */
 export const clickEverything = `(async () => {
   const seen = new Set()
+  const shown = () => [...document.querySelectorAll('[class^=attack-]')].map(({ className }) => className)
   const look = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 300)))
-  const settle = async () => {
-    for (let tries = 0, text; tries < 20 && text !== document.body.innerText; tries++) {
-      text = document.body.innerText
-      await look()
-    }
-  }
   const links = () => [...document.querySelectorAll('.menu-content a[href^="#/"]')].map((link) => link.hash)
   for (let tries = 0; tries < 100 && links().length === 0; tries++) await look()
   for (const link of links()) {
     location.hash = link
-    await settle()
-    for (const button of document.querySelectorAll('main button[aria-expanded=false]')) button.click()
-    await settle()
-    for (const { className } of document.querySelectorAll('[class^=attack-]')) seen.add(className)
+    for (let tries = 0; tries < 100 && shown().every((name) => seen.has(name)); tries++) await look()
+    await look()
+    for (const name of shown()) seen.add(name)
     for (const target of document.querySelectorAll('summary, form button, a[href^=javascript]')) target.click()
     await look()
   }

@@ -1,5 +1,5 @@
 import type { Handlers } from '../../../src/openapi/handler-types.ts'
-import type { Call } from '../call.ts'
+import type { Call } from '../served-documents.ts'
 import type { components, operations, webhooks } from './api.d.ts'
 
 type Sent<Name extends keyof webhooks> = webhooks[Name]['post']['requestBody']

@@ -1,7 +1,7 @@
 import { ContractError } from '../../../src/http/errors.ts'
 import type { Handlers } from '../../../src/openapi/handler-types.ts'
 import type { Verifier, Verifiers } from '../../../src/openapi/security.ts'
-import type { Call } from '../call.ts'
+import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
 export const handlers: Handlers<operations> = {

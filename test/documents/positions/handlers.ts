@@ -1,5 +1,5 @@
 import type { Handlers } from '../../../src/openapi/handler-types.ts'
-import type { Call } from '../call.ts'
+import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
 export const handlers: Handlers<operations> = {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { ContractError } from '../../../src/http/errors.ts'
 import type { Handlers } from '../../../src/openapi/handler-types.ts'
 import type { Verifier, Verifiers } from '../../../src/openapi/security.ts'
-import type { Call } from '../call.ts'
+import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
 const done = async () => ({ status: 204, body: undefined }) as const

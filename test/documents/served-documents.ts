@@ -1,3 +1,12 @@
+import { readdirSync } from 'node:fs'
+
+export const folder = 'test/documents'
+
+/** The documents: each has a folder, beside it the handlers that serve it. */
+export const names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? entry.name : [],
+)
+
 /** A request and what must come back. */
 export type Call = {
   /** Method and target. */

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { diagnose } from '../support/compiler.ts'
+import { folder, names } from './served-documents.ts'
+
+/** What the command prints to stderr. */
+const warnings: Record<string, string> = {
+  methods:
+    'test/documents/methods/openapi.yaml: #/paths/~1files/get: has no operationId; its handler is called getFiles, after its method and path\n',
+}
+
+type Generated = { files: Record<string, string>; handlers: string }
+const generated: Record<string, Generated> = {}
+const directory = t.testdir()
+const waiting = [...names]
+// Two commands at a time: each of them starts others.
+await Promise.all(
+  [1, 2].map(async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) generated[name] = await generate(name)
+  }),
+)
+
+/** Runs npm run generate for the document in a folder, as a user does. */
+async function generate(name: string): Promise<Generated> {
+  const out = join(directory, name)
+  const options = ['--document', `${folder}/${name}/openapi.yaml`, '--rules', `${folder}/redocly.yaml`, '--out', out]
+  const command = ['--import=tsx', 'scripts/generate.ts', ...options]
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, command)
+  const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*)\n\nwrote /s.exec(stdout) ?? []
+  t.ok(handlers, `${name}: handlers are printed`)
+  t.equal(stderr, warnings[name] ?? '', `${name}: warnings`)
+  const files = readdirSync(out).map((file) => [file, readFileSync(join(out, file), 'utf8')])
+  return { files: Object.fromEntries(files), handlers }
+}
+
+t.test('the handlers have the types of their documents, also those that are printed', async (t) => {
+  const types = Object.fromEntries(
+    Object.entries(generated).map(([name, { files }]) => [`${folder}/${name}/api.d.ts`, files['api.d.ts'] as string]),
+  )
+  const handlers = names.map((name) => `${folder}/${name}/handlers.ts`)
+  const head = [
+    "import type { Handlers } from '../../../src/openapi/handler-types.ts'",
+    "import type { operations } from './api.d.ts'",
+    'export const handlers: Handlers<operations> = {',
+  ].join('\n')
+  const printed = Object.fromEntries(
+    Object.entries(generated).map(([name, { handlers }]) => [
+      `${folder}/${name}/printed.ts`,
+      `${head}\n${handlers}\n}`,
+    ]),
+  )
+  t.same(diagnose([...handlers, ...Object.keys(printed)], { ...types, ...printed }), [])
+})

@@ -13,6 +13,8 @@ export const errorNumbers = {
   missingToken: 40100,
   /** The access token is not valid. */
   invalidToken: 40101,
+  /** The access token lacks a scope that the operation needs. */
+  insufficientScope: 40300,
   /** There is nothing at this path; a trailing slash makes another path. */
   noSuchPath: 40400,
   /** The path does not have this method; `Allow` lists those it has. */

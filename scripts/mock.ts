@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
 import { bearerVerifier } from '../src/auth/bearer.ts'
 import { serverOptions } from '../src/http/server-options.ts'
-import { rateLimit } from '../src/limits/rate-limit.ts'
 import { loadContract } from '../src/openapi/load-contract.ts'
 import { registerOperations } from '../src/openapi/register-operations.ts'
 import type { Outcome } from '../src/openapi/send-response.ts'
@@ -32,7 +31,6 @@ const handlers = Object.fromEntries(
     async () => preferred.getStore() ?? exampleReply(document, endpoint),
   ]),
 )
-const unlimited = { failures: rateLimit(0), requests: rateLimit(0) }
 const app = Fastify({ ...serverOptions, logger: { level: 'error' } })
 app.addHook('preHandler', ({ headers: { prefer }, routeOptions }, reply, done) => {
   const { operationId } = routeOptions.schema as { operationId: string }
@@ -42,7 +40,7 @@ app.addHook('preHandler', ({ headers: { prefer }, routeOptions }, reply, done) =
   preferred.run(chosen, done)
 })
 try {
-  const bearer = await bearerVerifier(app, () => ({ name: 'anybody', scopes: [] }), unlimited)
+  const bearer = await bearerVerifier(app, () => ({ name: 'anybody', scopes: [] }))
   await registerOperations(app, { routes, handlers, verifiers: { bearer } })
   const url = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT || 3000) })
   console.log(`mock of ${routes.info.title} ${routes.info.version} on ${url}, any token will do`)

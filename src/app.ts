@@ -1,4 +1,5 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { authLimits } from './auth/auth-limits.ts'
 import { bearerVerifier } from './auth/bearer.ts'
 import type { VerifyToken } from './auth/tokens.ts'
 import { handlers } from './handlers.ts'
@@ -60,15 +61,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.server.maxConnections = limits.connections
   const overload = watchOverload(limits, shed)
   app.addHook('onClose', async () => overload.close())
-  const bearer = await bearerVerifier(app, verifyToken, {
-    failures: rateLimit(limits.authFailures, networkOf),
-    requests: rateLimit(limits.requests),
-  })
+  const { mayCost, conclude } = authLimits(rateLimit(limits.authFailures, networkOf), rateLimit(limits.requests))
+  const bearer = await bearerVerifier(app, verifyToken, mayCost)
   const { admit, run } = overload
   await registerOperations(app, {
     routes,
     handlers: handlers(store),
     verifiers: { bearer },
+    conclude,
     observer,
     draining,
     headersLimit: limits.headers,

@@ -1,5 +1,6 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import type { Client } from '../http/authenticated-client.ts'
+import { scopesIn } from '../http/scopes.ts'
 import { issuerKeys, type KeySource, KeysUnavailable, type KeyTimes } from './jwks-fetch.ts'
 import { verifiedTokens } from './jwt-cache.ts'
 import type { VerifyToken } from './tokens.ts'
@@ -73,6 +74,6 @@ function clientOf({ client_id: name, sub, jti, scope, scp }: JWTPayload): Client
 
 /** RFC 9068 section 2.2.3 has a text with spaces between the scopes; some issuers have a list. */
 function scopesOf(claim: unknown): string[] {
-  const scopes = typeof claim === 'string' ? claim.split(' ') : claim
+  const scopes = typeof claim === 'string' ? scopesIn(claim) : claim
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string' && scope !== '') : []
 }

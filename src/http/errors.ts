@@ -28,6 +28,10 @@ export class ContractError extends Error {
   }
 }
 
+/** Returns whether a thrown value is a 401 of the contract. */
+export const isUnauthenticated = (thrown: unknown): thrown is ContractError =>
+  thrown instanceof ContractError && thrown.statusCode === 401
+
 /** An error of a dependency that cannot answer now; retryAfter is in seconds. */
 type Unavailable = Error & { retryAfter: number }
 

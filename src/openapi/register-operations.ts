@@ -12,7 +12,7 @@ import { crossOriginNames } from './cross-origin-names.ts'
 import { glueDocument } from './glue-document.ts'
 import { type AnyHandler, type Run, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
 import type { Operation, Routes } from './routes.ts'
-import type { Verifiers } from './security.ts'
+import type { Conclude, Verifiers } from './security.ts'
 import { createValidator } from './validator.ts'
 
 export type Binding = Tracking & {
@@ -21,6 +21,8 @@ export type Binding = Tracking & {
   handlers: Record<string, AnyHandler>
   /** By the name of the security scheme. */
   verifiers: Verifiers
+  /** Has the last word on each request that was authenticated or refused; default: no limit. */
+  conclude?: Conclude | undefined
   run?: Run | undefined
   admit?: Admit | undefined
   memory?: BodyMemory | undefined
@@ -38,6 +40,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
     routes,
     handlers,
     verifiers,
+    conclude = unlimited,
     run = runAlone,
     admit = () => undefined,
     memory = unbounded,
@@ -71,7 +74,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
         schema: { operationId, security, ...schema },
         // Fastify's HEAD beside GET, unless the document has its own (RFC 9110 section 9.3.2).
         exposeHeadRoute: !headPaths.has(url),
-        ...stepsOfOperation({ operation, schemas, validator, verifiers, handler, run, memory }),
+        ...stepsOfOperation({ operation, schemas, validator, verifiers, conclude, handler, run, memory }),
       } as RouteOptions
     },
   })
@@ -97,5 +100,7 @@ const unbounded: BodyMemory = {
   admit: () => undefined,
   during: (_bytes, handle) => handle(),
 }
+
+const unlimited: Conclude = (_request, refusal) => refusal
 
 const runAlone: Run = (handle, done) => void handle().then((outcome) => done(undefined, outcome), done)

@@ -18,7 +18,7 @@ import { handlerInput } from './handler-input.ts'
 import { partValidatorCompiler } from './part-validator.ts'
 import { replySerializerCompiler } from './response-serializer.ts'
 import type { Operation, Routes } from './routes.ts'
-import { authenticator, type Verifiers } from './security.ts'
+import { authenticator, type Conclude, type Verifiers } from './security.ts'
 import { type Outcome, responseSender } from './send-response.ts'
 import type { Validator } from './validator.ts'
 
@@ -61,6 +61,7 @@ type OperationParts = {
   schemas: Routes['schemas']
   validator: Validator
   verifiers: Verifiers
+  conclude: Conclude
   handler: AnyHandler
   run: Run
   memory: BodyMemory
@@ -68,12 +69,12 @@ type OperationParts = {
 
 /** Returns the steps of a request to one operation, as Fastify's route options. */
 export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWithHandler {
-  const { operation, schemas, validator, verifiers } = parts
-  const { operationId, security, bodyRequired: isRequired, schema } = operation
+  const { operation, schemas, validator } = parts
+  const { bodyRequired: isRequired, schema } = operation
   const mediaTypes = Object.keys(schema.body?.content ?? {})
   return {
     onRequest: [
-      authenticate(operationId, security, verifiers), // 401, 403, 429
+      authenticate(parts), // 401, 403, 429
       ...(isRequired === undefined ? [] : [inOrder([checkMediaType({ mediaTypes, isRequired }), sendContinue])]), // 415
     ],
     // http/json-body.ts reads the body: 413, 503, 400
@@ -83,14 +84,14 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   }
 }
 
-function authenticate(operationId: string, security: Operation['security'], verifiers: Verifiers): Hook {
+function authenticate({ operation: { operationId, security }, verifiers, conclude }: OperationParts): Hook {
   const verify = authenticator(security, verifiers)
   return (request, _reply, done) => {
     const context = contextOf(request.raw)
     recordOperation(context, operationId)
-    verify(request, (refusal, client) => {
+    verify(request, (refusal, client, ignored) => {
       recordClient(context, client)
-      done(refusal)
+      done(conclude(request, refusal, client, ignored))
     })
   }
 }

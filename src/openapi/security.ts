@@ -1,54 +1,83 @@
 import type { FastifyRequest } from 'fastify'
 import type { Client } from '../http/authenticated-client.ts'
-import { toContractError } from '../http/errors.ts'
+import { scopeRefusal } from '../http/scopes.ts'
 import type { SecurityRequirement } from './routes.ts'
+import { weightierRefusal } from './weightier-refusal.ts'
 
 /**
  * Calls `done` once: with the error to answer with when a request does not carry what a security scheme asks for, else
- * with the client that it authenticates. By a callback, because a promise for each scheme of each request costs more
- * than most checks.
+ * with the client that it authenticates. `scopes` are those that the operation asks for; a client without them may be
+ * refused here, with a challenge of the scheme, and is refused in any case. By a callback, because a promise for each
+ * scheme of each request costs more than most checks.
  */
-export type Verifier = (request: FastifyRequest, done: Verified) => void
+export type Verifier = (request: FastifyRequest, done: Verified, scopes: readonly string[]) => void
 
-type Verified = (refusal: Error | undefined, client?: Client) => void
+type Verified = (refusal?: Error, client?: Client) => void
 
 /** One verifier for each security scheme, by its name in the document. */
 export type Verifiers = Record<string, Verifier>
 
+/** Asks every scheme of an operation; `ignored` is the refusal of credentials without which the request may go on. */
+type Authenticator = (
+  request: FastifyRequest,
+  done: (refusal?: Error, client?: Client, ignored?: Error) => void,
+) => void
+
 /**
- * Returns the verifier of the security requirements of an operation: one of them must be met, and of that every scheme
- * (OpenAPI 3.1 section 4.8.30); an empty list asks for nothing. The client is that of the first scheme that names one.
+ * Returns the error to refuse a request with after all its schemes were asked, undefined for none. It may count the
+ * request, as one of its client or as a failure.
  */
-export function authenticator(requirements: SecurityRequirement[], verifiers: Verifiers): Verifier {
+export type Conclude = (
+  request: FastifyRequest,
+  refusal: Error | undefined,
+  client: Client | undefined,
+  ignored: Error | undefined,
+) => Error | undefined
+
+/**
+ * Returns what asks the security requirements of an operation: one of them must be met, and of that every scheme with
+ * its scopes (OpenAPI 3.1 section 4.8.30); an empty list asks for nothing. The client is that of the first scheme that
+ * names one. Of several refusals the most telling is given.
+ */
+export function authenticator(requirements: SecurityRequirement[], verifiers: Verifiers): Authenticator {
   const alternatives = requirements.map((requirement) =>
     joined(
-      Object.keys(requirement).map((scheme) => verifiers[scheme] as Verifier),
+      Object.entries(requirement).map(([scheme, scopes]) => scoped(verifiers[scheme] as Verifier, scopes)),
       both,
     ),
   )
   return joined(alternatives, either)
 }
 
-const joined = ([first = pass, ...more]: Verifier[], join: (one: Verifier, other: Verifier) => Verifier): Verifier =>
-  more.reduce(join, first)
+const joined = (
+  [first = pass, ...more]: Authenticator[],
+  join: (one: Authenticator, other: Authenticator) => Authenticator,
+): Authenticator => more.reduce(join, first)
 
-const pass: Verifier = (_request, done) => done(undefined)
+const pass: Authenticator = (_request, done) => done()
+
+/** Asks one scheme. Its client is checked again, so that a verifier that overlooks the scopes opens no door. */
+const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
+  scopes.length === 0
+    ? (request, done) => verify(request, done, scopes)
+    : (request, done) =>
+        verify(request, (refusal, client) => done(refusal ?? scopeRefusal(client, scopes), client), scopes)
 
 const both =
-  (one: Verifier, other: Verifier): Verifier =>
+  (one: Authenticator, other: Authenticator): Authenticator =>
   (request, done) =>
     one(request, (refusal, client) => {
-      if (refusal !== undefined) return done(refusal)
+      if (refusal !== undefined) return done(refusal, client)
       other(request, (refusal, second) => done(refusal, client ?? second))
     })
 
 const either =
-  (one: Verifier, other: Verifier): Verifier =>
+  (one: Authenticator, other: Authenticator): Authenticator =>
   (request, done) =>
-    one(request, (refusal, client) => {
-      if (refusal === undefined) return done(undefined, client)
-      other(request, (second, client) => done(second && weightier(refusal, second), client))
+    one(request, (first, client, ignored) => {
+      if (first === undefined) return done(undefined, client, ignored)
+      other(request, (second, another) => {
+        if (second !== undefined) return done(weightierRefusal(first, second), client ?? another)
+        done(undefined, another, another === undefined ? first : undefined)
+      })
     })
-
-/** Returns the refusal that is not about missing credentials: a client that is limited must learn when to come back. */
-const weightier = (first: Error, second: Error): Error => (toContractError(first).statusCode === 401 ? second : first)

@@ -1,28 +1,97 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { ContractError } from '../../src/http/errors.ts'
-import { authenticator, type Verifier } from '../../src/openapi/security.ts'
+import { ContractError, type ErrorName } from '../../src/http/errors.ts'
+import { authenticator, type Verifier, type Verifiers } from '../../src/openapi/security.ts'
 
 const refused = (error: Error): Verifier => {
   return (_request, done) => done(error)
 }
-const unknown = new ContractError('missingToken', 'a token is needed')
-const limited = new ContractError('tooManyRequests', 'too many requests', { 'retry-after': '1' })
-const verifiers = { unknown: refused(unknown), limited: refused(limited) }
+const refusal = (kind: ErrorName, challenge?: string) =>
+  new ContractError(kind, kind, challenge === undefined ? {} : { 'www-authenticate': challenge })
+const client = { name: 'gardener', scopes: ['read', 'write'] }
 
-t.test(
-  'of two schemes that refuse, the one that says more than that credentials are missing is answered',
-  async (t) => {
-    for (const [schemes, expected] of [
-      [['unknown', 'limited'], limited],
-      [['limited', 'unknown'], limited],
-      [['unknown', 'unknown'], unknown],
-    ] as const) {
-      const requirements = schemes.map((name) => ({ [name]: [] }))
-      authenticator(requirements, verifiers)({} as FastifyRequest, (refusal) =>
-        t.equal(refusal, expected, schemes.join()),
-      )
+const missing = refusal('missingToken', 'Bearer realm="r"')
+const keyless = refusal('missingToken')
+const invalid = refusal('invalidToken', 'Basic realm="r"')
+const scopeless = refusal('insufficientScope')
+const limited = refusal('tooManyRequests')
+const unavailable = Object.assign(new Error('the issuer is away'), { retryAfter: 1 })
+const verifiers: Verifiers = {
+  missing: refused(missing),
+  keyless: refused(keyless),
+  invalid: refused(invalid),
+  scopeless: refused(scopeless),
+  limited: refused(limited),
+  unavailable: refused(unavailable),
+  client: (_request, done) => done(undefined, client),
+  nobody: (_request, done) => done(),
+}
+
+/** Asks the schemes of an operation; returns what it is told. */
+function ask(requirements: Record<string, string[]>[], given = verifiers) {
+  let told: { refusal?: Error | undefined; name?: string | undefined; ignored?: Error | undefined } = {}
+  authenticator(requirements, given)({} as FastifyRequest, (refusal, client, ignored) => {
+    told = { refusal, name: client?.name, ignored }
+  })
+  return told
+}
+
+t.test('of the refusals of two alternatives the more telling one is given', async (t) => {
+  const heavier = [missing, invalid, scopeless, limited, unavailable]
+  const names = ['missing', 'invalid', 'scopeless', 'limited', 'unavailable']
+  for (const [one, first] of names.entries()) {
+    for (const [other, second] of names.entries()) {
+      const { message } = heavier[Math.max(one, other)] as Error
+      t.match(ask([{ [first]: [] }, { [second]: [] }]).refusal, { message }, `${first}, ${second}`)
     }
-    t.plan(3)
-  },
-)
+  }
+})
+
+t.test('a 401 has the challenge of each alternative once', async (t) => {
+  const challengeOf = (...schemes: string[]) =>
+    (ask(schemes.map((scheme) => ({ [scheme]: [] }))).refusal as ContractError).headers['www-authenticate']
+  t.equal(challengeOf('missing', 'invalid'), 'Bearer realm="r", Basic realm="r"')
+  t.equal(challengeOf('invalid', 'missing', 'invalid'), 'Basic realm="r", Bearer realm="r"')
+  t.equal(challengeOf('keyless', 'missing'), 'Bearer realm="r"')
+  t.equal(ask([{ keyless: [] }, { keyless: [] }]).refusal, keyless)
+  t.equal(ask([{ missing: [] }, { limited: [] }]).refusal, limited, 'no other status has one')
+})
+
+t.test('a client without one of the scopes is refused, whatever its verifier does', async (t) => {
+  for (const scheme of ['client', 'nobody']) {
+    t.match(ask([{ [scheme]: ['read', 'delete'] }]).refusal, { error: 40300, statusCode: 403, headers: {} }, scheme)
+  }
+  t.same(ask([{ client: ['read', 'write'] }]), { refusal: undefined, name: 'gardener', ignored: undefined })
+  t.match(ask([{ client: ['delete'] }]).refusal, {
+    message: 'a scope is missing; the operation needs delete',
+  })
+})
+
+t.test('each alternative has scopes of its own, and of a combination every scheme has', async (t) => {
+  t.match(ask([{ client: ['delete'] }, { client: ['write'] }]), { refusal: undefined, name: 'gardener' })
+  t.match(ask([{ client: ['delete'] }, { missing: [] }]).refusal, { statusCode: 403 })
+  t.match(ask([{ missing: [] }, { client: ['delete'] }]), { refusal: { statusCode: 403 }, name: 'gardener' })
+  t.match(ask([{ client: ['write'], nobody: [] }]), { refusal: undefined, name: 'gardener' })
+  t.match(ask([{ nobody: [], client: ['delete'] }]).refusal, { statusCode: 403 })
+  t.match(ask([{ client: ['write'], nobody: ['write'] }]).refusal, { statusCode: 403 })
+  t.match(ask([{ client: [], limited: [] }]), { refusal: limited, name: 'gardener' })
+  t.match(ask([{ client: ['delete'], missing: [] }]), { refusal: { statusCode: 403 }, name: 'gardener' })
+})
+
+t.test('a verifier learns the scopes', async (t) => {
+  const seen: (readonly string[])[] = []
+  const key: Verifier = (_request, done, scopes) => {
+    seen.push(scopes)
+    done(undefined, client)
+  }
+  ask([{ key: ['read'] }], { key })
+  ask([{ key: [] }], { key })
+  t.same(seen, [['read'], []])
+})
+
+t.test('what is not needed is told of, unless a client is known', async (t) => {
+  t.same(ask([{ invalid: [] }, {}]), { refusal: undefined, name: undefined, ignored: invalid })
+  t.same(ask([{ invalid: [] }, {}, { client: [] }]), { refusal: undefined, name: undefined, ignored: invalid })
+  t.same(ask([{ invalid: [] }, { client: [] }]), { refusal: undefined, name: 'gardener', ignored: undefined })
+  t.same(ask([]), { refusal: undefined, name: undefined, ignored: undefined })
+})

@@ -1,11 +1,22 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { isScope } from '../http/scopes.ts'
 import { listItems } from '../json/list-items.ts'
 import { parseDateTime } from './rfc3339.ts'
 import { tokenPattern } from './token-format.ts'
 
-/** A token of a client, as the file has it; several of one name are a rotation. Dates are those of RFC 3339. */
-export type TokenEntry = { name: string; sha256: string; created: string; expires?: string; note?: string }
+/**
+ * A token of a client, as the file has it; several of one name are a rotation. Dates are those of RFC 3339, scopes have
+ * spaces between them (RFC 6749 section 3.3).
+ */
+export type TokenEntry = {
+  name: string
+  sha256: string
+  created: string
+  expires?: string
+  scope?: string
+  note?: string
+}
 
 type Rule = { is(text: string): boolean; allowed: string; optional?: boolean }
 
@@ -20,6 +31,11 @@ export const rules: Record<keyof TokenEntry, Rule> = {
   sha256: { is: (text) => /^[\da-f]{64}$/.test(text), allowed: '64 hexadecimal digits in lower case' },
   created: date,
   expires: { ...date, optional: true },
+  scope: {
+    is: (text) => text.length <= 1_000 && text.split(' ').every(isScope),
+    allowed: 'scopes with one space between them, at most 1000 characters',
+    optional: true,
+  },
   note: {
     is: (text) => /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{0,200}$/u.test(text),
     allowed: 'one line of at most 200 characters',

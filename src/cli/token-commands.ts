@@ -13,23 +13,23 @@ export type Change = { entries: TokenEntry[]; result: string; words: string }
 
 /** Makes the first token of a client. Like all of these it throws a UsageError first, and then what the file tells. */
 export function create(given: Given, now: number): (entries: TokenEntry[]) => Change {
-  const { name, note } = labels(given)
+  const { name, scope, note } = labels(given)
   const expires = given.expires === undefined ? undefined : parseExpiry(given.expires, now)
   return (entries) => {
     if (entries.some((entry) => entry.name === name && isActive(entry, now))) {
       throw new Error(`${name} has a token, which can be rotated or revoked`)
     }
-    const { token, entry } = make(name, now, expires, note)
+    const { token, entry } = make(name, now, { expires, scope, note })
     return { entries: [...entries, entry], result: `${token}\n`, words: `the token of ${name} ${lifetime(entry)}` }
   }
 }
 
 /**
  * Makes a further token of a client, has the active ones expire and forgets the others. What is not given is as with the
- * latest: the new one has its note, and lives as long as that was made for.
+ * latest: the new one has its scopes and its note, and lives as long as that was made for.
  */
 export function rotate(given: Given, now: number): (entries: TokenEntry[]) => Change {
-  const { name, note } = labels(given)
+  const { name, scope, note } = labels(given)
   const end = now + parseDuration(given.overlap ?? '24h', '--overlap')
   const expires = given.expires === undefined ? undefined : parseExpiry(given.expires, now)
   return (entries) => {
@@ -37,7 +37,11 @@ export function rotate(given: Given, now: number): (entries: TokenEntry[]) => Ch
     const active = entries.filter((entry) => entry.name === name && isActive(entry, now))
     const latest = active.at(-1)
     if (latest === undefined) throw new Error(`${name} has no token that could be rotated`)
-    const { token, entry } = make(name, now, expires ?? sameLife(latest, now), note ?? latest.note)
+    const { token, entry } = make(name, now, {
+      expires: expires ?? sameLife(latest, now),
+      scope: scope ?? latest.scope,
+      note: note ?? latest.note,
+    })
     const ending = active.map((old) => ({
       ...old,
       expires: isActive(old, end) ? dateTime(end) : (old.expires as string),
@@ -75,9 +79,10 @@ export function list(entries: TokenEntry[], now: number): string {
     entry.created,
     entry.expires ?? '-',
     isActive(entry, now) ? 'active' : 'expired',
+    entry.scope ?? '-',
     entry.note ?? '',
   ])
-  const table = [['NAME', 'DIGEST', 'CREATED', 'EXPIRES', 'STATE', 'NOTE'], ...rows]
+  const table = [['NAME', 'DIGEST', 'CREATED', 'EXPIRES', 'STATE', 'SCOPE', 'NOTE'], ...rows]
   const width = (column: number) => Math.max(...table.map((row) => (row[column] as string).length))
   return table
     .map(
@@ -90,22 +95,26 @@ export function list(entries: TokenEntry[], now: number): string {
     .join('')
 }
 
-/** The name and the note that were given; neither is shown when it is wrong, since it may be a token. */
-function labels({ name, note }: Given): { name: string; note: string | undefined } {
+type Labels = { scope: string | undefined; note: string | undefined }
+
+/** Returns the name, the scopes and the note that were given; none is shown when it is wrong, since it may be a token. */
+function labels({ name, scope, note }: Given): Labels & { name: string } {
   if (name === undefined) throw new UsageError(`--name is missing, allowed: ${rules.name.allowed}`)
-  if (!rules.name.is(name)) throw new UsageError(`--name is wrong, allowed: ${rules.name.allowed}`)
-  if (note !== undefined && !rules.note.is(note))
-    throw new UsageError(`--note is wrong, allowed: ${rules.note.allowed}`)
-  return { name, note }
+  for (const [label, text] of Object.entries({ name, scope, note })) {
+    const { is, allowed } = rules[label as keyof typeof rules]
+    if (text !== undefined && !is(text)) throw new UsageError(`--${label} is wrong, allowed: ${allowed}`)
+  }
+  return { name, scope, note }
 }
 
-function make(name: string, now: number, expires: number | undefined, note: string | undefined) {
+function make(name: string, now: number, { expires, scope, note }: Labels & { expires: number | undefined }) {
   const token = newToken()
   const entry: TokenEntry = {
     name,
     sha256: hash('sha256', token),
     created: dateTime(now),
     ...(expires === undefined ? {} : { expires: dateTime(expires) }),
+    ...(scope === undefined ? {} : { scope }),
     ...(note === undefined ? {} : { note }),
   }
   return { token, entry }

@@ -20,6 +20,15 @@ t.test('other work passes while many tokens are read', async (t) => {
   t.hasStrict(tokens.get(hash('sha256', 'token-4999')), { client: { name: 'client-4999', scopes: [] } })
 })
 
+t.test('a token has the scopes of its entry, an entry without them gives none', async (t) => {
+  const { tokens: entries } = JSON.parse(textOf(['a', 'one'], ['b', 'two'], ['c', 'three']))
+  entries[0].scope = entries[1].scope = 'plants:read plants:write'
+  const { tokens } = await readAccepted(JSON.stringify({ tokens: entries }))
+  const [one, two, three] = ['one', 'two', 'three'].map((token) => tokens.get(hash('sha256', token))?.client.scopes)
+  t.same([one, three], [['plants:read', 'plants:write'], []])
+  t.equal(one, two, 'many entries share one list')
+})
+
 t.test('clients are counted by name when they have a token that is not expired', async (t) => {
   const text = textOf(['a', 'one'], ['a', 'two', inSeconds(60)], ['b', 'three', inSeconds(-60)], ['c', 'four'])
   const { tokens, clients } = await readAccepted(text)

@@ -12,6 +12,7 @@ const full = {
   sha256: 'f'.repeat(64),
   created: '2026-01-31T12:00:00.5+01:00',
   expires: '2027-01-31T12:00:00Z',
+  scope: 'plants:read plants:write',
   note: 'für den Laden 🌱',
 }
 
@@ -52,6 +53,7 @@ t.test('what is wrong is told with its place, and not shown', async (t) => {
   const name = 'allowed: 1 to 64 letters, digits and ._-'
   const sha256 = 'allowed: 64 hexadecimal digits in lower case'
   const date = 'allowed: a date and time such as 2026-01-31T12:00:00Z'
+  const scope = 'allowed: scopes with one space between them, at most 1000 characters'
   const note = 'allowed: one line of at most 200 characters'
   const values: [unknown, string][] = [
     [null, `.name is missing, ${name}`],
@@ -72,15 +74,22 @@ t.test('what is wrong is told with its place, and not shown', async (t) => {
     [{ ...entry, expires: null }, `.expires is wrong, ${date}`],
     [{ ...entry, expires: '' }, `.expires is wrong, ${date}`],
     [{ ...entry, expires: '2027-01-31' }, `.expires is wrong, ${date}`],
+    [{ ...entry, scope: '' }, `.scope is wrong, ${scope}`],
+    [{ ...entry, scope: 'a  b' }, `.scope is wrong, ${scope}`],
+    [{ ...entry, scope: ' a' }, `.scope is wrong, ${scope}`],
+    [{ ...entry, scope: 'a"b' }, `.scope is wrong, ${scope}`],
+    [{ ...entry, scope: 'é' }, `.scope is wrong, ${scope}`],
+    [{ ...entry, scope: ['a'] }, `.scope is wrong, ${scope}`],
+    [{ ...entry, scope: 'a'.repeat(1_001) }, `.scope is wrong, ${scope}`],
     [{ ...entry, note: 'two\nlines' }, `.note is wrong, ${note}`],
     [{ ...entry, note: '\u001b[2J' }, `.note is wrong, ${note}`],
     [{ ...entry, note: '\u202e' }, `.note is wrong, ${note}`],
     [{ ...entry, note: 'a'.repeat(201) }, `.note is wrong, ${note}`],
     [
       { ...entry, expire: '2020-01-01T00:00:00Z' },
-      ' has an unknown member, allowed: name, sha256, created, expires, note',
+      ' has an unknown member, allowed: name, sha256, created, expires, scope, note',
     ],
-    [{ ...entry, toString: 'x' }, ' has an unknown member, allowed: name, sha256, created, expires, note'],
+    [{ ...entry, toString: 'x' }, ' has an unknown member, allowed: name, sha256, created, expires, scope, note'],
   ]
   for (const [value, message] of values) {
     const text = JSON.stringify({ tokens: [full, value] })

@@ -53,7 +53,7 @@ t.test('rotate makes a new one beside those that end', async (t) => {
   const quick = rotate({ name: 'other', overlap: '0s', expires: '1h', note: 'new' }, now)([other])
   const after = { ...entry, name: 'other', sha256: digestOf(t, quick), expires: '2026-01-31T13:00:00Z', note: 'new' }
   t.strictSame(quick.entries, [{ ...other, expires: '2026-01-31T12:00:00Z' }, after])
-  t.match(list(quick.entries, now), /^other +0123456f .* expired +a note$/m)
+  t.match(list(quick.entries, now), /^other +0123456f .* expired +- +a note$/m)
 
   t.throws(() => rotate({ name: 'shop' }, now)([expired, other]), /^shop has no token that could be rotated$/)
   t.throws(() => rotate({}, now), noName)
@@ -70,6 +70,17 @@ t.test('a rotated token has the note and the life of the one before', async (t) 
     twice.entries.map(({ expires }) => expires),
     ['2026-02-01T00:00:00Z', '2026-02-01T13:00:00Z', '2026-03-02T13:00:00Z'],
   )
+})
+
+t.test('a token has the scopes that are given, a rotated one those of the one before', async (t) => {
+  const made = create({ name: 'new', scope: 'plants:read plants:write' }, now)([])
+  t.hasStrict(made.entries, [{ scope: 'plants:read plants:write' }])
+  t.hasStrict(rotate({ name: 'new' }, now)(made.entries).entries[1], { scope: 'plants:read plants:write' })
+  t.hasStrict(rotate({ name: 'new', scope: 'plants:read' }, now)(made.entries).entries[1], { scope: 'plants:read' })
+  const message = '--scope is wrong, allowed: scopes with one space between them, at most 1000 characters'
+  for (const command of [create, rotate]) {
+    t.throws(() => command({ name: 'new', scope: 'a,"b"' }, now), usageError(message))
+  }
 })
 
 t.test('a name or note that the file may not have is refused, and not shown', async (t) => {
@@ -103,11 +114,11 @@ t.test('revoke removes the tokens of a client, or one', async (t) => {
 
 t.test('list shows all but the digests, whole', async (t) => {
   t.equal(
-    list([shop, expired, other], now),
-    `NAME   DIGEST    CREATED               EXPIRES               STATE    NOTE
-shop   01234567  2026-01-01T00:00:00Z  -                     active
-shop   aaaaaaaa  2026-01-01T00:00:00Z  2026-01-31T12:00:00Z  expired
-other  0123456f  2026-01-02T00:00:00Z  -                     active   a note
+    list([{ ...shop, scope: 'r w' }, expired, other], now),
+    `NAME   DIGEST    CREATED               EXPIRES               STATE    SCOPE  NOTE
+shop   01234567  2026-01-01T00:00:00Z  -                     active   r w
+shop   aaaaaaaa  2026-01-01T00:00:00Z  2026-01-31T12:00:00Z  expired  -
+other  0123456f  2026-01-02T00:00:00Z  -                     active   -      a note
 `,
   )
 })

@@ -19,7 +19,17 @@ const namesOf = async (file: string) => (await readTokens(file)).map(({ name }) 
 
 t.test('a token is made, rotated and revoked, and accepted as long', async (t) => {
   const TOKENS_FILE = join(t.testdir({}), 'tokens.json')
-  const made = await token(t, { TOKENS_FILE }, 'create', '--name', 'shop', '--note', 'for the shop').untilEnded()
+  const made = await token(
+    t,
+    { TOKENS_FILE },
+    'create',
+    '--name',
+    'shop',
+    '--scope',
+    'plants:write',
+    '--note',
+    'for the shop',
+  ).untilEnded()
   t.hasStrict(made, { code: 0, stderr: `${TOKENS_FILE}: the token of shop does not expire\n` })
   t.match(made.stdout, /^plants_[\w-]{49}\n$/, 'the token alone')
 
@@ -33,13 +43,13 @@ t.test('a token is made, rotated and revoked, and accepted as long', async (t) =
 
   const listed = await token(t, { TOKENS_FILE }, 'list').untilEnded()
   t.hasStrict(listed, { code: 0, stderr: '' })
-  t.match(listed.stdout, /^NAME .*\n(shop .* active {2}for the shop\n){2}$/)
+  t.match(listed.stdout, /^NAME .*\n(shop .* active {2}plants:write {2}for the shop\n){2}$/)
   for (const shown of [first, second]) t.notMatch(listed.stdout + readFileSync(TOKENS_FILE, 'utf8'), shown)
 
   const loaded: number[] = []
   const { verify, close } = await followTokens(TOKENS_FILE, { load: (count) => loaded.push(count), error: t.fail })
   t.teardown(close)
-  t.same([verify(first)?.name, verify(second)?.name], ['shop', 'shop'])
+  t.same([verify(first), verify(second)], Array(2).fill({ name: 'shop', scopes: ['plants:write'] }))
   const digest = /^shop +([\da-f]{8}) /m.exec(listed.stdout)?.[1] ?? ''
   const revoked = await token(t, { TOKENS_FILE }, 'revoke', '--digest', digest).untilEnded()
   t.same(revoked, { code: 0, signal: null, stdout: '', stderr: `${TOKENS_FILE}: 1 token is revoked\n` })
@@ -118,7 +128,7 @@ t.test('what cannot be done is told in one line, with the file', async (t) => {
 t.test('what is written wrong is told before any file is touched', async (t) => {
   const directory = t.testdir({})
   const TOKENS_FILE = join(directory, 'tokens.json')
-  const create = 'allowed: --name, --expires, --note, --file, --help'
+  const create = 'allowed: --name, --scope, --expires, --note, --file, --help'
   const refusals: [string[], string][] = [
     [[], 'token: there is no such command, allowed: create, list, rotate, revoke'],
     [['toString'], 'token: there is no such command, allowed: create, list, rotate, revoke'],

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
-import { bearerVerifier } from '../src/auth/bearer.ts'
 import { serverOptions } from '../src/http/server-options.ts'
 import { loadContract } from '../src/openapi/load-contract.ts'
 import { registerOperations } from '../src/openapi/register-operations.ts'
@@ -8,13 +7,14 @@ import type { Outcome } from '../src/openapi/send-response.ts'
 import { normalizedDocument } from './generate/contract-files.ts'
 import { exampleReply } from './generate/examples.ts'
 import { type Endpoint, endpoints } from './generate/openapi-document.ts'
+import { anyCredentials } from './mock/any-credentials.ts'
 import { preferredReply } from './mock/preferences.ts'
 import { commandLine } from './system/command-line.ts'
 
 commandLine(`npm run mock
 
 Answers as the service would, with the examples of the document and without a store, so that a client can be written
-before a handler is: requests are authenticated (by any token), parsed and validated as they are by the service, and
+before a handler is: requests are authenticated (by any credentials), parsed and validated as they are by the service, and
 refused with its errors. Listens on 127.0.0.1, port PORT or 3000.
 
 A request chooses its reply by the header Prefer (RFC 7240): code=409 for the one of that status, example=NAME for one
@@ -40,8 +40,7 @@ app.addHook('preHandler', ({ headers: { prefer }, routeOptions }, reply, done) =
   preferred.run(chosen, done)
 })
 try {
-  const bearer = await bearerVerifier(app, () => ({ name: 'anybody', scopes: [] }))
-  await registerOperations(app, { routes, handlers, verifiers: { bearer } })
+  await registerOperations(app, { routes, handlers, verifiers: await anyCredentials(app, document) })
   const url = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT || 3000) })
   console.log(`mock of ${routes.info.title} ${routes.info.version} on ${url}, any token will do`)
 } catch (error) {

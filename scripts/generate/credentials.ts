@@ -1,13 +1,23 @@
 import { type Document, locate, schemePlace } from './openapi-document.ts'
 
-type Scheme = { type: string; scheme?: string; in?: Credential['in']; name?: string }
+type SecurityScheme = {
+  type: string
+  scheme?: string
+  in?: Credential['in']
+  name?: string
+  flows?: Record<string, { scopes?: object }>
+}
 
 /** Where a credential stands in a request, and what stands before it there. */
 export type Credential = { in: 'header' | 'query' | 'cookie'; name: string; prefix: string }
 
+/** Returns a security scheme of a document, by its name. */
+export const securityScheme = (document: Document, name: string): SecurityScheme =>
+  locate<SecurityScheme>(document, schemePlace(name))
+
 /** Returns where the credential of a security scheme goes (OpenAPI 3.1 section 4.8.27). */
 export function credentialOf(document: Document, scheme: string): Credential {
-  const found = locate<Scheme>(document, schemePlace(scheme))
+  const found = securityScheme(document, scheme)
   if (found.type === 'apiKey') return { in: found.in ?? 'header', name: String(found.name), prefix: '' }
   const isBasic = found.scheme?.toLowerCase() === 'basic'
   return { in: 'header', name: 'Authorization', prefix: isBasic ? 'Basic ' : 'Bearer ' }

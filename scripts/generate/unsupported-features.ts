@@ -2,6 +2,7 @@ import { join } from './json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from './openapi-document.ts'
 import { nameProblems } from './operation-ids.ts'
 import { typesOf } from './schema-types.ts'
+import { scopeProblems } from './security-scopes.ts'
 import { operationProblems } from './unsupported-operations.ts'
 import { unsupportedSchemas } from './unsupported-schemas.ts'
 
@@ -26,6 +27,7 @@ export function unsupportedFeatures(document: Document): string[] {
     ]),
     ...nameProblems(document),
     ...doubles(all),
+    ...scopeProblems(document),
     ...unsupportedSchemas(document),
   ]
   return [...new Set(problems)]

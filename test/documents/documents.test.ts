@@ -28,7 +28,7 @@ for (const [name, files] of Object.entries(generated)) {
     await registerOperations(app as unknown as FastifyInstance, {
       routes,
       handlers: handlers as Record<string, AnyHandler>,
-      verifiers,
+      verifiers: typeof verifiers === 'function' ? await verifiers(app as unknown as FastifyInstance) : verifiers,
     })
     await app.ready()
     for (const call of calls) await check(t, app, call)

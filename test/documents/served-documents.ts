@@ -25,6 +25,6 @@ export type Call = {
 /** What the folder of a document exports beside it. */
 export type Served = {
   handlers: object
-  verifiers?: import('../../src/openapi/security.ts').Verifiers
+  verifiers?: import('../support/serve-document.ts').GivenVerifiers
   calls: Call[]
 }

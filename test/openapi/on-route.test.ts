@@ -3,9 +3,9 @@ import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
 import t from 'tap'
 import { type Document, type Endpoint, endpoints } from '../../scripts/generate/openapi-document.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
-import { registerOperations } from '../../src/openapi/register-operations.ts'
+import { type Binding, registerOperations } from '../../src/openapi/register-operations.ts'
 import { contract, document } from '../support/contract.ts'
-import { compileRoutes, type Served } from '../support/serve-document.ts'
+import { compileRoutes } from '../support/serve-document.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const json = (name: string) => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } })
@@ -66,7 +66,7 @@ const verify = (_request: unknown, done: (refusal: undefined) => void) => done(u
 const handle = async () => ({ status: 204, body: undefined })
 
 /** Registers a contract beside @fastify/swagger; returns the document that this plugin makes of the routes it sees. */
-async function documentSeen({ components }: Document, options: Served & { routes: ReturnType<typeof compileRoutes> }) {
+async function documentSeen({ components }: Document, options: Partial<Binding> & { routes: Binding['routes'] }) {
   const { securitySchemes } = components as { securitySchemes: Record<string, never> }
   const app = Fastify(serverOptions) as unknown as FastifyInstance
   const seen: RouteOptions[] = []

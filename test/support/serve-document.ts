@@ -6,6 +6,7 @@ import { unsupportedFeatures } from '../../scripts/generate/unsupported-features
 import { asOpenApi31 } from '../../scripts/generate/upgrade-3-0.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
 import { type Binding, registerOperations } from '../../src/openapi/register-operations.ts'
+import type { Verifiers } from '../../src/openapi/security.ts'
 
 /** Returns the routes of a document, without the linter. Throws what the document has that cannot be served. */
 export function compileRoutes(document: Document) {
@@ -14,12 +15,19 @@ export function compileRoutes(document: Document) {
   return routesOf(normalizedDocument(document))
 }
 
-export type Served = Partial<Omit<Binding, 'routes'>> & { logger?: FastifyServerOptions['logger'] }
+/** Verifiers, or what makes them for an app. */
+export type GivenVerifiers = Verifiers | ((app: FastifyInstance) => Promise<Verifiers>)
+
+export type Served = Partial<Omit<Binding, 'routes' | 'verifiers'>> & {
+  verifiers?: GivenVerifiers
+  logger?: FastifyServerOptions['logger']
+}
 
 /** Serves a document, generated in memory, on a Fastify instance that does not listen yet. */
 export async function serveDocument(document: Document, options: Served = {}): Promise<FastifyInstance> {
-  const { logger = false, handlers = {}, verifiers = {}, ...binding } = options
+  const { logger = false, handlers = {}, verifiers: given = {}, ...binding } = options
   const app = Fastify({ ...serverOptions, logger }) as unknown as FastifyInstance
+  const verifiers = typeof given === 'function' ? await given(app) : given
   await registerOperations(app, { routes: compileRoutes(document), handlers, verifiers, ...binding })
   return app
 }

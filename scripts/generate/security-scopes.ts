@@ -1,0 +1,43 @@
+import { isScope } from '../../src/http/scopes.ts'
+import { securityScheme } from './credentials.ts'
+import { join, resolve } from './json-pointer.ts'
+import { type Document, endpoints } from './openapi-document.ts'
+
+/** One scope that an operation asks of a security scheme, with the pointer to the list that names it. */
+type NeededScope = { pointer: string; scheme: string; scope: string }
+
+/** Returns each scope that a document asks for, in its order; what the operations inherit is there once. */
+function neededScopes(document: Document): NeededScope[] {
+  const needed = endpoints(document).flatMap(({ pointer, security }) => {
+    const own = join(pointer, 'security')
+    const place = resolve(document, own) === undefined ? '#/security' : own
+    return security.flatMap((requirement, index) =>
+      Object.entries(requirement).flatMap(([scheme, scopes]) =>
+        scopes.map((scope) => ({ pointer: join(place, String(index), scheme), scheme, scope })),
+      ),
+    )
+  })
+  return [...new Map(needed.map((one) => [`${one.pointer} ${one.scope}`, one])).values()]
+}
+
+/** Returns the scopes that a document asks for, each once. */
+export const scopesOf = (document: Document): string[] => [...new Set(neededScopes(document).map(({ scope }) => scope))]
+
+/** Returns one line for each scope that no token and no challenge can name. */
+export const scopeProblems = (document: Document): string[] =>
+  neededScopes(document)
+    .filter(({ scope }) => !isScope(scope))
+    .map(
+      ({ pointer, scope }) =>
+        `${pointer}: scope ${JSON.stringify(scope)} is no scope of RFC 6749; use printable ASCII without spaces, " and \\`,
+    )
+
+/** Returns one line for each scope of an oauth2 scheme that none of its flows can give: no client would ever have it. */
+export function undeclaredScopes(document: Document): string[] {
+  return neededScopes(document).flatMap(({ pointer, scheme, scope }) => {
+    const { flows } = securityScheme(document, scheme)
+    if (flows === undefined) return []
+    const isDeclared = Object.values(flows).some(({ scopes = {} }) => Object.hasOwn(scopes, scope))
+    return isDeclared ? [] : [`${pointer}: scope ${scope} is in no flow of ${scheme}; add it there, or correct it here`]
+  })
+}

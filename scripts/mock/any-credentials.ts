@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify'
+import { type ApiKeyPlace, apiKeyVerifier } from '../../src/auth/api-key.ts'
+import { basicVerifier } from '../../src/auth/basic.ts'
+import { bearerVerifier } from '../../src/auth/bearer.ts'
+import type { Verifier, Verifiers } from '../../src/openapi/security.ts'
+import { securityScheme } from '../generate/credentials.ts'
+import { type Document, endpoints } from '../generate/openapi-document.ts'
+import { scopesOf } from '../generate/security-scopes.ts'
+
+/**
+ * Returns verifiers for the security schemes that the operations of a document ask for. They accept any credentials of
+ * the right shape, with every scope; of schemes that the service has no verifier for they ask nothing.
+ */
+export async function anyCredentials(app: FastifyInstance, document: Document): Promise<Verifiers> {
+  const anybody = { name: 'anybody', scopes: scopesOf(document) }
+  const verify = () => anybody
+  const verifiers: Verifiers = {}
+  for (const name of endpoints(document).flatMap(({ security }) => security.flatMap(Object.keys))) {
+    verifiers[name] ??= await verifierOf(name)
+  }
+  return verifiers
+
+  async function verifierOf(name: string): Promise<Verifier> {
+    const { type, scheme = '', ...place } = securityScheme(document, name)
+    const kind = type === 'http' ? scheme.toLowerCase() : type
+    if (kind === 'apiKey') return apiKeyVerifier(place as ApiKeyPlace, verify)
+    if (kind === 'basic') return basicVerifier(verify)
+    if (['bearer', 'oauth2', 'openIdConnect'].includes(kind)) return await bearerVerifier(app, verify)
+    return (_request, done) => done(undefined, anybody)
+  }
+}

@@ -1,0 +1,48 @@
+import type { FastifyRequest } from 'fastify'
+import { decodeText, parseCookies } from '../http/query-string.ts'
+import type { Verifier } from '../openapi/security.ts'
+import { always, type MayCost } from './auth-limits.ts'
+import { challengeOf, invalidCredentials, missingCredentials } from './challenges.ts'
+import { credentialVerifier, longestCredentials } from './credential-verifier.ts'
+import type { VerifyToken } from './tokens.ts'
+
+/** Where an API key stands, as its security scheme says (OpenAPI 3.1 section 4.8.27). */
+export type ApiKeyPlace = { in: 'header' | 'query' | 'cookie'; name: string }
+
+/** No scheme of this name is registered, but RFC 9110 section 15.5.2 has no 401 without a challenge. */
+const challenge = challengeOf('ApiKey')
+
+/**
+ * Creates the verifier of an apiKey scheme: it asks `verify` for the client of each key, as a bearer verifier does for a
+ * token. A key that comes twice, or has more than 4,096 characters, is not valid.
+ */
+export const apiKeyVerifier = (place: ApiKeyPlace, verify: VerifyToken, mayCost: MayCost = always): Verifier =>
+  credentialVerifier(
+    {
+      read: (request) => keyOf(valuesAt(place, request), place.in === 'query' ? decodeText : String),
+      verify,
+      missing: () => missingCredentials('an API key is needed', challenge),
+      invalid: () => invalidCredentials('the API key is not valid', challenge),
+    },
+    mayCost,
+  )
+
+function valuesAt({ in: place, name }: ApiKeyPlace, { headers, query }: FastifyRequest): string[] {
+  if (place === 'header') return ownValues(headers, name.toLowerCase())
+  return ownValues(place === 'query' ? (query as object) : parseCookies(headers.cookie), name)
+}
+
+/** A name may be one that objects inherit. */
+const ownValues = (values: object, name: string): string[] =>
+  Object.hasOwn(values, name) ? [(values as Record<string, string | string[]>)[name] as string | string[]].flat() : []
+
+/** Returns the only key; undefined for none, null for several or one that cannot be read. */
+function keyOf([key = '', ...more]: string[], decode: (text: string) => string): string | undefined | null {
+  if (key === '' && more.length === 0) return undefined
+  if (more.length > 0 || key.length > longestCredentials) return null
+  try {
+    return decode(key)
+  } catch {
+    return null
+  }
+}

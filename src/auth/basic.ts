@@ -1,0 +1,60 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
+import type { Client } from '../http/authenticated-client.ts'
+import type { Verifier } from '../openapi/security.ts'
+import { always, type MayCost } from './auth-limits.ts'
+import { challengeOf, invalidCredentials, missingCredentials } from './challenges.ts'
+import { credentialVerifier, longestCredentials } from './credential-verifier.ts'
+import type { VerifyToken } from './tokens.ts'
+
+type Credentials = { user: string; password: string }
+
+/**
+ * Returns the client of a user name and a password, undefined for those that are not accepted. Both are in Unicode
+ * Normalization Form C. `mayCost` tells whether more than a look-up may be done: a password that a person chose needs a
+ * slow hash.
+ */
+export type VerifyPassword = (
+  credentials: Credentials,
+  mayCost: () => boolean,
+) => Client | undefined | Promise<Client | undefined>
+
+/** RFC 7617 section 2.1: names and passwords are in UTF-8. */
+const challenge = challengeOf('Basic', 'charset="UTF-8"')
+
+/** RFC 7617 section 2: the scheme in any case, then base64 with its padding. */
+const given = /^basic +([A-Za-z\d+/]*={0,2})$/i
+
+/** RFC 7617 section 2 allows control characters in neither; the name ends at the first colon. */
+const userPass = /^([^\p{Cc}:]*):(\P{Cc}*)$/u
+
+/** Creates the verifier of the http scheme basic. Credentials of more than 4,096 characters of base64 are not valid. */
+export const basicVerifier = (verify: VerifyPassword, mayCost: MayCost = always): Verifier =>
+  credentialVerifier(
+    {
+      read,
+      verify,
+      missing: () => missingCredentials('a user name and a password are needed', challenge),
+      invalid: () => invalidCredentials('the user name or the password is not valid', challenge),
+    },
+    mayCost,
+  )
+
+/** Returns what accepts the name of a client with one of its tokens for a password. */
+export const tokensAsPasswords =
+  (verify: VerifyToken): VerifyPassword =>
+  ({ user, password }, mayCost) => {
+    const named = (client: Client | undefined) => (client?.name === user ? client : undefined)
+    const found = verify(password, mayCost)
+    return found instanceof Promise ? found.then(named) : named(found)
+  }
+
+function read({ headers: { authorization = '' } }: FastifyRequest): Credentials | undefined | null {
+  if (!/^basic +[^ ]/i.test(authorization)) return undefined
+  const [, text = ''] = authorization.length > longestCredentials ? [] : (given.exec(authorization) ?? [])
+  const bytes = Buffer.from(text, 'base64')
+  // Buffer would take what is no base64 too.
+  if (bytes.toString('base64') !== text || !isUtf8(bytes)) return null
+  const [, user, password] = userPass.exec(bytes.toString().normalize('NFC')) ?? []
+  return user === undefined || password === undefined ? null : { user, password }
+}

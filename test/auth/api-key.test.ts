@@ -1,0 +1,58 @@
+import type { FastifyRequest } from 'fastify'
+import t from 'tap'
+import { type ApiKeyPlace, apiKeyVerifier } from '../../src/auth/api-key.ts'
+import { parseQuery } from '../../src/http/query-string.ts'
+
+const client = { name: 'shop', scopes: [] }
+
+/** The key that is read of a request, or the number of the error that it is refused with. */
+function keyOf(place: ApiKeyPlace, { headers = {}, query = '' }: { headers?: object; query?: string }) {
+  let told: unknown
+  const request = { headers, query: parseQuery(query), raw: { socket: {} } } as unknown as FastifyRequest
+  const verify = (key: string) => {
+    told = key
+    return client
+  }
+  apiKeyVerifier(place, verify)(
+    request,
+    (refusal) => {
+      if (refusal !== undefined) told = (refusal as { error?: number }).error
+    },
+    [],
+  )
+  return told
+}
+
+const longest = 'k'.repeat(4_096)
+
+t.test('a key of a header', async (t) => {
+  const of = (headers: object) => keyOf({ in: 'header', name: 'X-API-Key' }, { headers })
+  t.equal(of({ 'x-api-key': 'a%2B+/=' }), 'a%2B+/=', 'as it is')
+  t.equal(of({ 'x-api-key': longest }), longest)
+  for (const none of [{}, { 'x-api-key': '' }, { authorization: 'k' }]) t.equal(of(none), 40100)
+  for (const wrong of [`${longest}k`, ['k', 'k']]) t.equal(of({ 'x-api-key': wrong }), 40101)
+})
+
+t.test('a key of the query is decoded', async (t) => {
+  const of = (query: string) => keyOf({ in: 'query', name: 'key' }, { query })
+  t.equal(of('a=b&key=a%2B+%C3%A9'), 'a+ é')
+  t.equal(of('k%65y=k'), 'k')
+  for (const none of ['', 'key=', 'key', 'KEY=k', 'keys=k']) t.equal(of(none), 40100, none)
+  for (const wrong of ['key=k&key=k', 'key=&key=k', 'key=%', 'key=%FF', `key=${longest}k`]) t.equal(of(wrong), 40101)
+})
+
+t.test('a key of a cookie is as it was set', async (t) => {
+  const of = (cookie: string) => keyOf({ in: 'cookie', name: 'key' }, { headers: { cookie } })
+  t.equal(of('a=b; key=a+b%20=='), 'a+b%20==')
+  for (const none of ['', 'key=', 'KEY=k']) t.equal(of(none), 40100, none)
+  for (const wrong of ['key=k; key=l', `key=${longest}k`]) t.equal(of(wrong), 40101)
+  t.equal(keyOf({ in: 'cookie', name: 'key' }, {}), 40100)
+})
+
+t.test('a name that objects inherit is a name like any other', async (t) => {
+  for (const name of ['toString', '__proto__']) {
+    t.equal(keyOf({ in: 'query', name }, {}), 40100, name)
+    t.equal(keyOf({ in: 'query', name }, { query: `${name}=k` }), 'k')
+  }
+  t.equal(keyOf({ in: 'header', name: 'constructor' }, {}), 40100)
+})

@@ -1,0 +1,92 @@
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { apiKeyVerifier } from '../../src/auth/api-key.ts'
+import { authLimits } from '../../src/auth/auth-limits.ts'
+import { basicVerifier } from '../../src/auth/basic.ts'
+import { bearerVerifier } from '../../src/auth/bearer.ts'
+import { rateLimit } from '../../src/limits/rate-limit.ts'
+import { serveDocument } from '../support/serve-document.ts'
+
+const client = { name: 'gardener', scopes: [] }
+const paths = {
+  '/either': [{ token: [] }, { password: [] }],
+  '/both': [{ token: [], key: [] }],
+  '/optional': [{ token: [] }, {}],
+  '/scoped': [{ token: ['write'] }],
+}
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'Test', version: '1.0.0' },
+  components: {
+    securitySchemes: {
+      token: { type: 'http', scheme: 'bearer' },
+      password: { type: 'http', scheme: 'basic' },
+      key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+    },
+  },
+  paths: Object.fromEntries(
+    Object.entries(paths).map(([path, security]) => [
+      path,
+      { get: { operationId: path.slice(1), security, responses: { 204: { description: 'Done.' } } } },
+    ]),
+  ),
+}
+const done = async () => ({ status: 204, body: undefined })
+const handlers = { either: done, both: done, optional: done, scoped: done }
+
+const good = { authorization: 'Bearer good' }
+const wrong = { authorization: 'Bearer wrong' }
+
+/** Serves operations with several schemes under limits a minute; `costly` is what verifiers were told they may do. */
+async function serve({ failures = 0, requests = 0 }) {
+  const { mayCost, conclude } = authLimits(rateLimit(failures), rateLimit(requests))
+  const costly: boolean[] = []
+  const verify = (token: string, may = () => true) => {
+    costly.push(may())
+    return token === 'good' ? client : undefined
+  }
+  const verifiers = async (app: FastifyInstance) => ({
+    token: await bearerVerifier(app, verify, mayCost),
+    password: basicVerifier(({ password }, may) => verify(password, may), mayCost),
+    key: apiKeyVerifier({ in: 'header', name: 'X-Key' }, verify, mayCost),
+  })
+  const app = await serveDocument(document, { handlers, verifiers, conclude })
+  const get = async (url: string, headers: Record<string, string>) => (await app.inject({ url, headers })).statusCode
+  return { get, costly }
+}
+
+t.test('a request that one scheme accepts is no failure of another', async (t) => {
+  const { get } = await serve({ failures: 1 })
+  const basic = { authorization: `Basic ${btoa('a:good')}` }
+  for (const headers of [basic, basic, good, basic]) t.equal(await get('/either', headers), 204)
+  t.equal(await get('/either', wrong), 401, 'the first failure')
+  t.equal(await get('/either', wrong), 429)
+  t.equal(await get('/either', basic), 204, 'valid credentials bypass the limit')
+})
+
+t.test('a request that several schemes refuse is one failure', async (t) => {
+  const { get, costly } = await serve({ failures: 2 })
+  t.same([await get('/either', {}), await get('/either', wrong), await get('/either', wrong)], [401, 401, 429])
+  t.same(costly, [true, false], 'then nothing that costs is done')
+})
+
+t.test('a request with two credentials is one of its client', async (t) => {
+  const { get } = await serve({ requests: 2 })
+  const both = { ...good, 'x-key': 'good' }
+  t.same([await get('/both', both), await get('/both', both), await get('/both', both)], [204, 204, 429])
+})
+
+t.test('a request without its scope is one of its client, over the limit a 429', async (t) => {
+  const { get } = await serve({ failures: 1, requests: 2 })
+  t.same([await get('/scoped', good), await get('/scoped', good), await get('/scoped', good)], [403, 403, 429])
+})
+
+t.test('wrong credentials that are not needed count, missing ones do not', async (t) => {
+  const { get } = await serve({ failures: 1 })
+  for (const _ of [1, 2]) t.equal(await get('/optional', {}), 204)
+  t.equal(await get('/either', wrong), 401)
+  const other = await serve({ failures: 1 })
+  for (const _ of [1, 2]) t.equal(await other.get('/optional', wrong), 204)
+  t.equal(await other.get('/either', wrong), 429)
+  t.same(other.costly, [true, false, false])
+})

@@ -1,0 +1,109 @@
+import type { FastifyRequest } from 'fastify'
+import t from 'tap'
+import { basicVerifier, tokensAsPasswords, type VerifyPassword } from '../../src/auth/basic.ts'
+
+const client = { name: 'shop', scopes: ['read'] }
+const base64 = (bytes: string | Uint8Array) => Buffer.from(bytes as string).toString('base64')
+
+/** What a request with an Authorization header is told. */
+async function verified(authorization: string | undefined, verify: VerifyPassword) {
+  const request = { headers: { authorization }, raw: { socket: {} } } as unknown as FastifyRequest
+  return await new Promise<unknown>((resolve) =>
+    basicVerifier(verify)(request, (refusal, client) => resolve(refusal ?? client), []),
+  )
+}
+
+/** What the verifier makes of credentials; undefined when it asks for nobody. */
+async function read(authorization: string) {
+  let seen: unknown
+  await verified(authorization, (credentials) => {
+    seen = credentials
+    return client
+  })
+  return seen
+}
+
+t.test('the name ends at the first colon, both are UTF-8', async (t) => {
+  const cases: [text: string, user: string, password: string][] = [
+    ['Aladdin:open sesame', 'Aladdin', 'open sesame'],
+    ['test:123£', 'test', '123£'],
+    ['a:b:c', 'a', 'b:c'],
+    [':', '', ''],
+    ['e\u0301:n\u0303', 'é', 'ñ'],
+  ]
+  for (const [text, user, password] of cases) t.same(await read(`Basic ${base64(text)}`), { user, password })
+  for (const scheme of ['basic', 'BASIC ']) {
+    t.same(await read(`${scheme} QWxhZGRpbjpvcGVuIHNlc2FtZQ==`), { user: 'Aladdin', password: 'open sesame' })
+  }
+})
+
+t.test('no Authorization of this scheme is a missing one', async (t) => {
+  const missing = {
+    error: 40100,
+    headers: { 'www-authenticate': 'Basic realm="plant-store", charset="UTF-8"' },
+  }
+  for (const authorization of [undefined, '', 'Basic', 'Basic ', 'Bearer YTpi', 'BasicYTpi']) {
+    t.match(await verified(authorization, () => client), missing, String(authorization))
+  }
+})
+
+t.test('what cannot be read is not valid', async (t) => {
+  const texts = [
+    'YTpi=',
+    'YTp',
+    'YTpi YTpi',
+    'YTpi,',
+    'YT-_',
+    'YTpiY===',
+    'YTpiYh==',
+    base64('no colon'),
+    base64('a:b\n'),
+    base64('a\0:b'),
+    base64('a:\u0085'),
+    base64(Buffer.from('a:\xff', 'latin1')),
+    base64(`a:${'b'.repeat(3_100)}`),
+  ]
+  for (const text of texts) {
+    t.equal(await read(`Basic ${text}`), undefined, text.slice(0, 20))
+    t.match(await verified(`Basic ${text}`, () => client), { error: 40101, statusCode: 401 })
+  }
+  t.ok(await read(`Basic ${base64(`a:${'b'.repeat(3_000)}`)}`), 'up to 4,096 characters')
+})
+
+t.test('a verifier may take its time, refuse, or fail', async (t) => {
+  const authorization = 'Basic YTpi'
+  t.equal(await verified(authorization, () => client), client)
+  t.equal(await verified(authorization, async () => client), client)
+  t.match(await verified(authorization, () => undefined), { error: 40101 })
+  t.match(await verified(authorization, async () => undefined), { error: 40101 })
+  const failure = new Error('no passwords')
+  t.equal(await verified(authorization, () => Promise.reject(failure)), failure)
+  const failing = () => {
+    throw failure
+  }
+  t.equal(await verified(authorization, failing), failure)
+})
+
+t.test('the connection is paused while a verifier takes its time', async (t) => {
+  const told: string[] = []
+  const socket = { pause: () => told.push('pause'), resume: () => told.push('resume') }
+  const request = { headers: { authorization: 'Basic YTpi' }, raw: { socket } } as unknown as FastifyRequest
+  const verify = async () => client
+  await new Promise<void>((resolve) => basicVerifier(verify)(request, () => resolve(), []))
+  t.same(told, ['pause', 'resume'])
+})
+
+t.test('a token is the password of its client alone', async (t) => {
+  const known = (token: string) => (token === 'b' ? client : undefined)
+  for (const verify of [tokensAsPasswords(known), tokensAsPasswords(async (token) => known(token))]) {
+    const as = async (user: string, password: string) => await verify({ user, password }, () => true)
+    t.equal(await as('shop', 'b'), client)
+    t.same([await as('other', 'b'), await as('shop', 'c'), await as('', '')], [undefined, undefined, undefined])
+  }
+  const costs: boolean[] = []
+  tokensAsPasswords((_token, mayCost = () => true) => {
+    costs.push(mayCost())
+    return undefined
+  })({ user: 'a', password: 'b' }, () => false)
+  t.same(costs, [false])
+})

@@ -1,0 +1,67 @@
+import t from 'tap'
+import type { Document } from '../../../scripts/generate/openapi-document.ts'
+import { scopeProblems, scopesOf, undeclaredScopes } from '../../../scripts/generate/security-scopes.ts'
+import { unsupportedFeatures } from '../../../scripts/generate/unsupported-features.ts'
+
+const responses = { 204: { description: 'Done.' } }
+const operation = (operationId: string, security?: object) => ({
+  operationId,
+  responses,
+  ...(security && { security }),
+})
+const tokenUrl = 'https://example.com/token'
+
+/** A document whose operations inherit scopes, or have their own. */
+const documentOf = (inherited: string[], own: string[]) =>
+  ({
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    security: [{ oauth: inherited }],
+    paths: {
+      '/a': { get: operation('a'), put: operation('b') },
+      '/b': { get: operation('c', [{}, { key: [], oauth: own }]), put: operation('d', [{ key: own }]) },
+      '/c': { get: operation('e', []) },
+    },
+    components: {
+      securitySchemes: {
+        key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+        oauth: { $ref: '#/components/securitySchemes/shared' },
+        shared: {
+          type: 'oauth2',
+          flows: {
+            clientCredentials: { tokenUrl, scopes: { read: 'Read.' } },
+            password: { tokenUrl, scopes: { write: 'Write.' } },
+            implicit: { authorizationUrl: tokenUrl },
+          },
+        },
+      },
+    },
+  }) as unknown as Document
+
+t.test('the scopes of a document, each once', async (t) => {
+  t.same(scopesOf(documentOf(['read'], ['write', 'read'])), ['read', 'write'])
+  t.same(scopesOf(documentOf([], [])), [])
+})
+
+t.test('a scope that no token can name is refused with its place, once', async (t) => {
+  const document = documentOf(['a b'], ['"', '\\', 'é', ''])
+  const problem = (place: string, scope: string) =>
+    `${place}: scope ${JSON.stringify(scope)} is no scope of RFC 6749; use printable ASCII without spaces, " and \\`
+  const own = ['"', '\\', 'é', '']
+  const problems = [
+    problem('#/security/0/oauth', 'a b'),
+    ...own.map((scope) => problem('#/paths/~1b/get/security/1/oauth', scope)),
+    ...own.map((scope) => problem('#/paths/~1b/put/security/0/key', scope)),
+  ]
+  t.same(scopeProblems(document), problems)
+  t.same(unsupportedFeatures(document), problems)
+  t.same(scopeProblems(documentOf(['plants:read'], ['https://example.com/auth/plants.write', '!'])), [])
+})
+
+t.test('a scope of an oauth2 scheme that is in none of its flows is told', async (t) => {
+  t.same(undeclaredScopes(documentOf(['read'], ['write'])), [])
+  t.same(undeclaredScopes(documentOf(['toString'], ['raed'])), [
+    '#/security/0/oauth: scope toString is in no flow of oauth; add it there, or correct it here',
+    '#/paths/~1b/get/security/1/oauth: scope raed is in no flow of oauth; add it there, or correct it here',
+  ])
+})

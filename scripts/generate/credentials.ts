@@ -5,7 +5,7 @@ type SecurityScheme = {
   scheme?: string
   in?: Credential['in']
   name?: string
-  flows?: Record<string, { scopes?: object }>
+  flows?: unknown
 }
 
 /** Where a credential stands in a request, and what stands before it there. */

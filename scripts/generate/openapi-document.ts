@@ -127,5 +127,11 @@ export function locate<T>(document: Document, pointer: string): Located<T> {
   return found.$ref === undefined ? { ...found, pointer } : locate(document, found.$ref)
 }
 
+/** Returns the pointer to the security requirements that count for an operation: its own or those of the document. */
+export const securityPlace = (document: Document, { pointer }: Endpoint): string => {
+  const isOwn = Object.hasOwn(Object(resolve(document, pointer)), 'security')
+  return `${isOwn ? pointer : '#'}/security`
+}
+
 /** Returns the pointer to a security scheme. */
 export const schemePlace = (name: string): string => join('#', 'components', 'securitySchemes', name)

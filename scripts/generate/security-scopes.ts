@@ -1,17 +1,16 @@
 import { isScope } from '../../src/http/scopes.ts'
 import { securityScheme } from './credentials.ts'
-import { join, resolve } from './json-pointer.ts'
-import { type Document, endpoints } from './openapi-document.ts'
+import { join } from './json-pointer.ts'
+import { type Document, endpoints, securityPlace } from './openapi-document.ts'
 
 /** One scope that an operation asks of a security scheme, with the pointer to the list that names it. */
 type NeededScope = { pointer: string; scheme: string; scope: string }
 
 /** Returns each scope that a document asks for, in its order; what the operations inherit is there once. */
 function neededScopes(document: Document): NeededScope[] {
-  const needed = endpoints(document).flatMap(({ pointer, security }) => {
-    const own = join(pointer, 'security')
-    const place = resolve(document, own) === undefined ? '#/security' : own
-    return security.flatMap((requirement, index) =>
+  const needed = endpoints(document).flatMap((endpoint) => {
+    const place = securityPlace(document, endpoint)
+    return endpoint.security.flatMap((requirement, index) =>
       Object.entries(requirement).flatMap(([scheme, scopes]) =>
         scopes.map((scope) => ({ pointer: join(place, String(index), scheme), scheme, scope })),
       ),
@@ -37,7 +36,7 @@ export function undeclaredScopes(document: Document): string[] {
   return neededScopes(document).flatMap(({ pointer, scheme, scope }) => {
     const { flows } = securityScheme(document, scheme)
     if (flows === undefined) return []
-    const isDeclared = Object.values(flows).some(({ scopes = {} }) => Object.hasOwn(scopes, scope))
+    const isDeclared = Object.values(Object(flows)).some((flow) => Object.hasOwn(Object(Object(flow).scopes), scope))
     return isDeclared ? [] : [`${pointer}: scope ${scope} is in no flow of ${scheme}; add it there, or correct it here`]
   })
 }

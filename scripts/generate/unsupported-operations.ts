@@ -1,5 +1,5 @@
 import { join, resolve } from './json-pointer.ts'
-import { type Document, type Endpoint, schemePlace } from './openapi-document.ts'
+import { type Document, type Endpoint, schemePlace, securityPlace } from './openapi-document.ts'
 
 /** Returns one line for each place of an operation, beside its parameters and media types, that cannot be served. */
 export const operationProblems = (document: Document, endpoint: Endpoint): string[] => [
@@ -35,12 +35,12 @@ function statusProblems({ responses, pointer }: Endpoint): string[] {
   })
 }
 
-function securityProblems(document: Document, { pointer, security }: Endpoint): string[] {
-  const isOwn = Object.hasOwn(Object(resolve(document, pointer)), 'security')
-  return security
+function securityProblems(document: Document, endpoint: Endpoint): string[] {
+  return endpoint.security
     .flatMap((requirement) => Object.keys(requirement))
     .filter((scheme) => resolve(document, schemePlace(scheme)) === undefined)
     .map(
-      (scheme) => `${isOwn ? pointer : '#'}/security: ${scheme} is not in #/components/securitySchemes; add it there`,
+      (scheme) =>
+        `${securityPlace(document, endpoint)}: ${scheme} is not in #/components/securitySchemes; add it there`,
     )
 }

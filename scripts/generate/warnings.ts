@@ -1,6 +1,7 @@
 import type { Files } from './generated-files.ts'
 import type { Document } from './openapi-document.ts'
 import { derivedNames } from './operation-ids.ts'
+import { undeclaredScopes } from './security-scopes.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
 
 /** Prints one line to stderr for each place of a document at `path` that is served in a way that its author may not expect. */
@@ -9,4 +10,7 @@ export function printWarnings(files: Files, path: string): void {
 }
 
 /** Returns the warnings of a bundled document. */
-const warnings = (document: Document): string[] => derivedNames(asOpenApi31(document))
+function warnings(document: Document): string[] {
+  const upgraded = asOpenApi31(document)
+  return [...derivedNames(upgraded), ...undeclaredScopes(upgraded)]
+}

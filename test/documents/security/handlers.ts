@@ -18,6 +18,7 @@ export const handlers: Handlers<operations> = {
   both: done,
   scopes: done,
   remove: done,
+  audit: done,
   roles: done,
   client: async ({ client }) => ({ status: 200, body: { ...client } }),
 }
@@ -108,6 +109,7 @@ export const calls: Call[] = [
   { request: 'DELETE /scopes', headers: authorization('Bearer w'), status: 204 },
   { request: 'DELETE /scopes', headers: authorization('Bearer o'), ...needs('read write') },
   { request: 'DELETE /scopes', headers: authorization('Bearer x'), ...invalid(wrongToken) },
+  { request: 'GET /audit', headers: authorization('Bearer w'), ...needs('audit') },
   { request: 'GET /roles', headers: basicOf('ü:p:ä'), status: 204 },
   { request: 'GET /roles', headers: basicOf('u\u0308:p:a\u0308'), status: 204 },
   { request: 'GET /roles', headers: { 'x-key': 'audit' }, status: 204 },

@@ -32,6 +32,7 @@ const documentOf = (inherited: string[], own: string[]) =>
             clientCredentials: { tokenUrl, scopes: { read: 'Read.' } },
             password: { tokenUrl, scopes: { write: 'Write.' } },
             implicit: { authorizationUrl: tokenUrl },
+            'x-none': null,
           },
         },
       },

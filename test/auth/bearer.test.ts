@@ -2,7 +2,9 @@ import t from 'tap'
 import { authorization, createService, token } from '../support/service.ts'
 
 const plant = { id: 1, name: 'Monstera' }
-const challenge = 'Bearer realm="plant-store"'
+/** Behind the challenges of other schemes, if the contract has some. */
+const challenge = /(^|, )Bearer realm="plant-store"$/
+const challengeOfWrong = /(^|, )Bearer realm="plant-store", error="invalid_token"$/
 
 t.test('the scheme is read in any case, the token as it is', async (t) => {
   const { create } = await createService(t)
@@ -15,7 +17,8 @@ t.test('a missing token is told so without an error code', async (t) => {
   const { create } = await createService(t)
   for (const missing of [undefined, '', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer${token}`]) {
     const { status, headers, body } = await create(plant, { authorization: missing })
-    t.same([status, body.error, headers['www-authenticate']], [401, 40100, challenge])
+    t.same([status, body.error], [401, 40100])
+    t.match(headers['www-authenticate'], challenge)
   }
 })
 
@@ -24,7 +27,8 @@ t.test('a wrong token is told so in one way', async (t) => {
   const wrong = [`Bearer ${token}x`, `Bearer ${token} x`, 'Bearer x', 'Bearer \u00a0', `Bearer "${token}"`]
   for (const authorization of wrong) {
     const { status, headers, body } = await create(plant, { authorization })
-    t.same([status, headers['www-authenticate']], [401, `${challenge}, error="invalid_token"`])
+    t.equal(status, 401)
+    t.match(headers['www-authenticate'], challengeOfWrong)
     t.same(body, { error: 40101, message: 'the access token is not valid' })
   }
   t.same(log, [])

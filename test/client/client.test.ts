@@ -52,7 +52,7 @@ t.test('a token is asked for with each request, so that it can be rotated', asyn
   const plant = { body: { id: 1n, name: 'a' } }
   const refused = await client.POST('/plants', plant)
   t.strictSame(refused.error, { error: 40101, message: 'the access token is not valid' })
-  t.equal(refused.response.headers.get('www-authenticate'), 'Bearer realm="plant-store", error="invalid_token"')
+  t.match(refused.response.headers.get('www-authenticate'), /Bearer realm="plant-store", error="invalid_token"$/)
   for (const token of tokens) {
     current = token
     t.same((await client.POST('/plants', plant)).data, { name: 'a' })

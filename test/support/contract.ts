@@ -19,7 +19,8 @@ export function assertAnswer(t: Assertions, answer: Answer): void {
   const operation = operationAt(method, path)
   const isNamed = operation !== undefined && namedResponseOf(operation.responses, status) !== undefined
   if (!isNamed) t.ok(status >= 400, `${status} is an error`)
-  if (status === 401) t.match(headers['www-authenticate'], /^Bearer realm="plant-store"(, error="invalid_token")?$/)
+  if (status === 401)
+    t.match(headers['www-authenticate'], /(^|, )Bearer realm="plant-store"(, error="invalid_token")?$/)
   if (status === 405) t.type(headers.allow, 'string')
   if (status === 415) t.ok(headers.accept ?? headers['accept-encoding'])
   if (status === 503 || status === 429) t.match(headers['retry-after'], /^\d+$/)

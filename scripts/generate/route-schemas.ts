@@ -1,5 +1,6 @@
 import type { Operation, ParameterText, RouteSchema, Routes } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
+import { apiKeyHeaders } from './credentials.ts'
 import { isExactInteger } from './inexact-integers.ts'
 import { type Document, type Endpoint, endpoints, type Located, locate, type Parameter } from './openapi-document.ts'
 import { routerNames, servedPath } from './router-paths.ts'
@@ -34,7 +35,13 @@ export function routesOf(document: Document): Routes {
     ([one], [other]) => (one < other ? -1 : 1),
   )
   const { title, version } = document.info
-  return { info: { title, version }, operations, schemas: Object.fromEntries(byName) }
+  const keys = apiKeyHeaders(document)
+  return {
+    info: { title, version },
+    operations,
+    ...(keys.length > 0 && { apiKeyHeaders: keys }),
+    schemas: Object.fromEntries(byName),
+  }
 }
 
 /** Fastify and Ajv keep schemas by their names in plain objects, and Ajv reads a name as a relative URI. */

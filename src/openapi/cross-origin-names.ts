@@ -1,5 +1,5 @@
 import type { CrossOrigin } from '../http/cors.ts'
-import type { Operation } from './routes.ts'
+import type { Routes } from './routes.ts'
 
 /** Headers that clients send to any operation. */
 const ofRequests = ['Authorization', 'Content-Type', 'Traceparent', 'Tracestate', 'X-Request-Id']
@@ -11,12 +11,15 @@ const ofErrors = ['Accept', 'Allow', 'Retry-After', 'WWW-Authenticate', 'X-Reque
  * Returns the methods and headers of all operations, which pages of other origins may use on every path: so they read
  * the 404 or 405 of a wrong request.
  */
-export function crossOriginNames(operations: Operation[]): Omit<CrossOrigin, 'origins'> {
+export function crossOriginNames({
+  operations,
+  apiKeyHeaders = [],
+}: Pick<Routes, 'operations' | 'apiKeyHeaders'>): Omit<CrossOrigin, 'origins'> {
   const parameters = operations.flatMap((operation) => operation.parameters).filter((one) => one.in === 'header')
   const responses = operations.flatMap(({ schema }) => Object.values(schema.response))
   return {
     methods: distinct(operations.map(({ method }) => String(method))),
-    requestHeaders: distinct([...ofRequests, ...parameters.map(({ name }) => name)]),
+    requestHeaders: distinct([...ofRequests, ...apiKeyHeaders, ...parameters.map(({ name }) => name)]),
     responseHeaders: distinct([...ofErrors, ...responses.flatMap(({ headers = {} }) => Object.keys(headers))]),
   }
 }

@@ -51,7 +51,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
   const { operations, schemas } = routes
   checkBinding(operations, handlers, verifiers)
   app.setErrorHandler(sendError)
-  const preflight = origins.length === 0 ? undefined : allowOrigins(app, { origins, ...crossOriginNames(operations) })
+  const preflight = origins.length === 0 ? undefined : allowOrigins(app, { origins, ...crossOriginNames(routes) })
   const allowedMethods = methodFinder(operations)
   for (const step of stepsOfEveryRequest({ admit, allowedMethods, headersLimit, preflight })) {
     app.addHook('onRequest', step)

@@ -58,6 +58,8 @@ export type Operation = {
 export type Routes = {
   info: { title: string; version: string }
   operations: Operation[]
+  /** Headers of requests that carry credentials, beside Authorization. */
+  apiKeyHeaders?: string[]
   /** The schemas that others refer to, by `NAME#`. */
   schemas: Record<string, Schema>
 }

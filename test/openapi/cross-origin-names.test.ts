@@ -14,10 +14,17 @@ const document = {
   info: { title: 'Things', version: '1.0.0' },
   paths: {
     '/things': {
-      get: { operationId: 'listThings', parameters, responses },
+      get: { operationId: 'listThings', security: [{}, { key: [], cookie: [] }], parameters, responses },
       put: { operationId: 'putThings', responses },
     },
     '/others': { put: { operationId: 'putOthers', parameters, responses } },
+  },
+  components: {
+    securitySchemes: {
+      key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+      cookie: { type: 'apiKey', in: 'cookie', name: 'X-Cookie' },
+      unused: { type: 'apiKey', in: 'header', name: 'X-Unused' },
+    },
   },
 }
 
@@ -25,6 +32,7 @@ t.test('a preflight request allows the methods and headers of the document, also
   const handler = async () => ({ status: 204, body: undefined })
   const app = await serveDocument(document, {
     handlers: { listThings: handler, putThings: handler, putOthers: handler },
+    verifiers: { key: (_request, done) => done(), cookie: (_request, done) => done() },
     origins: ['https://app.example'],
     admit: () => new ContractError('unavailable', 'the service has too much to do', { 'retry-after': '1' }),
   })
@@ -39,7 +47,7 @@ t.test('a preflight request allows the methods and headers of the document, also
     t.equal(headers['access-control-allow-methods'], 'GET, PUT')
     t.equal(
       headers['access-control-allow-headers'],
-      'Authorization, Content-Type, Traceparent, Tracestate, X-Request-Id, X-Trace',
+      'Authorization, Content-Type, Traceparent, Tracestate, X-Key, X-Request-Id, X-Trace',
     )
   }
   const { status, headers } = await ask(`${url}/things`, { headers: { origin } })

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 
 const text = readFileSync('CONTRIBUTING.md', 'utf8')
-const anchors = Array.from(readFileSync('README.md', 'utf8').matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+const readme = readFileSync('README.md', 'utf8')
+const anchors = Array.from(readme.matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
   heading
     .toLowerCase()
     .replace(/[^\w -]/g, '')
@@ -18,4 +19,12 @@ t.test('the commands, files and sections that CONTRIBUTING.md names are there', 
   for (const name of commands) t.ok(Object.hasOwn(scripts, name), name)
   for (const anchor of links) t.ok(anchors.includes(anchor), anchor)
   for (const path of files) t.ok(existsSync(path), path)
+})
+
+t.test('each dependency has a row in the table of the README', async (t) => {
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const [, table = ''] = /^## What each dependency is for\n(.*?)^## /ms.exec(readme) ?? []
+  const rows = Array.from(table.matchAll(/^\| ([^|]+) \|/gm), ([, names = '']) => names.split(', ')).flat()
+  for (const name of Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }))
+    t.ok(rows.includes(name), name)
 })

@@ -19,8 +19,9 @@ export const mostConnections = 64
 const idle = 30_000
 
 /**
- * Takes what operators ask for; gives the HTTP server of it, which listens nowhere yet: probes, metrics, the docs page,
- * the document, and on a loopback address what tries an operation of the service. Each answer ends its connection. It stops with close(), and with closeAllConnections() at once.
+ * Creates the HTTP server for operators, which does not listen yet. It serves probes, metrics, the docs page and the
+ * document. On a loopback address it also serves the forms of try.html and forwards their requests. Each answer ends its
+ * connection; close() stops the server, closeAllConnections() at once.
  */
 export function createManagement(options: ManagementOptions): Server {
   const answer = answers(options, () => isLoopback((server.address() as AddressInfo | null)?.address))

@@ -50,7 +50,7 @@ export function createForwarder(
     const { method } = request
     const sent = sendRequest(service, { path, method, headers: headersOf(request), agent: false, signal })
     forwarded++
-    // The socket carries this one request.
+    // Each answer ends its connection, so the end of the socket is the end of every request on it.
     request.socket.once('close', () => {
       forwarded--
       sent.destroy()
@@ -93,7 +93,10 @@ function answerHeaders({
   }
 }
 
-/** Yields an answer and ends after its request: a client may read none on a connection that closes while it sends. */
+/**
+ * Yields an answer, then waits for the end of its request: a browser may discard an answer when the connection closes
+ * while it still sends.
+ */
 async function* whole(
   parts: Iterable<string> | AsyncIterable<Buffer>,
   request: IncomingMessage,

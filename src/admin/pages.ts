@@ -11,7 +11,7 @@ export type ManagementOptions = {
   metrics(): Promise<string>
   /** Resolves when the service can do its work, rejects with the reason when it cannot. */
   ready(): Promise<void>
-  /** Is told what each probe of readiness and each scrape of the metrics finds. */
+  /** Called with the result of each readiness probe and each scrape of the metrics. */
   onReady(good: boolean): void
   /** Returns the URL of the service, undefined before it listens. */
   serviceUrl(): string | undefined
@@ -40,7 +40,10 @@ const list = `/livez         whether the process answers
 const linkPlace = '<!-- try.html -->'
 const link = '<a href="try.html">Try an operation</a>'
 
-/** What is forwarded to the service reaches it from this machine, so others must not send it. */
+/**
+ * Requests are forwarded from a loopback address, which rate limits and TRUST_PROXY treat as local, so other machines must
+ * not send any.
+ */
 export const onlyLocal: Answer = {
   status: 404,
   body:
@@ -48,7 +51,7 @@ export const onlyLocal: Answer = {
     'from another machine use a tunnel: ssh -L 3001:127.0.0.1:3001 HOST\n',
 }
 
-/** Takes what operators ask for; gives the pages that show it, by path. */
+/** Returns the pages of the admin server, by path. */
 export function pages({ contract, docs, metrics, ready, onReady }: ManagementOptions) {
   const { title, version } = contract.routes.info
   const probe = readiness(ready)

@@ -28,7 +28,7 @@ const given = /^basic +([A-Za-z\d+/]*={0,2})$/i
 /** RFC 7617 section 2 allows control characters in neither; the name ends at the first colon. */
 const userPass = /^([^\p{Cc}:]*):(\P{Cc}*)$/u
 
-/** Creates the verifier of the http scheme basic. Credentials of more than 4,096 characters of base64 are not valid. */
+/** Creates the verifier of the http scheme basic. An Authorization header of more than 4,096 characters is not valid. */
 export const basicVerifier = (verify: VerifyPassword, mayCost: MayCost = always): Verifier =>
   credentialVerifier(
     {
@@ -40,7 +40,7 @@ export const basicVerifier = (verify: VerifyPassword, mayCost: MayCost = always)
     mayCost,
   )
 
-/** Returns what accepts the name of a client with one of its tokens for a password. */
+/** Returns a function that accepts the name of a client with one of its tokens for a password. */
 export const tokensAsPasswords =
   (verify: VerifyToken): VerifyPassword =>
   ({ user, password }, mayCost) => {

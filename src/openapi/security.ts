@@ -17,7 +17,7 @@ type Verified = (refusal?: Error, client?: Client) => void
 /** One verifier for each security scheme, by its name in the document. */
 export type Verifiers = Record<string, Verifier>
 
-/** Asks every scheme of an operation; `ignored` is the refusal of credentials without which the request may go on. */
+/** Checks every scheme of an operation. `ignored` is the refusal of wrong credentials that the request did not need. */
 type Authenticator = (
   request: FastifyRequest,
   done: (refusal?: Error, client?: Client, ignored?: Error) => void,
@@ -35,7 +35,7 @@ export type Conclude = (
 ) => Error | undefined
 
 /**
- * Returns what asks the security requirements of an operation: one of them must be met, and of that every scheme with
+ * Returns a function that checks the security requirements of an operation: one of them must be met, and of that every scheme with
  * its scopes (OpenAPI 3.1 section 4.8.30); an empty list asks for nothing. The client is that of the first scheme that
  * names one. Of several refusals the most telling is given.
  */

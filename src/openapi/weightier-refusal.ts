@@ -1,6 +1,6 @@
 import { ContractError, isUnauthenticated } from '../http/errors.ts'
 
-/** A later status tells more about a request; any other, such as that of an issuer that does not answer, tells most. */
+/** A later status is more telling; any status not listed, such as 503, is the most telling. */
 const order = [401, 403, 429]
 
 const challengeHeader = 'www-authenticate'
@@ -12,7 +12,7 @@ const challengeHeader = 'www-authenticate'
 export function weightierRefusal(first: Error, second: Error): Error {
   const heavier = weightOf(second) > weightOf(first) ? second : first
   if (!isUnauthenticated(heavier)) return heavier
-  // Nothing weighs less than a 401 but another one.
+  // Only another 401 is less telling than a 401, so both have challenges.
   const challenges = withoutRepeats(challengesOf(first as ContractError), challengesOf(second as ContractError))
   if (challenges === challengesOf(heavier)) return heavier
   return new ContractError(heavier.kind, heavier.message, { ...heavier.headers, [challengeHeader]: challenges })

@@ -53,7 +53,7 @@ async function timed(name: string, run: () => Promise<Touched | undefined>): Pro
   for (const file of touched?.files ?? []) process.stderr.write(`  ${file}\n`)
 }
 
-/** Runs tests of the copy, all of them when none is named. */
+/** Runs tests of the copy, those of npm test when none is named. */
 async function test(...files: string[]): Promise<undefined> {
   await project.run(
     process.execPath,

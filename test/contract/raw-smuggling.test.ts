@@ -1,4 +1,5 @@
 import t from 'tap'
+import { methodsAt } from '../support/contract.ts'
 import { type Bytes, type Case, record, request, runCases } from '../support/raw.ts'
 import { overTheWire, type WireService } from '../support/wire.ts'
 
@@ -232,7 +233,7 @@ const framed: Case[] = [
     name: 'a body of GET',
     bytes: request({ line: 'GET /plants HTTP/1.1', ...inBody }),
     to: 'GET /plants',
-    status: 405,
+    status: methodsAt('/plants').includes('GET') ? 200 : 405,
   },
   { name: 'a body that is refused', bytes: request({ without: ['authorization'], ...inBody }), status: 401 },
   { name: 'a body that is no JSON', bytes: request(inBody), status: 400, error: 40002 },

@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { crossOriginNames } from '../../src/openapi/cross-origin-names.ts'
+import { contract } from '../support/contract.ts'
 import { request } from '../support/raw.ts'
 import { createService } from '../support/service.ts'
 import { startService } from '../support/service-process.ts'
@@ -10,15 +12,16 @@ const origin = 'https://app.example'
 const other = 'https://other.example'
 
 /** A store that fails as the name of a plant says. */
-const store = `export const open = async () => ({
+const store = `import { anyStore } from '${import.meta.resolve('../support/any-store.js')}'
+export const open = async () => anyStore({
   async create({ id, name }) {
     if (name === 'unavailable') throw Object.assign(new Error('away'), { retryAfter: 1 })
     if (name === 'broken') throw new Error('broken')
     return id === 2n ? 'conflict' : 'created'
   },
-  async ready() {},
-  async close() {},
 })`
+
+const { methods, requestHeaders } = crossOriginNames(contract.routes)
 
 type Start = (t: Test, origins: string[]) => Promise<number>
 
@@ -129,8 +132,8 @@ for (const [name, start] of Object.entries({ 'in this process': inThisProcess, '
         headers: {
           vary: 'Origin',
           'access-control-allow-origin': origin,
-          'access-control-allow-methods': 'POST',
-          'access-control-allow-headers': 'Authorization, Content-Type, Traceparent, Tracestate, X-Request-Id',
+          'access-control-allow-methods': methods.join(', '),
+          'access-control-allow-headers': requestHeaders.join(', '),
           'access-control-max-age': '7200',
         },
       })

@@ -6,6 +6,8 @@ import { copyProject } from '../support/copy.ts'
 import { nodeCommand, run } from '../support/process.ts'
 import { startService } from '../support/service-process.ts'
 
+const anyStore = import.meta.resolve('../support/any-store.js')
+
 t.test('the store of the README passes the conformance suite and runs in the service', async (t) => {
   const directory = copyProject(t)
   const blocks = readFileSync('README.md', 'utf8').matchAll(/^```js\n\/\/ (my-store\S*\.js)[^\n]*\n(.*?)^```$/gms)
@@ -36,7 +38,10 @@ t.test('the store of the README passes the conformance suite and runs in the ser
 t.test('a store may be an instance of a class', async (t) => {
   const directory = t.testdir({
     'class.mjs': `
-      class Store {
+      import { anyStore } from '${anyStore}'
+      class Others {}
+      Object.setPrototypeOf(Others.prototype, anyStore({}))
+      class Store extends Others {
         #outcome = 'created'
         async create() { return this.#outcome }
         async ready() { if (this.#outcome !== 'created') throw new Error('not ready') }
@@ -56,7 +61,8 @@ t.test('a store may be an instance of a class', async (t) => {
 t.test('a module without a valid store is refused with the reason', async (t) => {
   const directory = t.testdir({
     'nothing.mjs': '',
-    'half.mjs': 'export const open = () => ({ create() {}, ready() {} })',
+    'half.mjs': `import { anyStore } from '${anyStore}'
+    export const open = () => anyStore({ close: 'at once' })`,
     'none.mjs': 'export const open = async () => undefined',
     'failing.mjs': "export const open = async (url) => { throw new Error('not today: ' + url) }",
   })

@@ -11,7 +11,9 @@ export const document: Document = JSON.parse(contract.documentText)
 /** The numbers of the contract's table of errors. */
 export const tableOfErrors: number[] = Object.values(errorNumbers)
 
-const { operationAt, assertResponse, assertBody } = listedAnswers(document)
+const { operationAt, assertResponse, assertBody, ...listed } = listedAnswers(document)
+
+export const { methodsAt } = listed
 
 /** Fails the test unless an answer is one that the contract lists: status, media type, headers and body. */
 export function assertAnswer(t: Assertions, answer: Answer): void {

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { join } from '../../scripts/generate/json-pointer.ts'
@@ -26,6 +27,8 @@ type Response = Endpoint['responses'][string]
 export type ListedAnswers = {
   /** Returns the operation that a request reaches: of a HEAD without one of its own, that of GET. */
   operationAt(method: string, target: string): Endpoint | undefined
+  /** Returns the methods that a path has, with HEAD where it has GET. */
+  methodsAt(target: string): string[]
   /** Fails the test unless headers and body are those of the response; returns the parsed body, if it has one. */
   assertResponse(t: Assertions, response: Response, answer: Answer): unknown
   /** Fails the test unless the body has the media type and the schema at a pointer; returns it, parsed. */
@@ -59,6 +62,8 @@ export function listedAnswers(document: Document): ListedAnswers {
     return ofMethod(method) ?? (method === 'HEAD' ? ofMethod('GET') : undefined)
   }
 
+  const methodsAt = (target: string): string[] => METHODS.filter((method) => operationAt(method, target) !== undefined)
+
   function assertResponse(t: Assertions, response: Response, answer: Answer): unknown {
     const { status, headers, body } = answer
     for (const name of Object.keys(response.headers ?? {})) assertHeader(t, response, name, headers[name.toLowerCase()])
@@ -87,7 +92,7 @@ export function listedAnswers(document: Document): ListedAnswers {
     t.ok(texts.validate(schema, { [name]: value }), `header ${name} has its schema: ${texts.errorsText()}`)
   }
 
-  return { operationAt, assertResponse, assertBody }
+  return { operationAt, methodsAt, assertResponse, assertBody }
 }
 
 /** Returns what matches the paths of a template, and how many parameters it has. */

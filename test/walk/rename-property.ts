@@ -13,7 +13,12 @@ const files = [
 ]
 
 /** What is about the store, where only texts in JSON have the name of the wire. */
-const filesWithJson = ['src/cli/plants.ts', 'test/cli/plant-line.test.ts', 'test/cli/plants-postgres.test.ts']
+const filesWithJson = [
+  'src/cli/plants.ts',
+  'scripts/benchmark/acceptance.ts',
+  'test/cli/plant-line.test.ts',
+  'test/cli/plants-postgres.test.ts',
+]
 
 /** Renames a property in the document, and wherever a test or a text has its name. Throws where a file has it nowhere. */
 export function renameProperty(directory: string, from: string, to: string): void {

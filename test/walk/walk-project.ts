@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -26,7 +26,9 @@ export type WalkProject = {
 export async function copyProjectTree(): Promise<WalkProject> {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-walk-'))
   const left = new Set(['.git', '.tap', 'node_modules', 'dist', 'data', 'secrets'])
-  cpSync('.', directory, { recursive: true, filter: (path) => !left.has(path) && basename(path) !== 'peers' })
+  cpSync('.', directory, { recursive: true, filter: (path) => !left.has(path) && basename(path) !== 'node_modules' })
+  // Some tests run the service as another user.
+  chmodSync(directory, 0o711)
   symlinkSync(resolve('node_modules'), join(directory, 'node_modules'))
 
   const run = async (file: string, ...args: string[]) => void (await output(file, args))

@@ -1,18 +1,19 @@
 /** What a change asks of the version: breaking a new major, compatible a new minor, text a new patch. */
 export type Weight = 'breaking' | 'compatible' | 'text'
 
-type Side = { file: string; pointer: string; line: number; col: number; value?: unknown }
-
-/** One change in the report of redocly diff --format=json; the path leads there through every $ref, a pointer does not. */
+/** One change in the report of redocly diff --format=json; the path leads there through every $ref. */
 export type Difference = {
   path: string
+  /** The RFC 6901 pointer of what holds it, which leads through no $ref. */
+  base?: { pointer: string; value?: unknown }
+  revision?: { pointer: string; value?: unknown }
   typeName: string
   kind: 'added' | 'removed' | 'modified'
   property?: string
   impact: 'major' | 'minor' | 'patch'
   verdicts: { message: string }[]
-  base?: Side
-  revision?: Side
+  /** What can hold it; none where no operation refers to it. */
+  directions: ('request' | 'response')[]
 }
 
 /**
@@ -31,20 +32,27 @@ export function weigh(difference: Difference): { weight: Weight; why: string } {
 const forPeople =
   /^(Info|Contact|License|Tag|TagList|ExternalDocs|Example|ExamplesMap)\b|\.(title|summary|description|examples?|tags)$/
 
-/**
- * Changes that can break a client and that redocly diff 2.77.0 calls minor or patch. Its report does not say whether a
- * schema is sent, returned or both: in doubt the change is breaking.
- */
+/** In doubt both: where no operation refers to a schema, code that has its type may send or receive it. */
+const isSent = ({ directions }: Difference) => directions.length === 0 || directions.includes('request')
+const isReturned = ({ directions }: Difference) => directions.length === 0 || directions.includes('response')
+
+/** Changes that can break a client and that redocly diff 2.77.0 calls minor or patch: in doubt the change is breaking. */
 const underrated: [why: string, applies: (difference: Difference) => boolean][] = [
   [
     'What clients send under this name would be ignored.',
-    ({ kind, path, property }) => /\/properties(\/[^/]+)?$/.test(path) && (kind === 'removed' || property === 'key'),
+    (difference) => isLostProperty(difference) && difference.directions.includes('request'),
   ],
-  ['Clients that leave it out get another value.', ({ property }) => property === 'default'],
   [
-    'It is no longer accepted, or no longer returned.',
-    ({ property, revision }) => /^(readOnly|writeOnly)$/.test(property ?? '') && revision?.value === true,
+    'No operation refers to it: code that has its type may use this name.',
+    (difference) => isLostProperty(difference) && difference.directions.length === 0,
   ],
+  [
+    'Clients that leave it out get another value.',
+    (difference) => difference.property === 'default' && isSent(difference),
+  ],
+  ['Clients that do not find it assume another value.', ({ property }) => property === 'default'],
+  ['It is no longer accepted.', (difference) => isSetTrue(difference, 'readOnly') && isSent(difference)],
+  ['It is no longer returned.', (difference) => isSetTrue(difference, 'writeOnly') && isReturned(difference)],
   [
     'A response may lack it.',
     ({ typeName, property, base }) => typeName === 'Header' && property === 'required' && base?.value === true,
@@ -57,9 +65,11 @@ const underrated: [why: string, applies: (difference: Difference) => boolean][] 
     'On one side there is nothing to compare with.',
     ({ kind, path }) => kind !== 'modified' && /(?<!\/(properties|schemas))\/schema$/.test(path),
   ],
+  // What it maps to stands elsewhere, and is compared there.
   [
     'Clients tell the schemas apart by it.',
-    ({ kind, path }) => kind !== 'added' && /(?<!\/properties)\/discriminator(\/|$)/.test(path),
+    ({ kind, base, revision }) =>
+      kind !== 'added' && /(?<!\/properties)\/discriminator(\/|$)/.test((revision ?? base)?.pointer ?? ''),
   ],
   [
     'What this keyword allows cannot be compared.',
@@ -73,3 +83,9 @@ const underrated: [why: string, applies: (difference: Difference) => boolean][] 
 ]
 
 const isRequired = (body: unknown) => (body as { required?: boolean }).required === true
+
+const isLostProperty = ({ kind, path, property }: Difference) =>
+  /\/properties(\/[^/]+)?$/.test(path) && (kind === 'removed' || property === 'key')
+
+const isSetTrue = ({ property, revision }: Difference, keyword: string) =>
+  property === keyword && revision?.value === true

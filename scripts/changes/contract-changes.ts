@@ -1,14 +1,17 @@
 import { readFile } from 'node:fs/promises'
-import { redocly } from '../generate/redocly.ts'
-import { type Difference, type Weight, weigh } from './change-weight.ts'
+import { resolve } from '../generate/json-pointer.ts'
+import type { Document } from '../generate/openapi-document.ts'
+import { type Weight, weigh } from './change-weight.ts'
+import { documentDifferences, type LocatedDifference } from './document-differences.ts'
+import { sourcePlaces } from './source-places.ts'
 
 /** The place is FILE:LINE:COLUMN, in the older file for what was removed. */
 export type Change = { weight: Weight; place: string; what: string }
 
 const weights: Weight[] = ['breaking', 'compatible', 'text']
 
-/** A document in one piece, as it is published; only these parts of it are compared here. */
-type Published = { info: { description?: string }; 'x-error-numbers'?: Record<string, ErrorNumber> }
+/** A document in one piece, as it is published; its table of errors is compared here. */
+type Published = Document & { 'x-error-numbers'?: Record<string, ErrorNumber> }
 type ErrorNumber = { error: number; meaning: string }
 
 /**
@@ -17,16 +20,43 @@ type ErrorNumber = { error: number; meaning: string }
  * branches of a oneOf overlap.
  */
 export async function contractChanges(released: string, path: string, published: Published): Promise<Change[]> {
-  const { changes } = JSON.parse(await redocly('diff', released, path, '--format=json', '--fail-on=none'))
   const older: Published = JSON.parse(await readFile(released, 'utf8'))
-  // The description of the source has no table of errors yet.
-  const isSameText = older.info.description === published.info.description
-  return (changes as Difference[])
-    .filter(({ typeName, property }) => !(typeName === 'Info' && property === 'version'))
-    .filter(({ typeName, property }) => !(typeName === 'Info' && property === 'description' && isSameText))
-    .map(describe)
+  const differences = (await documentDifferences(older, published)).filter(
+    ({ difference: { typeName, property } }) => !(typeName === 'Info' && property === 'version'),
+  )
+  const changes = await described(differences, [older, released], [published, path])
+  return changes
     .concat(errorNumberChanges(older, published, path))
     .sort((one, other) => weights.indexOf(one.weight) - weights.indexOf(other.weight))
+}
+
+type Side = [document: Document, path: string]
+
+/** Returns the changes of differences; of several with one pointer the heaviest, with each reason for it. */
+async function described(differences: LocatedDifference[], older: Side, newer: Side): Promise<Change[]> {
+  if (differences.length === 0) return []
+  const [olderPlace, newerPlace] = await Promise.all([sourcePlaces(...older), sourcePlaces(...newer)])
+  const heaviest = new Map<string, Change & { reasons: Set<string> }>()
+  for (const { difference, pointer } of differences) {
+    const { weight, why } = weigh(difference)
+    const key = `${difference.kind} ${pointer}`
+    const known = heaviest.get(key)
+    if (known?.weight === weight) known.reasons.add(why)
+    if (known !== undefined && weights.indexOf(known.weight) <= weights.indexOf(weight)) continue
+    const [[document], placeOf] = difference.revision === undefined ? [older, olderPlace] : [newer, newerPlace]
+    const what = `${difference.kind} ${decodeURIComponent(existing(document, pointer))}`
+    heaviest.set(key, { weight, place: placeOf(pointer), what, reasons: new Set([why]) })
+  }
+  return Array.from(heaviest.values(), ({ weight, place, what, reasons }) => {
+    const why = [...reasons].filter((reason) => reason !== '').join(' ')
+    return { weight, place, what: why === '' ? what : `${what}: ${why}` }
+  })
+}
+
+/** Returns the pointer to what a document has at a pointer, or to what would hold it. */
+function existing(document: Document, pointer: string): string {
+  const isThere = pointer === '#' || resolve(document, pointer) !== undefined
+  return isThere ? pointer : existing(document, pointer.slice(0, pointer.lastIndexOf('/')))
 }
 
 /** Returns the changes of the table of errors, which redocly diff does not compare. */
@@ -43,13 +73,6 @@ function errorNumberChanges(released: Published, published: Published, path: str
     }
     return now.meaning === old.meaning ? [] : [{ weight: 'text', place, what: `modified the meaning of ${now.error}` }]
   })
-}
-
-function describe(difference: Difference): Change {
-  const { weight, why } = weigh(difference)
-  const { file, line, col, pointer } = (difference.revision ?? difference.base) as NonNullable<Difference['base']>
-  const what = `${difference.kind} ${pointer}`
-  return { weight, place: `${file}:${line}:${col}`, what: why === '' ? what : `${what}: ${why}` }
 }
 
 /** Returns the version that follows a version by the heaviest of what has changed since it (semver.org, sections 6 to 8). */

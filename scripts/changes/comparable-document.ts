@@ -1,0 +1,79 @@
+import { withDiscriminators } from '../generate/discriminators.ts'
+import { keysOf, resolve } from '../generate/json-pointer.ts'
+import type { Document } from '../generate/openapi-document.ts'
+import { mapDocument, type Node, walkSchemas } from '../generate/walk-document.ts'
+import { isText } from './merge-keywords.ts'
+import { schemaMerger } from './merged-schemas.ts'
+import { targetOf } from './schema-references.ts'
+import { alternativesName } from './union-alternatives.ts'
+
+export type ComparableDocument = {
+  document: Document
+  /** Returns where the document has what stands at a pointer of the comparable one, several where it was merged. */
+  originsOf(pointer: string): string[]
+  /** Returns whether all that a schema says is compared where it was merged into others. */
+  isTaken(pointer: string): boolean
+  /** Returns whether a $ref leads to a pointer. */
+  isReferredTo(pointer: string): boolean
+  /** The number of keywords and schemas that were looked at. */
+  steps: number
+}
+
+/**
+ * Returns a document that says the same in a form in which equal contracts are alike: what discriminators say stands in
+ * the schemas that they tell apart, as the service validates them, and each allOf is merged into the schema around it.
+ */
+export function comparableDocument(document: Document): ComparableDocument {
+  const components = { schemas: {}, ...document.components }
+  const told = copyOf(withDiscriminators(asCounting({ ...document, components })))
+  const targets = new Set(referencesOf(told))
+  const { merge, finish, alternatives, originsOf, taken, steps } = schemaMerger(told, targets)
+  const comparable = copyOf(told)
+  let top = ''
+  walkSchemas(told, (_, pointer) => {
+    if (top !== '' && pointer.startsWith(`${top}/`)) return
+    top = pointer
+    put(comparable, pointer, merge(pointer))
+  })
+  Object.assign(comparable, { [alternativesName]: alternatives })
+  finish(comparable)
+  const isAtOrAbove = (pointer: string) => (other: string) => pointer === other || pointer.startsWith(`${other}/`)
+  return {
+    document: comparable,
+    originsOf,
+    isTaken: (pointer) => [...taken].some(isAtOrAbove(pointer)),
+    isReferredTo: (pointer) => targets.has(pointer),
+    steps: steps(),
+  }
+}
+
+/** No object may stand in two places, because each is known by its place. */
+const copyOf = <T>(value: T): T => JSON.parse(JSON.stringify(value))
+
+/** OpenAPI 3.0 ignores what stands beside a $ref (section 4.7.23); people read it nevertheless. */
+const asCounting = (document: Document): Document =>
+  document.openapi.startsWith('3.0.')
+    ? mapDocument(document, {
+        schema: (schema) =>
+          typeof schema.$ref === 'string'
+            ? Object.fromEntries(Object.entries(schema).filter(([key]) => key === '$ref' || isText(key)))
+            : schema,
+      })
+    : document
+
+function referencesOf(document: Document): string[] {
+  const references: string[] = []
+  walkSchemas(document, ({ $ref, discriminator }) => {
+    const { mapping = {} } = Object(discriminator) as { mapping?: Node }
+    for (const reference of [$ref, ...Object.values(mapping)]) {
+      if (typeof reference === 'string' && reference.startsWith('#/')) references.push(targetOf(reference))
+    }
+  })
+  return references
+}
+
+function put(document: object, pointer: string, value: unknown): void {
+  const keys = keysOf(pointer)
+  const parent = resolve(document, pointer.slice(0, pointer.lastIndexOf('/'))) as Node
+  parent[keys.at(-1) as string] = value
+}

@@ -1,0 +1,72 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join as joinPaths } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { join, resolve } from '../generate/json-pointer.ts'
+import type { Document } from '../generate/openapi-document.ts'
+import { redocly } from '../generate/redocly.ts'
+import { type Difference, weigh } from './change-weight.ts'
+import { comparableDocument } from './comparable-document.ts'
+
+/** A difference and the pointer to it: in the older document where it was removed, else in the newer one. */
+export type LocatedDifference = { difference: Difference; pointer: string }
+
+type Report = Omit<Difference, 'directions' | 'verdicts'> & { verdicts: { ruleId: string; message: string }[] }
+
+/**
+ * Returns how two bundled documents differ, however their schemas are composed. A difference in a schema that others take
+ * in is there once for each of them, with one pointer.
+ */
+export async function documentDifferences(older: Document, newer: Document): Promise<LocatedDifference[]> {
+  const before = { original: older, ...comparableDocument(older) }
+  const after = { original: newer, ...comparableDocument(newer) }
+  const reports = await reportsOf(before.document, after.document)
+  return reports.flatMap(({ verdicts, ...report }) => {
+    const [side, other] = report.revision === undefined ? [before, after] : [after, before]
+    const found = pointerOf(report)
+    const isNamed = report.kind !== 'modified' && isNamedSchema.test(found)
+    // A schema changes nothing by getting a name or losing it: what refers to it is compared.
+    if (isNamed && side.isReferredTo(found)) return []
+    const directions = verdicts
+      .filter(({ ruleId }) => ruleId === directionsRule)
+      .flatMap(({ message }) => message.split(' '))
+    const difference: Difference = {
+      ...report,
+      directions: directions.filter((direction) => direction !== '') as Difference['directions'],
+      verdicts: verdicts.filter(({ ruleId }) => ruleId !== directionsRule),
+    }
+    // Nothing else refers to a schema that others take in: it is compared in these.
+    const isTaken = difference.directions.length === 0 && side.isTaken(found) && weigh(difference).weight !== 'text'
+    if (isTaken) return []
+    const origins = side.originsOf(found)
+    const isChanged = (origin: string) =>
+      !isDeepStrictEqual(resolve(side.original, origin), resolve(other.original, origin))
+    // What is nowhere in the document is what a discriminator says.
+    const isMade = (origin: string) => resolve(side.original, origin) === undefined
+    const pointer = origins.find(isChanged) ?? origins.find(isMade) ?? (origins[0] as string)
+    return [{ difference, pointer }]
+  })
+}
+
+const directionsRule = 'changes/directions'
+const isNamedSchema = /^#\/components\/schemas\/[^/]+$/
+
+/** Returns the pointer of what differs; redocly diff tells only what would hold it where it is no more. */
+function pointerOf({ revision, base, property = 'key' }: Pick<Report, 'revision' | 'base' | 'property'>): string {
+  const { pointer } = (revision ?? base) as NonNullable<Report['base']>
+  const keys = pointer.split('/').slice(1)
+  const names = keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return join('#', ...names, ...(property === 'key' || names.at(-1) === property ? [] : [property]))
+}
+
+async function reportsOf(...documents: [Document, Document]): Promise<Report[]> {
+  const directory = await mkdtemp(joinPaths(tmpdir(), 'changes-'))
+  try {
+    const files = ['older.json', 'newer.json'].map((name) => joinPaths(directory, name))
+    await Promise.all(files.map((file, index) => writeFile(file, JSON.stringify(documents[index]))))
+    const config = joinPaths(import.meta.dirname, 'redocly.yaml')
+    return JSON.parse(await redocly('diff', ...files, `--config=${config}`, '--format=json', '--fail-on=none')).changes
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}

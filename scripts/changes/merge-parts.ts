@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util'
+import { schemaKeywords } from '../../src/openapi/schema-keywords.ts'
+import { join } from '../generate/json-pointer.ts'
+import type { Node } from '../generate/walk-document.ts'
+import { combined, isText } from './merge-keywords.ts'
+import type { Part, Source } from './schema-parts.ts'
+import { isNode } from './schema-references.ts'
+
+/** A schema made of parts: its plain values, and the sources of each schema in it by keyword and, where it has one, key. */
+export type Merged = {
+  parts: Part[]
+  values: Map<string, { value: unknown; from: Source[] }>
+  schemas: Map<string, { from: Source[]; isList: boolean; byKey?: Map<string, Source[]> }>
+}
+
+/**
+ * Returns one schema that accepts what all parts accept, undefined where no schema without an allOf certainly does. The
+ * root is the part whose $ref or allOf holds all the others. The texts of shared parts are left out: they stand where
+ * these are.
+ */
+export function mergeParts(parts: Part[], root?: Part): Merged | undefined {
+  const binding = parts.filter(({ own }) => Object.keys(own).some((keyword) => !isText(keyword)))
+  if (binding.length > 1 && !areIndependent(binding, root)) return undefined
+  const merged: Merged = { parts, values: new Map(), schemas: new Map() }
+  for (const keyword of new Set(parts.flatMap(({ own }) => Object.keys(own)))) {
+    const holders = parts.filter(({ own, shared }) => {
+      // What a shared discriminator says stands in the schemas that it tells apart.
+      const isLeftOut = shared && (isText(keyword) || keyword === 'discriminator')
+      return Object.hasOwn(own, keyword) && !isLeftOut
+    })
+    if (holders.length > 0 && !mergeKeyword(merged, keyword, holders)) return undefined
+  }
+  return withoutSurplus(merged)
+}
+
+function mergeKeyword({ values, schemas }: Merged, keyword: string, holders: Part[]): boolean {
+  const at = (part: Part, ...keys: string[]) => ({ pointer: join(part.pointer, keyword, ...keys), shared: part.shared })
+  const shape = Object.hasOwn(schemaKeywords, keyword) ? schemaKeywords[keyword] : undefined
+  const held = holders.map(({ own }) => own[keyword])
+  const from = holders.map((part) => at(part))
+  if (shape === undefined) {
+    const value = combined(keyword, held)
+    values.set(keyword, { value, from })
+    return value !== undefined
+  }
+  if (shape === 'one') {
+    const isSame = combined(keyword, held) !== undefined
+    schemas.set(keyword, { from: isSame ? from.slice(0, 1) : from, isList: false })
+    return isSame || keyword === 'items'
+  }
+  const isUnited = keyword === 'properties' || keyword === 'patternProperties'
+  if (!isUnited && combined(keyword, held) === undefined) return false
+  const byKey = new Map<string, Source[]>()
+  for (const part of isUnited ? holders : holders.slice(0, 1)) {
+    if (typeof part.own[keyword] !== 'object') return false
+    for (const key of Object.keys(part.own[keyword] as Node)) byKey.set(key, [...(byKey.get(key) ?? []), at(part, key)])
+  }
+  schemas.set(keyword, { from, isList: shape === 'list', byKey })
+  return true
+}
+
+/** A const that is in the enum says all of it. Returns undefined when it is not. */
+function withoutSurplus(merged: Merged): Merged | undefined {
+  const [constant, list] = [merged.values.get('const'), merged.values.get('enum')]
+  if (constant === undefined || list === undefined) return merged
+  if (![list.value].flat().some((item) => isDeepStrictEqual(item, constant.value))) return undefined
+  merged.values.delete('enum')
+  return merged
+}
+
+/** The keywords whose meaning depends on each other (JSON Schema 2020-12, core, sections 10.2.2 and 10.3.1). */
+const groups = [
+  ['if', 'then', 'else'],
+  ['contains', 'minContains', 'maxContains'],
+]
+
+/** The keywords by which a schema is found from elsewhere, or finds others (core, section 8), and 3.0's exclusive limits. */
+const isBound = ([keyword, value]: [string, unknown]): boolean =>
+  /^\$(id|anchor|dynamicAnchor|dynamicRef|recursiveRef|recursiveAnchor|schema|vocabulary)$/.test(keyword) ||
+  (/^(exclusiveM(in|ax)imum|nullable)$/.test(keyword) && value === true)
+
+/** Returns whether no keyword of a part changes its meaning beside those of the others. */
+function areIndependent(parts: Part[], root: Part | undefined): boolean {
+  const holding = (...keywords: string[]) => parts.filter(({ own }) => keywords.some((key) => Object.hasOwn(own, key)))
+  const isEvaluating = (part: Part) => holding('unevaluatedProperties', 'unevaluatedItems').includes(part)
+  if (parts.some((part) => Object.entries(part.own).some(isBound) || (isEvaluating(part) && part !== root)))
+    return false
+  for (const group of groups) {
+    const held = holding(...group).map(({ own }) => group.map((keyword) => own[keyword]))
+    if (held.length > 1 && combined('', held) === undefined) return false
+  }
+  if (holding('prefixItems').length > 0 && holding('prefixItems', 'items').length > 1) return false
+  return parts.every((part) => isOpen(part.own.additionalProperties) || knowsProperties(part, parts))
+}
+
+const isOpen = (schema: unknown) =>
+  schema === undefined || schema === true || (isNode(schema) && Object.keys(schema).length === 0)
+
+/** Returns whether a part has each property of the others: what it says of additional ones then means the same beside them. */
+function knowsProperties(part: Part, parts: Part[]): boolean {
+  const known = Object.keys((part.own.properties ?? {}) as Node)
+  return parts
+    .filter((other) => other !== part)
+    .every(({ own }) => {
+      const names = Object.keys((own.properties ?? {}) as Node)
+      return isOpen(own.additionalProperties) && !own.patternProperties && names.every((name) => known.includes(name))
+    })
+}

@@ -1,0 +1,149 @@
+import { isDeepStrictEqual } from 'node:util'
+import { schemaKeywords } from '../../src/openapi/schema-keywords.ts'
+import { join, resolve } from '../generate/json-pointer.ts'
+import type { Node } from '../generate/walk-document.ts'
+import { isText, ordered } from './merge-keywords.ts'
+import { type Merged, mergeParts } from './merge-parts.ts'
+import type { SchemaMerger } from './schema-merger.ts'
+import { distinctSources, partsOf, type Source } from './schema-parts.ts'
+import {
+  isLeaf,
+  isNode,
+  isReference,
+  onlyReference,
+  pointersAbove,
+  targetOf,
+  wrappedTarget,
+} from './schema-references.ts'
+import { sourceMoves } from './source-moves.ts'
+import { alternativePlace } from './union-alternatives.ts'
+
+/**
+ * How deep a property is merged that several parts of a merged schema have. What lies deeper is compared as it stands:
+ * recursive schemas have no last level in common, and each level can double their number.
+ */
+const maximumDepth = 2
+
+/** A place in no document, for what is made only to be compared. */
+const unused = '#/-'
+
+/**
+ * Returns what merges the schemas of a document. `targets` are the pointers that a $ref leads to: a schema with one of
+ * them below it stays as it stands.
+ */
+export function schemaMerger(document: object, targets: Iterable<string>): SchemaMerger {
+  const places = sourceMoves()
+  const taken = new Set<string>()
+  const alternatives: Node = {}
+  const fixed = new Set([...targets].flatMap(pointersAbove))
+  let steps = 0
+
+  function emit(sources: Source[], at: string, depth: number): unknown {
+    steps += sources.length ** 2
+    const [first, ...others] = distinctSources(document, sources) as [Source, ...Source[]]
+    if (others.length === 0) return first.shared ? referred(first.pointer) : single(first.pointer, at, depth)
+    const merged = depth < maximumDepth ? mergedOf([first, ...others]) : undefined
+    if (merged !== undefined) return take(merged, build(merged, at, depth + 1))
+    const allOf = [first, ...others].map((source, index) => {
+      const place = join(at, 'allOf', String(index))
+      places.set([source], place)
+      return emit([source], place, depth)
+    })
+    return { allOf }
+  }
+
+  function referred(pointer: string): unknown {
+    const schema = resolve(document, pointer)
+    if (!isNode(schema) || isReference(schema)) return schema
+    // A $ref in place of a few words would hide from redocly diff that two schemas are alike.
+    return isLeaf(schema) ? plain(schema, pointer, pointer, 0) : places.referTo(pointer)
+  }
+
+  /** Returns what stands at keys of a schema; an alternative of a union that narrows a schema gets a place of its own. */
+  function held(sources: Source[], at: string, keys: string[], depth: number): unknown {
+    const place = alternativePlace(document, sources, at, keys)
+    if (place === undefined || Object.hasOwn(alternatives, place.name)) return emit(sources, join(at, ...keys), depth)
+    places.set(sources, place.pointer)
+    const schema = emit(sources, place.pointer, depth)
+    alternatives[place.name] = schema
+    return isNode(schema) && isReference(schema) ? schema : { $ref: place.pointer }
+  }
+
+  function single(pointer: string, at: string, depth: number): unknown {
+    const schema = resolve(document, pointer)
+    if (!isNode(schema)) return schema
+    const { $ref, allOf, ...own } = schema
+    if ($ref === undefined && allOf === undefined) return plain(schema, pointer, at, depth)
+    const target = wrappedTarget(document, schema)
+    if (target !== undefined && Object.keys(own).length === 0) return { $ref: target }
+    const merged = mergedOf([{ pointer, shared: false }])
+    if (merged !== undefined) {
+      const built = build(merged, at, depth)
+      return (target === undefined ? sameAsTarget(schema, built) : undefined) ?? take(merged, built)
+    }
+    const isTextBeside = target !== undefined && Object.keys(own).every(isText)
+    return isTextBeside ? { ...own, $ref: target } : plain(schema, pointer, at, depth)
+  }
+
+  /** Returns a $ref to the only schema that a schema refers to, where all else in it says nothing more. */
+  function sameAsTarget(schema: Node, built: Node): Node | undefined {
+    const $ref = onlyReference(schema)
+    if ($ref === undefined) return undefined
+    const merged = mergedOf([{ pointer: targetOf($ref), shared: true }])
+    const isSame = merged !== undefined && isDeepStrictEqual(build(merged, unused, 0), built)
+    return isSame ? { $ref } : undefined
+  }
+
+  function mergedOf(sources: Source[]): Merged | undefined {
+    if (sources.some(({ pointer, shared }) => !shared && fixed.has(pointer))) return undefined
+    const parts = partsOf(document, sources)
+    if (parts === undefined) return undefined
+    steps += parts.reduce((sum, { own }) => sum + 1 + Object.keys(own).length, 0)
+    return mergeParts(parts, sources.length === 1 ? parts[0] : undefined)
+  }
+
+  function take({ parts }: Merged, built: Node): Node {
+    for (const { pointer, shared } of parts) if (shared) taken.add(pointer)
+    return built
+  }
+
+  function build({ values, schemas }: Merged, at: string, depth: number): Node {
+    const below = (sources: Source[], ...keys: string[]) => {
+      places.set(sources, join(at, ...keys))
+      return held(sources, at, keys, depth)
+    }
+    const plainValues = Array.from(values, ([keyword, { value, from }]) => {
+      places.set(from, join(at, keyword))
+      return [keyword, value]
+    })
+    const subschemas = Array.from(schemas, ([keyword, { from, byKey, isList }]) => {
+      if (byKey === undefined) return [keyword, below(from, keyword)]
+      places.set(from, join(at, keyword))
+      const entries = Array.from(byKey, ([key, sources]) => [key, below(sources, keyword, key)] as const)
+      return [keyword, isList ? entries.map(([, schema]) => schema) : Object.fromEntries(entries)]
+    })
+    return ordered(Object.fromEntries([...plainValues, ...subschemas]))
+  }
+
+  /** Returns a schema that keeps its keywords, with merged schemas in them. */
+  function plain(schema: Node, pointer: string, at: string, depth: number): Node {
+    const below = (...keys: string[]) => held([{ pointer: join(pointer, ...keys), shared: false }], at, keys, depth)
+    const entries = Object.entries(schema).map(([keyword, value]) => {
+      steps++
+      const shape = Object.hasOwn(schemaKeywords, keyword) ? schemaKeywords[keyword] : undefined
+      if (shape === undefined || typeof value !== 'object' || value === null) return [keyword, value]
+      if (shape === 'one') return [keyword, below(keyword)]
+      const schemas = Object.keys(value).map((key) => [key, below(keyword, key)] as const)
+      return [keyword, shape === 'list' ? schemas.map(([, schema]) => schema) : Object.fromEntries(schemas)]
+    })
+    return ordered(Object.fromEntries(entries))
+  }
+
+  return {
+    merge: (pointer) => single(pointer, pointer, 0),
+    ...places,
+    alternatives,
+    taken,
+    steps: () => steps,
+  }
+}

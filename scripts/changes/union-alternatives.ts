@@ -1,0 +1,20 @@
+import { join, resolve } from '../generate/json-pointer.ts'
+import type { Source } from './schema-parts.ts'
+import { isNode, isReference, onlyReference } from './schema-references.ts'
+
+/** The member of a document that holds the alternatives of its unions. */
+export const alternativesName = 'x-alternatives'
+
+/**
+ * Returns a place for an alternative that narrows the schema that it refers to, as a discriminator does; undefined for all
+ * else. redocly diff pairs alternatives by their $ref, and others by how alike they are: without a $ref that is the same
+ * in both documents, an edit could make it compare two that have nothing to do with each other.
+ */
+export function alternativePlace(document: object, [source]: Source[], at: string, [keyword]: string[]) {
+  if (source === undefined || source.shared || (keyword !== 'oneOf' && keyword !== 'anyOf')) return undefined
+  const schema = resolve(document, source.pointer)
+  const $ref = onlyReference(schema)
+  if ($ref === undefined || !isNode(schema) || isReference(schema)) return undefined
+  const name = `${at} ${keyword} ${$ref}`
+  return { name, pointer: join('#', alternativesName, name) }
+}

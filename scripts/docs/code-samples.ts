@@ -2,7 +2,7 @@ import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { normalizedDocument } from '../generate/contract-files.ts'
 import { resolve } from '../generate/json-pointer.ts'
 import { type Document, endpoints } from '../generate/openapi-document.ts'
-import { literal, shellWord, stringLiteral } from '../generate/source-text.ts'
+import { literal, stringLiteral } from '../generate/source-text.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
 
 /** The module of the client, as its consumers import it. */
@@ -14,6 +14,9 @@ export const sampleLanguages = [
   { lang: 'javascript', label: 'TypeScript client' },
   { lang: 'javascript', label: 'fetch' },
 ]
+
+/** Columns of a line in the docs page's column of samples. */
+const sampleWidth = 56
 
 /** One sample of x-codeSamples, as Redoc reads it. */
 export type CodeSample = { lang: string; label: string; source: string }
@@ -50,6 +53,9 @@ function curl({ method, server, target, headers, body }: ExampleRequest): string
   return lines.join(' \\\n  ')
 }
 
+/** Returns a text as a word of a POSIX shell. */
+const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
 /** Media type that the client sends by default. */
 const json = 'application/json'
 
@@ -64,10 +70,10 @@ function client({ method, server, path, params, headers, body, hasToken }: Examp
     ...(Object.keys(more).length > 0 && { headers: more }),
     ...(body !== undefined && { body }),
   }
-  const argument = Object.keys(init).length > 0 ? `, ${literal(init)}` : ''
+  const argument = Object.keys(init).length > 0 ? `, ${literal(init, sampleWidth)}` : ''
   return `import { createClient } from '${clientModule}'
 
-const client = createClient(${literal(options)})
+const client = createClient(${literal(options, sampleWidth)})
 const { data, error, response } = await client.${method}(${stringLiteral(path)}${argument})
 console.log(response.status, data ?? error)`
 }
@@ -79,7 +85,7 @@ function fetchCall({ method, server, target, headers, body }: ExampleRequest): s
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(body !== undefined && { body: stringifyJson(body) }),
   }
-  const more = Object.keys(init).length > 0 ? `, ${literal(init)}` : ''
+  const more = Object.keys(init).length > 0 ? `, ${literal(init, sampleWidth)}` : ''
   return `const response = await fetch(${stringLiteral(server + target)}${more})
 console.log(response.status, await response.text())`
 }

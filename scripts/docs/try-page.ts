@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { normalizedDocument } from '../generate/contract-files.ts'
-import { credentialOf } from '../generate/credentials.ts'
 import { exampleOfContent } from '../generate/examples.ts'
 import { resolve } from '../generate/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Parameter } from '../generate/openapi-document.ts'
 import { isShown } from '../generate/request-parts.ts'
 import { typesOf } from '../generate/schema-types.ts'
+import { credentialOf } from '../generate/security-schemes.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 
 /** Returns the page with a form for each operation of a published document, which the admin server shows. */

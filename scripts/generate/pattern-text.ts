@@ -1,5 +1,5 @@
-/** The most characters of a text: a quantifier may ask for any number. */
-const maxLength = 1000
+/** The most characters of an example text: a quantifier or a minLength may ask for any number. */
+export const maxLength = 1000
 
 /** What stands for a class or an escape, the first that matches: letters and digits before all else of ASCII. */
 const characters = [

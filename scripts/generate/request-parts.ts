@@ -1,7 +1,7 @@
-import { credentialOf } from './credentials.ts'
 import { exampleOfContent, type WithExample } from './examples.ts'
 import type { Document, Endpoint, Parameter } from './openapi-document.ts'
 import { filledPath, pairText, parameterPairs } from './parameter-pairs.ts'
+import { credentialOf } from './security-schemes.ts'
 
 /** A request with the values of the document's examples. A credential is a variable with the name of its scheme: {{bearer}}. */
 export type RequestParts = {

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
-import { limitProblem } from './contradictory-limits.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
+import { limitProblem } from './schema-limits.ts'
 import { commonTypes, partsOf } from './schema-parts.ts'
 import { typeOfValue } from './schema-types.ts'
-import { type Node, walkSchemas } from './walk-document.ts'
+import { isNode, type Node, walkSchemas } from './walk-document.ts'
 
 /** A schema that no value satisfies, and why. */
 type Contradiction = { schema: Node; reason: string }
@@ -18,9 +18,9 @@ const mostSteps = 10_000
 const deepest = 100
 
 /**
- * Returns one line for each schema object of a document that no value satisfies, where a client could do nothing right:
- * parts of an allOf, or a discriminator and the schema that it names, that exclude each other, or a schema that asks for
- * itself without an end. `false` says so itself, and below `not` and `if` it may be meant.
+ * Returns one line for each schema that no value satisfies: an allOf or a discriminator that contradicts itself, or a
+ * schema that requires itself without an end. A schema false, and what stands below not and if, is deliberate and not
+ * reported.
  */
 export function unsatisfiableSchemas(document: Document): string[] {
   const places = new Map<Node, string>()
@@ -95,8 +95,6 @@ function searcher(document: Document, satisfiable: Set<Node>) {
 }
 
 const isList = (value: unknown): value is Schema[] => Array.isArray(value)
-
-const isNode = (schema: unknown): schema is Node => typeof schema === 'object' && schema !== null
 
 /** Returns why schemas of one value exclude each other, as far as they say so themselves. */
 function clash(schemas: Node[]): string | undefined {

@@ -1,3 +1,4 @@
+import { matchesPattern } from './pattern-matching.ts'
 import { maxLength, textOfPattern } from './pattern-text.ts'
 import { numbersOf } from './schema-parts.ts'
 import type { Node } from './walk-document.ts'
@@ -32,12 +33,11 @@ export function exampleText(schemas: Node[]): string {
     ...texts(schemas, 'format').flatMap((format) =>
       Object.hasOwn(formats, format) ? [formats[format] as string] : [],
     ),
-    '',
-    'x'.repeat(least),
     ...patterns.flatMap((pattern) => [0, 1, least].flatMap((more) => textOfPattern(pattern, more) ?? [])),
+    'x'.repeat(least),
   ].find((text) => {
     const length = [...text].length
-    return length >= least && length <= most && patterns.every((pattern) => new RegExp(pattern, 'u').test(text))
+    return length >= least && length <= most && patterns.every((pattern) => matchesPattern(pattern, text))
   })
   return found ?? ''
 }

@@ -1,3 +1,5 @@
+import { matchesPattern } from './pattern-matching.ts'
+
 /** The most characters of an example text: a quantifier or a minLength may ask for any number. */
 export const maxLength = 1000
 
@@ -65,7 +67,7 @@ export function textOfPattern(pattern: string, more = 0): string | undefined {
 
   try {
     const text = alternatives()
-    return text.length <= maxLength && new RegExp(pattern, 'u').test(text) ? text : undefined
+    return text.length <= maxLength && matchesPattern(pattern, text) ? text : undefined
   } catch {
     return undefined
   }

@@ -41,7 +41,9 @@ export function structureProblems(document: unknown): string[] {
 }
 
 const wrong = (place: string, expected: string, value: unknown): string =>
-  `${place}: must be ${expected}, not ${value === undefined ? 'missing' : JSON.stringify(value).slice(0, 40)}; fill it in or leave it out`
+  value === undefined
+    ? `${place}: is missing; add ${expected}`
+    : `${place}: must be ${expected}, not ${JSON.stringify(value).slice(0, 40)}; correct it`
 
 function fieldProblems(node: Node, name: string, { is, isRequired = false }: FieldType, pointer: string): string[] {
   const value = Object.hasOwn(node, name) ? node[name] : undefined

@@ -61,7 +61,8 @@ function namesWithin(schema: string, discriminator: Discriminator, schemas: Reco
   const within = new Set([schema])
   for (const each of within) {
     const { oneOf, anyOf } = Object(schemas[each]) as Node
-    for (const reference of referencesOf([oneOf, anyOf].flat())) within.add(reference.slice(schemaPrefix.length))
+    const references = referencesOf([oneOf, anyOf].flat()).filter((one) => one.startsWith(schemaPrefix))
+    for (const reference of references) within.add(reference.slice(schemaPrefix.length))
   }
   const mapped = [...within].filter((each) => mappedNames(each, discriminator).length > 0)
   return mapped.length > 0 ? mapped.flatMap((each) => mappedNames(each, discriminator)) : [schema]

@@ -59,12 +59,20 @@ const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 /** Media type that the client sends by default. */
 const json = 'application/json'
 
-function client({ method, server, path, params, headers, body, hasToken }: ExampleRequest): string {
-  const options = { baseUrl: server, ...(hasToken && { token: '<ACCESS_TOKEN>' }) }
+function client({ method, server, path, params, headers, body, credentials }: ExampleRequest): string {
+  const { Authorization = '', ...keys } = credentials
+  const [authScheme, token] = Authorization.split(' ')
+  const isBearer = authScheme === 'Bearer'
+  const options = { baseUrl: server, ...(isBearer && { token }) }
   const { 'Content-Type': mediaType = json, Cookie } = headers
-  // A browser sets the cookies itself, so the client has no parameters of that kind.
-  const { cookie, ...others } = params
-  const more = { ...(mediaType !== json && { 'Content-Type': mediaType }), ...(cookie && { Cookie }) }
+  // A browser sets the cookies itself, so the client has no parameters of that kind. Its types have no place for a key in
+  // the query either: the option fetch of createClient can add it.
+  const { cookie: _, ...others } = params
+  const more = {
+    ...(isBearer ? keys : credentials),
+    ...(mediaType !== json && { 'Content-Type': mediaType }),
+    ...(Cookie !== undefined && { Cookie }),
+  }
   const init = {
     ...(Object.keys(others).length > 0 && { params: others }),
     ...(Object.keys(more).length > 0 && { headers: more }),

@@ -18,14 +18,25 @@ export const securityScheme = (document: Document, name: string): SecurityScheme
 /** Returns the headers that carry API keys of the operations of a document, each once. */
 export function apiKeyHeaders(document: Document): string[] {
   const names = endpoints(document).flatMap(({ security }) => security.flatMap((one) => Object.keys(one)))
-  const schemes = [...new Set(names)].map((name) => securityScheme(document, name))
-  return schemes.flatMap(({ type, in: place, name = '' }) => (type === 'apiKey' && place === 'header' ? [name] : []))
+  const schemes = names.map((name) => securityScheme(document, name))
+  const headers = schemes.flatMap(({ type, in: place, name = '' }) =>
+    type === 'apiKey' && place === 'header' ? [name] : [],
+  )
+  return [...new Set(headers)]
 }
 
-/** Returns where the credential of a security scheme goes (OpenAPI 3.1 section 4.8.27). */
-export function credentialOf(document: Document, scheme: string): Credential {
-  const found = securityScheme(document, scheme)
-  if (found.type === 'apiKey') return { in: found.in ?? 'header', name: String(found.name), prefix: '' }
-  const isBasic = found.scheme?.toLowerCase() === 'basic'
-  return { in: 'header', name: 'Authorization', prefix: isBasic ? 'Basic ' : 'Bearer ' }
+/** Types whose credential is a bearer token. */
+const tokenTypes = ['oauth2', 'openIdConnect']
+
+/**
+ * Returns where the credential of a security scheme goes (OpenAPI 3.1 section 4.8.27). Returns undefined where requests
+ * carry none, as with mutualTLS.
+ */
+export function credentialOf(document: Document, name: string): Credential | undefined {
+  const { type, scheme, in: place = 'header', name: key = '' } = securityScheme(document, name)
+  if (type === 'apiKey') return { in: place, name: key, prefix: '' }
+  const authScheme = tokenTypes.includes(type) ? 'bearer' : type === 'http' ? scheme : undefined
+  if (authScheme === undefined) return undefined
+  const [first = '', ...more] = authScheme.toLowerCase()
+  return { in: 'header', name: 'Authorization', prefix: `${first.toUpperCase()}${more.join('')} ` }
 }

@@ -20,7 +20,7 @@ t.test('--check names what is stale and writes nothing', async (t) => {
   await useHouseDocument(cwd)
   const generate = (...args: string[]) =>
     promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/generate.ts', ...args], { cwd }).then(
-      ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
+      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     )
   t.same(await generate('--check'), { code: 0, stdout: '', stderr: '' })

@@ -1,6 +1,6 @@
 import { contractFiles } from './generate/contract-files.ts'
-import { refuseStale, writeStale } from './generate/generated-files.ts'
-import { printHandlerStubs, publishedIn } from './generate/handler-stubs.ts'
+import { refuseStale } from './generate/generated-files.ts'
+import { updateGenerated } from './generate/update-generated.ts'
 import { printWarnings } from './generate/warnings.ts'
 import { commandLine } from './system/command-line.ts'
 
@@ -18,9 +18,7 @@ try {
   const files = await contractFiles(options.document, options.rules)
   printWarnings(files, options.document)
   if (!options.check) {
-    const before = await publishedIn(options.out)
-    const written = await writeStale(files, options.out)
-    printHandlerStubs(files, before)
+    const written = await updateGenerated(files, options.out)
     console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
   } else {
     await refuseStale(files, options.out)

@@ -1,9 +1,9 @@
 import { cp, mkdir, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { bundle } from '../build/bundle.ts'
+import { writeTryPage } from '../docs/docs-page.ts'
 import { contractFiles } from '../generate/contract-files.ts'
-import { writeStale } from '../generate/generated-files.ts'
-import { printHandlerStubs, publishedIn } from '../generate/handler-stubs.ts'
+import { updateGenerated } from '../generate/update-generated.ts'
 import { printWarnings } from '../generate/warnings.ts'
 import { typeChecker } from './type-check.ts'
 
@@ -45,8 +45,7 @@ async function generate(): Promise<void> {
   const path = 'openapi/plant-store.yaml'
   const files = await contractFiles(path)
   printWarnings(files, path)
-  const before = await publishedIn('generated')
-  const written = await writeStale(files, 'generated')
-  printHandlerStubs(files, before)
+  const written = await updateGenerated(files, 'generated')
   if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)
+  await writeTryPage(join('dist', 'docs'))
 }

@@ -2,7 +2,7 @@ import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { normalizedDocument } from '../generate/contract-files.ts'
 import { resolve } from '../generate/json-pointer.ts'
 import { type Document, endpoints } from '../generate/openapi-document.ts'
-import { literal, shellWord, stringLiteral } from '../generate/source-text.ts'
+import { literal, stringLiteral } from '../generate/source-text.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
 
 /** The module of the client, as its consumers import it. */
@@ -14,6 +14,9 @@ export const sampleLanguages = [
   { lang: 'javascript', label: 'TypeScript client' },
   { lang: 'javascript', label: 'fetch' },
 ]
+
+/** Columns of a line in the docs page's column of samples. */
+const sampleWidth = 56
 
 /** One sample of x-codeSamples, as Redoc reads it. */
 export type CodeSample = { lang: string; label: string; source: string }
@@ -50,24 +53,35 @@ function curl({ method, server, target, headers, body }: ExampleRequest): string
   return lines.join(' \\\n  ')
 }
 
+/** Returns a text as a word of a POSIX shell. */
+const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
 /** Media type that the client sends by default. */
 const json = 'application/json'
 
-function client({ method, server, path, params, headers, body, hasToken }: ExampleRequest): string {
-  const options = { baseUrl: server, ...(hasToken && { token: '<ACCESS_TOKEN>' }) }
+function client({ method, server, path, params, headers, body, credentials }: ExampleRequest): string {
+  const { Authorization = '', ...keys } = credentials
+  const [authScheme, token] = Authorization.split(' ')
+  const isBearer = authScheme === 'Bearer'
+  const options = { baseUrl: server, ...(isBearer && { token }) }
   const { 'Content-Type': mediaType = json, Cookie } = headers
-  // A browser sets the cookies itself, so the client has no parameters of that kind.
-  const { cookie, ...others } = params
-  const more = { ...(mediaType !== json && { 'Content-Type': mediaType }), ...(cookie && { Cookie }) }
+  // A browser sets the cookies itself, so the client has no parameters of that kind. Its types have no place for a key in
+  // the query either: the option fetch of createClient can add it.
+  const { cookie: _, ...others } = params
+  const more = {
+    ...(isBearer ? keys : credentials),
+    ...(mediaType !== json && { 'Content-Type': mediaType }),
+    ...(Cookie !== undefined && { Cookie }),
+  }
   const init = {
     ...(Object.keys(others).length > 0 && { params: others }),
     ...(Object.keys(more).length > 0 && { headers: more }),
     ...(body !== undefined && { body }),
   }
-  const argument = Object.keys(init).length > 0 ? `, ${literal(init)}` : ''
+  const argument = Object.keys(init).length > 0 ? `, ${literal(init, sampleWidth)}` : ''
   return `import { createClient } from '${clientModule}'
 
-const client = createClient(${literal(options)})
+const client = createClient(${literal(options, sampleWidth)})
 const { data, error, response } = await client.${method}(${stringLiteral(path)}${argument})
 console.log(response.status, data ?? error)`
 }
@@ -79,7 +93,7 @@ function fetchCall({ method, server, target, headers, body }: ExampleRequest): s
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(body !== undefined && { body: stringifyJson(body) }),
   }
-  const more = Object.keys(init).length > 0 ? `, ${literal(init)}` : ''
+  const more = Object.keys(init).length > 0 ? `, ${literal(init, sampleWidth)}` : ''
   return `const response = await fetch(${stringLiteral(server + target)}${more})
 console.log(response.status, await response.text())`
 }

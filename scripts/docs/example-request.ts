@@ -2,8 +2,10 @@ import { exampleOfContent } from '../generate/examples.ts'
 import { isInt64 } from '../generate/inexact-integers.ts'
 import { branches, memberSchemas } from '../generate/int64-replies.ts'
 import type { Document, Endpoint, Parameter } from '../generate/openapi-document.ts'
-import { filledPath, pairText, parameterPairs } from '../generate/parameter-pairs.ts'
+import { filledPath, type ParameterPair, pairText, parameterPairs } from '../generate/parameter-pairs.ts'
+import { isShown } from '../generate/request-parts.ts'
 import { describing } from '../generate/schema-types.ts'
+import { type Credential, credentialOf } from '../generate/security-schemes.ts'
 
 /** A request of an operation with the examples of its document. An int64 is a bigint. */
 export type ExampleRequest = {
@@ -17,25 +19,28 @@ export type ExampleRequest = {
   /** The parameters by kind and name. */
   params: Partial<Record<Parameter['in'], Record<string, unknown>>>
   body: unknown
-  hasToken: boolean
+  /** Those headers that carry credentials. */
+  credentials: Record<string, string>
 }
 
 /**
- * Returns a request of an operation, with its required parameters and the optional ones of its query that have an
- * example.
+ * Returns a request of an operation, with its required parameters, the optional ones that have an example, and
+ * placeholders for the credentials of its first security requirement.
  */
 export function exampleRequest(document: Document, endpoint: Endpoint): ExampleRequest {
   const { method, server, path, requestBody } = endpoint
-  const shown = endpoint.parameters.filter((parameter) => parameter.required || isShown(parameter))
+  const shown = endpoint.parameters.filter(isShown)
   const values = shown.map((parameter) => ({ parameter, value: shownValue(document, parameter) }))
   const pairs = (kind: Parameter['in']) =>
     values
       .filter(({ parameter }) => parameter.in === kind)
       .flatMap(({ parameter, value }) => parameterPairs(parameter, value))
-  const query = pairs('query').map(pairText)
-  const cookies = pairs('cookie').map(pairText)
+  const needed = Object.keys(endpoint.security[0] ?? {}).flatMap((name) => credentialOf(document, name) ?? [])
+  const placed = (place: Credential['in']) => needed.filter((one) => one.in === place).map(placeholderOf)
+  const query = [...pairs('query'), ...placed('query')].map(pairText)
+  const cookies = [...pairs('cookie'), ...placed('cookie')].map(pairText)
+  const credentials = Object.fromEntries(placed('header'))
   const [[mediaType, content] = []] = Object.entries(requestBody?.content ?? {})
-  const hasToken = takesToken(document, endpoint)
   const params: ExampleRequest['params'] = {}
   for (const { parameter, value } of values) params[parameter.in] = { ...params[parameter.in], [parameter.name]: value }
   return {
@@ -44,19 +49,22 @@ export function exampleRequest(document: Document, endpoint: Endpoint): ExampleR
     path,
     target: filledPath(path, pairs('path')) + (query.length > 0 ? `?${query.join('&')}` : ''),
     headers: {
-      ...(hasToken && { Authorization: 'Bearer <ACCESS_TOKEN>' }),
+      ...credentials,
       ...(mediaType !== undefined && { 'Content-Type': mediaType }),
       ...Object.fromEntries(pairs('header')),
       ...(cookies.length > 0 && { Cookie: cookies.join('; ') }),
     },
     params,
     body: content && exact(document, [content.schema], exampleOfContent(document, content)),
-    hasToken,
+    credentials,
   }
 }
 
-const isShown = (parameter: Parameter): boolean =>
-  parameter.in === 'query' && ['example', 'examples'].some((key) => Object.hasOwn(parameter, key))
+/** A placeholder in a URL has no brackets: they would be percent-encoded there. */
+const placeholderOf = ({ name, prefix }: Credential): ParameterPair => {
+  if (prefix === '') return [name, 'API_KEY']
+  return [name, `${prefix}${prefix === 'Bearer ' ? '<ACCESS_TOKEN>' : '<CREDENTIALS>'}`]
+}
 
 /** An empty text would leave a hole in a path. */
 function shownValue(document: Document, parameter: Parameter): unknown {
@@ -77,13 +85,4 @@ function exact(document: Document, holders: unknown[], value: unknown): unknown 
   if (Array.isArray(value)) return value.map((item, index) => below(item, String(index)))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, below(member, name)]))
-}
-
-/** Returns whether the first way to authenticate includes a bearer token. */
-function takesToken({ components = {} }: Document, { security: [first = {}] }: Endpoint): boolean {
-  const { securitySchemes = {} } = components as { securitySchemes?: Record<string, { type: string; scheme?: string }> }
-  return Object.keys(first).some((name) => {
-    const { type, scheme } = securitySchemes[name] ?? { type: '' }
-    return ['oauth2', 'openIdConnect'].includes(type) || (type === 'http' && /^bearer$/i.test(scheme ?? ''))
-  })
 }

@@ -27,7 +27,10 @@ function show(form, { status, headers = '', body = '' }) {
 async function answerTo(form) {
   const pairs = pairsOf(form)
   const query = pairs('query').map(pairText).join('&')
-  const target = filledPath(form.dataset.path, pairs('path')) + (query === '' ? '' : `?${query}`)
+  const path = filledPath(form.dataset.path, pairs('path'))
+  // It would remove such a segment, and send another request.
+  if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new Error('a browser cannot send "." or ".." in a path')
+  const target = path + (query === '' ? '' : `?${query}`)
   const cookies = pairs('cookie').map(pairText).join('; ')
   const text = form.querySelector('[data-body]')?.value ?? ''
   const headers = [

@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { normalizedDocument } from '../generate/contract-files.ts'
-import { credentialOf } from '../generate/credentials.ts'
 import { exampleOfContent } from '../generate/examples.ts'
 import { resolve } from '../generate/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Parameter } from '../generate/openapi-document.ts'
 import { isShown } from '../generate/request-parts.ts'
 import { typesOf } from '../generate/schema-types.ts'
+import { credentialOf } from '../generate/security-schemes.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 
 /** Returns the page with a form for each operation of a published document, which the admin server shows. */
@@ -18,7 +18,7 @@ export async function tryPage(published: Document): Promise<string> {
   const sections = [
     '<p><a href="index.html">The documentation</a></p>',
     '<p>Each form sends one request to the service of this process. An empty field is not sent. Texts are sent as they are, and answers shown as they came.</p>',
-    ...(schemes.length > 0 ? [credentials(document, schemes)] : []),
+    ...credentials(document, schemes),
     ...all.map((endpoint, index) => operationForm(document, endpoint, `operation-${index}`, all.length === 1)),
   ]
   return plainPage(`Try ${document.info.title}`, sections.join('\n'), await script())
@@ -39,15 +39,16 @@ async function script(): Promise<string> {
 
 const schemesOf = ({ security }: Endpoint): string[] => [...new Set(security.flatMap(Object.keys))]
 
-function credentials(document: Document, schemes: string[]): string {
-  const fields = schemes.map((scheme, index) => {
+function credentials(document: Document, schemes: string[]): string[] {
+  const fields = schemes.flatMap((scheme, index) => {
     const credential = credentialOf(document, scheme)
+    if (credential === undefined) return []
     const { in: place, name, prefix } = credential
     const what = prefix === 'Basic ' ? `${name}: ${prefix}of USER:PASSWORD` : `${name}: ${prefix}`.replace(/: $/, '')
     const field = `<input id="credential-${index}" type="password" autocomplete="off" name="${escapeHtml(scheme)}" data-credential="${attribute(credential)}">`
-    return `${label(`credential-${index}`, scheme, `${place}, ${what.trim()}`)}\n${field}`
+    return [`${label(`credential-${index}`, scheme, `${place}, ${what.trim()}`)}\n${field}`]
   })
-  return ['<h2>Credentials</h2>', ...fields].join('\n')
+  return fields.length > 0 ? ['<h2>Credentials</h2>', ...fields] : []
 }
 
 function operationForm(document: Document, endpoint: Endpoint, id: string, isOpen: boolean): string {

@@ -24,7 +24,7 @@ import { asOpenApi31 } from './upgrade-3-0.ts'
  */
 export async function contractFiles(path: string, rules = 'redocly.yaml'): Promise<Files> {
   const bundling = redocly('bundle', path, '--ext=json', `--config=${rules}`)
-  // Where both complain the linter says it better.
+  // The linter's message is clearer than the bundler's, so it comes first.
   await Promise.all([redocly('lint', path, '--format=stylish', `--config=${rules}`), bundling.catch(() => {})])
   return await filesOf(JSON.parse(await bundling), path)
 }
@@ -32,7 +32,8 @@ export async function contractFiles(path: string, rules = 'redocly.yaml'): Promi
 /**
  * Returns the files that are generated from a bundled document: the document as it is published, its types, its route
  * schemas, its error numbers where it has some, where its replies hold an int64, the digests by which the service knows
- * that files belong together, and a request of each operation for editors. Rejects with one line for each place that could not be served as it says.
+ * that files belong together, and a request of each operation for editors. Throws one line for each place that cannot be
+ * served.
  */
 export async function filesOf(document: Document, path: string): Promise<Files> {
   const misplaced = structureProblems(document)

@@ -5,10 +5,9 @@ import { mapDocument, type Node, walkSchemas } from './walk-document.ts'
 type Discriminator = { propertyName: string; mapping?: Record<string, string> }
 
 /**
- * Returns a document of OpenAPI 3.1 in which what a discriminator says stands in schemas (OpenAPI 3.1 section 4.8.25). Beside
- * an anyOf or oneOf, each alternative allows only its own names in the property: the schema that it refers to stays as it
- * is, since it may be used alone or in another union. What takes the schema of the discriminator into an allOf allows only
- * its own names wherever it is used.
+ * Returns a document whose discriminators are expressed as schemas (OpenAPI 3.1 section 4.8.25). Beside oneOf or anyOf,
+ * each alternative is narrowed inside that union only. A schema that inherits a discriminator by allOf is narrowed
+ * everywhere.
  */
 export function withDiscriminators(document: Document): Document {
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
@@ -62,7 +61,8 @@ function namesWithin(schema: string, discriminator: Discriminator, schemas: Reco
   const within = new Set([schema])
   for (const each of within) {
     const { oneOf, anyOf } = Object(schemas[each]) as Node
-    for (const reference of referencesOf([oneOf, anyOf].flat())) within.add(reference.slice(schemaPrefix.length))
+    const references = referencesOf([oneOf, anyOf].flat()).filter((one) => one.startsWith(schemaPrefix))
+    for (const reference of references) within.add(reference.slice(schemaPrefix.length))
   }
   const mapped = [...within].filter((each) => mappedNames(each, discriminator).length > 0)
   return mapped.length > 0 ? mapped.flatMap((each) => mappedNames(each, discriminator)) : [schema]

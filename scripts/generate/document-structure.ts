@@ -1,11 +1,11 @@
+import { type FieldType, fieldsOf, fieldTypes } from './field-types.ts'
 import { join, resolve } from './json-pointer.ts'
 import { type Kind, memberOf } from './openapi-grammar.ts'
-import { type FieldType, fieldsOf, fieldTypes } from './plain-fields.ts'
 import { isNode, type Node } from './walk-document.ts'
 
 /**
- * Returns one line for each place of a bundled document where there is not what OpenAPI has there, as far as the document is
- * generated from: what is generated relies on it. The linter finds more, and says it better, where its rules are on.
+ * Returns one line for each place where the structure of a bundled document is not OpenAPI's. It checks only what the
+ * generator reads; the linter checks more.
  */
 export function structureProblems(document: unknown): string[] {
   const problems: string[] = []
@@ -41,7 +41,9 @@ export function structureProblems(document: unknown): string[] {
 }
 
 const wrong = (place: string, expected: string, value: unknown): string =>
-  `${place}: must be ${expected}, not ${value === undefined ? 'missing' : JSON.stringify(value).slice(0, 40)}; fill it in or leave it out`
+  value === undefined
+    ? `${place}: is missing; add ${expected}`
+    : `${place}: must be ${expected}, not ${JSON.stringify(value).slice(0, 40)}; correct it`
 
 function fieldProblems(node: Node, name: string, { is, isRequired = false }: FieldType, pointer: string): string[] {
   const value = Object.hasOwn(node, name) ? node[name] : undefined

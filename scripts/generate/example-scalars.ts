@@ -1,4 +1,6 @@
-import { textOfPattern } from './pattern-text.ts'
+import { matchesPattern } from './pattern-matching.ts'
+import { maxLength, textOfPattern } from './pattern-text.ts'
+import { numbersOf } from './schema-parts.ts'
 import type { Node } from './walk-document.ts'
 
 /** A text of each format that the service checks. The others need none. */
@@ -21,35 +23,31 @@ const formats: Record<string, string> = {
   'relative-json-pointer': '0',
 }
 
-/** The longest text that is made. */
-const maxLength = 1000
-
 /** Returns a text of schemas that describe it together; the empty one where none is found that satisfies them. */
 export function exampleText(schemas: Node[]): string {
-  const least = Math.max(...numbers(schemas, 'minLength'), 0)
-  const most = Math.min(...numbers(schemas, 'maxLength'), Number.POSITIVE_INFINITY)
+  const least = Math.max(...numbersOf(schemas, 'minLength'), 0)
+  const most = Math.min(...numbersOf(schemas, 'maxLength'), Number.POSITIVE_INFINITY)
   const patterns = texts(schemas, 'pattern')
   if (least > maxLength) return ''
   const found = [
     ...texts(schemas, 'format').flatMap((format) =>
       Object.hasOwn(formats, format) ? [formats[format] as string] : [],
     ),
-    '',
-    'x'.repeat(least),
     ...patterns.flatMap((pattern) => [0, 1, least].flatMap((more) => textOfPattern(pattern, more) ?? [])),
+    'x'.repeat(least),
   ].find((text) => {
     const length = [...text].length
-    return length >= least && length <= most && patterns.every((pattern) => new RegExp(pattern, 'u').test(text))
+    return length >= least && length <= most && patterns.every((pattern) => matchesPattern(pattern, text))
   })
   return found ?? ''
 }
 
 /** Returns a number of schemas that describe it together; 0 where none is found that satisfies them. */
 export function exampleNumber(schemas: Node[], isInteger: boolean): number {
-  const steps = numbers(schemas, 'multipleOf')
+  const steps = numbersOf(schemas, 'multipleOf')
   const step = Math.max(...steps, isInteger ? 1 : 0)
-  const low = Math.max(...numbers(schemas, 'minimum'), ...numbers(schemas, 'exclusiveMinimum'))
-  const high = Math.min(...numbers(schemas, 'maximum'), ...numbers(schemas, 'exclusiveMaximum'))
+  const low = Math.max(...numbersOf(schemas, 'minimum'), ...numbersOf(schemas, 'exclusiveMinimum'))
+  const high = Math.min(...numbersOf(schemas, 'maximum'), ...numbersOf(schemas, 'exclusiveMaximum'))
   const stepped = step === 0 ? [] : [Math.ceil(low / step) * step, Math.floor(low / step) * step + step]
   const below = step === 0 ? [] : [Math.floor(high / step) * step, Math.ceil(high / step) * step - step]
   const fits = (value: number) =>
@@ -57,14 +55,11 @@ export function exampleNumber(schemas: Node[], isInteger: boolean): number {
     (!isInteger || Number.isInteger(value)) &&
     value >= low &&
     value <= high &&
-    !numbers(schemas, 'exclusiveMinimum').includes(value) &&
-    !numbers(schemas, 'exclusiveMaximum').includes(value) &&
+    !numbersOf(schemas, 'exclusiveMinimum').includes(value) &&
+    !numbersOf(schemas, 'exclusiveMaximum').includes(value) &&
     steps.every((each) => Number.isInteger(value / each))
   return [0, ...stepped, ...below, low, high, low + 1, high - 1, (low + high) / 2].find(fits) ?? 0
 }
-
-const numbers = (schemas: Node[], keyword: string): number[] =>
-  schemas.map((schema) => schema[keyword]).filter((value) => typeof value === 'number')
 
 const texts = (schemas: Node[], keyword: string): string[] =>
   schemas.map((schema) => schema[keyword]).filter((value) => typeof value === 'string')

@@ -2,7 +2,7 @@ import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { exampleNumber, exampleText } from './example-scalars.ts'
 import { memberSchemas } from './int64-replies.ts'
 import type { Document } from './openapi-document.ts'
-import { commonTypes, type Part, partsOf } from './schema-parts.ts'
+import { commonTypes, numbersOf, type Part, partsOf } from './schema-parts.ts'
 import type { Node } from './walk-document.ts'
 
 /** Keywords that give a value by themselves, the most telling first. */
@@ -93,7 +93,10 @@ function itemsOf(document: Document, parts: Part[], progress: Progress): unknown
   const first = parts.flatMap(({ schema }) => schemasIn(schema, 'prefixItems'))
   const others = parts.flatMap(({ schema }) => schemasIn(schema, 'items'))
   const limit = (keyword: string) =>
-    parts.map(({ schema }) => schema[keyword]).filter((value) => typeof value === 'number')
+    numbersOf(
+      parts.map(({ schema }) => schema),
+      keyword,
+    )
   const least = Math.max(first.length, ...limit('minItems'), others.length > 0 ? 1 : 0)
   const count = Math.min(least, ...limit('maxItems'), mostItems)
   const values = Array.from({ length: count }, (_, index) =>

@@ -14,24 +14,25 @@ async function staleFiles(files: Files, directory: string): Promise<string[]> {
   return stale
 }
 
-/** Returns the names of what is in a directory and no generated file, without hidden files: they are the editor's. */
-async function surplusFiles(files: Files, directory: string): Promise<string[]> {
+/** Returns one line for the files of a directory that are not generated. Hidden files are the editor's. */
+async function surplusProblems(files: Files, directory: string): Promise<string[]> {
   const names = await readdir(directory).catch(() => [])
-  return names.filter((name) => !Object.hasOwn(files, name) && !name.startsWith('.')).sort()
+  const surplus = names.filter((name) => !Object.hasOwn(files, name) && !name.startsWith('.')).sort()
+  const paths = surplus.map((name) => join(directory, name))
+  return paths.length > 0 ? [`not generated from the document, remove: ${paths.join(', ')}`] : []
 }
 
 /** Rejects with one line for the files that differ from what is in a directory, and one for those that do not belong there. */
 export async function refuseStale(files: Files, directory: string): Promise<void> {
   const stale = await staleFiles(files, directory)
-  const surplus = (await surplusFiles(files, directory)).map((name) => join(directory, name))
   const problems = [
     ...(stale.length > 0 ? [`not up to date, run npm run generate: ${stale.join(', ')}`] : []),
-    ...(surplus.length > 0 ? [`not generated from the document, remove: ${surplus.join(', ')}`] : []),
+    ...(await surplusProblems(files, directory)),
   ]
   if (problems.length > 0) throw new Error(problems.join('\n'))
 }
 
-/** Writes the files that differ, and no other; returns their paths. */
+/** Writes the files that differ, and no other; returns their paths. Warns of files that do not belong there. */
 export async function writeStale(files: Files, directory: string): Promise<string[]> {
   const stale = await staleFiles(files, directory)
   await mkdir(directory, { recursive: true })
@@ -39,5 +40,6 @@ export async function writeStale(files: Files, directory: string): Promise<strin
     const path = join(directory, name)
     if (stale.includes(path)) await writeFile(path, text)
   }
+  for (const warning of await surplusProblems(files, directory)) console.warn(warning)
   return stale
 }

@@ -17,12 +17,6 @@ export const publishedIn = (directory: string): Promise<Document | undefined> =>
     .then(JSON.parse)
     .catch(() => undefined)
 
-/** Prints the handlers that generated files ask for and the document before them did not. */
-export function printHandlerStubs(files: Files, before: Document | undefined): void {
-  const handlers = handlerStubs(files, before)
-  if (handlers.length > 0) console.log(`new, for src/handlers.ts:\n\n${handlers.join('\n\n')}\n`)
-}
-
 /**
  * Returns, for each operation of generated files that the document before them has not, a handler that compiles, to be
  * pasted into src/handlers.ts. It answers with the document's example, else with a value that is made of the schema, else

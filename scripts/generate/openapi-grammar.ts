@@ -1,6 +1,6 @@
 import { type SchemaShape, schemaKeywords } from '../../src/openapi/schema-keywords.ts'
 
-/** The objects of OpenAPI 3.1 (section 4.8) that hold schemas, at any depth. */
+/** The objects of OpenAPI 3.1 (section 4.8) that hold schemas, at any depth, or to which a $ref may lead. */
 export type Kind =
   | 'document'
   | 'components'
@@ -12,6 +12,8 @@ export type Kind =
   | 'response'
   | 'mediaType'
   | 'encoding'
+  | 'example'
+  | 'securityScheme'
   | 'callback'
   | 'schema'
 
@@ -30,7 +32,7 @@ export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patc
 
 const ofMethods = Object.fromEntries(methods.map((method) => [method, one('operation')]))
 const ofSchema = Object.entries(schemaKeywords).map(([keyword, shape]) => [keyword, { shape, kind: 'schema' }])
-const ofHeader = { schema: one('schema'), content: map('mediaType') }
+const ofHeader = { schema: one('schema'), content: map('mediaType'), examples: map('example') }
 
 /** The members of each kind that hold further objects; every other member is plain data. */
 const members: Record<Kind, Record<string, Member>> = {
@@ -41,6 +43,8 @@ const members: Record<Kind, Record<string, Member>> = {
     parameters: map('parameter'),
     requestBodies: map('requestBody'),
     headers: map('header'),
+    examples: map('example'),
+    securitySchemes: map('securityScheme'),
     callbacks: map('callback'),
     pathItems: map('pathItem'),
   },
@@ -55,8 +59,10 @@ const members: Record<Kind, Record<string, Member>> = {
   header: ofHeader,
   requestBody: { content: map('mediaType') },
   response: { headers: map('header'), content: map('mediaType') },
-  mediaType: { schema: one('schema'), encoding: map('encoding') },
+  mediaType: { schema: one('schema'), encoding: map('encoding'), examples: map('example') },
   encoding: { headers: map('header') },
+  example: {},
+  securityScheme: {},
   callback: {},
   schema: Object.fromEntries(ofSchema),
 }

@@ -1,5 +1,5 @@
 import { join } from './json-pointer.ts'
-import { type Document, endpoints, itemAt } from './openapi-document.ts'
+import { type Document, type Endpoint, endpoints, itemAt } from './openapi-document.ts'
 import { methods } from './openapi-grammar.ts'
 import type { Node } from './walk-document.ts'
 
@@ -25,9 +25,12 @@ export const derivedNames = (document: Document): string[] =>
   endpoints(document)
     .filter(({ hasDerivedId }) => hasDerivedId)
     .map(
-      ({ path, method, operationId }) =>
-        `${join('#', 'paths', path, method.toLowerCase())}: has no operationId; its handler is called ${operationId}, after its method and path`,
+      (endpoint) =>
+        `${pathPlace(endpoint)}: has no operationId; its handler is called ${endpoint.operationId}, after its method and path`,
     )
+
+/** Returns the pointer to an operation below its path, where a derived name belongs, and not behind a $ref. */
+const pathPlace = ({ path, method }: Endpoint): string => join('#', 'paths', path, method.toLowerCase())
 
 /** Returns one line for each operation whose name another one has. */
 export function nameProblems(document: Document): string[] {
@@ -43,8 +46,8 @@ export function nameProblems(document: Document): string[] {
     ...derived
       .filter(({ operationId }) => isDouble(operationId))
       .map(
-        ({ path, method, operationId }) =>
-          `${join('#', 'paths', path, method.toLowerCase())}: has no operationId, and ${operationId}, after its method and path, is another operation's; give it an operationId`,
+        (endpoint) =>
+          `${pathPlace(endpoint)}: has no operationId, and ${endpoint.operationId}, after its method and path, is another operation's; give it an operationId`,
       ),
   ]
 }

@@ -7,8 +7,8 @@ export type ParameterPair = [name: string, value: string]
 const delimiters: Record<string, string> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
 
 /**
- * Returns the names and values by which a parameter is sent: an array is repeated, or joined in one value. The values are
- * percent-encoded, except in a header.
+ * Returns the names and values by which a parameter is sent. An array is repeated in a query and in cookies, unless
+ * explode is false, and joined in one value elsewhere. The values are percent-encoded, except in a header.
  */
 export function parameterPairs(
   { in: place, name, style = 'form', explode = style === 'form' }: Parameter,
@@ -16,7 +16,7 @@ export function parameterPairs(
 ): ParameterPair[] {
   const texts = [value].flat().map((one) => (typeof one === 'string' ? one : String(stringifyJson(one))))
   const values = place === 'header' ? texts : texts.map(encodeURIComponent)
-  if (place === 'query' && explode) return values.map((one) => [name, one])
+  if (explode && (place === 'query' || place === 'cookie')) return values.map((one) => [name, one])
   return [[name, values.join(delimiters[style] ?? ',')]]
 }
 

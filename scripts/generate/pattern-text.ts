@@ -1,5 +1,7 @@
-/** The most characters of a text: a quantifier may ask for any number. */
-const maxLength = 1000
+import { matchesPattern } from './pattern-matching.ts'
+
+/** The most characters of an example text: a quantifier or a minLength may ask for any number. */
+export const maxLength = 1000
 
 /** What stands for a class or an escape, the first that matches: letters and digits before all else of ASCII. */
 const characters = [
@@ -65,7 +67,7 @@ export function textOfPattern(pattern: string, more = 0): string | undefined {
 
   try {
     const text = alternatives()
-    return text.length <= maxLength && new RegExp(pattern, 'u').test(text) ? text : undefined
+    return text.length <= maxLength && matchesPattern(pattern, text) ? text : undefined
   } catch {
     return undefined
   }

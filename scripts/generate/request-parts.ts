@@ -1,7 +1,7 @@
-import { credentialOf } from './credentials.ts'
 import { exampleOfContent, type WithExample } from './examples.ts'
 import type { Document, Endpoint, Parameter } from './openapi-document.ts'
 import { filledPath, pairText, parameterPairs } from './parameter-pairs.ts'
+import { credentialOf } from './security-schemes.ts'
 
 /** A request with the values of the document's examples. A credential is a variable with the name of its scheme: {{bearer}}. */
 export type RequestParts = {
@@ -28,7 +28,7 @@ export function requestParts(
     shown
       .filter((parameter) => parameter.in === place)
       .flatMap((parameter) => parameterPairs(parameter, exampleOfContent(document, parameter as WithExample)))
-  const credentials = Object.keys(security[0] ?? {}).map((name) => variableOf(document, name))
+  const credentials = Object.keys(security[0] ?? {}).flatMap((name) => variableOf(document, name) ?? [])
   const placed = (place: string) => credentials.filter((one) => one.place === place).map(({ text }) => text)
   const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]
   const [content] = Object.entries(requestBody?.content ?? {})
@@ -46,8 +46,10 @@ export function requestParts(
   }
 }
 
-function variableOf(document: Document, scheme: string): { variable: string; place: string; text: string } {
-  const { in: place, name, prefix } = credentialOf(document, scheme)
+function variableOf(document: Document, scheme: string): { variable: string; place: string; text: string } | undefined {
+  const credential = credentialOf(document, scheme)
+  if (credential === undefined) return undefined
+  const { in: place, name, prefix } = credential
   const variable = scheme.replace(/\W/g, '_')
   return { variable, place, text: `${name}${place === 'header' ? ': ' : '='}${prefix}{{${variable}}}` }
 }

@@ -1,10 +1,10 @@
 import type { Operation, ParameterText, RouteSchema, Routes } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
-import { apiKeyHeaders } from './credentials.ts'
 import { isExactInteger } from './inexact-integers.ts'
 import { type Document, type Endpoint, endpoints, type Located, locate, type Parameter } from './openapi-document.ts'
 import { routerNames, servedPath } from './router-paths.ts'
 import { typesOf } from './schema-types.ts'
+import { apiKeyHeaders } from './security-schemes.ts'
 import { sharedName } from './shared-schemas.ts'
 import { mapTree, type Node } from './walk-document.ts'
 

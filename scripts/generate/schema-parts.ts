@@ -34,6 +34,10 @@ export function partsOf(document: object, schema: Schema): Part[] {
 
 const nothing: Node = { not: {} }
 
+/** Returns the numbers that some schemas have for a keyword. */
+export const numbersOf = (schemas: Node[], keyword: string): number[] =>
+  schemas.map((schema) => schema[keyword]).filter((value) => typeof value === 'number')
+
 /** Returns the types that a value may have that all of some schemas describe; undefined where none says. */
 export function commonTypes(schemas: Node[]): string[] | undefined {
   const given = schemas.flatMap(({ type }) => (type === undefined ? [] : [[type].flat().map(String)]))

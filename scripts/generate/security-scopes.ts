@@ -1,7 +1,7 @@
 import { isScope } from '../../src/http/scopes.ts'
-import { securityScheme } from './credentials.ts'
 import { join } from './json-pointer.ts'
 import { type Document, endpoints, securityPlace } from './openapi-document.ts'
+import { securityScheme } from './security-schemes.ts'
 
 /** One scope that an operation asks of a security scheme, with the pointer to the list that names it. */
 type NeededScope = { pointer: string; scheme: string; scope: string }

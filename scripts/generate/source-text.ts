@@ -1,6 +1,3 @@
-/** Returns a text as a word of a POSIX shell. */
-export const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-
 /** Returns a text as a string literal of TypeScript. */
 export const stringLiteral = (text: string): string =>
   `'${JSON.stringify(text)
@@ -12,11 +9,8 @@ export const stringLiteral = (text: string): string =>
 /** Both end a line of a comment. */
 const escaped = (separator: string): string => `\\u${separator.charCodeAt(0).toString(16)}`
 
-/** Columns of a line in the docs page's column of samples. */
-const sampleWidth = 56
-
-/** Returns a value of JSON, in which integers may be bigints, as an expression of TypeScript in lines of some width. */
-export function literal(value: unknown, width = sampleWidth, indent = ''): string {
+/** Returns a value of JSON, in which integers may be bigints, as an expression of TypeScript in lines of `width` columns. */
+export function literal(value: unknown, width: number, indent = ''): string {
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'string') return stringLiteral(value)
   if (typeof value !== 'object' || value === null) return String(value)

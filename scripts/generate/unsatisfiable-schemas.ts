@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
-import { limitProblem } from './contradictory-limits.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
+import { matchesPattern } from './pattern-matching.ts'
+import { limitProblem } from './schema-limits.ts'
 import { commonTypes, partsOf } from './schema-parts.ts'
 import { typeOfValue } from './schema-types.ts'
-import { type Node, walkSchemas } from './walk-document.ts'
+import { isNode, type Node, walkSchemas } from './walk-document.ts'
 
 /** A schema that no value satisfies, and why. */
 type Contradiction = { schema: Node; reason: string }
@@ -13,19 +14,22 @@ type Contradiction = { schema: Node; reason: string }
 /** The reason of a schema that is false, or refers to one. */
 const nothing = 'nothing is allowed there'
 
-/** The most schemas that are looked at below one, and the most around one: what is beyond is taken for satisfiable. */
+/**
+ * The most schemas that are looked at below one, and the most calls of `search` inside each other, which bound the stack:
+ * what is beyond is taken for satisfiable.
+ */
 const mostSteps = 10_000
 const deepest = 100
 
 /**
- * Returns one line for each schema object of a document that no value satisfies, where a client could do nothing right:
- * parts of an allOf, or a discriminator and the schema that it names, that exclude each other, or a schema that asks for
- * itself without an end. `false` says so itself, and below `not` and `if` it may be meant.
+ * Returns one line for each schema that no value satisfies: an allOf or a discriminator that contradicts itself, or a
+ * schema that requires itself without an end. A schema false, and what stands below not and if, is deliberate and not
+ * reported.
  */
 export function unsatisfiableSchemas(document: Document): string[] {
   const places = new Map<Node, string>()
-  walkSchemas(document, (schema, pointer) => {
-    if (!/\/(not|if)(\/|$)/.test(pointer)) places.set(schema, pointer)
+  walkSchemas(document, (schema, pointer, members) => {
+    if (!members.includes('not') && !members.includes('if')) places.set(schema, pointer)
   })
   const satisfiable = new Set<Node>()
   const found = new Map<Node, string>()
@@ -42,21 +46,33 @@ export function unsatisfiableSchemas(document: Document): string[] {
 
 function searcher(document: Document, satisfiable: Set<Node>) {
   let steps = 0
+  let depth = 0
 
   /** Looks for a contradiction in a schema, or in what each of its values must hold; `within` are the schemas around it. */
   function search(schema: Node, within: Node[]): Contradiction | undefined {
-    if (satisfiable.has(schema) || ++steps > mostSteps) return undefined
+    if (satisfiable.has(schema) || depth === deepest || ++steps > mostSteps) return undefined
     if (within.includes(schema)) return { schema, reason: 'each value would hold another one, without an end' }
-    const target = typeof schema.$ref === 'string' ? [resolve(document, schema.$ref) as Schema] : []
-    // What refers to a schema is not the one that holds itself.
-    const inside = target.length > 0 ? within : [...within, schema]
-    for (const part of [...target, ...schemasIn(schema, 'allOf')]) {
+    depth++
+    try {
+      const contradiction = searchParts(schema, within)
+      if (contradiction === undefined) satisfiable.add(schema)
+      return contradiction
+    } finally {
+      depth--
+    }
+  }
+
+  function searchParts(schema: Node, within: Node[]): Contradiction | undefined {
+    const inside = [...within, schema]
+    const target = typeof schema.$ref === 'string' ? (resolve(document, schema.$ref) as Schema) : undefined
+    // A reference does not contain its target: only the target can contain itself.
+    const below = isNode(target) ? search(target, within) : undefined
+    if (below !== undefined) return below
+    for (const part of schemasIn(schema, 'allOf')) {
       const contradiction = isNode(part) ? search(part, inside) : undefined
       if (contradiction !== undefined) return contradiction
     }
-    const contradiction = together(schema, [schema], [], inside)
-    if (contradiction === undefined) satisfiable.add(schema)
-    return contradiction
+    return together(schema, [schema], [], inside)
   }
 
   /**
@@ -95,8 +111,6 @@ function searcher(document: Document, satisfiable: Set<Node>) {
 }
 
 const isList = (value: unknown): value is Schema[] => Array.isArray(value)
-
-const isNode = (schema: unknown): schema is Node => typeof schema === 'object' && schema !== null
 
 /** Returns why schemas of one value exclude each other, as far as they say so themselves. */
 function clash(schemas: Node[]): string | undefined {
@@ -140,7 +154,7 @@ const firstItem = (schema: Node): Schema[] =>
 function propertySchemas(schema: Node, name: string): Schema[] {
   const properties = Object(schema.properties) as Record<string, Schema>
   const patterns = Object.entries(Object(schema.patternProperties) as Record<string, Schema>)
-  const matching = patterns.filter(([pattern]) => new RegExp(pattern, 'u').test(name)).map(([, below]) => below)
+  const matching = patterns.filter(([pattern]) => matchesPattern(pattern, name)).map(([, below]) => below)
   const own = Object.hasOwn(properties, name) ? [properties[name] as Schema] : []
   const described = [...own, ...matching]
   return described.length > 0 ? described : schemasIn(schema, 'additionalProperties')

@@ -18,29 +18,31 @@ function held(value: unknown, { shape }: Member): [keys: string[], held: unknown
 }
 
 /**
- * Calls `visit` for an object of an OpenAPI document and for each object below it, parents first, with its kind and its
- * pointer. What stands in a document as plain data, such as an example, is not visited.
+ * Calls `visit` for an object of an OpenAPI document and for each object below it, parents first, with its kind, its
+ * pointer and the members that lead to it. A member is `properties` or `not`, never the name of a property. What stands in
+ * a document as plain data, such as an example, is not visited.
  */
 export function walk(
   node: Node,
   kind: Kind,
   pointer: string,
-  visit: (node: Node, kind: Kind, pointer: string) => void,
+  visit: (node: Node, kind: Kind, pointer: string, members: string[]) => void,
+  members: string[] = [],
 ): void {
-  visit(node, kind, pointer)
+  visit(node, kind, pointer, members)
   for (const [name, value] of Object.entries(node)) {
     const member = memberOf(kind, name)
     if (member === undefined) continue
     for (const [keys, below] of held(value, member)) {
-      if (isNode(below)) walk(below, member.kind, join(pointer, name, ...keys), visit)
+      if (isNode(below)) walk(below, member.kind, join(pointer, name, ...keys), visit, [...members, name])
     }
   }
 }
 
 /** Calls `visit` for each schema of a document that is an object, wherever it stands. */
-export function walkSchemas(document: object, visit: (schema: Node, pointer: string) => void): void {
-  walk(document as Node, 'document', '#', (node, kind, pointer) => {
-    if (kind === 'schema') visit(node, pointer)
+export function walkSchemas(document: object, visit: (schema: Node, pointer: string, members: string[]) => void): void {
+  walk(document as Node, 'document', '#', (node, kind, pointer, members) => {
+    if (kind === 'schema') visit(node, pointer, members)
   })
 }
 

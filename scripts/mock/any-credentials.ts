@@ -3,8 +3,8 @@ import { type ApiKeyPlace, apiKeyVerifier } from '../../src/auth/api-key.ts'
 import { basicVerifier } from '../../src/auth/basic.ts'
 import { bearerVerifier } from '../../src/auth/bearer.ts'
 import type { Verifier, Verifiers } from '../../src/openapi/security.ts'
-import { securityScheme } from '../generate/credentials.ts'
 import { type Document, endpoints } from '../generate/openapi-document.ts'
+import { securityScheme } from '../generate/security-schemes.ts'
 import { scopesOf } from '../generate/security-scopes.ts'
 
 /**

@@ -35,7 +35,7 @@ t.test('a lock of flock ends with its process', { skip }, async (t) => {
   const script = join(directory, 'stuck.mjs')
   writeFileSync(
     script,
-    `import { lockByProgram, lockTokensFile } from ${JSON.stringify(resolve('src/cli/token-file-lock.ts'))}
+    `import { lockByProgram } from ${JSON.stringify(resolve('src/cli/token-file-lock.ts'))}
     await lockByProgram(${JSON.stringify(path)}, ${long})
     console.log('locked')
     for (;;);`,

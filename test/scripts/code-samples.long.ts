@@ -44,6 +44,36 @@ t.test('an operation has its samples and says its operationId; the document is l
   )
 })
 
+t.test('samples have placeholders for every credential of the first security requirement', async (t) => {
+  const schemes = {
+    header: { type: 'apiKey', in: 'header', name: 'X-Key' },
+    query: { type: 'apiKey', in: 'query', name: 'key' },
+    cookie: { type: 'apiKey', in: 'cookie', name: 'sid' },
+    basic: { type: 'http', scheme: 'BASIC' },
+    connect: { type: 'openIdConnect', openIdConnectUrl: 'https://example.com/' },
+    certificate: { type: 'mutualTLS' },
+  }
+  const sourcesOf = (...names: string[]) => {
+    const security = [Object.fromEntries(names.map((name) => [name, []]))]
+    const paths = { '/a': { get: { operationId: 'a', security, responses: {} } } }
+    const [[, operation] = []] = shownOperations({ ...plants, paths, components: { securitySchemes: schemes } })
+    return ['curl', 'TypeScript client', 'fetch'].map((label) => sourceOf(operation as Shown, label))
+  }
+  const all = sourcesOf('header', 'query', 'cookie', 'basic')
+  for (const source of all) {
+    t.match(source, /X-Key'?: '?API_KEY/)
+    t.match(source, /Authorization'?: '?Basic <CREDENTIALS>/)
+    t.match(source, /Cookie'?: '?sid=API_KEY/)
+  }
+  t.match(all[0], 'a?key=API_KEY')
+  t.match(all[2], 'a?key=API_KEY')
+  const [curl, client] = sourcesOf('connect', 'header')
+  t.match(curl, 'Authorization: Bearer <ACCESS_TOKEN>')
+  t.match(client, "token: '<ACCESS_TOKEN>'")
+  t.match(client, "headers: { 'X-Key': 'API_KEY' }")
+  for (const source of sourcesOf('certificate')) t.notMatch(source, /Authorization|token|headers/)
+})
+
 t.test('samples of the document take precedence', async (t) => {
   const own = [{ lang: 'ruby', label: 'Ruby', source: 'puts 1' }]
   const document = { ...plants, paths: { '/a': { get: { operationId: 'a', 'x-codeSamples': own, responses: {} } } } }

@@ -62,6 +62,7 @@ async function startDev(t: Test) {
   let seenUntil = { stdout: 0, stderr: 0 }
   const output = () => dev.output.stdout.slice(seenUntil.stdout) + dev.output.stderr.slice(seenUntil.stderr)
   return {
+    directory,
     stop: dev.stop,
     /** Waits for a pattern in the output since the last call; returns that output. */
     async sees(pattern: RegExp) {
@@ -94,7 +95,7 @@ async function startDev(t: Test) {
 t.test(
   'the last good service goes on until a changed document, with its handler, is served in its place',
   async (t) => {
-    const { sees, ask, edit, stop } = await startDev(t)
+    const { directory, sees, ask, edit, stop } = await startDev(t)
     const create = (name: string) => ask('/plants', { method: 'POST', body: JSON.stringify({ id: 1, name }) })
     await sees(/^dev: builds the service for http:.*\n/m)
     const waiting = create('first')
@@ -136,6 +137,7 @@ t.test(
     await sleep(700)
     edit('openapi/plant-store.yaml', '  version: 1.0.0', '  version: 1.0.1')
     await sees(/plant-store 1\.0\.1 on/)
+    t.match(readFileSync(join(directory, 'dist/docs/try.html'), 'utf8'), 'GET /plants/{plant-id}')
     t.same(await ask('/plants'), [200, '[{"id":3,"name":"Monstera deliciosa"}]'])
     t.same(await ask('/plants/9223372036854775807'), [200, '{"name":"Monstera deliciosa"}'])
     t.match(await ask('/plants/9223372036854775808'), [400, /path\/plant-id must be an int64 integer/])

@@ -115,6 +115,13 @@ t.test('each method of a document is sent, with a body where one is described', 
     ],
   )
   t.notOk('content-type' in (got.at(-1)?.headers ?? {}))
+  const sent = got.length
+  for (const name of ['.', '..']) {
+    const { status } = await page.send({ name }, 'GET /files/{name}')
+    t.equal(status, 'Not sent: a browser cannot send "." or ".." in a path', name)
+  }
+  t.match(await page.send({ name: '...' }, 'GET /files/{name}'), { status: /^200/ })
+  t.equal(got.length, sent + 1)
   t.same(await violations(page), [])
 })
 

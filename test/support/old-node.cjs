@@ -1,2 +1,2 @@
-/** Required first, makes a process take itself for one of Node 18.20.8, although it lacks nothing that Node 18 lacks. */
+/** Preloaded with --require, makes process.versions.node 18.20.8; the APIs stay those of the running Node. */
 Object.defineProperty(process.versions, 'node', { value: '18.20.8' })

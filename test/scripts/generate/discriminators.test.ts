@@ -61,6 +61,10 @@ t.test('an alternative that is a union has the names by which the mapping calls 
   t.same(namesIn(union({ a: '#/components/schemas/A' }), schemas), [['a'], ['B']])
   t.same(namesIn(union({ a: 'A', pair: 'Pair' }), schemas), [['pair', 'a'], ['B']])
   t.same(namesIn(union(), schemas), [['Pair'], ['B']])
+  // The text behind the length of the prefix would be the name of a schema.
+  const elsewhere = { Pair: { oneOf: [{ $ref: '#/components/headers/A' }] } }
+  t.equal('#/components/headers/'.length, '#/components/schemas/'.length)
+  t.same(namesIn(union({ a: 'A', pair: 'Pair' }), elsewhere), [['pair'], ['B']])
 })
 
 t.test('what inherits a discriminator allows its own name and those below it', async (t) => {

@@ -10,13 +10,13 @@ const schema = (more: unknown) => ({ ...valid, components: { schemas: { A: more 
 t.test('what is not in the shape of OpenAPI is refused with its place', async (t) => {
   const cases: [document: unknown, place: string, problem: string][] = [
     [null, '#', 'must be an object, not null'],
-    [{ info: valid.info }, '#/openapi', 'must be a text, not missing'],
+    [{ info: valid.info }, '#/openapi', 'is missing; add a text'],
     [{ ...valid, info: { title: 1, version: '1' } }, '#/info', 'must be an object with a title and a version'],
     [{ ...valid, security: [{ a: null }] }, '#/security', 'must be a list of objects with a list of scopes for each'],
     [{ ...valid, paths: [] }, '#/paths', 'must be an object, not []'],
     [operation({ parameters: null }), '#/paths/~1a/get/parameters', 'must be a list, not null'],
     [operation({ parameters: [1] }), '#/paths/~1a/get/parameters/0', 'must be an object, not 1'],
-    [operation({ parameters: [{ in: 'body' }] }), '#/paths/~1a/get/parameters/0/name', 'must be a text, not missing'],
+    [operation({ parameters: [{ in: 'body' }] }), '#/paths/~1a/get/parameters/0/name', 'is missing; add a text'],
     [operation({ operationId: 1 }), '#/paths/~1a/get/operationId', 'must be a text, not 1'],
     [operation({ requestBody: { required: 'no' } }), '#/paths/~1a/get/requestBody/required', 'must be true or false'],
     [schema(null), '#/components/schemas/A', 'must be an object, not null'],
@@ -32,10 +32,34 @@ t.test('what is not in the shape of OpenAPI is refused with its place', async (t
     [schema({ $ref: 1 }), '#/components/schemas/A/$ref', 'must be a text; correct it'],
     [
       { ...valid, components: { securitySchemes: { a: { type: 'http', scheme: 1 } } } },
-      '#/components/securitySchemes',
-      '',
+      '#/components/securitySchemes/a/scheme',
+      'must be a text, not 1; correct it',
     ],
-    [{ ...valid, components: { securitySchemes: { a: {} } } }, '#/components/securitySchemes', 'must be an object of'],
+    [
+      { ...valid, components: { securitySchemes: { a: {} } } },
+      '#/components/securitySchemes/a/type',
+      'is missing; add a text',
+    ],
+    [
+      { ...valid, components: { securitySchemes: { a: { $ref: '#/components/securitySchemes/a' } } } },
+      '#/components/securitySchemes/a/$ref',
+      '#/components/securitySchemes/a leads to no securityScheme; correct it',
+    ],
+    [
+      { ...valid, components: { securitySchemes: { a: { $ref: '#/components/securitySchemes/b' } } } },
+      '#/components/securitySchemes/a/$ref',
+      '#/components/securitySchemes/b leads to no securityScheme; correct it',
+    ],
+    [
+      operation({ parameters: [{ name: 'a', in: 'query', examples: { a: { $ref: '#/components/examples/A' } } }] }),
+      '#/paths/~1a/get/parameters/0/examples/a/$ref',
+      '#/components/examples/A leads to no example; correct it',
+    ],
+    [
+      { ...valid, components: { examples: { A: { $ref: '#/components/examples/A' } } } },
+      '#/components/examples/A/$ref',
+      '#/components/examples/A leads to no example; correct it',
+    ],
     ...[{}, null, { url: '/', variables: [] }, { url: '/{a}', variables: { a: {} } }, { url: 'http://[' }].map(
       (server): [unknown, string, string] => [
         { ...valid, servers: [server] },
@@ -84,7 +108,6 @@ t.test('extensions and plain data have any shape, and a reference needs no other
 
 t.test('generating refuses it before anything else', async (t) => {
   await t.rejects(filesOf(operation({ parameters: null }) as unknown as Document, 'a.yaml'), {
-    message:
-      'a.yaml cannot be served as it says:\n  #/paths/~1a/get/parameters: must be a list, not null; fill it in or leave it out',
+    message: 'a.yaml cannot be served as it says:\n  #/paths/~1a/get/parameters: must be a list, not null; correct it',
   })
 })

@@ -7,13 +7,14 @@ const text = (more: Partial<Parameter>, value: unknown) =>
     .map(pairText)
     .join('&')
 
-t.test('an array is repeated in a query, or joined by the delimiter of its style', async (t) => {
+t.test('an array is repeated in a query or in cookies, or joined by the delimiter of its style', async (t) => {
   const value = ['x,y', 2n ** 63n - 1n, true]
   t.equal(text({}, value), 'a%20b=x%2Cy&a%20b=9223372036854775807&a%20b=true')
   t.equal(text({ explode: false }, value), 'a%20b=x%2Cy,9223372036854775807,true')
   t.equal(text({ style: 'spaceDelimited' }, value), 'a%20b=x%2Cy%209223372036854775807%20true')
   t.equal(text({ style: 'pipeDelimited' }, value), 'a%20b=x%2Cy%7C9223372036854775807%7Ctrue')
-  t.equal(text({ in: 'cookie' }, value), 'a%20b=x%2Cy,9223372036854775807,true')
+  t.equal(text({ in: 'cookie' }, value), 'a%20b=x%2Cy&a%20b=9223372036854775807&a%20b=true')
+  t.equal(text({ in: 'cookie', explode: false }, value), 'a%20b=x%2Cy,9223372036854775807,true')
   t.equal(text({}, []), '')
 })
 

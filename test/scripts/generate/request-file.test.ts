@@ -70,6 +70,7 @@ const components = {
     cookie: { type: 'apiKey', in: 'cookie', name: 'key' },
     basic: { type: 'http', scheme: 'Basic' },
     token: { type: 'http', scheme: 'bearer' },
+    certificate: { type: 'mutualTLS' },
   },
 }
 const responses = { 204: { description: 'Done.' } }
@@ -105,7 +106,7 @@ const shelves = {
       },
       put: {
         operationId: 'replaceBooks',
-        security: [{ 'api.key': [], basic: [] }],
+        security: [{ 'api.key': [], basic: [], certificate: [] }],
         parameters: [
           { in: 'path', name: 'shelf', required: true, schema: { type: 'integer', format: 'int64', examples: [7] } },
         ],

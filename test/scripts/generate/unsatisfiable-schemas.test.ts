@@ -103,6 +103,7 @@ t.test('what some value satisfies is not told', async (t) => {
     { enum: [] },
     { anyOf: [false, text] },
     { not: { type: 'string', enum: [1] }, if: { type: 'string', enum: [1] } },
+    { not: { properties: { a: { type: 'string', enum: [1] } } } },
     { ...integer, exclusiveMinimum: 0, exclusiveMaximum: 2 },
     { enum: [{ a: 1 }, null], const: { a: 1 } },
     { type: 'array', minItems: 1 },
@@ -114,6 +115,37 @@ t.test('what some value satisfies is not told', async (t) => {
 t.test('a schema whose parts ask for it together ends', async (t) => {
   const A = { ...ref('B'), type: 'object', required: ['next'], properties: { next: ref('A') } }
   t.same(problems({ A, B: { properties: { next: {} } } }), [])
+})
+
+t.test('a schema that requires itself beside a reference is told', async (t) => {
+  const A = { ...ref('B'), type: 'object', required: ['next'], properties: { next: ref('A') } }
+  t.same(problems({ A, B: {} }), [line('A', 'next: each value would hold another one, without an end')])
+})
+
+t.test('references that lead to each other, and long chains of them, end', async (t) => {
+  t.same(problems({ A: ref('B'), B: ref('A') }), [])
+  const holding = (schema: object) => ({ type: 'object', required: ['next'], properties: { next: schema } })
+  const chain = (count: number, last: object) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [
+        `S${index}`,
+        index + 1 === count ? last : holding(ref(`S${index + 1}`)),
+      ]),
+    )
+  t.same(problems(chain(2000, text)), [])
+  t.same(problems(chain(2000, ref('S0'))), [], 'a circle of that length is not found')
+  t.same(problems(chain(2000, { type: 'string', enum: [1] })), [line('S1999', '[1] has no value of its type')])
+  const circle = problems(chain(20, holding(ref('S0'))))
+  t.equal(circle.length, 20)
+})
+
+t.test('properties that have the names of keywords are checked', async (t) => {
+  const never = () => ({ type: 'string', enum: [1] })
+  t.same(problems({ A: { properties: { if: never(), not: { properties: { a: never() } } } }, not: never() }), [
+    line('A/properties/if', '[1] has no value of its type'),
+    line('A/properties/not/properties/a', '[1] has no value of its type'),
+    line('not', '[1] has no value of its type'),
+  ])
 })
 
 t.test('alternatives that multiply end', async (t) => {

@@ -1,3 +1,4 @@
+import { numbersOf } from './schema-parts.ts'
 import type { Node } from './walk-document.ts'
 
 /** The keywords that bound values of a type from below and from above. */
@@ -12,18 +13,15 @@ const limits: Record<string, [low: string, high: string]> = {
 /** Returns why the limits of schemas of one value, which has this type, exclude each other. */
 export function limitProblem(schemas: Node[], type: string): string | undefined {
   const [least, most] = limits[type] ?? ['', '']
-  const low = Math.max(...numbers(schemas, least))
-  const high = Math.min(...numbers(schemas, most))
+  const low = Math.max(...numbersOf(schemas, least))
+  const high = Math.min(...numbersOf(schemas, most))
   if (low > high) return `${least} ${low} is above ${most} ${high}`
   if (least !== 'minimum') return undefined
-  const above = Math.max(...numbers(schemas, 'exclusiveMinimum'))
-  const below = Math.min(...numbers(schemas, 'exclusiveMaximum'))
+  const above = Math.max(...numbersOf(schemas, 'exclusiveMinimum'))
+  const below = Math.min(...numbersOf(schemas, 'exclusiveMaximum'))
   if (above >= high || above >= below || low >= below) return 'its exclusive limits leave no number'
   if (type === 'number') return undefined
   const first = Math.max(Math.ceil(low), Math.floor(above) + 1)
   const last = Math.min(Math.floor(high), Math.ceil(below) - 1)
   return first > last ? 'its limits leave no integer' : undefined
 }
-
-const numbers = (schemas: Node[], keyword: string): number[] =>
-  schemas.map((schema) => schema[keyword]).filter((value) => typeof value === 'number')

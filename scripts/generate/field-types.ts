@@ -10,7 +10,7 @@ const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every
 
 /** What the types of fields are called, and what checks them. */
 export const fieldTypes: Record<
-  'text' | 'flag' | 'texts' | 'type' | 'list' | 'place' | 'info' | 'servers' | 'security' | 'schemes' | 'discriminator',
+  'text' | 'flag' | 'texts' | 'type' | 'list' | 'place' | 'info' | 'servers' | 'security' | 'discriminator',
   [expected: string, isValid: (value: unknown) => boolean]
 > = {
   text: ['a text', isText],
@@ -31,7 +31,6 @@ export const fieldTypes: Record<
     'a list of objects with a list of scopes for each scheme',
     (value) => Array.isArray(value) && value.every((one) => isNode(one) && Object.values(one).every(isTexts)),
   ],
-  schemes: ['an object of security schemes', (value) => isNode(value) && Object.values(value).every(isScheme)],
   discriminator: [
     'an object with a propertyName and a mapping to texts',
     (value) =>
@@ -40,11 +39,6 @@ export const fieldTypes: Record<
       (value.mapping === undefined || (isNode(value.mapping) && Object.values(value.mapping).every(isText))),
   ],
 }
-
-const isScheme = (value: unknown): boolean =>
-  isNode(value) &&
-  (isText(value.type) || isText(value.$ref)) &&
-  [value.scheme, value.in, value.name].every((field) => field === undefined || isText(field))
 
 function isServer(server: unknown): boolean {
   if (!isNode(server) || !isText(server.url)) return false
@@ -69,7 +63,6 @@ const fields: Partial<Record<Kind, Record<string, FieldType>>> = {
     servers: { is: 'servers' },
     security: { is: 'security' },
   },
-  components: { securitySchemes: { is: 'schemes' } },
   pathItem: { ...words, servers: { is: 'servers' } },
   operation: { ...words, operationId: { is: 'text' }, servers: { is: 'servers' }, security: { is: 'security' } },
   parameter: {
@@ -83,6 +76,12 @@ const fields: Partial<Record<Kind, Record<string, FieldType>>> = {
   requestBody: { ...words, required: { is: 'flag' } },
   response: words,
   header: { ...words, required: { is: 'flag' } },
+  securityScheme: {
+    type: { is: 'text', isRequired: true },
+    scheme: { is: 'text' },
+    in: { is: 'text' },
+    name: { is: 'text' },
+  },
   schema: {
     ...words,
     title: { is: 'text' },

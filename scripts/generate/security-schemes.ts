@@ -1,0 +1,42 @@
+import { type Document, endpoints, locate, schemePlace } from './openapi-document.ts'
+
+type SecurityScheme = {
+  type: string
+  scheme?: string
+  in?: Credential['in']
+  name?: string
+  flows?: unknown
+}
+
+/** Where a credential stands in a request, and what stands before it there. */
+export type Credential = { in: 'header' | 'query' | 'cookie'; name: string; prefix: string }
+
+/** Returns a security scheme of a document, by its name. */
+export const securityScheme = (document: Document, name: string): SecurityScheme =>
+  locate<SecurityScheme>(document, schemePlace(name))
+
+/** Returns the headers that carry API keys of the operations of a document, each once. */
+export function apiKeyHeaders(document: Document): string[] {
+  const names = endpoints(document).flatMap(({ security }) => security.flatMap((one) => Object.keys(one)))
+  const schemes = names.map((name) => securityScheme(document, name))
+  const headers = schemes.flatMap(({ type, in: place, name = '' }) =>
+    type === 'apiKey' && place === 'header' ? [name] : [],
+  )
+  return [...new Set(headers)]
+}
+
+/** Types whose credential is a bearer token. */
+const tokenTypes = ['oauth2', 'openIdConnect']
+
+/**
+ * Returns where the credential of a security scheme goes (OpenAPI 3.1 section 4.8.27). Returns undefined where requests
+ * carry none, as with mutualTLS.
+ */
+export function credentialOf(document: Document, name: string): Credential | undefined {
+  const { type, scheme, in: place = 'header', name: key = '' } = securityScheme(document, name)
+  if (type === 'apiKey') return { in: place, name: key, prefix: '' }
+  const authScheme = tokenTypes.includes(type) ? 'bearer' : type === 'http' ? scheme : undefined
+  if (authScheme === undefined) return undefined
+  const [first = '', ...more] = authScheme.toLowerCase()
+  return { in: 'header', name: 'Authorization', prefix: `${first.toUpperCase()}${more.join('')} ` }
+}

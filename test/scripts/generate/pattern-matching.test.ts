@@ -1,0 +1,30 @@
+import t from 'tap'
+import { exampleOf } from '../../../scripts/generate/example-values.ts'
+import { matchesPattern } from '../../../scripts/generate/pattern-matching.ts'
+
+t.test('a pattern matches with the flag u, and an invalid one matches nothing', async (t) => {
+  t.equal(matchesPattern('^\\p{L}.$', 'ä\u{1f600}'), true)
+  t.equal(matchesPattern('^a$', 'b'), false)
+  t.equal(matchesPattern('(', '('), false)
+})
+
+t.test('a pattern that backtracks without an end takes 200 ms at most', async (t) => {
+  const began = performance.now()
+  t.equal(matchesPattern('^(\\w+)+!$', 'x'.repeat(60)), false)
+  t.ok(performance.now() - began < 2000)
+  t.equal(matchesPattern('^a$', 'a'), true, 'the next one is matched')
+})
+
+t.test('the example of such a pattern is made or given up in time', async (t) => {
+  const document = { openapi: '3.1.0', info: { title: 'a', version: '1' } }
+  const text = (more: object) => exampleOf(document, { type: 'string', ...more })
+  const began = performance.now()
+  t.match(text({ pattern: '^(\\w+)+!$', minLength: 28 }), /^a{841}!$/)
+  t.equal(text({ pattern: '^(\\w+)+(?=x)!$', minLength: 40 }), '')
+  t.ok(performance.now() - began < 4000)
+  t.equal(text({ pattern: '^a*$', minLength: 3 }), 'aaa')
+  t.equal(text({ pattern: '^(?=x)\\w+$', minLength: 3 }), 'xxx')
+  t.equal(text({ pattern: 'b|^$' }), 'b')
+  t.equal(text({ minLength: 3 }), 'xxx')
+  t.equal(text({ maxLength: 3 }), '')
+})

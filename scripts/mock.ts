@@ -36,8 +36,8 @@ app.addHook('preHandler', ({ headers: { prefer }, routeOptions }, reply, done) =
   const { operationId } = routeOptions.schema as { operationId: string }
   const chosen = preferredReply(document, operations.get(operationId) as Endpoint, String(prefer ?? ''))
   if (chosen === undefined) return done()
-  for (const [name, value] of Object.entries(chosen.headers)) if (!reply.hasHeader(name)) reply.header(name, value)
-  preferred.run(chosen, done)
+  reply.header('preference-applied', chosen.applied)
+  preferred.run(chosen.outcome, done)
 })
 try {
   await registerOperations(app, { routes, handlers, verifiers: await anyCredentials(app, document) })

@@ -1,41 +1,55 @@
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
+import type { Outcome } from '../../src/openapi/send-response.ts'
 import { exampleOf, madeValue } from './example-values.ts'
+import { isInt64 } from './inexact-integers.ts'
 import { resolve } from './json-pointer.ts'
-import type { Document, Endpoint, Response } from './openapi-document.ts'
+import type { Document, Endpoint, Located, Response } from './openapi-document.ts'
+import { headersOf, isGiven } from './response-headers.ts'
+import { partsOf } from './schema-parts.ts'
 
 type Example = { value?: unknown }
 
 /** A media type or a parameter. */
 export type WithExample = { schema?: Schema; example?: unknown; examples?: Record<string, Example> }
 
-type Reply = { status: number; body: unknown }
-
 /** Returns the answer of an operation that succeeds, as the document shows it: the first 2xx, else its first response. */
-export function exampleReply(document: Document, endpoint: Endpoint): Reply {
+export function exampleReply(document: Document, endpoint: Endpoint): Outcome {
   const { status, response } = successOf(endpoint)
-  return { status, body: exampleBody(document, response) }
+  return { status, ...exampleHeaders(document, response), body: exampleBody(document, response) }
 }
 
 /**
  * Returns the same answer with other bodies, should the example not be what its schema says: one made of the examples of
  * the schema, and one without any.
  */
-export function madeReplies(document: Document, endpoint: Endpoint): Reply[] {
+export function madeReplies(document: Document, endpoint: Endpoint): Outcome[] {
   const { status, response } = successOf(endpoint)
   return Object.values(response.content ?? {})
     .slice(0, 1)
     .flatMap(({ schema = {} }) => [exampleOf(document, schema), madeValue(document, schema)])
-    .map((body) => ({ status, body }))
+    .map((body) => ({ status, ...exampleHeaders(document, response), body }))
 }
 
 /** Each operation has a response: one without is refused. */
-function successOf({ responses }: Endpoint): { status: number; response: Response } {
+function successOf({ responses }: Endpoint): { status: number; response: Located<Response> } {
   const statuses = Object.keys(responses)
   const status = (statuses.find((each) => each.startsWith('2')) ?? statuses[0]) as string
   return {
     status: Number(status.replace('XX', '00').replace('default', '200')),
-    response: responses[status] as Response,
+    response: responses[status] as Located<Response>,
   }
+}
+
+/** Returns the headers that a handler gives with a response, as the document shows them, each int64 a bigint; none for none. */
+export function exampleHeaders(document: Document, response: Located<Response>): Pick<Outcome, 'headers'> {
+  const shown = headersOf(document, response)
+    .filter(([name]) => isGiven(name))
+    .map(([name, header]) => {
+      const value = exampleOfContent(document, header as WithExample)
+      const isExact = partsOf(document, header.schema ?? true).some(({ schema }) => isInt64(schema))
+      return [name, isExact && Number.isInteger(value) ? BigInt(value as number) : value]
+    })
+  return shown.length === 0 ? {} : { headers: Object.fromEntries(shown) }
 }
 
 /** Returns the body of a response, as the document shows it: the example of a name, else the first; undefined for none. */

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { exactReply, type Int64Replies, replyPlace } from '../../src/client/exact-reply.ts'
+import type { Int64Replies } from '../../src/client/exact-reply.ts'
 import type { Operation, Routes } from '../../src/openapi/routes.ts'
 import type { Outcome } from '../../src/openapi/send-response.ts'
-import { createValidator, type Validator } from '../../src/openapi/validator.ts'
+import { createValidator } from '../../src/openapi/validator.ts'
 import { normalizedDocument } from './contract-files.ts'
 import { exampleReply, madeReplies } from './examples.ts'
 import type { Files } from './generated-files.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
+import { sendableReply } from './sendable-replies.ts'
 import { literal, memberOf, quotedName } from './source-text.ts'
 import { uncompilable } from './stub-compilation.ts'
 
@@ -41,8 +42,8 @@ export function handlerStubs(files: Files, before: Document | undefined): string
     .map((endpoint) => {
       const operation = byId.get(endpoint.operationId) as Operation
       const answers = [exampleReply(document, endpoint), ...madeReplies(document, endpoint)]
-        .flatMap((reply) => sendable(table, validator, operation, endpoint, reply) ?? [])
-        .map(({ status, body }) => `return { status: ${status}, body: ${literal(body, 110, '    ')} }`)
+        .flatMap((reply) => sendableReply({ table, validator, operation, endpoint }, reply) ?? [])
+        .map((outcome) => `return ${literalOf(outcome)}`)
       return [...answers, noAnswer].map((statement) => stubOf(endpoint, statement))
     })
   return compiled(choices, types)
@@ -55,6 +56,20 @@ function compiled(choices: string[][], types: string): string[] {
   const failed = uncompilable(first, types)
   const next = choices.map((each, index) => (failed.has(index) && each.length > 1 ? each.slice(1) : each))
   return next.every((each, index) => each === choices[index]) ? first : compiled(next, types)
+}
+
+/** Returns the expression of an outcome: on one line where it has no headers, or its values leave room. */
+function literalOf({ status, headers, body }: Outcome): string {
+  const membersOf = (indent: string) => [
+    `status: ${status}`,
+    ...(headers === undefined ? [] : [`headers: ${literal(headers, 110, indent)}`]),
+    `body: ${literal(body, 110, indent)}`,
+  ]
+  const line = `{ ${membersOf('    ').join(', ')} }`
+  if (headers === undefined || (line.length <= 110 && !line.includes('\n'))) return line
+  return `{\n${membersOf('      ')
+    .map((member) => `      ${member},\n`)
+    .join('')}    }`
 }
 
 const noAnswer = "throw new Error('this handler is not written yet')"
@@ -70,28 +85,4 @@ function stubOf({ operationId, parameters, requestBody }: Endpoint, statement: s
     `    ${statement}`,
     '  },',
   ].join('\n')
-}
-
-/**
- * Returns a reply as a handler gives it, each int64 a bigint, which is a number in an example of the document. Returns
- * undefined where the service would not send it.
- */
-function sendable(
-  table: Int64Replies,
-  validator: Validator,
-  { schema: { response } }: Operation,
-  { method, path }: Endpoint,
-  { status, body: shown }: Outcome,
-): Outcome | undefined {
-  const place = replyPlace(table, `${method} ${path}`, status)
-  const { content = {} } = response[status] ?? response[`${Math.trunc(status / 100)}XX`] ?? response.default ?? {}
-  const [media] = Object.values(content)
-  try {
-    const isExact = place === undefined || shown === undefined
-    const body = isExact ? shown : exactReply(JSON.stringify(shown), table, place)
-    if (media !== undefined) validator.response(media.schema)(body)
-    return { status, body }
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,7 @@
 import { join } from './json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from './openapi-document.ts'
 import { nameProblems } from './operation-ids.ts'
+import { headerProblems } from './response-headers.ts'
 import { typesOf } from './schema-types.ts'
 import { scopeProblems } from './security-scopes.ts'
 import { operationProblems } from './unsupported-operations.ts'
@@ -24,6 +25,7 @@ export function unsupportedFeatures(document: Document): string[] {
       ...operationProblems(document, endpoint),
       ...endpoint.parameters.flatMap((parameter) => parameterProblems(document, parameter)),
       ...contentProblems(endpoint),
+      ...Object.values(endpoint.responses).flatMap((response) => headerProblems(document, response)),
     ]),
     ...nameProblems(document),
     ...doubles(all),

@@ -79,7 +79,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
     ],
     // http/json-body.ts reads the body: 413, 503, 400
     validatorCompiler: partValidatorCompiler(operation, validator), // 400
-    handler: handle(parts, handlerInput(operation, validator), responseSender(operation)),
+    handler: handle(parts, handlerInput(operation, validator), responseSender(operation, validator)),
     serializerCompiler: replySerializerCompiler(schemas, validator), // 500
   }
 }

@@ -80,6 +80,20 @@ t.test('a new operation gets a handler that answers with its example, exactly', 
   t.same(await stubs(document, document), [])
 })
 
+t.test('a new handler gives the headers of its response', async (t) => {
+  const headers = {
+    'X-Total': { required: true, schema: int64, example: 7 },
+    ETag: { schema: { ...text, pattern: '^"', example: 'a' } },
+    'X-Request-Id': { required: true, schema: text },
+  }
+  const responses = (more: object = {}) => ({ 200: { ...json(text, 'b'), headers: { ...headers, ...more } } })
+  const strict = { 'X-Pattern': { required: true, schema: { ...text, pattern: '^(?=b)\\w$', minLength: 1 } } }
+  const document = documentOf({ a: { responses: responses() }, b: { responses: responses(strict) } })
+  const [first = '', second] = await stubs(document)
+  t.match(first, "    return { status: 200, headers: { 'X-Total': 7n }, body: 'b' }\n")
+  t.match(second, /throw/)
+})
+
 t.test('an example that breaks its schema gives way to a value that does not', async (t) => {
   const object = { type: 'object', properties: { id: int64, a: text } }
   await checkBodies(t, [

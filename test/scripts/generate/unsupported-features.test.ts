@@ -73,6 +73,13 @@ t.test('each place that cannot is told, with what to do', async (t) => {
   ])
 })
 
+t.test('a header that is described by content is refused, unless the service sends it itself', async (t) => {
+  const headers = { 'X-A': { content: json }, 'X-Request-Id': { content: json } }
+  t.same(problems({ responses: { 204: { headers } } }), [
+    '#/paths/~1a/get/responses/204/headers/X-A: header X-A: is described by a schema, not by content',
+  ])
+})
+
 const get = (operationId?: string) => ({ get: { operationId, responses: { 204: {} } } })
 const document = (more: object) =>
   ({ openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...more }) as Document

@@ -1,3 +1,4 @@
+import { isRange, kindOf } from '../../src/openapi/media-types.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import type { Outcome } from '../../src/openapi/send-response.ts'
 import { exampleOf, madeValue } from './example-values.ts'
@@ -12,10 +13,13 @@ type Example = { value?: unknown }
 /** A media type or a parameter. */
 export type WithExample = { schema?: Schema; example?: unknown; examples?: Record<string, Example> }
 
-/** Returns the answer of an operation that succeeds, as the document shows it: the first 2xx, else its first response. */
-export function exampleReply(document: Document, endpoint: Endpoint): Outcome {
+/**
+ * Returns the answer of an operation that succeeds, as the document shows it: the first 2xx, else its first response; in
+ * the media type `accept`, or in its first one.
+ */
+export function exampleReply(document: Document, endpoint: Endpoint, accept?: string): Outcome {
   const { status, response } = successOf(endpoint)
-  return { status, ...exampleHeaders(document, response), body: exampleBody(document, response) }
+  return { status, ...exampleHeaders(document, response), ...exampleBody(document, response, { accept }) }
 }
 
 /**
@@ -24,10 +28,10 @@ export function exampleReply(document: Document, endpoint: Endpoint): Outcome {
  */
 export function madeReplies(document: Document, endpoint: Endpoint): Outcome[] {
   const { status, response } = successOf(endpoint)
-  return Object.values(response.content ?? {})
+  return Object.entries(response.content ?? {})
     .slice(0, 1)
-    .flatMap(({ schema = {} }) => [exampleOf(document, schema), madeValue(document, schema)])
-    .map((body) => ({ status, ...exampleHeaders(document, response), body }))
+    .flatMap(([, { schema = {} }]) => [exampleOf(document, schema), madeValue(document, schema)])
+    .map((value) => ({ status, ...exampleHeaders(document, response), ...bodyOf(response, undefined, value) }))
 }
 
 /** Each operation has a response: one without is refused. */
@@ -52,11 +56,45 @@ export function exampleHeaders(document: Document, response: Located<Response>):
   return shown.length === 0 ? {} : { headers: Object.fromEntries(shown) }
 }
 
-/** Returns the body of a response, as the document shows it: the example of a name, else the first; undefined for none. */
-export function exampleBody(document: Document, response: Response, name?: string): unknown {
-  const [media] = Object.values((response.content ?? {}) as Record<string, WithExample>)
-  return media && exampleOfContent(document, media, name)
+type Choice = { name?: string | undefined; accept?: string | undefined }
+
+/**
+ * Returns the body of a response, as the document shows it: the example of a name, else the first; undefined for none. It
+ * is of the media type `accept`, or of the first one.
+ */
+export function exampleBody(document: Document, response: Response, { name, accept }: Choice = {}): ShownBody {
+  const media = response.content?.[mediaTypeOf(response, accept) ?? '']
+  return bodyOf(response, accept, media && exampleOfContent(document, media as WithExample, name))
 }
+
+type ShownBody = Pick<Outcome, 'contentType' | 'body'>
+
+function mediaTypeOf({ content = {} }: Response, accept: string | undefined): string | undefined {
+  return accept !== undefined && Object.hasOwn(content, accept) ? accept : Object.keys(content)[0]
+}
+
+/** Returns an example as a handler gives it: what is not JSON as text or bytes. */
+function bodyOf(response: Response, accept: string | undefined, value: unknown): ShownBody {
+  const mediaType = mediaTypeOf(response, accept)
+  if (mediaType === undefined) return { body: undefined }
+  const contentType = concreteType(mediaType)
+  const isNamed = contentType !== mediaType || Object.keys(response.content ?? {}).length > 1
+  const kind = kindOf(contentType)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const body = kind === 'json' ? value : kind === 'text' ? text : Buffer.from(typeof value === 'string' ? value : '')
+  return isNamed ? { contentType, body } : { body }
+}
+
+/** A media type of a range. */
+const ofRanges: Record<string, string> = {
+  '*/*': 'application/json',
+  'application/*': 'application/json',
+  'text/*': 'text/plain',
+  'image/*': 'image/png',
+}
+
+const concreteType = (mediaType: string): string =>
+  isRange(mediaType) ? (ofRanges[mediaType] ?? mediaType.replace(/\*.*/, 'x-example')) : mediaType
 
 /** Returns the example of a name of a media type or a parameter, else the first, else one made of its schema. */
 export function exampleOfContent(

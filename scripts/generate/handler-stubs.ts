@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Int64Replies } from '../../src/client/exact-reply.ts'
+import { negotiation } from '../../src/openapi/negotiation.ts'
 import type { Operation, Routes } from '../../src/openapi/routes.ts'
 import type { Outcome } from '../../src/openapi/send-response.ts'
 import { createValidator } from '../../src/openapi/validator.ts'
@@ -44,7 +45,8 @@ export function handlerStubs(files: Files, before: Document | undefined): string
       const answers = [exampleReply(document, endpoint), ...madeReplies(document, endpoint)]
         .flatMap((reply) => sendableReply({ table, validator, operation, endpoint }, reply) ?? [])
         .map((outcome) => `return ${literalOf(outcome)}`)
-      return [...answers, noAnswer].map((statement) => stubOf(endpoint, statement))
+      const isNegotiated = negotiation(operation.schema) !== undefined
+      return [...answers, noAnswer].map((statement) => stubOf(endpoint, isNegotiated, statement))
     })
   return compiled(choices, types)
 }
@@ -59,11 +61,12 @@ function compiled(choices: string[][], types: string): string[] {
 }
 
 /** Returns the expression of an outcome: on one line where it has no headers, or its values leave room. */
-function literalOf({ status, headers, body }: Outcome): string {
+function literalOf({ status, headers, contentType, body }: Outcome): string {
   const membersOf = (indent: string) => [
     `status: ${status}`,
     ...(headers === undefined ? [] : [`headers: ${literal(headers, 110, indent)}`]),
-    `body: ${literal(body, 110, indent)}`,
+    ...(contentType === undefined ? [] : [`contentType: ${literal(contentType)}`]),
+    `body: ${body instanceof Uint8Array ? 'new Uint8Array()' : literal(body, 110, indent)}`,
   ]
   const line = `{ ${membersOf('    ').join(', ')} }`
   if (headers === undefined || (line.length <= 110 && !line.includes('\n'))) return line
@@ -74,8 +77,9 @@ function literalOf({ status, headers, body }: Outcome): string {
 
 const noAnswer = "throw new Error('this handler is not written yet')"
 
-function stubOf({ operationId, parameters, requestBody }: Endpoint, statement: string): string {
+function stubOf({ operationId, parameters, requestBody }: Endpoint, isNegotiated: boolean, statement: string): string {
   const taken = [
+    ...(isNegotiated ? ['accept'] : []),
     ...(requestBody === undefined ? [] : ['body']),
     ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
   ]

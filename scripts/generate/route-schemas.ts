@@ -10,6 +10,7 @@ import {
   type Parameter,
   type Response,
 } from './openapi-document.ts'
+import { checkedContent } from './reply-schemas.ts'
 import { headersOf, isGiven } from './response-headers.ts'
 import { routerNames, servedPath } from './router-paths.ts'
 import { typesOf } from './schema-types.ts'
@@ -68,7 +69,7 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
     return described.length === 0 ? [] : [[part, objectOf(described, read)]]
   })
   const replies = Object.entries(responses).map(([status, response]) => {
-    const { content = {} } = response
+    const content = checkedContent(document, response)
     const described = headersOf(document, response).map(([name, { schema = true }]) => [name, read(schema)])
     return [
       status,

@@ -9,10 +9,16 @@ export type PreferredReply = { outcome: Outcome; applied: string }
 const preference = /(?:^|,)[ \t]*([\w-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g
 
 /**
- * Returns the reply that a request prefers with `code=STATUS` and `example=NAME`, among those of its operation. Returns
- * undefined when there is none: such a preference is ignored, as RFC 7240 has it.
+ * Returns the reply that a request prefers with `code=STATUS` and `example=NAME`, among those of its operation, in the
+ * media type `accept` or its first one. Returns undefined when there is none: such a preference is ignored, as RFC 7240
+ * has it.
  */
-export function preferredReply(document: Document, endpoint: Endpoint, prefer: string): PreferredReply | undefined {
+export function preferredReply(
+  document: Document,
+  endpoint: Endpoint,
+  prefer: string,
+  accept?: string,
+): PreferredReply | undefined {
   const given = Array.from(prefer.matchAll(preference), ([, name = '', quoted, token = '']) => [
     name.toLowerCase(),
     quoted?.replace(/\\(.)/g, '$1') ?? token,
@@ -26,8 +32,8 @@ export function preferredReply(document: Document, endpoint: Endpoint, prefer: s
   const isNamed = response !== undefined && hasExample(response, example)
   const applied = [...(coded === undefined ? [] : [`code=${code}`]), ...(isNamed ? [`example=${example}`] : [])]
   if (response === undefined || applied.length === 0) return undefined
-  const body = exampleBody(document, response, example)
-  return { outcome: { status, ...exampleHeaders(document, response), body }, applied: applied.join(', ') }
+  const body = exampleBody(document, response, { name: example, accept })
+  return { outcome: { status, ...exampleHeaders(document, response), ...body }, applied: applied.join(', ') }
 }
 
 /** Returns the response of a status: its own, that of its range, or the default one. */

@@ -1,5 +1,6 @@
 import type { operations } from '../../generated/api.d.ts'
 import type { Client } from '../http/authenticated-client.ts'
+import type { BodyOf, Negotiated, Streamed } from './reply-types.ts'
 import type { ServiceHeader } from './service-headers.ts'
 
 /** The argument of a handler: the validated parts of the request, by the names that OpenAPI gives their places, and its client. */
@@ -11,7 +12,8 @@ export type OperationRequest<Operation> = {
   cookie: ParametersIn<Operation, 'cookie'>
   /** Undefined where the operation asks for no authentication, or its scheme names no client. */
   client: Client | undefined
-}
+} & Negotiated<Operation> &
+  Streamed<Operation>
 
 /**
  * The result of a handler: one of the statuses that the operation names, or one of a range of them, with the body and the
@@ -21,7 +23,7 @@ export type OperationReply<Operation> = Operation extends { responses: infer Res
   ? {
       [Key in keyof Responses]: [Status<Responses, Key>] extends [never]
         ? never
-        : { status: Status<Responses, Key>; body: Content<Responses[Key]> } & HeadersOf<Responses[Key]>
+        : { status: Status<Responses, Key> } & HeadersOf<Responses[Key]> & BodyOf<Responses[Key]>
     }[keyof Responses]
   : never
 

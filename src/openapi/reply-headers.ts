@@ -1,5 +1,6 @@
 import { validateHeaderValue } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { addVary } from '../http/vary.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import type { Operation, ReplyHeader } from './routes.ts'
 import type { Validator } from './validator.ts'
@@ -62,8 +63,7 @@ function valid(name: string, text: string): string {
 /** Sets the headers of an answer; what Vary names already stays, since a cache relies on it. */
 export function setHeaders(reply: FastifyReply, headers: HeaderTexts): void {
   for (const [name, text] of headers) {
-    const key = name.toLowerCase()
-    const before = key === 'vary' ? (reply.getHeader(key) ?? reply.raw.getHeader(key)) : undefined
-    reply.header(key, before === undefined ? text : `${before}, ${text}`)
+    if (name.toLowerCase() === 'vary') addVary(reply, String(text))
+    else reply.header(name, text)
   }
 }

@@ -1,4 +1,4 @@
-import { isRange, kindOf } from '../../src/openapi/media-types.ts'
+import { type BodyKind, isRange, kindOf } from '../../src/openapi/media-types.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import type { Outcome } from '../../src/openapi/send-response.ts'
 import { exampleOf, madeValue } from './example-values.ts'
@@ -7,6 +7,7 @@ import { resolve } from './json-pointer.ts'
 import type { Document, Endpoint, Located, Response } from './openapi-document.ts'
 import { headersOf, isGiven } from './response-headers.ts'
 import { partsOf } from './schema-parts.ts'
+import { isNode } from './walk-document.ts'
 
 type Example = { value?: unknown }
 
@@ -79,11 +80,31 @@ function bodyOf(response: Response, accept: string | undefined, value: unknown):
   if (mediaType === undefined) return { body: undefined }
   const contentType = concreteType(mediaType)
   const isNamed = contentType !== mediaType || Object.keys(response.content ?? {}).length > 1
-  const kind = kindOf(contentType)
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const body = kind === 'json' ? value : kind === 'text' ? text : Buffer.from(typeof value === 'string' ? value : '')
+  const body = shownAs[kindOf(contentType)](value)
   return isNamed ? { contentType, body } : { body }
 }
+
+const shownAs: Record<BodyKind, (value: unknown) => unknown> = {
+  json: (value) => value,
+  events: (data) => shownStream([{ data }]),
+  lines: (value) => shownStream([value].flat()),
+  text: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
+  bytes: (value) => Buffer.from(typeof value === 'string' ? value : ''),
+}
+
+/** A stream as an example, whose items are known. */
+export type ShownStream = AsyncIterable<unknown> & { items: unknown[] }
+
+/** Returns an example of a stream with these items. */
+export const shownStream = (items: unknown[]): ShownStream => ({
+  items,
+  async *[Symbol.asyncIterator]() {
+    yield* items
+  },
+})
+
+/** Returns whether an example is one of a stream. */
+export const isShownStream = (body: unknown): body is ShownStream => isNode(body) && Symbol.asyncIterator in body
 
 /** A media type of a range. */
 const ofRanges: Record<string, string> = {

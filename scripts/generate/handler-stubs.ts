@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Int64Replies } from '../../src/client/exact-reply.ts'
 import { negotiation } from '../../src/openapi/negotiation.ts'
 import type { Operation, Routes } from '../../src/openapi/routes.ts'
 import type { Outcome } from '../../src/openapi/send-response.ts'
 import { createValidator } from '../../src/openapi/validator.ts'
 import { normalizedDocument } from './contract-files.ts'
-import { exampleReply, madeReplies } from './examples.ts'
+import { exampleReply, isShownStream, madeReplies } from './examples.ts'
 import type { Files } from './generated-files.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 import { sendableReply } from './sendable-replies.ts'
@@ -34,7 +33,6 @@ export function handlerStubs(files: Files, before: Document | undefined): string
   const { 'openapi.json': published = '', 'routes.json': routesText = '', 'api.d.ts': types = '' } = files
   const document = normalizedDocument(JSON.parse(published))
   const { operations, schemas }: Routes = JSON.parse(routesText)
-  const table: Int64Replies = JSON.parse(files['int64-replies.json'] as string)
   const validator = createValidator(schemas)
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
@@ -43,7 +41,7 @@ export function handlerStubs(files: Files, before: Document | undefined): string
     .map((endpoint) => {
       const operation = byId.get(endpoint.operationId) as Operation
       const answers = [exampleReply(document, endpoint), ...madeReplies(document, endpoint)]
-        .flatMap((reply) => sendableReply({ table, validator, operation, endpoint }, reply) ?? [])
+        .flatMap((reply) => sendableReply(validator, operation, reply) ?? [])
         .map((outcome) => `return ${literalOf(outcome)}`)
       const isNegotiated = negotiation(operation.schema) !== undefined
       return [...answers, noAnswer].map((statement) => stubOf(endpoint, isNegotiated, statement))
@@ -66,13 +64,20 @@ function literalOf({ status, headers, contentType, body }: Outcome): string {
     `status: ${status}`,
     ...(headers === undefined ? [] : [`headers: ${literal(headers, 110, indent)}`]),
     ...(contentType === undefined ? [] : [`contentType: ${literal(contentType)}`]),
-    `body: ${body instanceof Uint8Array ? 'new Uint8Array()' : literal(body, 110, indent)}`,
+    `body: ${bodyText(body, indent)}`,
   ]
   const line = `{ ${membersOf('    ').join(', ')} }`
   if (headers === undefined || (line.length <= 110 && !line.includes('\n'))) return line
   return `{\n${membersOf('      ')
     .map((member) => `      ${member},\n`)
     .join('')}    }`
+}
+
+function bodyText(body: unknown, indent: string): string {
+  if (body instanceof Uint8Array) return 'new Uint8Array()'
+  if (!isShownStream(body)) return literal(body, 110, indent)
+  const yields = body.items.map((item) => `${indent}  yield ${literal(item, 110, `${indent}  `)}\n`)
+  return `(async function* () {\n${yields.join('')}${indent}})()`
 }
 
 const noAnswer = "throw new Error('this handler is not written yet')"

@@ -6,12 +6,13 @@ type Source<Item> = AsyncIterable<Item> & { destroy?(): void }
 
 type Settled<Item> = { result: IteratorResult<Item> } | { error: unknown }
 
-type Parts<Item> = {
+/** How the items of a source become parts of a body. */
+export type Parts<Item> = {
   /** Returns the bytes of an item; throws for one that must not leave. */
   write(item: Item): Uint8Array | string
   /** Ends the parts, whatever the source still has. */
   end: AbortSignal
-  /** What is written when the source has been silent for so many milliseconds. */
+  /** What is written at first, and whenever the source has been silent for so many milliseconds. */
   keepAlive?: { time: number; text: string }
 }
 
@@ -31,6 +32,7 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
   const stop = () => wake()
   end.addEventListener('abort', stop)
   try {
+    if (keepAlive !== undefined) yield keepAlive.text
     while (!end.aborted) {
       settled = undefined
       iterator.next().then(

@@ -1,7 +1,8 @@
 import { validateHeaderValue } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { emptyEvent, eventText, type ServerSentEvent } from '../http/event-text.ts'
 import { sendHead, sendStream } from '../http/send-stream.ts'
-import { type ByteStream, endSource, streamParts } from '../http/stream-parts.ts'
+import { type ByteStream, endSource, type Parts, streamParts } from '../http/stream-parts.ts'
 import { streamScope } from '../http/stream-scope.ts'
 import { contentTypeOf, holds, kindOf } from './media-types.ts'
 import { type HeaderTexts, setHeaders } from './reply-headers.ts'
@@ -61,14 +62,46 @@ export const bytesSender =
       return undefined
     }
     if (!isStream(body)) throw new Error(`a body of ${contentType} must be a Uint8Array or an async iterable of them`)
-    if (reply.request.method === 'HEAD') {
-      endSource(body)
-      begin()
-      sendHead(reply)
-      return undefined
-    }
-    return sendStream(reply, streamParts(body, { write: bytesOf, end: streamScope(reply.request.raw).gone }), begin)
+    return sendSource(reply, body, { write: bytesOf, end: streamScope(reply.request.raw).gone }, begin)
   }
+
+/** Milliseconds after which a silent stream of events shows that it lives: proxies and this service close idle connections. */
+const silence = 15_000
+
+/**
+ * Returns what sends a stream of events, or of JSON Lines. At a shutdown the one ends, since its client reconnects; of the
+ * other the end would look like that of its items, so its handler ends it.
+ */
+export const sequenceSender =
+  (key: string, mediaType: string): SendBody =>
+  (reply, { body, headers }) => {
+    const write = reply.getSerializationFunction(key, mediaType) as (item: unknown) => string
+    const { signal, gone } = streamScope(reply.request.raw)
+    if (!isStream(body)) throw new Error(`a body of ${mediaType} must be an async iterable`)
+    const begin = () => {
+      setHeaders(reply, headers)
+      reply.type(mediaType)
+    }
+    if (kindOf(mediaType) === 'lines') {
+      return sendSource(reply, body, { write: (item) => `${write(item)}\n`, end: gone }, begin)
+    }
+    const events = body as AsyncIterable<ServerSentEvent>
+    const keepAlive = { time: silence, text: emptyEvent }
+    return sendSource(reply, events, { write: (event) => eventText(event, write), end: signal, keepAlive }, begin)
+  }
+
+function sendSource<Item>(
+  reply: FastifyReply,
+  source: AsyncIterable<Item>,
+  parts: Parts<Item>,
+  begin: () => void,
+): Promise<void> | undefined {
+  if (reply.request.method !== 'HEAD') return sendStream(reply, streamParts(source, parts), begin)
+  endSource(source)
+  begin()
+  sendHead(reply)
+  return undefined
+}
 
 function bytesOf(part: unknown): Uint8Array {
   if (part instanceof Uint8Array) return part

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { addVary } from '../http/vary.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import type { Operation, ReplyHeader } from './routes.ts'
+import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
 /** The headers of an answer as Node takes them, by name. */
@@ -23,9 +24,9 @@ export function headerWriter(
 ): WriteHeaders | undefined {
   const declared = replyHeaders[status]
   if (declared === undefined) return undefined
-  const schemas = response[status]?.headers ?? {}
+  const schemas = response[status]?.headers as Record<string, Schema>
   const checks = new Map(
-    declared.map(({ name }) => [name, validator.response(schemas[name] ?? true, `header ${name}`)]),
+    declared.map(({ name }) => [name, validator.response(schemas[name] as Schema, `header ${name}`)]),
   )
   return (given = {}) => {
     const unknown = Object.keys(given).find((name) => !checks.has(name))
@@ -53,7 +54,7 @@ function textOf({ name, explode }: ReplyHeader, value: unknown): string | string
   return valid(name, members.join())
 }
 
-const scalar = (value: unknown): string => (typeof value === 'string' ? value : (stringifyJson(value) ?? ''))
+const scalar = (value: unknown): string => (typeof value === 'string' ? value : `${stringifyJson(value)}`)
 
 function valid(name: string, text: string): string {
   validateHeaderValue(name, text)

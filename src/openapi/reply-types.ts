@@ -1,3 +1,4 @@
+import type { ServerSentEvent } from '../http/event-text.ts'
 import type { ByteStream } from '../http/stream-parts.ts'
 
 /** The media type that a client prefers, of those of the successful responses that have several (RFC 9110 section 12.5.1). */
@@ -41,12 +42,18 @@ type Body<Type, Value> = Type extends Json
   ? Value
   : Lowercase<Type & string> extends Json
     ? Value
-    : Lowercase<Type & string> extends Text
-      ? (Value extends string ? Value : string) | Uint8Array | ByteStream
-      : Uint8Array | ByteStream
+    : Lowercase<Type & string> extends Events
+      ? AsyncIterable<ServerSentEvent<Value>>
+      : Lowercase<Type & string> extends Lines
+        ? AsyncIterable<Value>
+        : Lowercase<Type & string> extends Text
+          ? (Value extends string ? Value : string) | Uint8Array | ByteStream
+          : Uint8Array | ByteStream
 
 type Parameters = '' | `;${string}` | ` ;${string}`
 type Json = `${string}/json${Parameters}` | `${string}/${string}+json${Parameters}`
+type Events = `text/event-stream${Parameters}`
+type Lines = `application/${'' | 'x-'}${'jsonl' | 'ndjson' | 'jsonlines'}${Parameters}`
 type Text = `text/${string}` | `${string}/xml${Parameters}` | `${string}+xml${Parameters}`
 
 type NotJson<Type> = Type extends string ? (Lowercase<Type> extends Json ? never : Type) : never

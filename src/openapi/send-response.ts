@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { contextOf, recordError } from '../http/request-context.ts'
-import { bytesSender, jsonSender, rangeSender, type SendBody, textSender } from './body-senders.ts'
+import { bytesSender, jsonSender, rangeSender, type SendBody, sequenceSender, textSender } from './body-senders.ts'
 import { isRange, kindOf } from './media-types.ts'
 import { type HeaderTexts, headerWriter, setHeaders } from './reply-headers.ts'
 import type { Content, Operation } from './routes.ts'
@@ -51,6 +51,7 @@ function bodySender(key: string, content: Content, validator: Validator): SendBo
   const senders = Object.entries(content).map(([mediaType, { schema }]): [string, SendBody] => {
     if (isRange(mediaType)) return [mediaType, rangeSender(key, mediaType, validator)]
     const kind = kindOf(mediaType)
+    if (kind === 'events' || kind === 'lines') return [mediaType, sequenceSender(key, mediaType)]
     if (kind === 'json') return [mediaType, jsonSender(key, mediaType)]
     return [mediaType, kind === 'text' ? textSender(mediaType, schema, validator) : bytesSender(mediaType)]
   })

@@ -12,6 +12,8 @@ import { ask } from '../support/ask.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 import { openSocket } from '../support/sockets.ts'
 
+const number = { type: 'integer' }
+
 const document = {
   openapi: '3.1.0',
   info: { title: 'Streams', version: '1' },
@@ -21,6 +23,12 @@ const document = {
         operationId: 'a',
         responses: { 200: { headers: { ETag: {} }, content: { 'application/octet-stream': {} } } },
       },
+    },
+    '/events': {
+      get: { operationId: 'events', responses: { 200: { content: { 'text/event-stream': { schema: number } } } } },
+    },
+    '/lines': {
+      get: { operationId: 'lines', responses: { 200: { content: { 'application/jsonl': { schema: number } } } } },
     },
   },
 } as unknown as Document
@@ -32,12 +40,15 @@ type Give = (scope: Scope) => Promise<object>
 
 /** Serves streams on a port; `response` resolves to the next answer, as the service has it. */
 async function serve(t: Test, give: Give, options: Served = {}) {
-  const app = await serveDocument(document, { handlers: { a: give as unknown as AnyHandler }, ...options })
+  const app = await serveDocument(document, {
+    handlers: Object.fromEntries(['a', 'events', 'lines'].map((name) => [name, give as unknown as AnyHandler])),
+    ...options,
+  })
   t.teardown(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   const response = async () => (await once(app.server, 'request'))[1] as ServerResponse
-  return { app, port, url: `http://127.0.0.1:${port}/a`, response }
+  return { app, port, url: `http://127.0.0.1:${port}/a`, base: `http://127.0.0.1:${port}`, response }
 }
 
 const streamOf = (body: unknown) => ({ status: 200, body })
@@ -210,4 +221,45 @@ t.test('HEAD has the headers of GET and ends the source', async (t) => {
   t.match(answer, { status: 200, headers: { etag: '"1"', 'content-type': 'application/octet-stream' } })
   t.equal(answer.headers['content-length'], undefined)
   t.equal(body.destroyed, true)
+})
+
+t.test(
+  'at a shutdown a stream of events ends by itself, and JSON Lines end when their handler ends them',
+  async (t) => {
+    const sources: { isEnded: boolean }[] = []
+    const { app, port } = await serve(t, async ({ signal }) => {
+      const state = { isEnded: false }
+      sources.push(state)
+      const isEvents = sources.length === 1
+      async function* items() {
+        try {
+          yield isEvents ? { data: 1 } : 1
+          // The handler of the events waits for what never comes.
+          await (isEvents ? new Promise(() => {}) : once(signal, 'abort'))
+          yield 2
+        } finally {
+          state.isEnded = true
+        }
+      }
+      return streamOf(items())
+    })
+    const events = await openSocket(t, port, get.replace('/a', '/events'))
+    await events.receives(/data: 1/)
+    const lines = await openSocket(t, port, get.replace('/a', '/lines'))
+    await lines.receives(/\r\n1\n/)
+    await app.close()
+    t.match(await events.closed(), /data: 1\n\n\r\n0\r\n\r\n$/, 'the last chunk')
+    t.match(await lines.closed(), /\r\n1\n\r\n2\r\n2\n\r\n0\r\n\r\n$/, 'all lines and the last chunk')
+    t.equal(sources[1]?.isEnded, true)
+  },
+)
+
+t.test('an item that breaks its schema never leaves', async (t) => {
+  const { base } = await serve(t, async () => streamOf(Readable.from(['one'])))
+  t.match(await ask(`${base}/lines`), { status: 500 })
+  const events = await serve(t, async () => streamOf(Readable.from([{ data: 1 }, { data: 'one' }])))
+  const broken = await openSocket(t, events.port, get.replace('/a', '/events'))
+  t.notMatch(await broken.closed(), /one/)
+  const { base: other } = await serve(t, async () => streamOf([1]))
+  for (const path of ['lines', 'events']) t.match(await ask(`${other}/${path}`), { status: 500 }, path)
 })

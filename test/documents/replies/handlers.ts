@@ -53,6 +53,20 @@ export const handlers: Handlers<operations> = {
     if (accept === 'application/json') return { status: 200, contentType: accept, body: [{ id: 1n }] }
     return { status: 200, contentType: accept, body: { id: 2n } }
   },
+  async followPlants() {
+    async function* events() {
+      yield { data: { id: 9007199254740993n, secret: 1 } }
+      yield { event: 'added', id: '2', retry: 10, data: { id: 2n } }
+    }
+    return { status: 200, headers: { 'X-Stream': 'a' }, body: events() }
+  },
+  async exportPlants({ accept }) {
+    async function* plants() {
+      yield { id: 9007199254740993n, secret: 1 }
+      yield { id: 2n }
+    }
+    return { status: 200, contentType: accept, body: plants() }
+  },
   async addPlant({ accept }) {
     if (accept === 'text/plain') return { status: 400, contentType: accept, body: 'no' }
     return { status: 400, contentType: accept, body: accept }
@@ -113,6 +127,26 @@ export const calls: Call[] = [
   { request: 'GET /files/json', status: 299, body: '{"id":9007199254740993}' },
   { request: 'GET /files/text', status: 299, body: '# a', answer: text('text/markdown; charset=utf-8') },
   { request: 'GET /files/zip', status: 299, body: 'zip', answer: text('application/zip') },
+  {
+    request: 'GET /events',
+    status: 200,
+    body: ':\n\ndata: {"id":9007199254740993}\n\nevent: added\nid: 2\nretry: 10\ndata: {"id":2}\n\n',
+    answer: { ...text('text/event-stream'), 'x-stream': 'a' },
+  },
+  { request: 'HEAD /events', status: 200, body: '', answer: { ...text('text/event-stream'), 'x-stream': 'a' } },
+  {
+    request: 'GET /lines',
+    status: 200,
+    body: '{"id":9007199254740993}\n{"id":2}\n',
+    answer: text('application/jsonl'),
+  },
+  {
+    request: 'GET /lines',
+    headers: { accept: 'application/x-ndjson' },
+    status: 200,
+    body: '{"id":9007199254740993}\n{"id":2}\n',
+    answer: text('application/x-ndjson'),
+  },
   ...[undefined, '', '*/*', 'application/*;q=0.5, text/*;q=0.2', 'a'.repeat(501)].map(
     (accept): Call => ({ ...list(accept), status: 200, body: '[{"id":1}]', answer: { vary: 'Accept' } }),
   ),

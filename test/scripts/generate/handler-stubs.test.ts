@@ -94,6 +94,43 @@ t.test('a new handler gives the headers of its response', async (t) => {
   t.match(second, /throw/)
 })
 
+t.test('a new handler gives bodies that are not JSON as its media type asks', async (t) => {
+  const object = { type: 'object', properties: { a: text } }
+  const responses: [content: object, expected: string][] = [
+    [{ 'text/plain': { schema: text, example: 'b' } }, "body: 'b'"],
+    [{ 'application/xml': { schema: object, example: '<a/>' } }, "body: '<a/>'"],
+    [{ 'application/xml': { schema: object } }, `body: '{"a":""}'`],
+    [{ 'image/png': {} }, 'body: new Uint8Array()'],
+    [{ '*/*': { schema: int64 } }, "contentType: 'application/json', body: 0n"],
+    [{ 'text/*': {} }, "contentType: 'text/plain', body: '{}'"],
+    [{ 'audio/*': {} }, "contentType: 'audio/x-example', body: new Uint8Array()"],
+    [{ 'text/csv': {}, 'application/json': {} }, "contentType: 'text/csv', body: '{}'"],
+    [
+      { 'text/event-stream': { schema: object } },
+      "body: (async function* () {\n      yield { data: { a: '' } }\n    })()",
+    ],
+    [
+      { 'text/event-stream': { schema: { ...object, required: ['a'] }, example: 'data: a' } },
+      "yield { data: { a: '' } }",
+    ],
+    [
+      { 'application/jsonl': { schema: { type: 'array', items: object }, example: [{ a: 'b' }, {}] } },
+      "yield { a: 'b' }\n      yield {}\n",
+    ],
+    [{ 'application/x-ndjson': { schema: int64 } }, 'yield 0n\n'],
+    [{ 'application/x-ndjson': { schema: { ...text, pattern: '^(?=b)\\w$', minLength: 1 } } }, 'throw'],
+    [{ 'text/event-stream': { schema: int64, example: 'a' } }, 'yield { data: 0n }\n'],
+  ]
+  const operations = responses.map(([content], index) => [
+    `a${index}`,
+    { responses: { 200: { description: 'a', content } } },
+  ])
+  const printed = await stubs(documentOf(Object.fromEntries(operations)))
+  for (const [index, [content, expected]] of responses.entries()) {
+    t.ok(printed[index]?.includes(expected), `${Object.keys(content)}: ${printed[index]}`)
+  }
+})
+
 t.test('an example that breaks its schema gives way to a value that does not', async (t) => {
   const object = { type: 'object', properties: { id: int64, a: text } }
   await checkBodies(t, [

@@ -19,6 +19,8 @@ export const errorNumbers = {
   noSuchPath: 40400,
   /** The path does not have this method; `Allow` lists those it has. */
   noSuchMethod: 40500,
+  /** No media type of the answer is one that `Accept` allows. */
+  notAcceptable: 40600,
   /** The request took too long to arrive. */
   tooSlow: 40800,
   /** The id belongs to another plant. */

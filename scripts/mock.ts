@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
 import { serverOptions } from '../src/http/server-options.ts'
 import { loadContract } from '../src/openapi/load-contract.ts'
+import { negotiation } from '../src/openapi/negotiation.ts'
 import { registerOperations } from '../src/openapi/register-operations.ts'
 import type { Outcome } from '../src/openapi/send-response.ts'
 import { normalizedDocument } from './generate/contract-files.ts'
@@ -24,20 +25,18 @@ of several examples. Preference-Applied has what was heeded.
 const { documentText, routes } = await loadContract(new URL('../generated/', import.meta.url))
 const document = normalizedDocument(JSON.parse(documentText))
 const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
-const preferred = new AsyncLocalStorage<Outcome>()
-const handlers = Object.fromEntries(
-  Array.from(operations, ([id, endpoint]) => [
-    id,
-    async () => preferred.getStore() ?? exampleReply(document, endpoint),
-  ]),
-)
+const negotiations = new Map(routes.operations.map(({ operationId, schema }) => [operationId, negotiation(schema)]))
+const chosen = new AsyncLocalStorage<Outcome>()
+const answer = async () => chosen.getStore() as Outcome
+const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, answer]))
 const app = Fastify({ ...serverOptions, logger: { level: 'error' } })
-app.addHook('preHandler', ({ headers: { prefer }, routeOptions }, reply, done) => {
+app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
   const { operationId } = routeOptions.schema as { operationId: string }
-  const chosen = preferredReply(document, operations.get(operationId) as Endpoint, String(prefer ?? ''))
-  if (chosen === undefined) return done()
-  for (const [name, value] of Object.entries(chosen.headers)) if (!reply.hasHeader(name)) reply.header(name, value)
-  preferred.run(chosen, done)
+  const endpoint = operations.get(operationId) as Endpoint
+  const accept = negotiations.get(operationId)?.choose(headers.accept)
+  const preferred = preferredReply(document, endpoint, String(headers.prefer ?? ''), accept)
+  if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
+  chosen.run(preferred?.outcome ?? exampleReply(document, endpoint, accept), done)
 })
 try {
   await registerOperations(app, { routes, handlers, verifiers: await anyCredentials(app, document) })

@@ -10,6 +10,7 @@ import { int64Replies } from './int64-replies.ts'
 import type { Document } from './openapi-document.ts'
 import { withOperationIds } from './operation-ids.ts'
 import { redocly } from './redocly.ts'
+import { withItemSchemas } from './reply-schemas.ts'
 import { requestFile } from './request-file.ts'
 import { routesOf } from './route-schemas.ts'
 import { uncompilableSchemas } from './schema-compilation.ts'
@@ -67,7 +68,7 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
  * schemas, references by name.
  */
 export const normalizedDocument = (document: Document): Document =>
-  withSharedSchemas(withDiscriminators(withOperationIds(asOpenApi31(document))))
+  withSharedSchemas(withItemSchemas(withDiscriminators(withOperationIds(asOpenApi31(document)))))
 
 const refusal = (path: string, problems: string[]) =>
   new Error(`${path} cannot be served as it says:\n  ${problems.join('\n  ')}`)

@@ -3,6 +3,7 @@ import ts from 'typescript'
 import { isInt64 } from './inexact-integers.ts'
 import { resolve } from './json-pointer.ts'
 import { type Document, endpoints, isIgnored, locate, type Parameter } from './openapi-document.ts'
+import { withOptionalHeaders } from './response-headers.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
 /**
@@ -49,6 +50,7 @@ function typed(document: Document): OpenAPI3 {
   return mapDocument(whole, {
     pathItem: withParameters,
     operation: withParameters,
+    response: (node) => withOptionalHeaders(document, node),
     schema: (schema) => besideReference(withoutBooleans(open(exactly(plain(schema))))),
     components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapped(schemas as Node, asObject) }),
   }) as unknown as OpenAPI3

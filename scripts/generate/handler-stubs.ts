@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { exactReply, type Int64Replies, replyPlace } from '../../src/client/exact-reply.ts'
+import { negotiation } from '../../src/openapi/negotiation.ts'
 import type { Operation, Routes } from '../../src/openapi/routes.ts'
 import type { Outcome } from '../../src/openapi/send-response.ts'
-import { createValidator, type Validator } from '../../src/openapi/validator.ts'
+import { createValidator } from '../../src/openapi/validator.ts'
 import { normalizedDocument } from './contract-files.ts'
-import { exampleReply, madeReplies } from './examples.ts'
+import { exampleReply, isShownStream, madeReplies } from './examples.ts'
 import type { Files } from './generated-files.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
+import { sendableReply } from './sendable-replies.ts'
 import { literal, memberOf, quotedName } from './source-text.ts'
 import { uncompilable } from './stub-compilation.ts'
 
@@ -26,7 +27,6 @@ export function handlerStubs(files: Files, before: Document | undefined): string
   const { 'openapi.json': published = '', 'routes.json': routesText = '', 'api.d.ts': types = '' } = files
   const document = normalizedDocument(JSON.parse(published))
   const { operations, schemas }: Routes = JSON.parse(routesText)
-  const table: Int64Replies = JSON.parse(files['int64-replies.json'] as string)
   const validator = createValidator(schemas)
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
@@ -35,9 +35,10 @@ export function handlerStubs(files: Files, before: Document | undefined): string
     .map((endpoint) => {
       const operation = byId.get(endpoint.operationId) as Operation
       const answers = [exampleReply(document, endpoint), ...madeReplies(document, endpoint)]
-        .flatMap((reply) => sendable(table, validator, operation, endpoint, reply) ?? [])
-        .map(({ status, body }) => `return { status: ${status}, body: ${literal(body, 110, '    ')} }`)
-      return [...answers, noAnswer].map((statement) => stubOf(endpoint, statement))
+        .flatMap((reply) => sendableReply(validator, operation, reply) ?? [])
+        .map((outcome) => `return ${literalOf(outcome)}`)
+      const isNegotiated = negotiation(operation.schema) !== undefined
+      return [...answers, noAnswer].map((statement) => stubOf(endpoint, isNegotiated, statement))
     })
   return compiled(choices, types)
 }
@@ -51,10 +52,33 @@ function compiled(choices: string[][], types: string): string[] {
   return next.every((each, index) => each === choices[index]) ? first : compiled(next, types)
 }
 
+/** Returns the expression of an outcome: on one line where it has no headers, or its values leave room. */
+function literalOf({ status, headers, contentType, body }: Outcome): string {
+  const membersOf = (indent: string) => [
+    `status: ${status}`,
+    ...(headers === undefined ? [] : [`headers: ${literal(headers, 110, indent)}`]),
+    ...(contentType === undefined ? [] : [`contentType: ${literal(contentType)}`]),
+    `body: ${bodyText(body, indent)}`,
+  ]
+  const line = `{ ${membersOf('    ').join(', ')} }`
+  if (headers === undefined || (line.length <= 110 && !line.includes('\n'))) return line
+  return `{\n${membersOf('      ')
+    .map((member) => `      ${member},\n`)
+    .join('')}    }`
+}
+
+function bodyText(body: unknown, indent: string): string {
+  if (body instanceof Uint8Array) return 'new Uint8Array()'
+  if (!isShownStream(body)) return literal(body, 110, indent)
+  const yields = body.items.map((item) => `${indent}  yield ${literal(item, 110, `${indent}  `)}\n`)
+  return `(async function* () {\n${yields.join('')}${indent}})()`
+}
+
 const noAnswer = "throw new Error('this handler is not written yet')"
 
-function stubOf({ operationId, parameters, requestBody }: Endpoint, statement: string): string {
+function stubOf({ operationId, parameters, requestBody }: Endpoint, isNegotiated: boolean, statement: string): string {
   const taken = [
+    ...(isNegotiated ? ['accept'] : []),
     ...(requestBody === undefined ? [] : ['body']),
     ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
   ]
@@ -64,28 +88,4 @@ function stubOf({ operationId, parameters, requestBody }: Endpoint, statement: s
     `    ${statement}`,
     '  },',
   ].join('\n')
-}
-
-/**
- * Returns a reply as a handler gives it, each int64 a bigint, which is a number in an example of the document. Returns
- * undefined where the service would not send it.
- */
-function sendable(
-  table: Int64Replies,
-  validator: Validator,
-  { schema: { response } }: Operation,
-  { method, path }: Endpoint,
-  { status, body: shown }: Outcome,
-): Outcome | undefined {
-  const place = replyPlace(table, `${method} ${path}`, status)
-  const { content = {} } = response[status] ?? response[`${Math.trunc(status / 100)}XX`] ?? response.default ?? {}
-  const [media] = Object.values(content)
-  try {
-    const isExact = place === undefined || shown === undefined
-    const body = isExact ? shown : exactReply(JSON.stringify(shown), table, place)
-    if (media !== undefined) validator.response(media.schema)(body)
-    return { status, body }
-  } catch {
-    return undefined
-  }
 }

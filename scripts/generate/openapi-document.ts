@@ -15,7 +15,7 @@ export type Parameter = {
   explode?: boolean
 }
 export type RequestBody = { required?: boolean; content: MediaTypes }
-export type Header = { required?: boolean; schema?: Schema }
+export type Header = { required?: boolean; schema?: Schema; explode?: boolean }
 export type Response = { content?: MediaTypes; headers?: Record<string, Header> }
 
 export type Document = {

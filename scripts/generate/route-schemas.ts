@@ -1,7 +1,16 @@
-import type { Operation, ParameterText, RouteSchema, Routes } from '../../src/openapi/routes.ts'
+import type { Operation, ParameterText, ReplyHeader, RouteSchema, Routes } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { isExactInteger } from './inexact-integers.ts'
-import { type Document, type Endpoint, endpoints, type Located, locate, type Parameter } from './openapi-document.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+  type Located,
+  type Parameter,
+  type Response,
+} from './openapi-document.ts'
+import { checkedContent } from './reply-schemas.ts'
+import { headersOf, isGiven } from './response-headers.ts'
 import { routerNames, servedPath } from './router-paths.ts'
 import { typesOf } from './schema-types.ts'
 import { apiKeyHeaders } from './security-schemes.ts'
@@ -59,8 +68,9 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
     const described = parameters.filter((parameter) => parameter.in === kind)
     return described.length === 0 ? [] : [[part, objectOf(described, read)]]
   })
-  const replies = Object.entries(responses).map(([status, { content = {}, headers = {} }]) => {
-    const described = Object.entries(headers).map(([name, header]) => [name, headerSchema(document, header, read)])
+  const replies = Object.entries(responses).map(([status, response]) => {
+    const content = checkedContent(document, response)
+    const described = headersOf(document, response).map(([name, { schema = true }]) => [name, read(schema)])
     return [
       status,
       {
@@ -74,6 +84,10 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
     ...(requestBody && { body: { content: contentOf(requestBody.content, read) } }),
     response: Object.fromEntries(replies),
   }
+  const given = Object.entries(responses).map(
+    ([status, response]) => [status, replyHeaders(document, response)] as const,
+  )
+  const withHeaders = given.filter(([, headers]) => headers.length > 0)
   return {
     operationId,
     method: method as Operation['method'],
@@ -81,6 +95,7 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
     security,
     ...(requestBody && { bodyRequired: requestBody.required === true }),
     parameters: parameters.map((parameter) => parameterText(document, endpoint.path, parameter)),
+    ...(withHeaders.length > 0 && { replyHeaders: Object.fromEntries(withHeaders) }),
     schema,
   }
 }
@@ -98,10 +113,10 @@ const objectOf = (parameters: Located<Parameter>[], read: Read): Schema =>
 const contentOf = (content: Record<string, { schema?: Schema }>, read: Read) =>
   Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: read(schema) }]))
 
-function headerSchema(document: Document, header: { schema?: Schema; $ref?: string }, read: Read): Schema {
-  const { schema = true } = header.$ref === undefined ? header : locate<{ schema?: Schema }>(document, header.$ref)
-  return read(schema)
-}
+const replyHeaders = (document: Document, response: Located<Response>): ReplyHeader[] =>
+  headersOf(document, response)
+    .filter(([name]) => isGiven(name))
+    .map(([name, { required = false, explode = false }]) => ({ name, isRequired: required, explode }))
 
 /** The default styles of the places of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
 const styles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const

@@ -29,6 +29,7 @@ export function uncompilableSchemas({ operations, schemas }: Routes): string[] {
 /** Returns the schemas that stand in an operation. */
 function inlineSchemas({ schema: { params, querystring, headers, cookies, body, response } }: Operation): Schema[] {
   const contents = [body?.content, ...Object.values(response).map(({ content }) => content)]
+  const ofHeaders = Object.values(response).flatMap(({ headers = {} }) => Object.values(headers))
   const ofBodies = contents.flatMap((content) => Object.values(content ?? {}).map(({ schema }) => schema))
-  return [...[params, querystring, headers, cookies].filter((part) => part !== undefined), ...ofBodies]
+  return [...[params, querystring, headers, cookies].filter((part) => part !== undefined), ...ofHeaders, ...ofBodies]
 }

@@ -1,13 +1,12 @@
 import { join } from './json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from './openapi-document.ts'
 import { nameProblems } from './operation-ids.ts'
+import { headerProblems } from './response-headers.ts'
 import { typesOf } from './schema-types.ts'
 import { scopeProblems } from './security-scopes.ts'
+import { contentProblems } from './unsupported-content.ts'
 import { operationProblems } from './unsupported-operations.ts'
 import { unsupportedSchemas } from './unsupported-schemas.ts'
-
-/** JSON by its own name or by the suffix of another (RFC 6839 section 3.1). */
-const json = /^application\/(?:[\w.-]+\+)?json$/
 
 /**
  * Returns one line for each place of a bundled document that could not be served as it says, with what to do: no service
@@ -24,6 +23,7 @@ export function unsupportedFeatures(document: Document): string[] {
       ...operationProblems(document, endpoint),
       ...endpoint.parameters.flatMap((parameter) => parameterProblems(document, parameter)),
       ...contentProblems(endpoint),
+      ...Object.values(endpoint.responses).flatMap((response) => headerProblems(document, response)),
     ]),
     ...nameProblems(document),
     ...doubles(all),
@@ -78,19 +78,4 @@ function parameterProblems(document: Document, { in: kind, name, schema, style, 
   }
   if (types.includes('array') && kind === 'path') problems.push('an array in a path is not read; use the query')
   return problems.map((problem) => `${pointer}: parameter ${name}: ${problem}`)
-}
-
-function contentProblems({ requestBody, responses }: Endpoint): string[] {
-  const problems = []
-  for (const mediaType of Object.keys(requestBody?.content ?? {})) {
-    if (!json.test(mediaType)) problems.push(`${requestBody?.pointer}/content: ${mediaType} is not read, only JSON is`)
-  }
-  for (const { content, pointer } of Object.values(responses)) {
-    const [mediaType, ...more] = Object.keys(content ?? {})
-    if (more.length > 0) problems.push(`${pointer}/content: one media type can be written, not ${more.length + 1}`)
-    else if (mediaType !== undefined && !json.test(mediaType)) {
-      problems.push(`${pointer}/content: ${mediaType} is not written, only JSON is`)
-    }
-  }
-  return problems
 }

@@ -1,6 +1,7 @@
 import type { Files } from './generated-files.ts'
 import type { Document } from './openapi-document.ts'
 import { derivedNames } from './operation-ids.ts'
+import { uncheckedReplies } from './reply-schemas.ts'
 import { undeclaredScopes } from './security-scopes.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
 
@@ -12,5 +13,5 @@ export function printWarnings(files: Files, path: string): void {
 /** Returns the warnings of a bundled document. */
 function warnings(document: Document): string[] {
   const upgraded = asOpenApi31(document)
-  return [...derivedNames(upgraded), ...undeclaredScopes(upgraded)]
+  return [...derivedNames(upgraded), ...undeclaredScopes(upgraded), ...uncheckedReplies(upgraded)]
 }

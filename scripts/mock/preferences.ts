@@ -1,16 +1,24 @@
-import { exampleOf } from '../generate/example-values.ts'
-import { exampleBody, exampleReply, hasExample } from '../generate/examples.ts'
-import { type Document, type Endpoint, type Header, locate, type Response } from '../generate/openapi-document.ts'
+import type { Outcome } from '../../src/openapi/send-response.ts'
+import { exampleBody, exampleHeaders, exampleReply, hasExample } from '../generate/examples.ts'
+import type { Document, Endpoint, Located, Response } from '../generate/openapi-document.ts'
+
+/** A reply that a request prefers; `applied` is the value of Preference-Applied. */
+export type PreferredReply = { outcome: Outcome; applied: string }
 
 /** A preference with a value (RFC 7240 section 2), before its parameters. */
 const preference = /(?:^|,)[ \t]*([\w-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g
 
 /**
- * Returns the reply that a request prefers with `code=STATUS` and `example=NAME`, among those of its operation, with the
- * headers that the document shows and Preference-Applied. Returns undefined when there is none: such a preference is
- * ignored, as RFC 7240 has it.
+ * Returns the reply that a request prefers with `code=STATUS` and `example=NAME`, among those of its operation, in the
+ * media type `accept` or its first one. Returns undefined when there is none: such a preference is ignored, as RFC 7240
+ * has it.
  */
-export function preferredReply(document: Document, endpoint: Endpoint, prefer: string) {
+export function preferredReply(
+  document: Document,
+  endpoint: Endpoint,
+  prefer: string,
+  accept?: string,
+): PreferredReply | undefined {
   const given = Array.from(prefer.matchAll(preference), ([, name = '', quoted, token = '']) => [
     name.toLowerCase(),
     quoted?.replace(/\\(.)/g, '$1') ?? token,
@@ -24,22 +32,10 @@ export function preferredReply(document: Document, endpoint: Endpoint, prefer: s
   const isNamed = response !== undefined && hasExample(response, example)
   const applied = [...(coded === undefined ? [] : [`code=${code}`]), ...(isNamed ? [`example=${example}`] : [])]
   if (response === undefined || applied.length === 0) return undefined
-  return {
-    status,
-    body: exampleBody(document, response, example),
-    headers: { ...exampleHeaders(document, response), 'preference-applied': applied.join(', ') },
-  }
+  const body = exampleBody(document, response, { name: example, accept })
+  return { outcome: { status, ...exampleHeaders(document, response), ...body }, applied: applied.join(', ') }
 }
 
 /** Returns the response of a status: its own, that of its range, or the default one. */
-const responseOf = ({ responses }: Endpoint, code: string): Response | undefined =>
+const responseOf = ({ responses }: Endpoint, code: string): Located<Response> | undefined =>
   responses[code] ?? responses[`${code[0]}XX`] ?? responses.default
-
-function exampleHeaders(document: Document, { headers = {} }: Response): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers as Record<string, Header & { $ref?: string; example?: unknown }>).map(([name, header]) => {
-      const { schema = {}, example } = header.$ref === undefined ? header : locate<typeof header>(document, header.$ref)
-      return [name, String(example ?? exampleOf(document, schema))]
-    }),
-  )
-}

@@ -1,6 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { parseCookies } from '../http/query-string.ts'
 import { contextOf } from '../http/request-context.ts'
+import { streamScope } from '../http/stream-scope.ts'
+import { mayStream } from './media-types.ts'
+import { negotiation } from './negotiation.ts'
 import { parametersValidator } from './part-validator.ts'
 import type { Operation } from './routes.ts'
 import type { Validator } from './validator.ts'
@@ -16,13 +19,21 @@ export function handlerInput(operation: Operation, validator: Validator) {
   const headerNames = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
   const cookies =
     schema.cookies === undefined ? undefined : parametersValidator(operation, 'cookie', schema.cookies, validator)
-  return (request: FastifyRequest) => ({
+  const plain = (request: FastifyRequest) => ({
     body: request.body,
     path: schema.params === undefined ? none : request.params,
     query: schema.querystring === undefined ? none : request.query,
     header: headerNames.length === 0 ? none : pick(request.headers, headerNames),
     cookie: cookies === undefined ? none : valueOrThrow(cookies(parseCookies(request.headers.cookie))),
     client: contextOf(request.raw).client,
+  })
+  const negotiated = negotiation(schema)
+  const isStreamed = mayStream(schema)
+  if (negotiated === undefined && !isStreamed) return plain
+  return (request: FastifyRequest) => ({
+    ...plain(request),
+    ...(negotiated !== undefined && { accept: negotiated.choose(request.headers.accept) }),
+    ...(isStreamed && { signal: streamScope(request.raw).signal }),
   })
 }
 

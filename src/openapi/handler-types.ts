@@ -1,5 +1,7 @@
 import type { operations } from '../../generated/api.d.ts'
 import type { Client } from '../http/authenticated-client.ts'
+import type { BodyOf, Negotiated, Streamed } from './reply-types.ts'
+import type { ServiceHeader } from './service-headers.ts'
 
 /** The argument of a handler: the validated parts of the request, by the names that OpenAPI gives their places, and its client. */
 export type OperationRequest<Operation> = {
@@ -10,19 +12,38 @@ export type OperationRequest<Operation> = {
   cookie: ParametersIn<Operation, 'cookie'>
   /** Undefined where the operation asks for no authentication, or its scheme names no client. */
   client: Client | undefined
-}
+} & Negotiated<Operation> &
+  Streamed<Operation>
 
 /**
- * The result of a handler: one of the statuses that the operation names, or one of a range of them, with the body of that
- * status. What `default` describes is thrown, unless there is nothing else to give.
+ * The result of a handler: one of the statuses that the operation names, or one of a range of them, with the body and the
+ * headers of that status. What `default` describes is thrown, unless there is nothing else to give.
  */
 export type OperationReply<Operation> = Operation extends { responses: infer Responses }
   ? {
       [Key in keyof Responses]: [Status<Responses, Key>] extends [never]
         ? never
-        : { status: Status<Responses, Key>; body: Content<Responses[Key]> }
+        : { status: Status<Responses, Key> } & HeadersOf<Responses[Key]> & BodyOf<Responses[Key]>
     }[keyof Responses]
   : never
+
+/** The member `headers`, where a response declares some that the service does not send itself. */
+type HeadersOf<Response> = Response extends { headers: infer Declared }
+  ? [keyof GivenHeaders<Declared>] extends [never]
+    ? { headers?: never }
+    : object extends GivenHeaders<Declared>
+      ? { headers?: GivenHeaders<Declared> }
+      : { headers: GivenHeaders<Declared> }
+  : { headers?: never }
+
+/** Without those of other names, which openapi-typescript allows beside each declared one. */
+type GivenHeaders<Declared> = {
+  [Name in keyof Declared as string extends Name
+    ? never
+    : Lowercase<Name & string> extends ServiceHeader
+      ? never
+      : Name]: Declared[Name]
+}
 
 type Status<Responses, Key extends keyof Responses> = Key extends number
   ? Key

@@ -7,6 +7,7 @@ import { sendError } from '../http/error-responses.ts'
 import { acceptJson } from '../http/json-body.ts'
 import type { BodyMemory } from '../http/read-body.ts'
 import { type Admit, takeOverFromNode } from '../http/request-guards.ts'
+import { openStreamScopes } from '../http/stream-scope.ts'
 import { checkBinding } from './check-binding.ts'
 import { crossOriginNames } from './cross-origin-names.ts'
 import { glueDocument } from './glue-document.ts'
@@ -57,6 +58,8 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
     app.addHook('onRequest', step)
   }
   takeOverFromNode(app)
+  // Before connections are waited for.
+  const openStreams = openStreamScopes(app)
   trackConnections(app, tracking)
   const mediaTypes = new Set(operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {})))
   acceptJson(app, [...mediaTypes], { headersLimit, memory })
@@ -74,7 +77,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
         schema: { operationId, security, ...schema },
         // Fastify's HEAD beside GET, unless the document has its own (RFC 9110 section 9.3.2).
         exposeHeadRoute: !headPaths.has(url),
-        ...stepsOfOperation({ operation, schemas, validator, verifiers, conclude, handler, run, memory }),
+        ...stepsOfOperation({ operation, schemas, validator, verifiers, conclude, openStreams, handler, run, memory }),
       } as RouteOptions
     },
   })

@@ -14,7 +14,11 @@ import {
   type Step,
   shedLoad,
 } from '../http/request-guards.ts'
+import { abortStream } from '../http/stream-scope.ts'
 import { handlerInput } from './handler-input.ts'
+import { endingLateStreams, endStream } from './late-streams.ts'
+import { mayStream } from './media-types.ts'
+import { negotiation } from './negotiation.ts'
 import { partValidatorCompiler } from './part-validator.ts'
 import { replySerializerCompiler } from './response-serializer.ts'
 import type { Operation, Routes } from './routes.ts'
@@ -62,6 +66,8 @@ type OperationParts = {
   validator: Validator
   verifiers: Verifiers
   conclude: Conclude
+  /** Gives a request a scope for streams. */
+  openStreams: Hook
   handler: AnyHandler
   run: Run
   memory: BodyMemory
@@ -69,17 +75,20 @@ type OperationParts = {
 
 /** Returns the steps of a request to one operation, as Fastify's route options. */
 export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWithHandler {
-  const { operation, schemas, validator } = parts
+  const { operation, schemas, validator, openStreams } = parts
   const { bodyRequired: isRequired, schema } = operation
   const mediaTypes = Object.keys(schema.body?.content ?? {})
+  const negotiated = negotiation(schema)
   return {
     onRequest: [
       authenticate(parts), // 401, 403, 429
+      ...(negotiated === undefined ? [] : [inOrder([negotiated.check])]), // 406
       ...(isRequired === undefined ? [] : [inOrder([checkMediaType({ mediaTypes, isRequired }), sendContinue])]), // 415
     ],
     // http/json-body.ts reads the body: 413, 503, 400
     validatorCompiler: partValidatorCompiler(operation, validator), // 400
-    handler: handle(parts, handlerInput(operation, validator), responseSender(operation)),
+    ...(mayStream(schema) && { preHandler: openStreams }),
+    handler: handle(parts, handlerInput(operation, validator), responseSender(operation, validator)),
     serializerCompiler: replySerializerCompiler(schemas, validator), // 500
   }
 }
@@ -97,16 +106,24 @@ function authenticate({ operation: { operationId, security }, verifiers, conclud
 }
 
 function handle(
-  { handler, run, memory }: OperationParts,
+  { operation, handler: given, run, memory }: OperationParts,
   inputOf: (request: FastifyRequest) => unknown,
   send: ReturnType<typeof responseSender>,
 ) {
+  const handler = mayStream(operation.schema) ? (endingLateStreams(given as never) as AnyHandler) : given
+  const fail = (reply: FastifyReply, thrown: unknown): void => {
+    reply.send(thrown instanceof Error ? thrown : new Error('what was thrown is no error', { cause: thrown }))
+  }
   const answer = (reply: FastifyReply, error: unknown, outcome?: Outcome): void => {
     try {
-      if (outcome === undefined) throw error
-      send(reply, outcome)
+      if (outcome === undefined) {
+        abortStream(reply.request.raw)
+        throw error
+      }
+      send(reply, outcome)?.catch((thrown) => fail(reply, thrown))
     } catch (thrown) {
-      reply.send(thrown instanceof Error ? thrown : new Error('what was thrown is no error', { cause: thrown }))
+      endStream(outcome)
+      fail(reply, thrown)
     }
   }
   return (request: FastifyRequest, reply: FastifyReply): void => {

@@ -31,6 +31,9 @@ export type ParameterText = {
   types: string[]
 }
 
+/** A response header that a handler gives (OpenAPI 3.1 section 4.8.21). */
+export type ReplyHeader = { name: string; isRequired: boolean; explode: boolean }
+
 /** A path below those of an operation's servers, where the operation is served. */
 export type ServedPath = {
   /** As OpenAPI has it. */
@@ -51,6 +54,8 @@ export type Operation = {
   /** Present for an operation with a body. */
   bodyRequired?: boolean
   parameters: ParameterText[]
+  /** The headers that its handler gives, by status as `schema.response` has it, where there are any. */
+  replyHeaders?: Record<string, ReplyHeader[]>
   schema: RouteSchema
 }
 

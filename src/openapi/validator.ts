@@ -19,8 +19,11 @@ export type Validator = {
    * each int64 a bigint, or the ContractError.
    */
   request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
-  /** Returns what throws when the value of a handler breaks the schema of its response; such an answer must not leave. */
-  response(schema: Schema): (value: unknown) => void
+  /**
+   * Returns what throws when the value of a handler breaks the schema of its place in the response, called `part` in
+   * messages; such an answer must not leave.
+   */
+  response(schema: Schema, part?: string): (value: unknown) => void
 }
 
 /** Creates the validator of schemas that refer to shared ones. Each is compiled when it is first needed. */
@@ -63,11 +66,11 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
         return { error: new ContractError('invalid', describe(part, errors)) }
       }
     },
-    response(schema) {
+    response(schema, part = 'response') {
       const firstErrorOf = compile(first, schema, () => {})
       return (value) => {
         const errors = firstErrorOf(withDoubles(value))
-        if (errors !== undefined) throw new Error(`the response breaks its schema: ${describe('response', errors)}`)
+        if (errors !== undefined) throw new Error(`the response breaks its schema: ${describe(part, errors)}`)
       }
     },
   }

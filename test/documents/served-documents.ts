@@ -19,7 +19,7 @@ export type Call = {
   body?: unknown
   error?: number
   /** Headers that the answer must have. */
-  answer?: Record<string, string>
+  answer?: Record<string, string | string[]>
 }
 
 /** What the folder of a document exports beside it. */

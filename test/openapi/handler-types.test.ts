@@ -107,3 +107,24 @@ t.test('a range of statuses is any of it that is not named, default what there i
     t.not(diagnose(`${types}[[${reply}], { status: 200, body: 5 }]`).length, 0, reply)
   }
 })
+
+t.test('the headers that a response declares have types, and those that it requires must be given', async (t) => {
+  const types = `import type { OperationReply } from './openapi/handler-types.ts'
+    type Headers = { 'X-A': bigint; 'X-B'?: string; 'x-request-id': string; [name: string]: unknown }
+    type Reply = OperationReply<{ responses: { 200: { headers: Headers }; 201: { headers: { ETag?: string; [name: string]: unknown } }; 204: {} } }>
+    export const reply: Reply = `
+  const valid = [
+    "{ status: 200, headers: { 'X-A': 1n, 'X-B': '' }, body: undefined }",
+    '{ status: 201, body: undefined }',
+    '{ status: 204, body: undefined }',
+  ]
+  for (const reply of valid) t.same(diagnose(`${types}${reply}`), [], reply)
+  const invalid = [
+    '{ status: 200, body: undefined }',
+    "{ status: 200, headers: { 'X-A': 1 }, body: undefined }",
+    "{ status: 200, headers: { 'X-A': 1n, 'X-C': '' }, body: undefined }",
+    "{ status: 200, headers: { 'X-A': 1n, 'x-request-id': '' }, body: undefined }",
+    '{ status: 204, headers: {}, body: undefined }',
+  ]
+  for (const reply of invalid) t.not(diagnose(`${types}${reply}`).length, 0, reply)
+})

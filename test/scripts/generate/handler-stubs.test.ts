@@ -80,6 +80,57 @@ t.test('a new operation gets a handler that answers with its example, exactly', 
   t.same(await stubs(document, document), [])
 })
 
+t.test('a new handler gives the headers of its response', async (t) => {
+  const headers = {
+    'X-Total': { required: true, schema: int64, example: 7 },
+    ETag: { schema: { ...text, pattern: '^"', example: 'a' } },
+    'X-Request-Id': { required: true, schema: text },
+  }
+  const responses = (more: object = {}) => ({ 200: { ...json(text, 'b'), headers: { ...headers, ...more } } })
+  const strict = { 'X-Pattern': { required: true, schema: { ...text, pattern: '^(?=b)\\w$', minLength: 1 } } }
+  const document = documentOf({ a: { responses: responses() }, b: { responses: responses(strict) } })
+  const [first = '', second] = await stubs(document)
+  t.match(first, "    return { status: 200, headers: { 'X-Total': 7n }, body: 'b' }\n")
+  t.match(second, /throw/)
+})
+
+t.test('a new handler gives bodies that are not JSON as its media type asks', async (t) => {
+  const object = { type: 'object', properties: { a: text } }
+  const responses: [content: object, expected: string][] = [
+    [{ 'text/plain': { schema: text, example: 'b' } }, "body: 'b'"],
+    [{ 'application/xml': { schema: object, example: '<a/>' } }, "body: '<a/>'"],
+    [{ 'application/xml': { schema: object } }, `body: '{"a":""}'`],
+    [{ 'image/png': {} }, 'body: new Uint8Array()'],
+    [{ '*/*': { schema: int64 } }, "contentType: 'application/json', body: 0n"],
+    [{ 'text/*': {} }, "contentType: 'text/plain', body: '{}'"],
+    [{ 'audio/*': {} }, "contentType: 'audio/x-example', body: new Uint8Array()"],
+    [{ 'text/csv': {}, 'application/json': {} }, "contentType: 'text/csv', body: '{}'"],
+    [
+      { 'text/event-stream': { schema: object } },
+      "body: (async function* () {\n      yield { data: { a: '' } }\n    })()",
+    ],
+    [
+      { 'text/event-stream': { schema: { ...object, required: ['a'] }, example: 'data: a' } },
+      "yield { data: { a: '' } }",
+    ],
+    [
+      { 'application/jsonl': { schema: { type: 'array', items: object }, example: [{ a: 'b' }, {}] } },
+      "yield { a: 'b' }\n      yield {}\n",
+    ],
+    [{ 'application/x-ndjson': { schema: int64 } }, 'yield 0n\n'],
+    [{ 'application/x-ndjson': { schema: { ...text, pattern: '^(?=b)\\w$', minLength: 1 } } }, 'throw'],
+    [{ 'text/event-stream': { schema: int64, example: 'a' } }, 'yield { data: 0n }\n'],
+  ]
+  const operations = responses.map(([content], index) => [
+    `a${index}`,
+    { responses: { 200: { description: 'a', content } } },
+  ])
+  const printed = await stubs(documentOf(Object.fromEntries(operations)))
+  for (const [index, [content, expected]] of responses.entries()) {
+    t.ok(printed[index]?.includes(expected), `${Object.keys(content)}: ${printed[index]}`)
+  }
+})
+
 t.test('an example that breaks its schema gives way to a value that does not', async (t) => {
   const object = { type: 'object', properties: { id: int64, a: text } }
   await checkBodies(t, [

@@ -22,6 +22,18 @@ t.test('what can be served', async (t) => {
   const method = 'post'
   t.same(problems({ requestBody: { content: json }, responses: { 200: { content: json }, 204: {} } }, { method }), [])
   t.same(problems({ requestBody: { content: { ...json, 'application/merge-patch+json': {} } } }, { method }), [])
+  const types = [
+    'text/csv',
+    'Text/HTML;Charset=utf-8',
+    'image/png',
+    'application/x.y+json;a="b"',
+    'application/octet-stream',
+  ]
+  const content = Object.fromEntries(types.map((type) => [type, {}]))
+  t.same(
+    problems({ responses: { 200: { content }, 201: { content: { '*/*': {} } }, 202: { content: { 'image/*': {} } } } }),
+    [],
+  )
   t.same(problems({}, { path: '/{a}/{b}.{c}-{d}' }), [])
   t.same(parameter({ style: 'pipeDelimited', schema: { type: 'array' } }), [])
 })
@@ -67,9 +79,19 @@ t.test('each place that cannot is told, with what to do', async (t) => {
   t.same(problems({ servers: [{ url: '/a%20b' }] }), [
     '#/paths/~1a: /a%20b/a has one of * ? # % {, which a path cannot have',
   ])
-  t.same(problems({ responses: { 200: { content: text }, 201: { content: { ...json, ...text } } } }), [
-    `${at}/responses/200/content: text/plain is not written, only JSON is`,
-    `${at}/responses/201/content: one media type can be written, not 2`,
+  const content = { 'text/*': {}, json: {}, 'text/plain; charset=latin1': {}, 'application/json;charset="UTF-16"': {} }
+  t.same(problems({ responses: { 200: { content } } }), [
+    `${at}/responses/200/content: text/* cannot be negotiated beside others; name each media type`,
+    `${at}/responses/200/content: json is no media type; use one such as text/plain`,
+    `${at}/responses/200/content: text/plain; charset=latin1 has a charset that is not written; use utf-8`,
+    `${at}/responses/200/content: application/json;charset="UTF-16" has a charset that is not written; use utf-8`,
+  ])
+})
+
+t.test('a header that is described by content is refused, unless the service sends it itself', async (t) => {
+  const headers = { 'X-A': { content: json }, 'X-Request-Id': { content: json } }
+  t.same(problems({ responses: { 204: { headers } } }), [
+    '#/paths/~1a/get/responses/204/headers/X-A: header X-A: is described by a schema, not by content',
   ])
 })
 
@@ -101,15 +123,16 @@ t.test('the name that an operation without operationId gets is refused when anot
 t.test('a place that several operations share is told once', async (t) => {
   const schemes = { securitySchemes: { known: { type: 'http', scheme: 'bearer' } } }
   const responses = { 200: { $ref: '#/components/responses/Text' } }
+  const wrong = { plain: { schema: {} } }
   const security = [{ known: [], 'a/b': [] }]
   const paths = {
     '/a': { get: { operationId: 'a', responses }, put: { operationId: 'b', responses } },
     '/c': { get: { operationId: 'c', responses, security: [{ none: [] }] } },
   }
-  const components = { ...schemes, responses: { Text: { content: text } } }
+  const components = { ...schemes, responses: { Text: { content: wrong } } }
   t.same(unsupportedFeatures(document({ security, paths, components })), [
     '#/security: a/b is not in #/components/securitySchemes; add it there',
-    '#/components/responses/Text/content: text/plain is not written, only JSON is',
+    '#/components/responses/Text/content: plain is no media type; use one such as text/plain',
     '#/paths/~1c/get/security: none is not in #/components/securitySchemes; add it there',
   ])
 })

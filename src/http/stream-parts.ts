@@ -1,0 +1,74 @@
+/** Bytes of a body as a handler gives them in parts: a stream of Node's, one of the web, or a generator. */
+export type ByteStream = AsyncIterable<Uint8Array>
+
+/** A source that may be told to end. */
+type Source<Item> = AsyncIterable<Item> & { destroy?(): void }
+
+type Settled<Item> = { result: IteratorResult<Item> } | { error: unknown }
+
+/** How the items of a source become parts of a body. */
+export type Parts<Item> = {
+  /** Returns the bytes of an item; throws for one that must not leave. */
+  write(item: Item): Uint8Array | string
+  /** Ends the parts, whatever the source still has. */
+  end: AbortSignal
+  /** What is written at first, and whenever the source has been silent for so many milliseconds. */
+  keepAlive?: { time: number; text: string }
+}
+
+/**
+ * Returns the written items of a source, each asked for when the one before has been taken: no more than one is held. The
+ * source is ended when it is read no further.
+ */
+export async function* streamParts<Item>(source: Source<Item>, { write, end, keepAlive }: Parts<Item>) {
+  const iterator = source[Symbol.asyncIterator]()
+  let settled: Settled<Item> | undefined
+  let wake = () => {}
+  const settle = (value: Settled<Item>) => {
+    settled = value
+    wake()
+  }
+  // A promise that all items wait for would hold a reaction for each of them.
+  const stop = () => wake()
+  end.addEventListener('abort', stop)
+  try {
+    if (keepAlive !== undefined) yield keepAlive.text
+    while (!end.aborted) {
+      settled = undefined
+      iterator.next().then(
+        (result) => settle({ result }),
+        (error) => settle({ error }),
+      )
+      const next = yield* settledOf()
+      if (next === undefined) return
+      if ('error' in next) throw next.error
+      if (next.result.done === true) return
+      yield write(next.result.value)
+    }
+  } finally {
+    end.removeEventListener('abort', stop)
+    endSource(source, iterator)
+  }
+
+  /** Waits for the item, and keeps the connection alive meanwhile; undefined at the end. */
+  async function* settledOf(): AsyncGenerator<string, Settled<Item> | undefined> {
+    for (;;) {
+      let timer: NodeJS.Timeout | undefined
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        if (keepAlive !== undefined) timer = setTimeout(resolve, keepAlive.time)
+        if (settled !== undefined || end.aborted) resolve()
+      })
+      clearTimeout(timer)
+      if (end.aborted) return undefined
+      if (settled !== undefined) return settled
+      if (keepAlive !== undefined) yield keepAlive.text
+    }
+  }
+}
+
+/** Ends a source that is read no further; what it throws at its end concerns nobody. */
+export function endSource(source: Source<unknown>, iterator = source[Symbol.asyncIterator]()): void {
+  if (typeof source.destroy === 'function') source.destroy()
+  else iterator.return?.().then(undefined, () => {})
+}

@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import type { Hook } from './request-guards.ts'
+
+/** What ends the answer of a request that may be a stream. */
+export type StreamScope = {
+  /** For the handler: aborts when the client is gone, the handler's time is over, or the service shuts down. */
+  signal: AbortSignal
+  /** Aborts once nobody reads the answer. */
+  gone: AbortSignal
+}
+
+type Opened = StreamScope & { abort(reason: Error): void }
+
+const key = Symbol('stream scope')
+
+type Request = IncomingMessage & { [key]?: Opened }
+
+const tooLate = 'the handler took too long'
+
+const abortError = (message: string): Error => new DOMException(message, 'AbortError')
+
+/**
+ * Returns the hook that gives a request a scope for streams. At the shutdown of the app all open scopes abort; register
+ * it before whatever waits there for connections to end.
+ */
+export function openStreamScopes(app: FastifyInstance): Hook {
+  const open = new Set<Opened>()
+  let isClosing = false
+  const shutdown = abortError('the service shuts down')
+  app.addHook('preClose', (done) => {
+    isClosing = true
+    for (const { abort } of open) abort(shutdown)
+    done()
+  })
+  return ({ raw }, reply, done) => {
+    const handler = new AbortController()
+    const client = new AbortController()
+    const abort = (reason: Error) => handler.abort(reason)
+    const scope = { signal: handler.signal, gone: client.signal, abort }
+    ;(raw as Request)[key] = scope
+    open.add(scope)
+    reply.raw.once('close', () => {
+      open.delete(scope)
+      const reason = abortError('the connection is closed')
+      client.abort(reason)
+      if (!reply.raw.writableFinished) handler.abort(reason)
+    })
+    if (isClosing) abort(shutdown)
+    done()
+  }
+}
+
+/** Returns the scope of a request for streams, which the hook of its route has opened. */
+export const streamScope = (request: IncomingMessage): StreamScope => (request as Request)[key] as Opened
+
+/** Aborts the handler of a request whose time is over, where it may give a stream. */
+export function abortStream(request: IncomingMessage): void {
+  ;(request as Request)[key]?.abort(abortError(tooLate))
+}
+
+/** Returns whether a handler's time was over when its signal aborted. */
+export const isLate = ({ reason }: AbortSignal): boolean => (reason as Error | undefined)?.message === tooLate

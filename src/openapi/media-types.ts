@@ -1,0 +1,41 @@
+import type { RouteSchema } from './routes.ts'
+
+/** What a handler gives as a body of a media type, and how it leaves. */
+export type BodyKind = 'json' | 'events' | 'lines' | 'text' | 'bytes'
+
+/** Returns a media type without its parameters, in lower case (RFC 9110 section 8.3.1). */
+const essenceOf = (mediaType: string): string => mediaType.replace(/[ \t]*;.*$/s, '').toLowerCase()
+
+/** Returns the kind of the bodies of a media type, or of a range of media types: handler-types.ts has their types. */
+export function kindOf(mediaType: string): BodyKind {
+  const essence = essenceOf(mediaType)
+  // WHATWG MIME Sniffing, section 4.6, with the suffix of any type (RFC 6839 section 3.1).
+  if (/^[^/]+\/(?:.+\+)?json$/.test(essence)) return 'json'
+  if (essence === 'text/event-stream') return 'events'
+  // jsonlines.org, and ndjson by its older names.
+  if (/^application\/(?:x-)?(?:jsonl|ndjson|jsonlines)$/.test(essence)) return 'lines'
+  return /^text\/[^*]|[/+]xml$/.test(essence) ? 'text' : 'bytes'
+}
+
+/** Returns whether a media type is a range: what a handler names is one of it (OpenAPI 3.1 section 4.8.14). */
+export const isRange = (mediaType: string): boolean => essenceOf(mediaType).includes('*')
+
+/** Returns whether a range of media types holds one. */
+export function holds(range: string, mediaType: string): boolean {
+  const essence = essenceOf(mediaType)
+  if (!/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(essence)) return false
+  const [type = ''] = essenceOf(range).split('/')
+  return type === '*' || essence.startsWith(`${type}/`)
+}
+
+/** Returns the Content-Type of a body: JSON and text are UTF-8, and say so. */
+export const contentTypeOf = (mediaType: string): string =>
+  /;[ \t]*charset=/i.test(mediaType) || !['json', 'text'].includes(kindOf(mediaType))
+    ? mediaType
+    : `${mediaType}; charset=utf-8`
+
+/** Returns whether a response of an operation may be a stream: one that is not JSON. */
+export const mayStream = ({ response }: Pick<RouteSchema, 'response'>): boolean =>
+  Object.values(response).some(({ content = {} }) =>
+    Object.keys(content).some((type) => isRange(type) || kindOf(type) !== 'json'),
+  )

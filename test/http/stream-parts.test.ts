@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { streamParts } from '../../src/http/stream-parts.ts'
+
+const write = (item: string) => item
+
+t.test('a silent source is kept alive, and its items come in order', async (t) => {
+  async function* source() {
+    yield 'a'
+    await sleep(50)
+    yield 'b'
+  }
+  const { signal } = new AbortController()
+  const seen: string[] = []
+  for await (const part of streamParts(source(), { write, end: signal, keepAlive: { time: 10, text: '-' } })) {
+    seen.push(String(part))
+  }
+  t.match(seen.join(''), /^-a-+b$/)
+})
+
+t.test('the end is heeded while a source is silent, and what that throws later concerns nobody', async (t) => {
+  let isEnded = false
+  const source = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise<IteratorResult<string>>((_, reject) => setTimeout(reject, 20, new Error('late'))),
+      return: async () => {
+        isEnded = true
+        throw new Error('at the end')
+      },
+    }),
+  }
+  const controller = new AbortController()
+  const parts = streamParts(source, { write, end: controller.signal })
+  const next = parts.next()
+  controller.abort()
+  t.same(await next, { value: undefined, done: true })
+  t.equal(isEnded, true)
+  await sleep(30)
+})
+
+t.test(
+  'an item that arrives with the keep-alive is not lost, and one that must not leave ends the source',
+  async (t) => {
+    async function* source() {
+      yield 'a'
+      await sleep(15)
+      yield 'b'
+      yield 'no'
+    }
+    const { signal } = new AbortController()
+    const checked = (item: string) => {
+      if (item === 'no') throw new Error('must not leave')
+      return item
+    }
+    const parts = streamParts(source(), { write: checked, end: signal, keepAlive: { time: 10, text: '-' } })
+    const seen: string[] = []
+    await t.rejects(
+      (async () => {
+        for await (const part of parts) {
+          seen.push(String(part))
+          // The source goes on while a slow client takes a part.
+          await sleep(20)
+        }
+      })(),
+      { message: 'must not leave' },
+    )
+    t.match(seen.join(''), /^-a-*b-*$/)
+  },
+)
+
+t.test('a source need not have an end of its own', async (t) => {
+  const source = { [Symbol.asyncIterator]: () => ({ next: async () => ({ value: 'a', done: false }) }) }
+  const parts = streamParts(source, { write, end: new AbortController().signal })
+  t.equal((await parts.next()).value, 'a')
+  t.match(await parts.return(undefined), { done: true })
+})
+
+t.test('the end is heeded before the source is asked', async (t) => {
+  let isAsked = false
+  async function* source() {
+    isAsked = true
+    yield 'a'
+  }
+  const controller = new AbortController()
+  const keepAlive = { time: 10, text: '-' }
+  const parts = streamParts(source(), { write, end: controller.signal, keepAlive })
+  t.equal((await parts.next()).value, '-')
+  controller.abort()
+  t.match(await parts.next(), { done: true })
+  t.equal(isAsked, false)
+})

@@ -1,0 +1,265 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import t, { type Test } from 'tap'
+import type { Document } from '../../scripts/generate/openapi-document.ts'
+import { until } from '../../scripts/system/until.ts'
+import { defaultLimits } from '../../src/limits/limits.ts'
+import { watchOverload } from '../../src/limits/load-shedding.ts'
+import type { AnyHandler } from '../../src/openapi/request-steps.ts'
+import { ask } from '../support/ask.ts'
+import { type Served, serveDocument } from '../support/serve-document.ts'
+import { openSocket } from '../support/sockets.ts'
+
+const number = { type: 'integer' }
+
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'Streams', version: '1' },
+  paths: {
+    '/a': {
+      get: {
+        operationId: 'a',
+        responses: { 200: { headers: { ETag: {} }, content: { 'application/octet-stream': {} } } },
+      },
+    },
+    '/events': {
+      get: { operationId: 'events', responses: { 200: { content: { 'text/event-stream': { schema: number } } } } },
+    },
+    '/lines': {
+      get: { operationId: 'lines', responses: { 200: { content: { 'application/jsonl': { schema: number } } } } },
+    },
+  },
+} as unknown as Document
+
+const get = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
+
+type Scope = { signal: AbortSignal }
+type Give = (scope: Scope) => Promise<object>
+
+/** Serves streams on a port; `response` resolves to the next answer, as the service has it. */
+async function serve(t: Test, give: Give, options: Served = {}) {
+  const app = await serveDocument(document, {
+    handlers: Object.fromEntries(['a', 'events', 'lines'].map((name) => [name, give as unknown as AnyHandler])),
+    ...options,
+  })
+  t.teardown(() => app.close())
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const response = async () => (await once(app.server, 'request'))[1] as ServerResponse
+  return { app, port, url: `http://127.0.0.1:${port}/a`, base: `http://127.0.0.1:${port}`, response }
+}
+
+const streamOf = (body: unknown) => ({ status: 200, body })
+
+/** Gives parts of 10 KB until it is ended, and tells how many were taken. */
+function source(count: number) {
+  const state = { taken: 0, isEnded: false }
+  async function* parts() {
+    try {
+      while (state.taken < count) {
+        state.taken++
+        yield Buffer.alloc(10_000, 'a')
+      }
+    } finally {
+      state.isEnded = true
+    }
+  }
+  return { state, parts: parts() }
+}
+
+t.test('a client that does not read stops the source, and no more than a part is held beside the socket', async (t) => {
+  const count = 3_000
+  const { state, parts } = source(count)
+  const { port, response } = await serve(t, async () => streamOf(parts))
+  const arriving = response()
+  const { socket } = await openSocket(t, port)
+  socket.pause()
+  socket.write(get)
+  const answer = await arriving
+  let [before, most] = [-1, 0]
+  await until(async () => {
+    most = Math.max(most, answer.writableLength)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const isStill = state.taken > 2 && state.taken === before
+    before = state.taken
+    return isStill
+  }, 'the source to stop')
+  t.ok(state.taken < count, `${state.taken} of ${count} parts were taken`)
+  t.ok(answer.writableLength <= answer.writableHighWaterMark + 11_000, `${answer.writableLength} bytes wait`)
+  socket.resume()
+  await until(() => state.isEnded, 'the end of the source')
+  t.equal(state.taken, count)
+})
+
+t.test('a client that leaves aborts the signal and ends the source', async (t) => {
+  const ended = { generator: source(1_000_000), stream: new Readable({ read() {} }) }
+  ended.stream.push('a')
+  let signal: AbortSignal | undefined
+  for (const body of [ended.generator.parts, ended.stream]) {
+    const { port } = await serve(t, async (scope) => {
+      signal = scope.signal
+      return streamOf(body)
+    })
+    const { socket, receives } = await openSocket(t, port, get)
+    await receives(/a/)
+    t.equal(signal?.aborted, false)
+    socket.destroy()
+    await until(() => signal?.aborted, 'the signal')
+    t.match(signal?.reason, { name: 'AbortError', message: 'the connection is closed' })
+  }
+  await until(() => ended.generator.state.isEnded && ended.stream.destroyed, 'the end of the sources')
+})
+
+t.test('a client that leaves before there is a stream ends it as well', async (t) => {
+  const { state, parts } = source(10)
+  const { port } = await serve(t, async ({ signal }) => {
+    await once(signal, 'abort')
+    return streamOf(Readable.from(parts))
+  })
+  const { socket } = await openSocket(t, port, get)
+  setTimeout(() => socket.destroy(), 50)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await until(() => state.taken === 0, 'nothing to be taken')
+})
+
+t.test('a handler whose time is over is aborted, and the stream that comes late is ended', async (t) => {
+  const overload = watchOverload({ ...defaultLimits, eventLoopDelay: 60_000, handlerTime: 50 }, () => {})
+  t.teardown(() => overload.close())
+  const late = new Readable({ read() {} })
+  let reason: unknown
+  const { url } = await serve(
+    t,
+    async ({ signal }) => {
+      await once(signal, 'abort')
+      reason = signal.reason
+      return streamOf(late)
+    },
+    { run: overload.run },
+  )
+  t.match(await ask(url), { status: 503 })
+  t.match(reason, { message: 'the handler took too long' })
+  await until(() => late.destroyed, 'the end of the stream')
+})
+
+t.test('at a shutdown the signal aborts, and a stream of bytes is sent to its end', async (t) => {
+  const seen: boolean[] = []
+  const { app, url } = await serve(t, async ({ signal }) => {
+    seen.push(signal.aborted)
+    async function* parts() {
+      yield Buffer.from('before ')
+      if (!signal.aborted) await once(signal, 'abort')
+      yield Buffer.from((signal.reason as Error).message)
+    }
+    return streamOf(parts())
+  })
+  const answer = ask(url)
+  await until(() => seen.length > 0, 'the handler')
+  await app.close()
+  t.match(await answer, { status: 200, body: 'before the service shuts down' })
+})
+
+t.test('a request that comes after the shutdown has begun is aborted from its start', async (t) => {
+  const seen: boolean[] = []
+  const { app, port } = await serve(
+    t,
+    async ({ signal }) => {
+      seen.push(signal.aborted)
+      return streamOf(Buffer.from('a'))
+    },
+    { linger: 300 },
+  )
+  const { socket, receives } = await openSocket(t, port, get)
+  await receives(/a$/)
+  const closing = app.close()
+  setTimeout(() => socket.write(get), 100)
+  await closing
+  t.same(seen, [false, true])
+})
+
+t.test(
+  'a stream that fails after its first part breaks the connection, so that the body is not taken for whole',
+  async (t) => {
+    async function* parts(part: unknown) {
+      yield Buffer.from('first')
+      if (part === undefined) throw new Error('broken')
+      yield part as Uint8Array
+    }
+    for (const second of [undefined, 'a text']) {
+      const { url } = await serve(t, async () => streamOf(parts(second)))
+      await t.rejects(ask(url), { code: 'ECONNRESET' })
+    }
+  },
+)
+
+t.test('a body that is no stream of bytes, or an outcome that is not sent, is a failure of the service', async (t) => {
+  const streams = [1, 2, 3].map(() => new Readable({ read() {} }))
+  const outcomes: object[] = [
+    { status: 200, body: 'a text' },
+    { status: 200, body: { a: 1 } },
+    { status: 201, body: streams[0] },
+    { status: 200, headers: { Other: 'a' }, body: streams[1] },
+    { status: 200, contentType: 'image/png', body: streams[2] },
+    { status: 200, body: Readable.from(['no bytes']) },
+  ]
+  for (const outcome of outcomes) {
+    const { url } = await serve(t, async () => outcome)
+    t.match(await ask(url), { status: 500, headers: { etag: undefined } })
+  }
+  await until(() => streams.every(({ destroyed }) => destroyed), 'the end of the streams')
+  const { url } = await serve(t, async () => {
+    throw 'no error'
+  })
+  t.match(await ask(url), { status: 500 })
+})
+
+t.test('HEAD has the headers of GET and ends the source', async (t) => {
+  const body = new Readable({ read() {} })
+  const { url } = await serve(t, async () => ({ ...streamOf(body), headers: { ETag: '"1"' } }))
+  const answer = await ask(url, { method: 'HEAD' })
+  t.match(answer, { status: 200, headers: { etag: '"1"', 'content-type': 'application/octet-stream' } })
+  t.equal(answer.headers['content-length'], undefined)
+  t.equal(body.destroyed, true)
+})
+
+t.test(
+  'at a shutdown a stream of events ends by itself, and JSON Lines end when their handler ends them',
+  async (t) => {
+    const sources: { isEnded: boolean }[] = []
+    const { app, port } = await serve(t, async ({ signal }) => {
+      const state = { isEnded: false }
+      sources.push(state)
+      const isEvents = sources.length === 1
+      async function* items() {
+        try {
+          yield isEvents ? { data: 1 } : 1
+          // The handler of the events waits for what never comes.
+          await (isEvents ? new Promise(() => {}) : once(signal, 'abort'))
+          yield 2
+        } finally {
+          state.isEnded = true
+        }
+      }
+      return streamOf(items())
+    })
+    const events = await openSocket(t, port, get.replace('/a', '/events'))
+    await events.receives(/data: 1/)
+    const lines = await openSocket(t, port, get.replace('/a', '/lines'))
+    await lines.receives(/\r\n1\n/)
+    await app.close()
+    t.match(await events.closed(), /data: 1\n\n\r\n0\r\n\r\n$/, 'the last chunk')
+    t.match(await lines.closed(), /\r\n1\n\r\n2\r\n2\n\r\n0\r\n\r\n$/, 'all lines and the last chunk')
+    t.equal(sources[1]?.isEnded, true)
+  },
+)
+
+t.test('an item that breaks its schema never leaves', async (t) => {
+  const { base } = await serve(t, async () => streamOf(Readable.from(['one'])))
+  t.match(await ask(`${base}/lines`), { status: 500 })
+  const events = await serve(t, async () => streamOf(Readable.from([{ data: 1 }, { data: 'one' }])))
+  const broken = await openSocket(t, events.port, get.replace('/a', '/events'))
+  t.notMatch(await broken.closed(), /one/)
+  const { base: other } = await serve(t, async () => streamOf([1]))
+  for (const path of ['lines', 'events']) t.match(await ask(`${other}/${path}`), { status: 500 }, path)
+})

@@ -1,18 +1,13 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { matchesPattern } from './pattern-matching.ts'
-import { limitProblem } from './schema-limits.ts'
+import { clash, nothing } from './schema-clash.ts'
 import { commonTypes, partsOf } from './schema-parts.ts'
-import { typeOfValue } from './schema-types.ts'
 import { isNode, type Node, walkSchemas } from './walk-document.ts'
 
 /** A schema that no value satisfies, and why. */
 type Contradiction = { schema: Node; reason: string }
-
-/** The reason of a schema that is false, or refers to one. */
-const nothing = 'nothing is allowed there'
 
 /**
  * The most schemas that are looked at below one, and the most calls of `search` inside each other, which bound the stack:
@@ -111,27 +106,6 @@ function searcher(document: Document, satisfiable: Set<Node>) {
 }
 
 const isList = (value: unknown): value is Schema[] => Array.isArray(value)
-
-/** Returns why schemas of one value exclude each other, as far as they say so themselves. */
-function clash(schemas: Node[]): string | undefined {
-  if (schemas.some(({ not }) => isNode(not) && Object.keys(not).length === 0)) return nothing
-  const types = commonTypes(schemas)
-  if (types?.length === 0) return 'its types exclude each other'
-  const lists = schemas.flatMap(({ const: value, enum: values }) => [
-    ...(value === undefined ? [] : [[value]]),
-    // An empty list is no enum: the schema does not compile.
-    ...(Array.isArray(values) && values.length > 0 ? [values] : []),
-  ])
-  const [first, ...others] = lists
-  const allowed = first?.filter((value) => others.every((list) => list.some((one) => isDeepStrictEqual(one, value))))
-  if (allowed?.length === 0) return `${lists.map((list) => JSON.stringify(list)).join(' and ')} have no value in common`
-  const isTyped = (value: unknown) => types === undefined || types.some((type) => isOfType(value, type))
-  if (allowed?.every((value) => !isTyped(value))) return `${JSON.stringify(allowed)} has no value of its type`
-  return types?.length === 1 ? limitProblem(schemas, types[0] as string) : undefined
-}
-
-const isOfType = (value: unknown, type: string): boolean =>
-  type === 'integer' ? Number.isInteger(value) : type === typeOfValue(value)
 
 /** Returns what each value of schemas holds, with the schemas of that: the properties and items that they ask for. */
 function needed(schemas: Node[]): [name: string, schemas: Schema[]][] {

@@ -1,0 +1,29 @@
+import { isDeepStrictEqual } from 'node:util'
+import { limitProblem } from './schema-limits.ts'
+import { commonTypes } from './schema-parts.ts'
+import { typeOfValue } from './schema-types.ts'
+import { isNode, type Node } from './walk-document.ts'
+
+/** The reason of a schema that is false, or refers to one. */
+export const nothing = 'nothing is allowed there'
+
+/** Returns why schemas of one value exclude each other, as far as they say so themselves. */
+export function clash(schemas: Node[]): string | undefined {
+  if (schemas.some(({ not }) => isNode(not) && Object.keys(not).length === 0)) return nothing
+  const types = commonTypes(schemas)
+  if (types?.length === 0) return 'its types exclude each other'
+  const lists = schemas.flatMap(({ const: value, enum: values }) => [
+    ...(value === undefined ? [] : [[value]]),
+    // An empty list is no enum: the schema does not compile.
+    ...(Array.isArray(values) && values.length > 0 ? [values] : []),
+  ])
+  const [first, ...others] = lists
+  const allowed = first?.filter((value) => others.every((list) => list.some((one) => isDeepStrictEqual(one, value))))
+  if (allowed?.length === 0) return `${lists.map((list) => JSON.stringify(list)).join(' and ')} have no value in common`
+  const isTyped = (value: unknown) => types === undefined || types.some((type) => isOfType(value, type))
+  if (allowed?.every((value) => !isTyped(value))) return `${JSON.stringify(allowed)} has no value of its type`
+  return types?.length === 1 ? limitProblem(schemas, types[0] as string) : undefined
+}
+
+const isOfType = (value: unknown, type: string): boolean =>
+  type === 'integer' ? Number.isInteger(value) : type === typeOfValue(value)

@@ -9,7 +9,7 @@ import { exampleReply, isShownStream, madeReplies } from './examples.ts'
 import type { Files } from './generated-files.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 import { sendableReply } from './sendable-replies.ts'
-import { literal, memberOf, quotedName } from './source-text.ts'
+import { literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 import { uncompilable } from './stub-compilation.ts'
 
 /** Returns the document that was published in a directory, undefined when it is missing or in the middle of a merge. */
@@ -57,7 +57,7 @@ function literalOf({ status, headers, contentType, body }: Outcome): string {
   const membersOf = (indent: string) => [
     `status: ${status}`,
     ...(headers === undefined ? [] : [`headers: ${literal(headers, 110, indent)}`]),
-    ...(contentType === undefined ? [] : [`contentType: ${literal(contentType)}`]),
+    ...(contentType === undefined ? [] : [`contentType: ${stringLiteral(contentType)}`]),
     `body: ${bodyText(body, indent)}`,
   ]
   const line = `{ ${membersOf('    ').join(', ')} }`

@@ -1,3 +1,4 @@
+import type { ReplyHeader } from '../../src/openapi/routes.ts'
 import { type ServiceHeader, serviceHeaders } from '../../src/openapi/service-headers.ts'
 import { join } from './json-pointer.ts'
 import { type Document, type Header, type Located, locate, type Response } from './openapi-document.ts'
@@ -12,6 +13,12 @@ export const headersOf = (document: Document, response: Located<Response>): [nam
 
 /** Returns whether a handler gives a header: the service sends the others itself. */
 export const isGiven = (name: string): boolean => !serviceHeaders.includes(name.toLowerCase() as ServiceHeader)
+
+/** Returns the headers of a response that its handler gives, as the service writes them. */
+export const replyHeaders = (document: Document, response: Located<Response>): ReplyHeader[] =>
+  headersOf(document, response)
+    .filter(([name]) => isGiven(name))
+    .map(([name, { required = false, explode = false }]) => ({ name, isRequired: required, explode }))
 
 /** Returns one line for each header of a response that cannot be written as it says. */
 export function headerProblems(document: Document, response: Located<Response>): string[] {

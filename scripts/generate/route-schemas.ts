@@ -1,16 +1,9 @@
-import type { Operation, ParameterText, ReplyHeader, RouteSchema, Routes } from '../../src/openapi/routes.ts'
+import type { Operation, ParameterText, RouteSchema, Routes } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { isExactInteger } from './inexact-integers.ts'
-import {
-  type Document,
-  type Endpoint,
-  endpoints,
-  type Located,
-  type Parameter,
-  type Response,
-} from './openapi-document.ts'
+import { type Document, type Endpoint, endpoints, type Located, type Parameter } from './openapi-document.ts'
 import { checkedContent } from './reply-schemas.ts'
-import { headersOf, isGiven } from './response-headers.ts'
+import { headersOf, replyHeaders } from './response-headers.ts'
 import { routerNames, servedPath } from './router-paths.ts'
 import { typesOf } from './schema-types.ts'
 import { apiKeyHeaders } from './security-schemes.ts'
@@ -112,11 +105,6 @@ const objectOf = (parameters: Located<Parameter>[], read: Read): Schema =>
 
 const contentOf = (content: Record<string, { schema?: Schema }>, read: Read) =>
   Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: read(schema) }]))
-
-const replyHeaders = (document: Document, response: Located<Response>): ReplyHeader[] =>
-  headersOf(document, response)
-    .filter(([name]) => isGiven(name))
-    .map(([name, { required = false, explode = false }]) => ({ name, isRequired: required, explode }))
 
 /** The default styles of the places of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
 const styles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const

@@ -15,6 +15,7 @@ const keyless = refusal('missingToken')
 const invalid = refusal('invalidToken', 'Basic realm="r"')
 const scopeless = refusal('insufficientScope')
 const limited = refusal('tooManyRequests')
+const failed = refusal('internal')
 const unavailable = Object.assign(new Error('the issuer is away'), { retryAfter: 1 })
 const verifiers: Verifiers = {
   missing: refused(missing),
@@ -22,6 +23,7 @@ const verifiers: Verifiers = {
   invalid: refused(invalid),
   scopeless: refused(scopeless),
   limited: refused(limited),
+  failed: refused(failed),
   unavailable: refused(unavailable),
   client: (_request, done) => done(undefined, client),
   nobody: (_request, done) => done(),
@@ -37,8 +39,8 @@ function ask(requirements: Record<string, string[]>[], given = verifiers) {
 }
 
 t.test('of the refusals of two alternatives the more telling one is given', async (t) => {
-  const heavier = [missing, invalid, scopeless, limited, unavailable]
-  const names = ['missing', 'invalid', 'scopeless', 'limited', 'unavailable']
+  const heavier = [missing, invalid, scopeless, limited, failed, unavailable]
+  const names = ['missing', 'invalid', 'scopeless', 'limited', 'failed', 'unavailable']
   for (const [one, first] of names.entries()) {
     for (const [other, second] of names.entries()) {
       const { message } = heavier[Math.max(one, other)] as Error

@@ -16,7 +16,8 @@ import { token } from './support/service.ts'
 import { startService } from './support/service-process.ts'
 import { noSqlite } from './support/sqlite.ts'
 
-const [, readme = ''] = /^```ts\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8')) ?? []
+const blocks = Array.from(readFileSync('README.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms), ([, code = '']) => code)
+const readme = blocks.find((code) => code.includes("from 'plant-store/client'")) as string
 
 /** What consumers write, by the name of the module; it is checked as it stands. */
 const consumers = {

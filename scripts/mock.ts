@@ -15,8 +15,8 @@ import { commandLine } from './system/command-line.ts'
 commandLine(`npm run mock
 
 Answers as the service would, with the examples of the document and without a store, so that a client can be written
-before a handler is: requests are authenticated (by any credentials), parsed and validated as they are by the service, and
-refused with its errors. Listens on 127.0.0.1, port PORT or 3000.
+before a handler is: requests are authenticated (by any credentials), parsed and validated as they are by the service,
+and refused with its errors. Listens on 127.0.0.1, port PORT or 3000.
 
 A request chooses its reply by the header Prefer (RFC 7240): code=409 for the one of that status, example=NAME for one
 of several examples. Preference-Applied has what was heeded.

@@ -47,7 +47,7 @@ export function comparableDocument(document: Document): ComparableDocument {
   }
 }
 
-/** No object may stand in two places, because each is known by its place. */
+/** Each object must stand in one place only, because it is identified by that place. */
 const copyOf = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
 /** OpenAPI 3.0 ignores what stands beside a $ref (section 4.7.23); people read it nevertheless. */

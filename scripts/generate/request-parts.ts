@@ -54,6 +54,6 @@ function variableOf(document: Document, scheme: string): { variable: string; pla
   return { variable, place, text: `${name}${place === 'header' ? ': ' : '='}${prefix}{{${variable}}}` }
 }
 
-/** Returns whether a parameter is sent where nobody has chosen. */
+/** Returns whether an example request includes a parameter. */
 export const isShown = (parameter: Parameter): boolean =>
   parameter.required === true || 'example' in parameter || 'examples' in parameter

@@ -21,7 +21,7 @@ export function authLimits(failures: RateLimit, requests: RateLimit): { mayCost:
       // Valid tokens bypass the per-address limit, so that neighbours behind one address cannot lock each other out.
       if (isUnauthenticated(refusal)) return tooMany(failures.take(addressOf(request))) ?? refusal
       if (client !== undefined) return tooMany(requests.take(client.name)) ?? refusal
-      // Without this, an operation that needs no credentials would let anybody try any number of them.
+      // An operation that needs no credentials must not allow unlimited guesses of them.
       if (isWrong(ignored)) failures.take(addressOf(request))
       return refusal
     },

@@ -67,7 +67,7 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
   }
 }
 
-/** Ends a source that is read no further; what it throws at its end concerns nobody. */
+/** Ends a source that is read no further, and ignores errors of its cleanup. */
 export function endSource(source: Source<unknown>, iterator = source[Symbol.asyncIterator]()): void {
   if (typeof source.destroy === 'function') source.destroy()
   else iterator.return?.().then(undefined, () => {})

@@ -6,7 +6,7 @@ import type { Hook } from './request-guards.ts'
 export type StreamScope = {
   /** For the handler: aborts when the client is gone, the handler's time is over, or the service shuts down. */
   signal: AbortSignal
-  /** Aborts once nobody reads the answer. */
+  /** Aborts when the connection closes. */
   gone: AbortSignal
 }
 

@@ -4,7 +4,7 @@ import { isStream } from './body-senders.ts'
 
 type Streaming<Outcome> = (request: { signal: AbortSignal }) => Promise<Outcome>
 
-/** Returns a handler whose streams are ended when they come after its time: nobody would read them. */
+/** Returns a handler that ends the stream of an outcome which comes after the handler timeout. */
 export const endingLateStreams =
   <Outcome extends { body: unknown }>(handler: Streaming<Outcome>): Streaming<Outcome> =>
   async (request) => {

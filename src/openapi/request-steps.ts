@@ -66,7 +66,7 @@ type OperationParts = {
   validator: Validator
   verifiers: Verifiers
   conclude: Conclude
-  /** Gives a request a scope for streams. */
+  /** Opens the stream scope of a request. */
   openStreams: Hook
   handler: AnyHandler
   run: Run

@@ -5,7 +5,7 @@ import { basicVerifier, tokensAsPasswords, type VerifyPassword } from '../../src
 const client = { name: 'shop', scopes: ['read'] }
 const base64 = (bytes: string | Uint8Array) => Buffer.from(bytes as string).toString('base64')
 
-/** What a request with an Authorization header is told. */
+/** Returns the outcome of a request with an Authorization header. */
 async function verified(authorization: string | undefined, verify: VerifyPassword) {
   const request = { headers: { authorization }, raw: { socket: {} } } as unknown as FastifyRequest
   return await new Promise<unknown>((resolve) =>
@@ -13,7 +13,7 @@ async function verified(authorization: string | undefined, verify: VerifyPasswor
   )
 }
 
-/** What the verifier makes of credentials; undefined when it asks for nobody. */
+/** Returns the credentials that the verifier reads; undefined when it looks up no client. */
 async function read(authorization: string) {
   let seen: unknown
   await verified(authorization, (credentials) => {

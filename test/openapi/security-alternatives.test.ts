@@ -29,7 +29,7 @@ const verifiers: Verifiers = {
   nobody: (_request, done) => done(),
 }
 
-/** Asks the schemes of an operation; returns what it is told. */
+/** Runs the security requirements of an operation; returns their outcome. */
 function ask(requirements: Record<string, string[]>[], given = verifiers) {
   let told: { refusal?: Error | undefined; name?: string | undefined; ignored?: Error | undefined } = {}
   authenticator(requirements, given)({} as FastifyRequest, (refusal, client, ignored) => {

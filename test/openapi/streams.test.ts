@@ -53,7 +53,7 @@ async function serve(t: Test, give: Give, options: Served = {}) {
 
 const streamOf = (body: unknown) => ({ status: 200, body })
 
-/** Gives parts of 10 KB until it is ended, and tells how many were taken. */
+/** Returns a source of 10 KB parts that ends when it is told to, and counts the parts taken. */
 function source(count: number) {
   const state = { taken: 0, isEnded: false }
   async function* parts() {

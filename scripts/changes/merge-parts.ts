@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { schemaKeywords } from '../../src/openapi/schema-keywords.ts'
 import { join } from '../generate/json-pointer.ts'
-import type { Node } from '../generate/walk-document.ts'
+import { isNode, type Node } from '../generate/walk-document.ts'
 import { combined, isText } from './merge-keywords.ts'
-import type { Part, Source } from './schema-parts.ts'
-import { isNode } from './schema-references.ts'
+import type { Part, Source } from './merge-sources.ts'
 
 /** A schema made of parts: its plain values, and the sources of each schema in it by keyword and, where it has one, key. */
 export type Merged = {

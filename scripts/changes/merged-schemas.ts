@@ -1,20 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { schemaKeywords } from '../../src/openapi/schema-keywords.ts'
 import { join, resolve } from '../generate/json-pointer.ts'
-import type { Node } from '../generate/walk-document.ts'
+import { isNode, type Node } from '../generate/walk-document.ts'
 import { isText, ordered } from './merge-keywords.ts'
 import { type Merged, mergeParts } from './merge-parts.ts'
+import { distinctSources, partsOf, type Source } from './merge-sources.ts'
 import type { SchemaMerger } from './schema-merger.ts'
-import { distinctSources, partsOf, type Source } from './schema-parts.ts'
-import {
-  isLeaf,
-  isNode,
-  isReference,
-  onlyReference,
-  pointersAbove,
-  targetOf,
-  wrappedTarget,
-} from './schema-references.ts'
+import { isLeaf, isReference, onlyReference, pointersAbove, targetOf, wrappedTarget } from './schema-references.ts'
 import { sourceMoves } from './source-moves.ts'
 import { alternativePlace } from './union-alternatives.ts'
 

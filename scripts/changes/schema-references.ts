@@ -1,9 +1,6 @@
 import { schemaKeywords } from '../../src/openapi/schema-keywords.ts'
 import { join, keysOf, resolve } from '../generate/json-pointer.ts'
-import type { Node } from '../generate/walk-document.ts'
-
-export const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+import { isNode, type Node } from '../generate/walk-document.ts'
 
 /** Returns the pointer of a $ref in the form in which pointers are compared. */
 export const targetOf = ($ref: string): string => join('#', ...keysOf($ref))

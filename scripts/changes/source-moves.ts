@@ -1,5 +1,5 @@
+import type { Source } from './merge-sources.ts'
 import { pointerMap } from './pointer-map.ts'
-import type { Source } from './schema-parts.ts'
 import { standingAt } from './schema-references.ts'
 
 export type SourceMoves = {

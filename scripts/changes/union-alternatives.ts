@@ -1,6 +1,7 @@
 import { join, resolve } from '../generate/json-pointer.ts'
-import type { Source } from './schema-parts.ts'
-import { isNode, isReference, onlyReference } from './schema-references.ts'
+import { isNode } from '../generate/walk-document.ts'
+import type { Source } from './merge-sources.ts'
+import { isReference, onlyReference } from './schema-references.ts'
 
 /** The member of a document that holds the alternatives of its unions. */
 export const alternativesName = 'x-alternatives'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { join, resolve } from '../generate/json-pointer.ts'
-import type { Node } from '../generate/walk-document.ts'
-import { isNode, targetOf } from './schema-references.ts'
+import { isNode, type Node } from '../generate/walk-document.ts'
+import { targetOf } from './schema-references.ts'
 
 /** A schema by its pointer; it is shared when a $ref led there, because it then stands in another place, too. */
 export type Source = { pointer: string; shared: boolean }

@@ -6,15 +6,23 @@ export type AcceptedTokens = {
   close(): void
 }
 
-/** The ways in that are configured: a list, a file that is followed, an issuer. */
-export type TokenSources = { tokens: string[]; tokensFile: string | undefined; jwt: JwtOptions | undefined }
+/** Where accepted tokens come from: a list, whose tokens all have the same scopes, a file that is watched, an issuer. */
+export type TokenSources = {
+  tokens: string[]
+  scopes?: readonly string[]
+  tokensFile: string | undefined
+  jwt: JwtOptions | undefined
+}
 
 /** Is told when the file was read, with how many clients it has, what is wrong when it cannot be, and that it is large. */
 type Following = { load(clients: number): void; error(error: Error): void; large?(bytes: number): void }
 
 /** Gives what accepts the tokens of every source. Rejects, in one line, when the file cannot be used. */
-export async function acceptTokens({ tokens, tokensFile, jwt }: TokenSources, on: Following): Promise<AcceptedTokens> {
-  const verifiers: VerifyToken[] = tokens.length === 0 ? [] : [tokenVerifier(tokens)]
+export async function acceptTokens(
+  { tokens, scopes, tokensFile, jwt }: TokenSources,
+  on: Following,
+): Promise<AcceptedTokens> {
+  const verifiers: VerifyToken[] = tokens.length === 0 ? [] : [tokenVerifier(tokens, scopes)]
   const file = tokensFile === undefined ? undefined : await follow(tokensFile, on)
   if (file !== undefined) verifiers.push(file.verify)
   // Last: it alone may have to wait.

@@ -9,15 +9,15 @@ import { formatToken } from './token-format.ts'
 export type VerifyToken = (token: string, mayCost?: () => boolean) => Client | undefined | Promise<Client | undefined>
 
 /**
- * Returns the verifier of a list of tokens, which holds only digests. `nameOf` names the client of a token by its place in
- * the list, from 1.
+ * Returns the verifier of a list of tokens, which holds only digests. Each client is named by the place of its token in the
+ * list, from 1, and has the scopes that are given.
  */
-export function tokenVerifier(
-  tokens: string[],
-  nameOf = (number: number): string => `access-token-${number}`,
-): VerifyToken {
+export function tokenVerifier(tokens: string[], scopes: readonly string[] = []): VerifyToken {
   const clients = new Map(
-    tokens.map((token, index): [string, Client] => [hash('sha256', token), { name: nameOf(index + 1), scopes: [] }]),
+    tokens.map((token, index): [string, Client] => [
+      hash('sha256', token),
+      { name: `access-token-${index + 1}`, scopes },
+    ]),
   )
   // It need not take constant time: nobody can choose a token by its digest, so to learn of digests is of no use.
   return (token) => clients.get(hash('sha256', token))

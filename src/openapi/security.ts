@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Client } from '../http/authenticated-client.ts'
 import { scopeRefusal } from '../http/scopes.ts'
-import type { SecurityRequirement } from './routes.ts'
+import type { Operation, SecurityRequirement } from './routes.ts'
 import { weightierRefusal } from './weightier-refusal.ts'
 
 /**
@@ -13,6 +13,13 @@ import { weightierRefusal } from './weightier-refusal.ts'
 export type Verifier = (request: FastifyRequest, done: Verified, scopes: readonly string[]) => void
 
 type Verified = (refusal?: Error, client?: Client) => void
+
+/** Returns every scope that one of the operations asks for. */
+export const requiredScopes = (operations: Pick<Operation, 'security'>[]): string[] => [
+  ...new Set(
+    operations.flatMap(({ security }) => security.flatMap((requirement) => Object.values(requirement).flat())),
+  ),
+]
 
 /** One verifier for each security scheme, by its name in the document. */
 export type Verifiers = Record<string, Verifier>

@@ -1,11 +1,12 @@
 import type { Server } from 'node:http'
 import type { ManagementOptions } from '../admin/pages.ts'
-import { acceptTokens } from '../auth/token-verifier.ts'
+import { acceptTokens, type TokenSources } from '../auth/token-verifier.ts'
 import type { Config } from '../config/read-config.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { createLog, requestLog } from '../observability/log.ts'
 import type { Figures } from '../observability/metrics.ts'
 import type { Routes } from '../openapi/routes.ts'
+import { requiredScopes } from '../openapi/security.ts'
 import { openStore, withoutPassword } from '../store/open.ts'
 import { listen } from './listen.ts'
 import { beforeEnd, grace } from './shutdown.ts'
@@ -49,7 +50,10 @@ export async function openService(config: Config, routes: Routes, failed: (error
   /** Why the service must not be sent more requests: it does not serve yet, or is about to end. */
   let unready: string | undefined = 'starting'
   const metrics = createMetrics(routes.info)
-  const tokens = await acceptTokens(config, {
+  // The generated token is for trying the service out, so it may call every operation.
+  const scopes = config.generatedToken === undefined ? [] : requiredScopes(routes.operations)
+  const accepted: TokenSources = { ...config, scopes }
+  const tokens = await acceptTokens(accepted, {
     load(clients) {
       metrics.tokens(true)
       log.info({ clients }, 'tokens file read')

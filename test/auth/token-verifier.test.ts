@@ -17,13 +17,14 @@ t.test('tokens of a list, of a file and of an issuer are accepted together', asy
   const { verify, close } = await acceptTokens(
     {
       tokens: [listed],
+      scopes: ['plants:write'],
       tokensFile: tokensFile(t, ['gardener', filed]),
       jwt: { issuer: issuer.url, audience, jwksUrl: issuer.jwksUrl },
     },
     nobody,
   )
   t.teardown(close)
-  t.same(verify(listed), { name: 'access-token-1', scopes: [] })
+  t.same(verify(listed), { name: 'access-token-1', scopes: ['plants:write'] })
   t.same(verify(filed), { name: 'gardener', scopes: [] })
   t.equal(verify(newToken()), undefined)
   t.same(await verify(key.token()), { name: 'gardener', scopes: [] })

@@ -18,6 +18,12 @@ t.test('a token is accepted when it is one of the list', async (t) => {
   t.notOk(tokenVerifier([])(''), 'an empty list accepts nothing')
 })
 
+t.test('each client of a list has its place for a name, and the scopes of the list', async (t) => {
+  const tokens = [newToken(), newToken()]
+  t.same(tokenVerifier(tokens)(tokens[1] as string), { name: 'access-token-2', scopes: [] })
+  t.same(tokenVerifier(tokens, ['a', 'b'])(tokens[0] as string), { name: 'access-token-1', scopes: ['a', 'b'] })
+})
+
 t.test('a token needs 128 bits', async (t) => {
   const good = [
     newToken(),

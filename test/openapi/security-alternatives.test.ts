@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import { ContractError, type ErrorName } from '../../src/http/errors.ts'
-import { authenticator, type Verifier, type Verifiers } from '../../src/openapi/security.ts'
+import { authenticator, requiredScopes, type Verifier, type Verifiers } from '../../src/openapi/security.ts'
 
 const refused = (error: Error): Verifier => {
   return (_request, done) => done(error)
@@ -96,4 +96,14 @@ t.test('what is not needed is told of, unless a client is known', async (t) => {
   t.same(ask([{ invalid: [] }, {}, { client: [] }]), { refusal: undefined, name: undefined, ignored: invalid })
   t.same(ask([{ invalid: [] }, { client: [] }]), { refusal: undefined, name: 'gardener', ignored: undefined })
   t.same(ask([]), { refusal: undefined, name: undefined, ignored: undefined })
+})
+
+t.test('the scopes of several operations are each named once', async (t) => {
+  const operations = [
+    { security: [{ bearer: ['read'] }, { key: [] }] },
+    { security: [{ bearer: ['read', 'write'], key: ['prune'] }] },
+    { security: [] },
+  ]
+  t.same(requiredScopes(operations), ['read', 'write', 'prune'])
+  t.same(requiredScopes([]), [])
 })

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import type { Test } from 'tap'
 import { type AppOptions, createApp } from '../../src/app.ts'
 import { tokenVerifier } from '../../src/auth/tokens.ts'
+import { requiredScopes } from '../../src/openapi/security.ts'
 import { openMemory } from '../../src/store/memory.ts'
 import { assertAnswer, contract } from './contract.ts'
 
@@ -28,7 +29,7 @@ export async function createService(t: Test, options: Partial<AppOptions> = {}) 
   const app = await createApp({
     routes: contract.routes,
     store,
-    verifyToken: tokenVerifier([token]),
+    verifyToken: tokenVerifier([token], requiredScopes(contract.routes.operations)),
     shed() {},
     log: pino({ level: 'warn' }, stream),
     ...options,

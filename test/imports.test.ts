@@ -26,7 +26,8 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   },
   'admin/': { values: /^admin\//, types: /^openapi\/load-contract$/ },
   'process/': {
-    values: /^(process\/|app$|observability\/|auth\/token-verifier$|store\/open$|http\/stop-listening$)/,
+    values:
+      /^(process\/|app$|observability\/|auth\/token-verifier$|openapi\/security$|store\/open$|http\/stop-listening$)/,
     types: /^(config\/read-config|openapi\/routes|http\/request-context|admin\/pages)$/,
   },
   'config/': { values: /^(config\/|auth\/(tokens|issuer)$|limits\/limits$|store\/open$)/ },

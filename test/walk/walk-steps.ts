@@ -1,4 +1,3 @@
-import { token } from '../support/service.ts'
 import { renameProperty } from './rename-property.ts'
 import { shareResponses } from './share-responses.ts'
 import { splitDocument } from './split-document.ts'
@@ -79,8 +78,36 @@ export const steps: WalkStep[] = [
     tests: [...ofContract, 'test/auth/bearer.test.ts', 'test/scripts/mock.test.ts'],
     calls: [
       create(7),
-      { ...get(7), headers: { authorization: '', 'x-api-key': token } },
-      { ...get(7), headers: { authorization: '', 'x-api-key': 'another' }, status: 401, body: undefined },
+      { ...get(7), headers: (token) => ({ authorization: '', 'x-api-key': token }) },
+      { ...get(7), headers: () => ({ authorization: '', 'x-api-key': 'another' }), status: 401, body: undefined },
+    ],
+  },
+  {
+    name: 'a scope on DELETE',
+    change: (project) => project.patch('delete-scope.patch'),
+    tests: [...ofContract, 'test/auth/scopes.test.ts'],
+    calls: [create(7), { request: 'DELETE /plants/7', status: 204 }, { request: 'GET /plants/7', status: 404 }],
+  },
+  {
+    name: 'a Link header on the list',
+    change: (project) => project.patch('list-link.patch'),
+    tests: ofContract,
+    calls: [create(7), { ...page('limit=1', [7]), answer: { link: '<?limit=1&cursor=7>; rel="next"' } }],
+  },
+  {
+    name: 'the list as CSV, by Accept',
+    change: (project) => project.patch('list-as-csv.patch'),
+    tests: [...ofContract, 'test/client/client.test.ts'],
+    calls: [
+      create(7, { category: 'a' }),
+      {
+        request: 'GET /plants',
+        headers: (token) => ({ authorization: `Bearer ${token}`, accept: 'text/csv' }),
+        status: 200,
+        body: 'id,name,category\r\n"7","plant 7","a"\r\n',
+        answer: { 'content-type': 'text/csv; charset=utf-8', vary: 'Accept' },
+      },
+      page('limit=1', [7], { category: 'a' }),
     ],
   },
   {

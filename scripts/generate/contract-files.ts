@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
+import { callStyles } from './call-styles.ts'
 import { contractTypes } from './contract-types.ts'
 import { withDiscriminators } from './discriminators.ts'
 import { structureProblems } from './document-structure.ts'
@@ -9,6 +10,7 @@ import { inexactIntegers } from './inexact-integers.ts'
 import { int64Replies } from './int64-replies.ts'
 import type { Document } from './openapi-document.ts'
 import { withOperationIds } from './operation-ids.ts'
+import { defaultProblems } from './parameter-defaults.ts'
 import { redocly } from './redocly.ts'
 import { withItemSchemas } from './reply-schemas.ts'
 import { requestFile } from './request-file.ts'
@@ -32,7 +34,7 @@ export async function contractFiles(path: string, rules = 'redocly.yaml'): Promi
 
 /**
  * Returns the files that are generated from a bundled document: the document as it is published, its types, its route
- * schemas, its error numbers where it has some, where its replies hold an int64, the digests by which the service knows
+ * schemas, its error numbers where it has some, where its replies hold an int64, how its parameters are written, the digests by which the service knows
  * that files belong together, and a request of each operation for editors. Throws one line for each place that cannot be
  * served.
  */
@@ -49,6 +51,8 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
   const routes = routesOf(normalized)
   const others = [...replies.problems, ...uncompilableSchemas(routes)]
   if (others.length > 0) throw refusal(path, others)
+  const defaults = defaultProblems(routes)
+  if (defaults.length > 0) throw refusal(path, defaults)
   const note = `Written by npm run generate from ${basename(path)}; edit that instead.\n`
   const origin = `// ${note}`
   const errorNumbers = errorNumberModule(document)
@@ -57,6 +61,7 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
     'routes.json': json(routes),
     'api.d.ts': origin + (await contractTypes(normalized)),
     'int64-replies.json': json(replies.table),
+    'call-styles.json': json(callStyles(normalized)),
     ...(errorNumbers !== undefined && { 'error-numbers.ts': origin + errorNumbers }),
   }
   const requests = `# ${note}${requestFile(normalized)}`

@@ -3,6 +3,7 @@ import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import type { WithExample } from './examples.ts'
 import type { Document, Parameter } from './openapi-document.ts'
 import { typesOf } from './schema-types.ts'
+import type { Node } from './walk-document.ts'
 
 /** Returns what describes the value of a parameter and has its examples: itself, or its media type. */
 export function holderOf(parameter: Parameter): WithExample {
@@ -16,6 +17,15 @@ export const schemaOf = (parameter: Parameter): Schema => holderOf(parameter).sc
 /** Returns whether a parameter is described by content, and is JSON. */
 export const isJson = ({ content = {} }: Parameter): boolean =>
   Object.keys(content).some((mediaType) => kindOf(mediaType) === 'json')
+
+/** Returns a parameter with the schema of its content: openapi-typescript reads no content of parameters. */
+export function withSchema(node: Node): Node {
+  const { content, ...parameter } = node
+  if (content === undefined) return node
+  const schema = schemaOf(node as Parameter)
+  const isAny = Object.keys(schema).length === 0
+  return { ...parameter, schema: isAny && !isJson(node as Parameter) ? { type: 'string' } : schema }
+}
 
 /** Returns what is wrong with the content of a parameter (OpenAPI 3.1 section 4.8.12.2.2). */
 export function contentProblems(document: Document, { content, schema }: Parameter): string[] {

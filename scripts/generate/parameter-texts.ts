@@ -1,6 +1,6 @@
 import type { ParameterText, TextValue } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
-import type { Document, Located, Parameter } from './openapi-document.ts'
+import type { Document, Parameter } from './openapi-document.ts'
 import { isJson, schemaOf } from './parameter-content.ts'
 import { isOpen, otherTypes, propertyNames, propertyTypes } from './property-types.ts'
 import { routerNames, segmentOf } from './router-paths.ts'
@@ -11,7 +11,7 @@ import { typesOf } from './schema-types.ts'
 export type Styled = { name: string; schema?: Schema; style: string; explode?: boolean }
 
 /** Returns whether a style writes each item or property apart unless a document says otherwise. */
-const isExploded = (style: string): boolean => style === 'form' || style === 'deepObject'
+export const isExploded = (style: string): boolean => style === 'form' || style === 'deepObject'
 
 /** Returns how a value is read from texts. */
 export function textValue(document: Document, { name, schema, style, explode = isExploded(style) }: Styled): TextValue {
@@ -35,10 +35,10 @@ export function textValue(document: Document, { name, schema, style, explode = i
 }
 
 /** The default styles of the places of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
-const styles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const
+export const defaultStyles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const
 
 /** Returns a parameter as it is read from a request. */
-export function parameterText(document: Document, path: string, parameter: Located<Parameter>): ParameterText {
+export function parameterText(document: Document, path: string, parameter: Parameter): ParameterText {
   const { in: place, name } = parameter
   const keys = { path: routerNames(path).get(name), header: name.toLowerCase(), query: name, cookie: name }
   const value = parameterValue(document, parameter)
@@ -57,7 +57,7 @@ export const isSplit = ({ in: place }: Parameter, { style, kind }: TextValue): b
   place === 'path' && (style === 'label' || style === 'matrix' || kind === 'array' || kind === 'object')
 
 function parameterValue(document: Document, parameter: Parameter): TextValue {
-  const style = styles[parameter.in]
+  const style = defaultStyles[parameter.in]
   if (parameter.content === undefined) return textValue(document, { style, ...parameter })
   const text = textValue(document, { name: parameter.name, style })
   return isJson(parameter) ? { ...text, kind: 'json' } : { ...text, types: ['string'] }

@@ -1,8 +1,7 @@
 import t from 'tap'
-import type { Parameter } from '../../../scripts/generate/openapi-document.ts'
-import { filledPath, pairText, parameterPairs } from '../../../scripts/generate/parameter-pairs.ts'
+import { filledPath, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
 
-const text = (more: Partial<Parameter>, value: unknown) =>
+const text = (more: Partial<Parameters<typeof parameterPairs>[0]>, value: unknown) =>
   parameterPairs({ name: 'a b', in: 'query', ...more }, value)
     .map(pairText)
     .join('&')

@@ -85,7 +85,7 @@ function pairsOf(form) {
 function valueOfField(dataset, text) {
   if (!('list' in dataset || 'members' in dataset)) return text
   const lines = text.split('\n')
-  return 'list' in dataset ? lines : Object.fromEntries(lines.map((line) => line.split(/=(.*)/s, 2)))
+  return 'list' in dataset ? lines : Object.fromEntries(lines.map((line) => [...line.split(/=(.*)/s, 2), '']))
 }
 
 const base64 = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text)))

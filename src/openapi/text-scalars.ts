@@ -20,7 +20,8 @@ export function setScalar(
   else setMember(holder, key, text)
 }
 
-/** An assignment to __proto__ would set the prototype. */
+/** Sets a member of any name: an assignment to __proto__ would set the prototype. */
 export function setMember(holder: object, key: string | number, value: unknown): void {
-  Object.defineProperty(holder, key, { value, enumerable: true, writable: true, configurable: true })
+  if (key !== '__proto__') (holder as Record<string | number, unknown>)[key] = value
+  else Object.defineProperty(holder, key, { value, enumerable: true, writable: true, configurable: true })
 }

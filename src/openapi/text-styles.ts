@@ -37,9 +37,9 @@ export function withoutStyle(style: Style, text: string, decode: (text: string) 
     return text.slice(1)
   }
   if (kind !== 'matrix') return text
-  const [given, value] = text.startsWith(';') ? entryOf(text.slice(1)) : ['']
-  if (decode(given) !== name) throw new TextError(`must begin with ;${name}=`)
-  return value ?? ''
+  const [given, value] = entryOf(text)
+  if (!text.startsWith(';') || decode(given.slice(1)) !== name) throw new TextError(`must begin with ;${name}=`)
+  return value
 }
 
 /** Returns the texts of the items of an array, as they were sent. */

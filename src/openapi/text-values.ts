@@ -1,6 +1,6 @@
 import { ContractError } from '../http/errors.ts'
 import { type JsonDocument, keepDigits } from '../json/json-document.ts'
-import { JsonError } from '../json/json-error.ts'
+import type { JsonError } from '../json/json-error.ts'
 import { parseJson } from '../json/parse-json.ts'
 import type { TextValue } from './routes.ts'
 import { setMember, setScalar } from './text-scalars.ts'
@@ -84,7 +84,13 @@ function readObject(value: TextValue, { texts, document, holder, decode }: Readi
   const members = {}
   const add = (name: string, text: string) => {
     if (Object.hasOwn(members, name)) throw new TextError(`must have ${name} once`)
-    setScalar(document, members, name, decode(text), Object.hasOwn(properties, name) ? (properties[name] ?? []) : types)
+    setScalar(
+      document,
+      members,
+      name,
+      decode(text),
+      Object.hasOwn(properties, name) ? (properties[name] as string[]) : types,
+    )
   }
   if (style === 'deepObject' || (style === 'form' && explode)) {
     const given = separateTexts(value, texts)
@@ -118,8 +124,7 @@ function parsedJson(text: string): JsonDocument {
   try {
     return parseJson(text)
   } catch (error) {
-    if (error instanceof JsonError) throw new TextError(`is not JSON: ${error.message}`)
-    throw error
+    throw new TextError(`is not JSON: ${(error as JsonError).message}`)
   }
 }
 

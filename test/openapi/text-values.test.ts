@@ -72,6 +72,7 @@ t.test('the digits of JSON are kept where the value goes', async (t) => {
     digits: Map<object, Map<unknown, string>>
   }
   t.equal(digits.get(values.a.b)?.get(0), '9007199254740993')
+  t.same(read({}).value, {})
   const root = read({ a: '9007199254740993' })
   t.equal(root.digits?.get(root.value as object)?.get('a'), '9007199254740993')
   t.throws(() => read({ a: '[' }), { message: 'form/a is not JSON: unexpected end at character 1' })

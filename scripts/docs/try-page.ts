@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
-import { parameterStyle } from '../generate/call-styles.ts'
 import { normalizedDocument } from '../generate/contract-files.ts'
 import { exampleOfContent } from '../generate/examples.ts'
 import { resolve } from '../generate/json-pointer.ts'
@@ -10,6 +9,7 @@ import { holderOf } from '../generate/parameter-content.ts'
 import { parameterText } from '../generate/parameter-texts.ts'
 import { isShown } from '../generate/request-parts.ts'
 import { credentialOf } from '../generate/security-schemes.ts'
+import { parameterStyle } from '../generate/written-styles.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 
 /** Returns the page with a form for each operation of a published document, which the admin server shows. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
-import { callStyles } from './call-styles.ts'
 import { contractTypes } from './contract-types.ts'
 import { withDiscriminators } from './discriminators.ts'
 import { structureProblems } from './document-structure.ts'
@@ -20,6 +19,7 @@ import { withSharedSchemas } from './shared-schemas.ts'
 import { unsatisfiableSchemas } from './unsatisfiable-schemas.ts'
 import { unsupportedFeatures } from './unsupported-features.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
+import { callStyles } from './written-styles.ts'
 
 /**
  * Returns the files that are generated from the OpenAPI document at a path, linted by the rules of a redocly.yaml. The

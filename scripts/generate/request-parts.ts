@@ -1,9 +1,9 @@
 import { filledPath, type ParameterPair, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
-import { parameterStyle } from './call-styles.ts'
 import { exampleOfContent } from './examples.ts'
 import type { Document, Endpoint, Parameter } from './openapi-document.ts'
 import { holderOf } from './parameter-content.ts'
 import { credentialOf } from './security-schemes.ts'
+import { parameterStyle } from './written-styles.ts'
 
 /** A request with the values of the document's examples. A credential is a variable with the name of its scheme: {{bearer}}. */
 export type RequestParts = {

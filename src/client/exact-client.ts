@@ -1,8 +1,9 @@
 import { stringifyJson } from '../json/stringify-json.ts'
+import type { CallStyles } from './call-styles.ts'
 import { exactReply, type Int64Replies, replyPlace } from './exact-reply.ts'
 import type { CallArguments, CallOptions, CallOutcome, OperationAt, PathOf } from './operation-types.ts'
 import type { ParameterPair } from './parameter-pairs.ts'
-import { type CallParameters, type CallStyles, pairWriter, requestTarget } from './request-target.ts'
+import { type CallParameters, pairWriter, requestTarget } from './request-target.ts'
 
 export type ClientOptions = {
   /** Where the service is: its origin, and the path before those of the document when there is one. */

@@ -1,9 +1,7 @@
 import { stringifyJson } from '../json/stringify-json.ts'
+import type { ParameterStyle } from './call-styles.ts'
 
 export type ParameterPair = [name: string, value: string]
-
-/** How a parameter is written, where that is not as its place has it by default (OpenAPI 3.1 section 4.8.12.2.1). */
-export type ParameterStyle = { style?: string; explode?: boolean; isJson?: boolean }
 
 export type Place = 'path' | 'query' | 'header' | 'cookie'
 

@@ -1,17 +1,8 @@
-import {
-  filledPath,
-  type ParameterPair,
-  type ParameterStyle,
-  type Place,
-  pairText,
-  parameterPairs,
-} from './parameter-pairs.ts'
+import type { CallStyles } from './call-styles.ts'
+import { filledPath, type ParameterPair, type Place, pairText, parameterPairs } from './parameter-pairs.ts'
 
 /** The parameters of a call by their places. */
 export type CallParameters = Partial<Record<'path' | 'query' | 'header', Record<string, unknown>>>
-
-/** The parameters that are not written as their place has it by default, by method and path, by place and by name. */
-export type CallStyles = Record<string, Record<string, Record<string, ParameterStyle>>>
 
 /** Returns the names and values by which the parameters of one place are sent. */
 type PairsOf = (place: keyof CallParameters & Place) => ParameterPair[]

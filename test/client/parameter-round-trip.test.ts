@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { callStyles } from '../../scripts/generate/call-styles.ts'
 import type { Document, Parameter } from '../../scripts/generate/openapi-document.ts'
+import { callStyles } from '../../scripts/generate/written-styles.ts'
 import { exactClient } from '../../src/client/exact-client.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

@@ -1,5 +1,4 @@
-import type { ParameterStyle } from '../../src/client/parameter-pairs.ts'
-import type { CallStyles } from '../../src/client/request-target.ts'
+import type { CallStyles, ParameterStyle } from '../../src/client/call-styles.ts'
 import { type Document, endpoints, type Parameter } from './openapi-document.ts'
 import { isJson } from './parameter-content.ts'
 import { defaultStyles, isExploded } from './parameter-texts.ts'

@@ -33,7 +33,7 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'config/': { values: /^(config\/|auth\/(tokens|issuer)$|limits\/limits$|store\/open$)/ },
   // Whatever it imports is sent to browsers.
   'client/': {
-    values: /^((client|json)\/|\.\.\/generated\/int64-replies\.json$)/,
+    values: /^((client|json)\/|\.\.\/generated\/(int64-replies|call-styles)\.json$)/,
     types: /^\.\.\/generated\/api\.d$/,
   },
   'cli/': {

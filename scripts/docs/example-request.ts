@@ -1,9 +1,10 @@
+import { filledPath, type ParameterPair, pairText } from '../../src/client/parameter-pairs.ts'
 import { exampleOfContent } from '../generate/examples.ts'
 import { isInt64 } from '../generate/inexact-integers.ts'
 import { branches, memberSchemas } from '../generate/int64-replies.ts'
 import type { Document, Endpoint, Parameter } from '../generate/openapi-document.ts'
-import { filledPath, type ParameterPair, pairText, parameterPairs } from '../generate/parameter-pairs.ts'
-import { isShown } from '../generate/request-parts.ts'
+import { holderOf, schemaOf } from '../generate/parameter-content.ts'
+import { isShown, shownPairs } from '../generate/request-parts.ts'
 import { describing } from '../generate/schema-types.ts'
 import { type Credential, credentialOf } from '../generate/security-schemes.ts'
 
@@ -34,7 +35,7 @@ export function exampleRequest(document: Document, endpoint: Endpoint): ExampleR
   const pairs = (kind: Parameter['in']) =>
     values
       .filter(({ parameter }) => parameter.in === kind)
-      .flatMap(({ parameter, value }) => parameterPairs(parameter, value))
+      .flatMap(({ parameter, value }) => shownPairs(parameter, value))
   const needed = Object.keys(endpoint.security[0] ?? {}).flatMap((name) => credentialOf(document, name) ?? [])
   const placed = (place: Credential['in']) => needed.filter((one) => one.in === place).map(placeholderOf)
   const query = [...pairs('query'), ...placed('query')].map(pairText)
@@ -68,7 +69,7 @@ const placeholderOf = ({ name, prefix }: Credential): ParameterPair => {
 
 /** An empty text would leave a hole in a path. */
 function shownValue(document: Document, parameter: Parameter): unknown {
-  const value = exact(document, [parameter.schema], exampleOfContent(document, parameter))
+  const value = exact(document, [schemaOf(parameter)], exampleOfContent(document, holderOf(parameter)))
   return value === '' ? parameter.name : value
 }
 

@@ -1,5 +1,5 @@
 /* The script of try.html: sends what a form holds to the service, and shows the answer. No body is parsed, so its digits stay. */
-import { filledPath, pairText, parameterPairs } from '../generate/parameter-pairs.ts'
+import { filledPath, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
 
 /** Bytes of a body that are shown. */
 const mostShown = 1_048_576
@@ -68,7 +68,9 @@ function pairsOf(form) {
     ...fields.flatMap(({ dataset, value }) => {
       const parameter = JSON.parse(dataset.parameter)
       if (parameter.in !== kind) return []
-      return parameterPairs(parameter, 'list' in dataset ? value.split('\n') : value)
+      return parameterPairs(parameter, valueOfField(dataset, value), (problem) => {
+        throw new Error(`${parameter.name}: ${problem}`)
+      })
     }),
     ...credentials.flatMap(({ dataset, value }) => {
       const { in: place, name, prefix } = JSON.parse(dataset.credential)
@@ -78,6 +80,12 @@ function pairsOf(form) {
         : parameterPairs({ in: place, name }, value)
     }),
   ]
+}
+
+function valueOfField(dataset, text) {
+  if (!('list' in dataset || 'members' in dataset)) return text
+  const lines = text.split('\n')
+  return 'list' in dataset ? lines : Object.fromEntries(lines.map((line) => [...line.split(/=(.*)/s, 2), '']))
 }
 
 const base64 = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text)))

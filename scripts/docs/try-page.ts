@@ -5,9 +5,11 @@ import { normalizedDocument } from '../generate/contract-files.ts'
 import { exampleOfContent } from '../generate/examples.ts'
 import { resolve } from '../generate/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, type Parameter } from '../generate/openapi-document.ts'
+import { holderOf } from '../generate/parameter-content.ts'
+import { parameterText } from '../generate/parameter-texts.ts'
 import { isShown } from '../generate/request-parts.ts'
-import { typesOf } from '../generate/schema-types.ts'
 import { credentialOf } from '../generate/security-schemes.ts'
+import { parameterStyle } from '../generate/written-styles.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 
 /** Returns the page with a form for each operation of a published document, which the admin server shows. */
@@ -75,15 +77,36 @@ ${[
 </details>`
 }
 
+/** How several values are written in a field, by the kind of their parameter. */
+const lines = { array: ['data-list', 'one item a line'], object: ['data-members', 'one NAME=VALUE a line'] } as const
+
 function parameterField(document: Document, parameter: Parameter, id: string): string {
-  const { in: place, name, style, explode, required, schema } = parameter
-  const isList = typesOf(document, schema).types.includes('array')
-  const values = isShown(parameter) ? [exampleOfContent(document, parameter)].flat() : []
-  const text = escapeHtml(values.map((one) => (typeof one === 'string' ? one : stringifyJson(one))).join('\n'))
-  const data = `id="${id}" autocomplete="off" spellcheck="false" data-parameter="${attribute({ in: place, name, style, explode })}"`
-  const hint = [place, ...(required ? ['required'] : []), ...(isList ? ['one item a line'] : [])].join(', ')
-  const field = isList ? `<textarea ${data} data-list rows="3">\n${text}</textarea>` : `<input ${data} value="${text}">`
-  return `${label(id, name, hint)}\n${field}`
+  const { in: place, name, required } = parameter
+  // What is JSON is sent as it is typed.
+  const { isJson: _, ...style } = parameterStyle(parameter)
+  const { kind } = parameterText(document, '', parameter)
+  const value = isShown(parameter) ? exampleOfContent(document, holderOf(parameter)) : undefined
+  const [mark, hint] = (kind === 'array' || kind === 'object' ? lines[kind] : undefined) ?? []
+  const data = `id="${id}" autocomplete="off" spellcheck="false" data-parameter="${attribute({ in: place, name, ...style })}"`
+  const hints = [
+    place,
+    ...(required ? ['required'] : []),
+    ...(kind === 'json' ? ['JSON'] : []),
+    ...(hint ? [hint] : []),
+  ]
+  const text = escapeHtml(value === undefined ? '' : fieldText(value, kind))
+  const field =
+    mark === undefined ? `<input ${data} value="${text}">` : `<textarea ${data} ${mark} rows="3">\n${text}</textarea>`
+  return `${label(id, name, hints.join(', '))}\n${field}`
+}
+
+function fieldText(value: unknown, kind: string): string {
+  if (kind === 'json') return String(stringifyJson(value))
+  const text = (one: unknown) => (typeof one === 'string' ? one : String(stringifyJson(one)))
+  if (kind !== 'object') return [value].flat().map(text).join('\n')
+  return Object.entries(Object(value))
+    .map(([name, one]) => `${name}=${text(one)}`)
+    .join('\n')
 }
 
 function bodyField(document: Document, content: [mediaType: string, object][], id: string): string {

@@ -9,6 +9,7 @@ import { inexactIntegers } from './inexact-integers.ts'
 import { int64Replies } from './int64-replies.ts'
 import type { Document } from './openapi-document.ts'
 import { withOperationIds } from './operation-ids.ts'
+import { defaultProblems } from './parameter-defaults.ts'
 import { redocly } from './redocly.ts'
 import { withItemSchemas } from './reply-schemas.ts'
 import { requestFile } from './request-file.ts'
@@ -18,6 +19,7 @@ import { withSharedSchemas } from './shared-schemas.ts'
 import { unsatisfiableSchemas } from './unsatisfiable-schemas.ts'
 import { unsupportedFeatures } from './unsupported-features.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
+import { callStyles } from './written-styles.ts'
 
 /**
  * Returns the files that are generated from the OpenAPI document at a path, linted by the rules of a redocly.yaml. The
@@ -32,7 +34,7 @@ export async function contractFiles(path: string, rules = 'redocly.yaml'): Promi
 
 /**
  * Returns the files that are generated from a bundled document: the document as it is published, its types, its route
- * schemas, its error numbers where it has some, where its replies hold an int64, the digests by which the service knows
+ * schemas, its error numbers where it has some, where its replies hold an int64, how its parameters are written, the digests by which the service knows
  * that files belong together, and a request of each operation for editors. Throws one line for each place that cannot be
  * served.
  */
@@ -49,6 +51,8 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
   const routes = routesOf(normalized)
   const others = [...replies.problems, ...uncompilableSchemas(routes)]
   if (others.length > 0) throw refusal(path, others)
+  const defaults = defaultProblems(routes)
+  if (defaults.length > 0) throw refusal(path, defaults)
   const note = `Written by npm run generate from ${basename(path)}; edit that instead.\n`
   const origin = `// ${note}`
   const errorNumbers = errorNumberModule(document)
@@ -57,6 +61,7 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
     'routes.json': json(routes),
     'api.d.ts': origin + (await contractTypes(normalized)),
     'int64-replies.json': json(replies.table),
+    'call-styles.json': json(callStyles(normalized)),
     ...(errorNumbers !== undefined && { 'error-numbers.ts': origin + errorNumbers }),
   }
   const requests = `# ${note}${requestFile(normalized)}`

@@ -1,16 +1,18 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
+import { withDefaults } from './default-types.ts'
 import { isInt64 } from './inexact-integers.ts'
 import { resolve } from './json-pointer.ts'
 import { type Document, endpoints, isIgnored, locate, type Parameter } from './openapi-document.ts'
+import { withSchema } from './parameter-content.ts'
 import { withOptionalHeaders } from './response-headers.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
 /**
  * Returns the types of a document with shared schemas as openapi-typescript writes them, made true to what a handler
  * gets: an int64 is a bigint, since a double does not hold every 64-bit integer; what stands beside a $ref counts; a
- * property with a default may be missing, since none is filled in. `operations` are those that are served; what the
- * service itself sends is in `webhooks`, a callback by its operationId and its name.
+ * property with a default may be missing, since defaults of parameters alone are filled in. `operations` are those that are
+ * served; what the service itself sends is in `webhooks`, a callback by its operationId and its name.
  */
 export async function contractTypes(document: Document): Promise<string> {
   const { factory, SyntaxKind } = ts
@@ -23,7 +25,7 @@ export async function contractTypes(document: Document): Promise<string> {
       return factory.createUnionTypeNode([bigint, factory.createLiteralTypeNode(factory.createNull())])
     },
   })
-  return astToString(nodes)
+  return astToString(withDefaults(document, nodes))
 }
 
 /** Returns what has types in the document, with each path item where it is used, and without the ids of operations that are not served. */
@@ -50,6 +52,7 @@ function typed(document: Document): OpenAPI3 {
   return mapDocument(whole, {
     pathItem: withParameters,
     operation: withParameters,
+    parameter: withSchema,
     response: (node) => withOptionalHeaders(document, node),
     schema: (schema) => besideReference(withoutBooleans(open(exactly(plain(schema))))),
     components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapped(schemas as Node, asObject) }),

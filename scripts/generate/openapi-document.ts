@@ -11,8 +11,10 @@ export type Parameter = {
   in: 'path' | 'query' | 'header' | 'cookie'
   required?: boolean
   schema?: Schema
+  content?: MediaTypes
   style?: string
   explode?: boolean
+  allowEmptyValue?: boolean
 }
 export type RequestBody = { required?: boolean; content: MediaTypes }
 export type Header = { required?: boolean; schema?: Schema; explode?: boolean }

@@ -1,7 +1,9 @@
-import { exampleOfContent, type WithExample } from './examples.ts'
+import { filledPath, type ParameterPair, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
+import { exampleOfContent } from './examples.ts'
 import type { Document, Endpoint, Parameter } from './openapi-document.ts'
-import { filledPath, pairText, parameterPairs } from './parameter-pairs.ts'
+import { holderOf } from './parameter-content.ts'
 import { credentialOf } from './security-schemes.ts'
+import { parameterStyle } from './written-styles.ts'
 
 /** A request with the values of the document's examples. A credential is a variable with the name of its scheme: {{bearer}}. */
 export type RequestParts = {
@@ -27,7 +29,7 @@ export function requestParts(
   const pairs = (place: Parameter['in']) =>
     shown
       .filter((parameter) => parameter.in === place)
-      .flatMap((parameter) => parameterPairs(parameter, exampleOfContent(document, parameter as WithExample)))
+      .flatMap((parameter) => shownPairs(parameter, exampleOfContent(document, holderOf(parameter))))
   const credentials = Object.keys(security[0] ?? {}).flatMap((name) => variableOf(document, name) ?? [])
   const placed = (place: string) => credentials.filter((one) => one.place === place).map(({ text }) => text)
   const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]
@@ -56,4 +58,8 @@ function variableOf(document: Document, scheme: string): { variable: string; pla
 
 /** Returns whether an example request includes a parameter. */
 export const isShown = (parameter: Parameter): boolean =>
-  parameter.required === true || 'example' in parameter || 'examples' in parameter
+  parameter.required === true || 'example' in holderOf(parameter) || 'examples' in holderOf(parameter)
+
+/** Returns the names and values by which a parameter is sent with a value of the document. */
+export const shownPairs = (parameter: Parameter, value: unknown): ParameterPair[] =>
+  parameterPairs({ ...parameterStyle(parameter), in: parameter.in, name: parameter.name }, value)

@@ -1,11 +1,12 @@
-import type { Operation, ParameterText, RouteSchema, Routes } from '../../src/openapi/routes.ts'
+import type { Operation, RouteSchema, Routes } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { isExactInteger } from './inexact-integers.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from './openapi-document.ts'
+import { schemaOf } from './parameter-content.ts'
+import { parameterText } from './parameter-texts.ts'
 import { checkedContent } from './reply-schemas.ts'
 import { headersOf, replyHeaders } from './response-headers.ts'
-import { routerNames, servedPath } from './router-paths.ts'
-import { typesOf } from './schema-types.ts'
+import { servedPath } from './router-paths.ts'
 import { apiKeyHeaders } from './security-schemes.ts'
 import { sharedName } from './shared-schemas.ts'
 import { mapTree, type Node } from './walk-document.ts'
@@ -100,22 +101,11 @@ const objectOf = (parameters: Located<Parameter>[], read: Read): Schema =>
   read({
     type: 'object',
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
-    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema ?? true])),
+    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, schemaOf(parameter)])),
   })
 
 const contentOf = (content: Record<string, { schema?: Schema }>, read: Read) =>
   Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: read(schema) }]))
-
-/** The default styles of the places of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
-const styles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const
-
-function parameterText(document: Document, path: string, parameter: Located<Parameter>): ParameterText {
-  const { in: kind, name, schema, style = styles[kind], explode = style === 'form' } = parameter
-  const { types, items } = typesOf(document, schema)
-  const isArray = types.includes('array')
-  const keys = { path: routerNames(path).get(name), header: name.toLowerCase(), query: name, cookie: name }
-  return { in: kind, name, key: keys[kind], style, explode, isArray, types: isArray ? items : types } as ParameterText
-}
 
 /** What people read of a schema, and what tools do with it: a validator has no use for it. */
 const annotations = /^(title|description|examples?|externalDocs|xml|discriminator|\$comment|\$defs|definitions|x-.*)$/

@@ -12,6 +12,14 @@ export function routerNames(path: string): Map<string, string> {
   return new Map(names.map((name, index) => [name, areWords ? name : `p${index}`]))
 }
 
+/** Returns the place of a parameter that ends a segment of a path; undefined where it does not, or has others before it. */
+export function segmentOf(path: string, name: string): { fromEnd: number; prefix: string } | undefined {
+  const segments = path.split('/')
+  const index = segments.findIndex((segment) => segment.endsWith(`{${name}}`))
+  const prefix = segments[index]?.slice(0, -`{${name}}`.length)
+  return prefix === undefined || prefix.includes('{') ? undefined : { fromEnd: segments.length - index, prefix }
+}
+
 /** Returns a served path as OpenAPI, Fastify's router and a regular expression have it. */
 export function servedPath(path: string): ServedPath {
   const names = routerNames(path)

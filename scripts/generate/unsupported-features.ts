@@ -1,11 +1,11 @@
 import { join } from './json-pointer.ts'
-import { type Document, type Endpoint, endpoints, type Located, type Parameter } from './openapi-document.ts'
+import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 import { nameProblems } from './operation-ids.ts'
 import { headerProblems } from './response-headers.ts'
-import { typesOf } from './schema-types.ts'
 import { scopeProblems } from './security-scopes.ts'
 import { contentProblems } from './unsupported-content.ts'
 import { operationProblems } from './unsupported-operations.ts'
+import { parameterProblems } from './unsupported-parameters.ts'
 import { unsupportedSchemas } from './unsupported-schemas.ts'
 
 /**
@@ -21,7 +21,7 @@ export function unsupportedFeatures(document: Document): string[] {
     ...all.flatMap((endpoint) => [
       ...pathProblems(endpoint),
       ...operationProblems(document, endpoint),
-      ...endpoint.parameters.flatMap((parameter) => parameterProblems(document, parameter)),
+      ...parameterProblems(document, endpoint),
       ...contentProblems(endpoint),
       ...Object.values(endpoint.responses).flatMap((response) => headerProblems(document, response)),
     ]),
@@ -56,26 +56,4 @@ function doubles(all: Endpoint[]): string[] {
       .filter((route) => isDouble(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`))
       .map((route) => `${pointer}: ${method} ${route} is served by another operation`),
   )
-}
-
-/** The styles that can be read of each kind (OpenAPI 3.1 section 4.8.12.3). */
-const styles = {
-  path: ['simple'],
-  query: ['form', 'spaceDelimited', 'pipeDelimited'],
-  header: ['simple'],
-  cookie: ['form'],
-}
-
-function parameterProblems(document: Document, { in: kind, name, schema, style, pointer }: Located<Parameter>) {
-  const problems = []
-  const { types, items } = typesOf(document, schema)
-  const allowed = styles[kind]
-  if (schema === undefined) problems.push('a parameter is described by a schema, not by content')
-  if (style !== undefined && !allowed.includes(style)) problems.push(`style ${style} is not read; use ${allowed[0]}`)
-  if (types.includes('object')) problems.push('an object is not read; use one parameter for each property')
-  if (items.some((type) => type === 'object' || type === 'array')) {
-    problems.push('a list of objects or lists is not read; use a body')
-  }
-  if (types.includes('array') && kind === 'path') problems.push('an array in a path is not read; use the query')
-  return problems.map((problem) => `${pointer}: parameter ${name}: ${problem}`)
 }

@@ -1,5 +1,6 @@
 import type { paths } from '../../generated/api.d.ts'
-import table from '../../generated/int64-replies.json' with { type: 'json' }
+import parameters from '../../generated/call-styles.json' with { type: 'json' }
+import replies from '../../generated/int64-replies.json' with { type: 'json' }
 import { type ClientOptions, type ExactClient, exactClient } from './exact-client.ts'
 
 export type { ClientOptions }
@@ -8,4 +9,5 @@ export type { ClientOptions }
 export type PlantStoreClient = ExactClient<paths>
 
 /** Gives a client of the plant store at `baseUrl`: exact for every int64, which is a bigint, in requests and replies. */
-export const createClient = (options: ClientOptions): PlantStoreClient => exactClient<paths>(table, options)
+export const createClient = (options: ClientOptions): PlantStoreClient =>
+  exactClient<paths>({ ...replies, parameters }, options)

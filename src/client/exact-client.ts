@@ -1,7 +1,9 @@
 import { stringifyJson } from '../json/stringify-json.ts'
+import type { CallStyles } from './call-styles.ts'
 import { exactReply, type Int64Replies, replyPlace } from './exact-reply.ts'
 import type { CallArguments, CallOptions, CallOutcome, OperationAt, PathOf } from './operation-types.ts'
-import { type CallParameters, requestTarget } from './request-target.ts'
+import type { ParameterPair } from './parameter-pairs.ts'
+import { type CallParameters, pairWriter, requestTarget } from './request-target.ts'
 
 export type ClientOptions = {
   /** Where the service is: its origin, and the path before those of the document when there is one. */
@@ -29,9 +31,12 @@ export type ExactClient<Paths extends object> = {
   ) => Promise<CallOutcome<OperationAt<Paths, Path, Lowercase<Name>>, Lowercase<Name>>>
 }
 
-/** Gives a client of the document whose types are `Paths` and whose replies hold an int64 where `table` says. */
+/** What the client must know of a document: where its replies hold an int64, and which parameters have another style. */
+export type CallTable = Int64Replies & { parameters?: CallStyles }
+
+/** Gives a client of the document whose types are `Paths`. */
 export function exactClient<Paths extends object>(
-  table: Int64Replies,
+  table: CallTable,
   { baseUrl, token, fetch: send = globalThis.fetch }: ClientOptions,
 ): ExactClient<Paths> {
   const base = baseUrl.replace(/\/$/, '')
@@ -39,12 +44,13 @@ export function exactClient<Paths extends object>(
   const call =
     (method: Method) =>
     async (path: string, { params = {}, body, fetch = send, ...init }: Init = {}) => {
-      const headers = headersOf(init.headers, params.header)
+      const pairs = pairWriter(`${method} ${path}`, params, table.parameters ?? {})
+      const headers = headersOf(init.headers, pairs('header'))
       const text = stringifyJson(body)
       if (text !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json')
       const bearer = typeof token === 'function' ? await token() : token
       if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)
-      const request = new Request(base + requestTarget(path, params), { ...init, method, headers, body: text ?? null })
+      const request = new Request(base + requestTarget(path, pairs), { ...init, method, headers, body: text ?? null })
       const response = await fetch(request)
       const { status, ok } = response
       const reply = await response.text()
@@ -60,9 +66,9 @@ type Init = Omit<RequestInit, 'body'> & {
   fetch?: NonNullable<ClientOptions['fetch']>
 }
 
-function headersOf(given: RequestInit['headers'], parameters: Record<string, unknown> = {}): Headers {
+function headersOf(given: RequestInit['headers'], parameters: ParameterPair[]): Headers {
   const headers = new Headers(given)
-  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) headers.set(name, String(value))
+  for (const [name, value] of parameters) headers.set(name, value)
   return headers
 }
 

@@ -73,6 +73,19 @@ type RequestBody<Operation> = Operation extends { requestBody: infer Body }
 
 type ParametersIn<Operation, Place extends string> = Operation extends { parameters: infer All }
   ? All extends { [Key in Place]?: infer Parameters }
-    ? Exclude<Parameters, undefined>
+    ? Filled<Exclude<Parameters, undefined>, NamesOfDefaults<Operation, Place>>
     : never
   : never
+
+/** The parameters that have a default: their handler always gets them. */
+type NamesOfDefaults<Operation, Place extends string> = Operation extends {
+  defaults: { [Key in Place]: infer Names }
+}
+  ? Names
+  : never
+
+type Filled<Parameters, Names> = [Names] extends [never]
+  ? Parameters
+  : { [Name in keyof Parameters as Name extends Names ? never : Name]: Parameters[Name] } & {
+      [Name in keyof Parameters as Name extends Names ? Name : never]-?: Exclude<Parameters[Name], undefined>
+    }

@@ -1,8 +1,9 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { JsonDocument } from '../json/json-document.ts'
-import { readParameters, type Texts } from './parameters.ts'
+import { parameterReader } from './parameters.ts'
 import type { Operation, ParameterText } from './routes.ts'
 import type { Schema } from './schema-keywords.ts'
+import type { Texts } from './text-values.ts'
 import type { Validator } from './validator.ts'
 
 /** The places of parameters by the names that Fastify has for them. */
@@ -27,12 +28,12 @@ export function parametersValidator(
   schema: Schema,
   validator: Validator,
 ) {
-  const described = parameters.filter((parameter) => parameter.in === place)
+  const read = parameterReader(parameters, place)
   const validate = validator.request(schema, place)
   return (texts: Texts): { value: unknown } | { error: Error } => {
     let document: JsonDocument
     try {
-      document = readParameters(described, texts)
+      document = read(texts)
     } catch (error) {
       // Fastify takes what a validator throws for a failure of the service.
       return { error: error as Error }

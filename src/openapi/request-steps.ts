@@ -20,6 +20,7 @@ import { endingLateStreams, endStream } from './late-streams.ts'
 import { mayStream } from './media-types.ts'
 import { negotiation } from './negotiation.ts'
 import { partValidatorCompiler } from './part-validator.ts'
+import { pathTexts } from './path-texts.ts'
 import { replySerializerCompiler } from './response-serializer.ts'
 import type { Operation, Routes } from './routes.ts'
 import { authenticator, type Conclude, type Verifiers } from './security.ts'
@@ -79,6 +80,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   const { bodyRequired: isRequired, schema } = operation
   const mediaTypes = Object.keys(schema.body?.content ?? {})
   const negotiated = negotiation(schema)
+  const splitPath = pathTexts(operation.parameters)
   return {
     onRequest: [
       authenticate(parts), // 401, 403, 429
@@ -86,6 +88,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
       ...(isRequired === undefined ? [] : [inOrder([checkMediaType({ mediaTypes, isRequired }), sendContinue])]), // 415
     ],
     // http/json-body.ts reads the body: 413, 503, 400
+    ...(splitPath !== undefined && { preValidation: splitPath }),
     validatorCompiler: partValidatorCompiler(operation, validator), // 400
     ...(mayStream(schema) && { preHandler: openStreams }),
     handler: handle(parts, handlerInput(operation, validator), responseSender(operation, validator)),

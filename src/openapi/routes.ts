@@ -18,17 +18,36 @@ export type RouteSchema = {
   response: Record<string, { headers?: Record<string, Schema>; content?: Content; type?: 'null' }>
 }
 
-/** How the text of a parameter becomes a value (OpenAPI 3.1 section 4.8.12). */
-export type ParameterText = {
-  in: 'path' | 'query' | 'header' | 'cookie'
+/**
+ * How texts become one value, such as a parameter (OpenAPI 3.1 sections 4.8.12.3 and 4.8.12.6): those that a request has
+ * under a key, or under several in an object whose properties stand apart.
+ */
+export type TextValue = {
   name: string
-  /** The name by which Fastify has it. */
+  /** The name by which the request has it, unless its properties stand apart. */
   key: string
-  style: 'simple' | 'form' | 'spaceDelimited' | 'pipeDelimited'
+  /** `json` is one text; the others are written in a style. */
+  kind: 'scalar' | 'array' | 'object' | 'json'
+  style: 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
   explode: boolean
-  isArray: boolean
-  /** The types that the value may have, or the items of an array, as far as the schema says. */
+  /**
+   * The types that a scalar may have, or the items of an array, or the properties of an object that `properties` does not
+   * name, as far as the schema says.
+   */
   types: string[]
+  /** The types of the properties of an object. */
+  properties?: Record<string, string[]>
+  /** The properties are all pairs of the request, whatever their names, not those that `properties` names. */
+  takesAll?: true
+  /** The value where the request has none. */
+  default?: unknown
+}
+
+/** A parameter of an operation. */
+export type ParameterText = TextValue & {
+  in: 'path' | 'query' | 'header' | 'cookie'
+  /** Where a text in a path stands that is split before it is decoded: a segment, from the end, behind these characters. */
+  segment?: { fromEnd: number; prefix: string }
 }
 
 /** A response header that a handler gives (OpenAPI 3.1 section 4.8.21). */

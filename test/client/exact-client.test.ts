@@ -173,6 +173,16 @@ t.test('parameters and bodies are sent as the document has them', async (t) => {
   )
 })
 
+t.test('a value that cannot be sent rejects the call, with its place', async (t) => {
+  const parameters = { 'PATCH /counts': { query: { tag: { style: 'pipeDelimited' } } } }
+  const client = exactClient<Paths>({ ...table, parameters }, { baseUrl: 'http://a' })
+  const params = { query: { tag: ['a|b'] }, header: { 'X-Trace': 1 } }
+  await t.rejects(client.PATCH('/counts', { params, body: 'a' }), {
+    name: 'TypeError',
+    message: 'query/tag: no part of it can hold "|"',
+  })
+})
+
 t.test('a path cannot lead elsewhere', async (t) => {
   const get = (id: unknown) => sentBy(echo.GET('/trees/{id}', { params: { path: { id: id as never } } }))
   for (const id of ['.', '..']) await t.rejects(get(id), { message: '/trees/{id}: no part of a path can be . or ..' })

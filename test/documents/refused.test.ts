@@ -5,6 +5,31 @@ import { contractFiles } from '../../scripts/generate/contract-files.ts'
 
 const rules = 'test/documents/redocly.yaml'
 
+const useContent = 'describe it by content with application/json'
+
+/** The parameters that have no style, by their index. */
+const styles = [
+  '0: parameter pair: a number would end at its point in style label; use explode: false',
+  '0: parameter pair: is split, so it must end its segment of the path, and be the only one there; put a / before and behind it',
+  '1: parameter closed: style deepObject is always exploded; leave explode out',
+  '2: parameter spaced: style spaceDelimited is of lists and objects; use form',
+  '3: parameter piped: style pipeDelimited is not exploded; leave explode out, or use form',
+  `4: parameter lists: a list of objects or lists has no style; ${useContent}`,
+  `5: parameter either: is an object or another type, which no style tells apart; ${useContent}`,
+  `6: parameter nested: property range is an object or a list, which has no style; ${useContent}`,
+  '6: parameter nested: property a[b] has a bracket, which ends a name in deepObject; rename it',
+  `7: parameter unclear: property size has several types that no style tells apart; ${useContent}`,
+  "9: parameter low: an empty value is no integer; add the type 'null', or leave allowEmptyValue out",
+  '13: parameter both: has a schema and content; leave one out',
+  '14: parameter several: its content must have one media type; leave the others out',
+  '15: parameter number: text/plain gives a string, which its schema does not allow; use application/json',
+  '16: parameter latin: text/plain;charset=latin1 is not read in a parameter; use application/json or text/plain',
+  '6: parameter nested: nested[high] would be a property of it and parameter nested[high]; rename one of them',
+  '8: parameter range: its property low has the name of parameter low; rename one of them, or use explode: false',
+  '8: parameter range: its property high has the name of security scheme key; rename one of them, or use explode: false',
+  '11: parameter all: its additionalProperties take each name in cookie, also that of parameter one; name its properties alone, or use explode: false',
+]
+
 t.test('what cannot be served as it says is refused, each place with what to do', async (t) => {
   const document = 'test/documents/refused.yaml'
   const { message } = await contractFiles(document, rules).then(
@@ -19,16 +44,16 @@ t.test('what cannot be served as it says is refused, each place with what to do'
     '#/paths/~1relative: its server must have a URL with //, or one that begins with /',
     '#/paths/~1files~1*: /files/* has one of * ? # % {, which a path cannot have',
     '#/paths/~1items~1%7Bid%7D%3Aarchive: a path parameter must end before /, . or -, or with the path',
-    '#/paths/~1items~1%7Bid%7D%3Aarchive/parameters/0: parameter id: an array in a path is not read; use the query',
+    '#/paths/~1items~1%7Bid%7D%3Aarchive/parameters/0: parameter id: is split, so it must end its segment of the path, and be the only one there; put a / before and behind it',
     `${search}: a body of GET is not read; use parameters or POST`,
-    `${search}/parameters/0: parameter filter: style deepObject is not read; use form`,
-    `${search}/parameters/0: parameter filter: an object is not read; use one parameter for each property`,
-    `${search}/parameters/1: parameter matrix: style matrix is not read; use simple`,
-    `${search}/parameters/2: parameter point: a parameter is described by a schema, not by content`,
+    `${search}/parameters/0: parameter filter: style deepObject is of objects; use form`,
+    `${search}/parameters/1: parameter matrix: style form is not read in path; use simple or label or matrix`,
+    `${search}/parameters/2: parameter point: application/octet-stream is not read in a parameter; use application/json or text/plain`,
     `${search}/responses/200/content: text/* cannot be negotiated beside others; name each media type`,
     `${search}/responses/default/content: text/plain;charset=latin1 has a charset that is not written; use utf-8`,
     `${search}/responses/default/content: plain is no media type; use one such as text/plain`,
     `${search}/responses/default/headers/X-A: header X-A: is described by a schema, not by content`,
+    ...styles.map((line) => `#/paths/~1styles~1%7Bpair%7D.json/get/parameters/${line}`),
     '#/paths/~1upload/post/requestBody/content: multipart/form-data is not read, only JSON is',
     '#/paths/~1upload/post/requestBody/content: application/* is not read, only JSON is',
     '#/components/schemas/Named/%24id: is not read; refer to a schema by its place, with $ref',

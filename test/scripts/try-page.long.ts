@@ -134,7 +134,7 @@ t.test('parameters of every kind are sent in their style', inBrowser, async (t) 
     format: 'json',
     each: '9007199254740993\n2',
     form: '1.50\n2',
-    space: 'a b\nc',
+    space: 'a\nb\nc',
     pipe: 'true\nfalse',
     'filter[name]': 'ä&',
     'X-Tags': 'a\nb',
@@ -149,6 +149,30 @@ t.test('parameters of every kind are sent in their style', inBrowser, async (t) 
   )
   t.hasStrict(headers, { 'x-tags': 'a,b', cookie: 'session-id=7' })
   t.notOk('x-count' in headers, 'an empty field is not sent')
+})
+
+t.test('objects are sent in their style, and JSON as it is typed', inBrowser, async (t) => {
+  const { got, url } = await echo(t, () => ({}))
+  const page = await openForms(t, await published('styles'), url)
+  const where = '{"id": 9007199254740993}'
+  const values = {
+    color: 'R=1\nname=a=b',
+    page: 'limit=5',
+    pipes: 'R=2\non=true',
+    spaces: '1\n2',
+    where,
+    'X-Where': where,
+  }
+  t.match(await page.send(values, 'GET /v1/search'), { status: /^200/ })
+  t.equal(
+    got[0]?.request,
+    'GET /v1/search?color%5BR%5D=1&color%5Bname%5D=a%3Db&limit=5&pipes=R%7C2%7Con%7Ctrue&spaces=1%202' +
+      '&where=%7B%22id%22%3A%209007199254740993%7D',
+  )
+  t.equal(got[0]?.headers['x-where'], where)
+  t.match(await page.send({ pipes: 'R|1=2' }, 'GET /v1/search'), {
+    status: 'Not sent: pipes: no part of it can hold "|"',
+  })
 })
 
 t.test('credentials are sent where an operation asks for them', inBrowser, async (t) => {

@@ -36,7 +36,7 @@ const refused = (query: string, headers?: Record<string, string>): Call => ({
 })
 
 export const calls: Call[] = [
-  gives('', '{"shelf":9007199254740993,"isbn":"123","format":"json","session":9007199254740993}'),
+  gives('', '{"filter[name]":"none","shelf":9007199254740993,"isbn":"123","format":"json","session":9007199254740993}'),
   gives('?each=9007199254740993&each=2', /"each":\[9007199254740993,2\]/),
   gives('?each=1', { each: [1] }),
   gives('?form=1,2.5', { form: [1, 2.5] }),

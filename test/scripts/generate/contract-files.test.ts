@@ -147,3 +147,53 @@ t.test('the table of errors is refused where it is not one', async (t) => {
     ].join('\n  '),
   })
 })
+
+t.test('a default of a parameter that its schema does not allow is refused with what is wrong', async (t) => {
+  const limit = (place: string, schema: object, more: object = {}) => ({
+    name: `${place}-limit`,
+    in: place,
+    schema,
+    ...more,
+  })
+  const parameters = [
+    limit('query', { $ref: '#/components/schemas/Limit' }),
+    limit('header', { type: 'array', items: { type: 'string' }, default: ['a', 1] }),
+    limit('cookie', { type: 'integer', format: 'int64', default: 1 }),
+    // It is never absent, so its default does not count.
+    { ...limit('query', { type: 'string', default: 1 }), name: 'needed', required: true },
+    // Nor does that of a part of its schema.
+    { ...limit('query', { allOf: [{ $ref: '#/components/schemas/Limit' }] }), name: 'part' },
+  ]
+  const Limit = { type: 'integer', minimum: 1, default: 0 }
+  const paths = { '/a': { get: { operationId: 'a', parameters, responses: { 204: {} } } } }
+  const document = documentOf({}, { paths, components: { schemas: { Limit } } })
+  const place = 'operation a: parameter'
+  await t.rejects(filesOf(document, 'a.yaml'), {
+    message: [
+      'a.yaml cannot be served as it says:',
+      `${place} query-limit: its default must be >= 1; correct it`,
+      `${place} header-limit: its default/1 must be string; correct it`,
+    ].join('\n  '),
+  })
+})
+
+t.test('a parameter with a default is never undefined for its handler, and optional for a client', async (t) => {
+  const parameters = [
+    { name: 'limit', in: 'query', schema: { type: 'integer', format: 'int64', default: 5 } },
+    { name: 'after', in: 'query', schema: { type: ['string', 'null'], default: null } },
+    {
+      name: 'point',
+      in: 'query',
+      content: { 'application/json': { schema: { type: 'array', items: { type: 'number' } } } },
+    },
+    { name: 'note', in: 'header', content: { 'text/plain': {} } },
+  ]
+  const paths = { '/a': { get: { operationId: 'a', parameters, responses: { 204: {} } } } }
+  const { 'api.d.ts': types = '' } = await filesOf(documentOf({}, { paths }), 'a.yaml')
+  t.match(
+    types,
+    'query?: {\n                limit?: bigint;\n                after?: string | null;\n                point?: number[];',
+  )
+  t.match(types, 'note?: string;')
+  t.match(types, 'defaults: {\n            query: "limit" | "after";\n        };')
+})

@@ -36,6 +36,10 @@ t.test('what can be served', async (t) => {
   )
   t.same(problems({}, { path: '/{a}/{b}.{c}-{d}' }), [])
   t.same(parameter({ style: 'pipeDelimited', schema: { type: 'array' } }), [])
+  t.same(parameter({ style: 'deepObject', schema: { type: ['object', 'null'] } }), [])
+  t.same(parameter({ in: 'header', schema: { properties: {} } }), [])
+  t.same(parameter({ allowEmptyValue: true, schema: { type: ['integer', 'null'] } }), [])
+  t.same(problems({ parameters: [{ name: 'p', in: 'query', content: json }] }), [])
 })
 
 t.test('each place that cannot is told, with what to do', async (t) => {
@@ -45,25 +49,22 @@ t.test('each place that cannot is told, with what to do', async (t) => {
     '#/paths/~1%7Ba%7D%3Ab: a path parameter must end before /, . or -, or with the path',
   ])
   t.same(problems({}, { method: 'trace' }), ['#/paths/~1a/trace: TRACE is not served; leave the operation out'])
-  t.same(parameter({ style: 'deepObject', schema: { type: 'object' } }), [
-    `${p} style deepObject is not read; use form`,
-    `${p} an object is not read; use one parameter for each property`,
+  t.same(parameter({ style: 'deepObject', schema: { type: 'array' } }), [
+    `${p} style deepObject is of objects; use form`,
   ])
-  t.same(parameter({ in: 'header', schema: { properties: {} } }), [
-    `${p} an object is not read; use one parameter for each property`,
-  ])
-  t.same(problems({ parameters: [{ name: 'p', in: 'query', content: json }] }), [
-    `${p} a parameter is described by a schema, not by content`,
+  t.same(problems({ parameters: [{ name: 'p', in: 'query' }] }), [`${p} has no schema; describe it by one`])
+  t.same(problems({ parameters: [{ name: 'p', in: 'query', content: {} }] }), [
+    `${p} its content must have one media type; leave the others out`,
   ])
   t.same(parameter({ in: 'path', schema: { $ref: '#/components/schemas/Refined' } }), [
-    `${p} an array in a path is not read; use the query`,
+    `${p} is split, so it must end its segment of the path, and be the only one there; put a / before and behind it`,
   ])
   t.same(problems({ requestBody: { content: text } }, { method: 'put' }), [
     '#/paths/~1a/put/requestBody/content: text/plain is not read, only JSON is',
   ])
   t.same(problems({ requestBody: { content: json } }), [`${at}: a body of GET is not read; use parameters or POST`])
   t.same(parameter({ schema: { type: 'array', items: { type: 'object' } } }), [
-    `${p} a list of objects or lists is not read; use a body`,
+    `${p} a list of objects or lists has no style; describe it by content with application/json`,
   ])
   t.same(problems({ responses: { 'x-more': {} } }), [
     `${at}: has no response, so that no handler can answer; describe one, such as 204`,

@@ -1,0 +1,69 @@
+import type { ParameterText } from '../../src/openapi/routes.ts'
+import { resolve } from './json-pointer.ts'
+import { type Document, type Endpoint, type Located, type Parameter, schemePlace } from './openapi-document.ts'
+import { parameterText } from './parameter-texts.ts'
+import { credentialOf } from './security-schemes.ts'
+
+/** The names that a parameter or a credential reads in a query or in cookies. */
+type Claim = {
+  what: string
+  in: string
+  names: string[]
+  /** The names are those of the properties of an object. */
+  isObject?: boolean
+  /** It reads each name that there is. */
+  takesAll?: true | undefined
+  /** What the names of an object of the style deepObject begin with. */
+  prefix?: string
+}
+
+type Clash = { parameter: Located<Parameter>; problems: string[] }
+
+/**
+ * Returns, for each object of an operation whose properties stand apart, what else in its place may have their names:
+ * such a request could be read in two ways.
+ */
+export function clashProblems(document: Document, endpoint: Endpoint): Clash[] {
+  const claims = endpoint.parameters.map((parameter) => claimOf(parameterText(document, endpoint.path, parameter)))
+  const all = [...claims, ...credentialClaims(document, endpoint)]
+  return endpoint.parameters.map((parameter, index) => {
+    const own = claims[index] as Claim
+    const others = all.filter((one) => one !== own && one.in === own.in)
+    return { parameter, problems: others.flatMap((other) => clashes(own, other)) }
+  })
+}
+
+function claimOf({ in: place, name, kind, style, explode, properties = {}, takesAll }: ParameterText): Claim {
+  const claim = { what: `parameter ${name}`, in: place }
+  if (kind === 'object' && style === 'deepObject') return { ...claim, names: [], prefix: `${name}[` }
+  if (kind !== 'object' || style !== 'form' || !explode) return { ...claim, names: [name] }
+  return { ...claim, names: Object.keys(properties), isObject: true, takesAll }
+}
+
+const credentialClaims = (document: Document, { security }: Endpoint): Claim[] =>
+  [...new Set(security.flatMap((requirement) => Object.keys(requirement)))]
+    .filter((scheme) => resolve(document, schemePlace(scheme)) !== undefined)
+    .flatMap((scheme) => {
+      const credential = credentialOf(document, scheme)
+      const what = `security scheme ${scheme}`
+      return credential === undefined ? [] : [{ what, in: credential.in, names: [credential.name] }]
+    })
+
+function clashes(own: Claim, other: Claim): string[] {
+  if (own.takesAll) {
+    return [
+      `its additionalProperties take each name in ${own.in}, also that of ${other.what}; name its properties alone, or use explode: false`,
+    ]
+  }
+  if (own.isObject) {
+    return own.names
+      .filter((name) => other.names.includes(name) || isBelow(name, other))
+      .map((name) => `its property ${name} has the name of ${other.what}; rename one of them, or use explode: false`)
+  }
+  return other.names
+    .filter((name) => !other.isObject && isBelow(name, own))
+    .map((name) => `${name} would be a property of it and ${other.what}; rename one of them`)
+}
+
+const isBelow = (name: string, { prefix }: Claim): boolean =>
+  prefix !== undefined && name.startsWith(prefix) && name.endsWith(']')

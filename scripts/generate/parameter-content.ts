@@ -1,0 +1,44 @@
+import { kindOf } from '../../src/openapi/media-types.ts'
+import type { Schema } from '../../src/openapi/schema-keywords.ts'
+import type { WithExample } from './examples.ts'
+import type { Document, Parameter } from './openapi-document.ts'
+import { typesOf } from './schema-types.ts'
+import type { Node } from './walk-document.ts'
+
+/** Returns what describes the value of a parameter and has its examples: itself, or its media type. */
+export function holderOf(parameter: Parameter): WithExample {
+  const [media] = Object.values(parameter.content ?? {})
+  return media ?? parameter
+}
+
+/** Returns the schema of a parameter, which may stand in its content. */
+export const schemaOf = (parameter: Parameter): Schema => holderOf(parameter).schema ?? true
+
+/** Returns whether a parameter is described by content, and is JSON. */
+export const isJson = ({ content = {} }: Parameter): boolean =>
+  Object.keys(content).some((mediaType) => kindOf(mediaType) === 'json')
+
+/** Returns a parameter with the schema of its content: openapi-typescript reads no content of parameters. */
+export function withSchema(node: Node): Node {
+  const { content, ...parameter } = node
+  if (content === undefined) return node
+  const schema = schemaOf(node as Parameter)
+  const isAny = Object.keys(schema).length === 0
+  return { ...parameter, schema: isAny && !isJson(node as Parameter) ? { type: 'string' } : schema }
+}
+
+/** Returns what is wrong with the content of a parameter (OpenAPI 3.1 section 4.8.12.2.2). */
+export function contentProblems(document: Document, { content, schema }: Parameter): string[] {
+  if (content === undefined) return schema === undefined ? ['has no schema; describe it by one'] : []
+  if (schema !== undefined) return ['has a schema and content; leave one out']
+  const [[mediaType, media] = ['', {}], ...more] = Object.entries(content)
+  if (mediaType === '' || more.length > 0) return ['its content must have one media type; leave the others out']
+  const kind = kindOf(mediaType)
+  const [, charset = 'utf-8'] = /;[ \t]*charset="?([^;"]*)/i.exec(mediaType) ?? []
+  if ((kind !== 'json' && kind !== 'text') || charset.toLowerCase() !== 'utf-8') {
+    return [`${mediaType} is not read in a parameter; use application/json or text/plain`]
+  }
+  const { types } = typesOf(document, media.schema)
+  const isString = kind === 'json' || types.length === 0 || types.includes('string')
+  return isString ? [] : [`${mediaType} gives a string, which its schema does not allow; use application/json`]
+}

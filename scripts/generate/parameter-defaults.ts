@@ -1,0 +1,25 @@
+import type { Operation, Routes } from '../../src/openapi/routes.ts'
+import type { Schema } from '../../src/openapi/schema-keywords.ts'
+import { createValidator } from '../../src/openapi/validator.ts'
+
+/** Returns one line for each default of a parameter that its own schema does not allow: no request could be served. */
+export function defaultProblems({ operations, schemas }: Routes): string[] {
+  const validator = createValidator(schemas)
+  return operations.flatMap(({ operationId, parameters, schema }) =>
+    parameters.flatMap((parameter) => {
+      if (!Object.hasOwn(parameter, 'default')) return []
+      const validate = validator.request(schemaOf(schema, parameter), 'its default')
+      const result = validate({ value: structuredClone(parameter.default) })
+      const place = `operation ${operationId}: parameter ${parameter.name}`
+      return 'error' in result ? [`${place}: ${result.error.message}; correct it`] : []
+    }),
+  )
+}
+
+function schemaOf(
+  { params, querystring, headers, cookies }: Operation['schema'],
+  { in: place, name }: Operation['parameters'][number],
+): Schema {
+  const holder = { path: params, query: querystring, header: headers, cookie: cookies }[place] as { properties: object }
+  return (Object.getOwnPropertyDescriptor(holder.properties, name)?.value as Schema | undefined) ?? true
+}

@@ -1,0 +1,54 @@
+import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
+import { branches, memberSchemas } from './int64-replies.ts'
+import type { Document } from './openapi-document.ts'
+import { describing, type JsonType, typesOf } from './schema-types.ts'
+import type { Node } from './walk-document.ts'
+
+/** Keywords of the properties that a schema does not name. */
+const unnamed = ['patternProperties', 'additionalProperties', 'unevaluatedProperties']
+
+const parts = (document: Document, schema: Schema | undefined): Node[] => describing(document, [schema], branches)
+
+/** Returns the names of the properties that an object may have, as far as its schema names them. */
+export const propertyNames = (document: Document, schema: Schema | undefined): string[] => [
+  ...new Set(parts(document, schema).flatMap(({ properties }) => Object.keys(Object(properties)))),
+]
+
+/** Returns the types that a property may have, by each part of a schema that says some. */
+export const propertyTypes = (document: Document, schema: Schema | undefined, name: string): JsonType[][] =>
+  typesIn(
+    document,
+    parts(document, schema).map((part) => memberSchemas(part, name)),
+  )
+
+/** Returns the types of the properties that a schema does not name, by each part of it that says some. */
+export const otherTypes = (document: Document, schema: Schema | undefined): JsonType[][] =>
+  typesIn(
+    document,
+    parts(document, schema).flatMap((part) =>
+      unnamed.flatMap((keyword) => schemasIn(part, keyword).map((one) => [one])),
+    ),
+  )
+
+const typesIn = (document: Document, all: Schema[][]): JsonType[][] =>
+  all
+    .map((schemas) => [...new Set(schemas.flatMap((schema) => typesOf(document, schema).types))])
+    .filter(({ length }) => length > 0)
+
+/** Returns whether a schema describes properties that it does not name. */
+export const isOpen = (document: Document, schema: Schema | undefined): boolean =>
+  parts(document, schema).some((part) =>
+    unnamed.some((keyword) => schemasIn(part, keyword).some((one) => one !== false)),
+  )
+
+/** Returns whether a text is read as the same value by each of some lists of types. */
+export const isReadAlike = (all: JsonType[][]): boolean =>
+  new Set(
+    all.map((types) =>
+      [
+        types.some((type) => type === 'integer' || type === 'number'),
+        types.includes('boolean'),
+        types.includes('null') && !types.includes('string'),
+      ].join(),
+    ),
+  ).size < 2

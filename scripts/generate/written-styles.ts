@@ -1,0 +1,27 @@
+import type { CallStyles, ParameterStyle } from '../../src/client/call-styles.ts'
+import { type Document, endpoints, type Parameter } from './openapi-document.ts'
+import { isJson } from './parameter-content.ts'
+import { defaultStyles, isExploded } from './parameter-texts.ts'
+
+/** Returns how a parameter is written, as far as that is not the default of its place. */
+export function parameterStyle(parameter: Parameter): ParameterStyle {
+  const usual = defaultStyles[parameter.in]
+  if (parameter.content !== undefined) return isJson(parameter) ? { isJson: true } : {}
+  const { style = usual, explode = isExploded(style) } = parameter
+  return { ...(style !== usual && { style }), ...(explode !== isExploded(style) && { explode }) }
+}
+
+/** Returns the parameters of a document that its client writes in another way than their places have it by default. */
+export function callStyles(document: Document): CallStyles {
+  const operations = endpoints(document).flatMap(({ method, path, parameters }) => {
+    const places: CallStyles[string] = {}
+    for (const parameter of parameters) {
+      const style = parameterStyle(parameter)
+      if (parameter.in === 'cookie' || Object.keys(style).length === 0) continue
+      const { in: place, name } = parameter
+      places[place] = Object.fromEntries([...Object.entries(places[place] ?? {}), [name, style]])
+    }
+    return Object.keys(places).length === 0 ? [] : [[`${method} ${path}`, places] as const]
+  })
+  return Object.fromEntries(operations)
+}

@@ -1,0 +1,104 @@
+import type { TextValue } from './routes.ts'
+
+/** The style in which a value is written. */
+export type Style = Pick<TextValue, 'name' | 'style' | 'explode'>
+
+/** A text that is not written as its value is, and why: it follows the place of the value in a message. */
+export class TextError extends Error {
+  override readonly name = 'TextError'
+}
+
+/** A name and the text of its value, both as they were sent. */
+export type Entry = [name: string, text: string]
+
+/** What separates the parts of one text, by style; where they are exploded, in a path, another character does. */
+const separators = {
+  simple: ',',
+  form: ',',
+  label: ',',
+  matrix: ',',
+  spaceDelimited: /%20|\+/,
+  pipeDelimited: /%7C|\|/i,
+  deepObject: '',
+} as const
+const explodedSeparators = { label: '.', matrix: ';' } as const
+
+/** Returns the parts of one text: the items of an array, or what an object is made of; none of an empty object. */
+function partsOf({ style, explode }: Style, text: string): string[] {
+  const isOther = explode && (style === 'label' || style === 'matrix')
+  return text.split(isOther ? explodedSeparators[style] : separators[style])
+}
+
+/** Returns a text without what its style puts before it. Throws a TextError where that is missing. */
+export function withoutStyle(style: Style, text: string, decode: (text: string) => string): string {
+  const { style: kind, name } = style
+  if (kind === 'label') {
+    if (!text.startsWith('.')) throw new TextError('must begin with .')
+    return text.slice(1)
+  }
+  if (kind !== 'matrix') return text
+  const [given, value] = entryOf(text)
+  if (!text.startsWith(';') || decode(given.slice(1)) !== name) throw new TextError(`must begin with ;${name}=`)
+  return value
+}
+
+/** Returns the texts of the items of an array, as they were sent. */
+export function itemTexts(style: Style, texts: string[], decode: (text: string) => string): string[] {
+  const { style: kind, explode, name } = style
+  if (kind === 'form' && explode) return texts
+  if (kind !== 'matrix' || !explode) return texts.flatMap((text) => partsOf(style, withoutStyle(style, text, decode)))
+  return texts.flatMap((text) => {
+    const items = matrixEntries(style, text)
+    if (items.some(([given]) => decode(given) !== name)) throw new TextError(`must be ;${name}= and an item, repeated`)
+    return items.map(([, item]) => item)
+  })
+}
+
+/** Returns the names and texts of the properties of an object that is one text, as they were sent. */
+export function propertyTexts(style: Style, text: string, decode: (text: string) => string): Entry[] {
+  if (style.style === 'matrix' && style.explode) return matrixEntries(style, text)
+  const inner = withoutStyle(style, text, decode)
+  if (inner === '') return []
+  const parts = partsOf(style, inner)
+  if (style.explode) return parts.map(namedPart)
+  if (parts.length % 2 === 1) throw new TextError('must be names and values in turn')
+  return Array.from({ length: parts.length / 2 }, (_, index) => parts.slice(2 * index, 2 * index + 2) as Entry)
+}
+
+/** RFC 6570 section 3.2.7: the equals sign of an empty value is left out. */
+function matrixEntries(style: Style, text: string): Entry[] {
+  if (!text.startsWith(';')) throw new TextError('must begin with ;')
+  return partsOf(style, text.slice(1)).map(entryOf)
+}
+
+function namedPart(part: string): Entry {
+  if (!part.includes('=')) throw new TextError('must be made of NAME=VALUE')
+  return entryOf(part)
+}
+
+function entryOf(text: string): Entry {
+  const end = text.indexOf('=')
+  return end === -1 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
+}
+
+/**
+ * Returns the names and texts of the properties that stand apart, each with all texts of its name: `R=1&G=2`, or
+ * `color[R]=1&color[G]=2` in the style deepObject. Names are decoded there.
+ */
+export function separateTexts(value: TextValue, texts: Record<string, unknown>): [name: string, texts: string[]][] {
+  const names = namesOf(value, texts)
+  return names.map(([name, key]) => [name, texts[key] as string[]])
+}
+
+function namesOf({ style, key, properties = {}, takesAll }: TextValue, texts: object): Entry[] {
+  if (style !== 'deepObject') {
+    const names = takesAll ? Object.keys(texts) : Object.keys(properties).filter((name) => Object.hasOwn(texts, name))
+    return names.map((name) => [name, name])
+  }
+  return Object.keys(texts).flatMap((given): Entry[] => {
+    if (!given.startsWith(`${key}[`) || !given.endsWith(']')) return []
+    const name = given.slice(key.length + 1, -1)
+    if (/[[\]]/.test(name)) throw new TextError(`has one level of properties; ${given} is not read`)
+    return [[name, given]]
+  })
+}

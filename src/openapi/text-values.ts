@@ -1,0 +1,140 @@
+import { ContractError } from '../http/errors.ts'
+import { type JsonDocument, keepDigits } from '../json/json-document.ts'
+import type { JsonError } from '../json/json-error.ts'
+import { parseJson } from '../json/parse-json.ts'
+import type { TextValue } from './routes.ts'
+import { setMember, setScalar } from './text-scalars.ts'
+import { itemTexts, propertyTexts, separateTexts, TextError, withoutStyle } from './text-styles.ts'
+
+/** What a request has for each name: one text, or in a query, a form and cookies all of them; encoded as sent. */
+export type Texts = Record<string, string | string[] | undefined>
+
+export type TextSource = {
+  /** What messages call the part of the request. */
+  part: string
+  /** Decodes a text of a value; throws the ContractError of one that cannot be decoded. */
+  decode(text: string, value: TextValue): string
+}
+
+type Reading = { texts: Texts; document: JsonDocument; holder: object; decode(text: string): string }
+
+/** Sets a value in the holder; returns false where the request has none. */
+type Read = (value: TextValue, reading: Reading) => boolean
+
+/**
+ * Returns what reads values from texts, by their names, as `parseJson` reads a document: digits are kept, and its length
+ * is that of the texts. It throws a ContractError for texts that are not in their style or cannot be decoded. The texts
+ * are read in linear time, and their length, which the caller bounds, also bounds the items and properties.
+ */
+export function textReader(values: TextValue[], source: TextSource): (texts: Texts) => JsonDocument {
+  const defaults = values.map(defaultSetter)
+  return (texts) => {
+    const holder = {}
+    const document = { value: holder, length: 0 }
+    for (const [index, value] of values.entries()) {
+      const decode = (text: string): string => {
+        document.length += text.length
+        return source.decode(text, value)
+      }
+      try {
+        if (!readers[value.kind](value, { texts, document, holder, decode })) defaults[index]?.(holder)
+      } catch (error) {
+        if (!(error instanceof TextError)) throw error
+        throw new ContractError('invalid', `${source.part}/${value.name} ${error.message}`)
+      }
+    }
+    return document
+  }
+}
+
+/** Each request gets a default of its own, which its handler may change. */
+function defaultSetter({ name, default: value }: TextValue): ((holder: object) => void) | undefined {
+  if (value === undefined) return undefined
+  const text = JSON.stringify(value)
+  return (holder) => setMember(holder, name, JSON.parse(text))
+}
+
+const readers: Record<TextValue['kind'], Read> = {
+  scalar: readScalar,
+  array: readArray,
+  object: readObject,
+  json: readJson,
+}
+
+function readScalar(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+  const given = textsOf(value, texts)
+  if (given.length === 0) return false
+  setScalar(document, holder, value.name, decode(withoutStyle(value, single(given), decode)), value.types)
+  return true
+}
+
+function readArray(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+  const given = textsOf(value, texts)
+  if (given.length === 0) return false
+  const items: unknown[] = []
+  for (const [index, text] of itemTexts(value, given, decode).entries()) {
+    setScalar(document, items, index, decode(text), value.types)
+  }
+  setMember(holder, value.name, items)
+  return true
+}
+
+function readObject(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+  const { name: ownName, style, explode, types, properties = {} } = value
+  const members = {}
+  const add = (name: string, text: string) => {
+    if (Object.hasOwn(members, name)) throw new TextError(`must have ${name} once`)
+    setScalar(
+      document,
+      members,
+      name,
+      decode(text),
+      Object.hasOwn(properties, name) ? (properties[name] as string[]) : types,
+    )
+  }
+  if (style === 'deepObject' || (style === 'form' && explode)) {
+    const given = separateTexts(value, texts)
+    if (given.length === 0) return false
+    for (const [name, all] of given) for (const text of all) add(name, text)
+  } else {
+    const given = textsOf(value, texts)
+    if (given.length === 0) return false
+    for (const [name, text] of propertyTexts(value, single(given), decode)) add(decode(name), text)
+  }
+  setMember(holder, ownName, members)
+  return true
+}
+
+/** Reads JSON as a body is read; its digits are kept where the value goes. */
+function readJson(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+  const given = textsOf(value, texts)
+  if (given.length === 0) return false
+  const parsed = parsedJson(decode(single(given)))
+  for (const [at, digits] of parsed.digits ?? []) {
+    for (const [key, text] of digits) {
+      if (at === parsed) keepDigits(document, holder, value.name, text)
+      else keepDigits(document, at, key, text)
+    }
+  }
+  setMember(holder, value.name, parsed.value)
+  return true
+}
+
+function parsedJson(text: string): JsonDocument {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    throw new TextError(`is not JSON: ${(error as JsonError).message}`)
+  }
+}
+
+function textsOf({ key }: TextValue, texts: Texts): string[] {
+  const given = Object.hasOwn(texts, key) ? texts[key] : undefined
+  if (given === undefined) return []
+  return typeof given === 'string' ? [given] : given
+}
+
+function single(texts: string[]): string {
+  if (texts.length > 1) throw new TextError('must be given once')
+  return texts[0] as string
+}

@@ -28,6 +28,8 @@ export type ServiceProcess = RunningProcess &
     call(method: string, target: string, sent?: Sent): Promise<Answer>
     /** Sends a create with JSON text and the token of the tests, on a connection of its own unless an agent is given. */
     create(body: string, headers?: Record<string, string>, agent?: Agent): Promise<Answer>
+    /** Resolves with the token that it made, which has every scope of the document; only with ACCESS_TOKENS empty. */
+    generatedToken(): Promise<string>
     /** Gets a page of the management. */
     page(path: string): Promise<Answer>
   }
@@ -56,9 +58,10 @@ export function spawnService(environment: Record<string, string> = {}, options: 
     }
     const create = (body: string, headers: Record<string, string> = {}, agent: Agent | false = false) =>
       call('POST', '/plants', { body, headers, agent })
+    const generatedToken = async () => (await running.find('stderr', /takes the token (\S+)\n/))[1] as string
     const page = (path: string) => ask(managementUrl + path)
     const said = { banner, version, workers: Number(workers), url, port: Number(port), storeUrl, managementUrl }
-    return { ...running, ...said, call, create, page }
+    return { ...running, ...said, call, create, generatedToken, page }
   }
 
   return { ...running, serving }

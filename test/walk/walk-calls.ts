@@ -26,7 +26,7 @@ export async function callService(directory: string, storeUrl: string, calls: Wa
   const environment = { STORE_URL: storeUrl, LOG_LEVEL: 'warn', ACCESS_TOKENS: '' }
   const service = await spawnService(environment, { command, cwd: directory }).serving()
   try {
-    const [, token = ''] = await service.find('stderr', /takes the token (\S+)\n/)
+    const token = await service.generatedToken()
     for (const { request, send, status, body, answer = {}, headers = bearer } of calls) {
       const [method = '', target = ''] = request.split(' ')
       const sent = send === undefined ? {} : { body: JSON.stringify(send) }

@@ -1,7 +1,7 @@
 import { commandLine } from '../../../scripts/system/command-line.ts'
-import { startService, token } from '../../scenarios/built-service.ts'
 import { build } from '../../scenarios/run-build.ts'
 import { document } from '../../support/contract.ts'
+import { spawnService } from '../../support/service-process.ts'
 import { casesOf } from './cases.ts'
 import { check } from './check.ts'
 import { askService, connect } from './client.ts'
@@ -19,8 +19,10 @@ const { runs, seed } = options
 
 process.once('SIGINT', () => process.exit(130))
 await build()
-const service = await startService('memory:')
-const client = connect(service.port, `Bearer ${token}`)
+const environment = { ACCESS_TOKENS: '', ACCESS_LOG: 'off' }
+const command = [process.execPath, 'dist/server.js']
+const service = await spawnService(environment, { command, detached: true }).serving()
+const client = connect(service.port, `Bearer ${await service.generatedToken()}`)
 const cases = casesOf(document)
 try {
   const { requests, seconds } = await check(cases, askService(client), runs, seed)

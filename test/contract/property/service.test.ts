@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import t from 'tap'
 import { document } from '../../support/contract.ts'
-import { authorization } from '../../support/service.ts'
 import { startService } from '../../support/service-process.ts'
 import { casesOf } from './cases.ts'
 import { check } from './check.ts'
@@ -14,8 +13,8 @@ const runs = 3_000
 /** The same requests each time: npm run test:contract makes others. */
 const seed = 1
 
-const { port } = await startService(t)
-const client = connect(port, authorization)
+const { port, generatedToken } = await startService(t, { ACCESS_TOKENS: '' })
+const client = connect(port, `Bearer ${await generatedToken()}`)
 t.teardown(client.close)
 
 t.test('a create again is a 200 again, with another plant a 409', async (t) => {

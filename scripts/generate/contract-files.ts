@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { contractTypes } from './contract-types.ts'
+import { withDirections } from './directed-document.ts'
 import { withDiscriminators } from './discriminators.ts'
 import { structureProblems } from './document-structure.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './error-numbers.ts'
@@ -10,6 +11,7 @@ import { int64Replies } from './int64-replies.ts'
 import type { Document } from './openapi-document.ts'
 import { withOperationIds } from './operation-ids.ts'
 import { defaultProblems } from './parameter-defaults.ts'
+import { readWriteProblems } from './read-write-problems.ts'
 import { redocly } from './redocly.ts'
 import { withItemSchemas } from './reply-schemas.ts'
 import { requestFile } from './request-file.ts'
@@ -44,7 +46,8 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
   const upgraded = asOpenApi31(document)
   const problems = [...inexactIntegers(upgraded), ...unsupportedFeatures(upgraded), ...errorNumberProblems(document)]
   if (problems.length > 0) throw refusal(path, problems)
-  const contradictions = unsatisfiableSchemas(withDiscriminators(upgraded))
+  // A $ref that leads nowhere, or in circles, is told above.
+  const contradictions = [...readWriteProblems(upgraded), ...unsatisfiableSchemas(withDiscriminators(upgraded))]
   if (contradictions.length > 0) throw refusal(path, contradictions)
   const normalized = normalizedDocument(upgraded)
   const replies = int64Replies(normalized)
@@ -70,10 +73,10 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
 
 /**
  * Returns a document in the form that is generated from: OpenAPI 3.1, a name for each operation, discriminators as
- * schemas, references by name.
+ * schemas, references by name, schemas of their own for requests and for responses where these differ.
  */
 export const normalizedDocument = (document: Document): Document =>
-  withSharedSchemas(withItemSchemas(withDiscriminators(withOperationIds(asOpenApi31(document)))))
+  withDirections(withSharedSchemas(withItemSchemas(withDiscriminators(withOperationIds(asOpenApi31(document))))))
 
 const refusal = (path: string, problems: string[]) =>
   new Error(`${path} cannot be served as it says:\n  ${problems.join('\n  ')}`)

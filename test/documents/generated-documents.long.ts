@@ -33,6 +33,8 @@ await Promise.all(
 async function generate(name: string): Promise<Generated> {
   const out = join(directory, name)
   const options = ['--document', `${folder}/${name}/openapi.yaml`, '--rules', `${folder}/redocly.yaml`, '--out', out]
+  const handlersFile = `${folder}/${name}/handlers.ts`
+  if (/^export const errorBody\b/m.test(readFileSync(handlersFile, 'utf8'))) options.push('--errors', handlersFile)
   const command = ['--import=tsx', 'scripts/generate.ts', ...options]
   const { stdout, stderr } = await promisify(execFile)(process.execPath, command)
   const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*)\n\nwrote /s.exec(stdout) ?? []

@@ -7,6 +7,7 @@ import type { Document } from '../../../scripts/generate/openapi-document.ts'
 import { serviceErrors } from '../../../scripts/generate/service-errors.ts'
 import { ContractError, type ErrorName } from '../../../src/http/errors.ts'
 import type { AnyErrorBody } from '../../../src/openapi/error-types.ts'
+import { diagnose } from '../../support/compiler.ts'
 import { document as contract } from '../../support/contract.ts'
 
 const problems: Document = parse(readFileSync('test/documents/problems/openapi.yaml', 'utf8'))
@@ -143,4 +144,16 @@ t.test('a module without errorBody is refused, and one that is changed is loaded
   writeFileSync(`${folder}/some.mjs`, 'export const errorBody = () => 2')
   utimesSync(`${folder}/some.mjs`, 1, 1)
   t.equal((await loadErrorBody(`${folder}/some.mjs`))({} as never, {} as never), 2)
+})
+
+t.test('the example of the README has the type that problem details ask for', async (t) => {
+  const readme = readFileSync('README.md', 'utf8')
+  const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody = .*?)```/s.exec(readme) ?? []
+  const { 'api.d.ts': types = '' } = await filesOf(problems, 'a.yaml', errorBody)
+  const typed = example.replace('ErrorBody =', "ErrorBody<import('./described.d.ts').operations> =")
+  const texts = (text: string) => ({ 'src/described.d.ts': types, 'src/problems.ts': text })
+  t.same(diagnose(['src/problems.ts'], texts(typed)), [])
+  t.match(diagnose(['src/problems.ts'], texts(typed.replace('title:', 'name:'))), [
+    /'title' is missing|'name' does not exist/,
+  ])
 })

@@ -13,7 +13,6 @@ import { int64Replies } from './int64-replies.ts'
 import type { Document } from './openapi-document.ts'
 import { withOperationIds } from './operation-ids.ts'
 import { defaultProblems } from './parameter-defaults.ts'
-import { readWriteProblems } from './read-write-problems.ts'
 import { redocly } from './redocly.ts'
 import { withItemSchemas } from './reply-schemas.ts'
 import { requestFile } from './request-file.ts'
@@ -49,8 +48,7 @@ export async function filesOf(document: Document, path: string, errorBody?: AnyE
   const upgraded = asOpenApi31(document)
   const problems = [...inexactIntegers(upgraded), ...unsupportedFeatures(upgraded), ...errorNumberProblems(document)]
   if (problems.length > 0) throw refusal(path, problems)
-  // A $ref that leads nowhere, or in circles, is told above.
-  const contradictions = [...readWriteProblems(upgraded), ...unsatisfiableSchemas(withDiscriminators(upgraded))]
+  const contradictions = unsatisfiableSchemas(withDiscriminators(upgraded))
   if (contradictions.length > 0) throw refusal(path, contradictions)
   const normalized = normalizedDocument(upgraded)
   const replies = int64Replies(normalized)

@@ -1,20 +1,15 @@
 import { ignoredKeyword } from '../../src/openapi/ignored-properties.ts'
 import { type Schema, schemaKeywords } from '../../src/openapi/schema-keywords.ts'
 import { reachingSchemas } from './reaching-schemas.ts'
-import {
-  type Direction,
-  discriminatorNames,
-  ignoredNames,
-  inPlace,
-  isMarked,
-  markOf,
-  propertiesOf,
-} from './read-write-marks.ts'
+import { type Direction, discriminatorNames, ignoredNamesOf, inPlace, markedNames } from './read-write-marks.ts'
 import { schemaPrefix, sharedName } from './shared-schemas.ts'
 import { isNode, type Node } from './walk-document.ts'
 
 /** A value that schemas describe together: the properties that do not count in it, and those that do in any case. */
 type Place = { direction: Direction; ignored: Set<string>; counting: Set<string> }
+
+/** The names of properties that the parts of a schema say something of, and those that they have marked. */
+type Mentions = { named: Set<string>; marked: Set<string> }
 
 /** Keywords whose schemas describe the same value as the schema that holds them. */
 const branches = ['allOf', 'anyOf', 'oneOf', 'then', 'else', 'dependentSchemas']
@@ -31,8 +26,18 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
     request: reachingSchemas(document, schemas, 'readOnly'),
     response: reachingSchemas(document, schemas, 'writeOnly'),
   }
+  const ignoredNames = { request: ignoredNamesOf(document, 'request'), response: ignoredNamesOf(document, 'response') }
   const added: Record<string, Schema> = {}
   const names = new Map<string, string>()
+  const mentions = new Map<string, Mentions>()
+  const waiting: (() => void)[] = []
+
+  /** Returns the schema that counts, of any schema, and adds what that refers to, one after the other. */
+  function directedWhole(schema: Schema, direction: Direction): Schema {
+    const made = directed(schema, direction)
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) next()
+    return made
+  }
 
   /** Returns the schema of a whole value. */
   const directed = (schema: Schema, direction: Direction): Schema => {
@@ -42,7 +47,7 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
   }
 
   const inside = ({ direction, ignored, counting }: Place, schema: Schema): Place => {
-    const own = [...ignoredNames(document, schema, direction)].filter((name) => !counting.has(name))
+    const own = [...ignoredNames[direction](schema)].filter((name) => !counting.has(name))
     return { direction, ignored: new Set([...ignored, ...own]), counting }
   }
 
@@ -77,23 +82,30 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
   function variantOf(name: string, place: Place): string {
     const { direction } = place
     const target = schemas[name] as Schema
-    const parts = inPlace(document, target)
-    const isNamed = (each: string) => parts.some((part) => namesIn(part).includes(each))
-    const isMarkedIn = (part: Node, each: string) =>
-      Object.hasOwn(propertiesOf(part), each) &&
-      isMarked(document, propertiesOf(part)[each] as Schema, markOf[direction])
-    const counting = new Set([...place.counting].filter((each) => parts.some((part) => isMarkedIn(part, each))))
-    const given = [...place.ignored].filter(isNamed)
-    const own = inside({ direction, ignored: new Set(given), counting }, target)
+    const { named, marked } = mentionsOf(name, direction)
+    const counting = new Set([...place.counting].filter((each) => marked.has(each)))
+    const ignored = new Set([...place.ignored].filter((each) => named.has(each)))
+    const own = inside({ direction, ignored, counting }, target)
     if (own.ignored.size === 0 && !reaches[direction](target)) return name
     const key = JSON.stringify([name, direction, [...own.ignored].sort(), [...counting].sort()])
     const known = names.get(key)
     if (known !== undefined) return known
     const made = unused(`${name}.${direction}`)
     names.set(key, made)
-    // A schema may hold itself.
+    // A schema may hold itself, and many may hold each other.
     added[made] = {}
-    added[made] = rewritten(target, own)
+    waiting.push(() => Object.assign(added, { [made]: rewritten(target, own) }))
+    return made
+  }
+
+  function mentionsOf(name: string, direction: Direction): Mentions {
+    const key = `${direction} ${name}`
+    const parts = mentions.has(key) ? [] : inPlace(document, schemas[name] as Schema)
+    const made = mentions.get(key) ?? {
+      named: new Set(parts.flatMap(namesIn)),
+      marked: new Set(parts.flatMap((part) => markedNames(document, part, direction))),
+    }
+    mentions.set(key, made)
     return made
   }
 
@@ -104,7 +116,7 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
     return count === 1 ? name : `${name}-${count}`
   }
 
-  return { directed, added }
+  return { directed: directedWhole, added }
 }
 
 const mapped = (node: Node, map: (value: unknown, name: string) => unknown): Node =>

@@ -1,13 +1,14 @@
 import { ignoredKeyword } from '../../src/openapi/ignored-properties.ts'
-import { schemasIn } from '../../src/openapi/schema-keywords.ts'
+import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { join } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
-import { discriminatorNames, ignoredNames, inPlace, isMarked, propertiesOf } from './read-write-marks.ts'
+import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } from './read-write-marks.ts'
 import { type Node, walkSchemas } from './walk-document.ts'
 
 /** Returns one line for each schema whose readOnly and writeOnly properties could not be served as it says. */
 export function readWriteProblems(document: Document): string[] {
   const problems: string[] = []
+  const ignoredNames = ignoredNamesOf(document, 'response')
   walkSchemas(document, (schema, pointer) => {
     if (Object.hasOwn(schema, ignoredKeyword)) {
       problems.push(`${join(pointer, ignoredKeyword)}: is what generated schemas say; give it another name`)
@@ -19,7 +20,7 @@ export function readWriteProblems(document: Document): string[] {
     }
     for (const keyword of ['oneOf', 'anyOf']) {
       problems.push(
-        ...unlikeAlternatives(document, schema, keyword).map(
+        ...unlikeAlternatives(document, ignoredNames, schema, keyword).map(
           (name) =>
             `${join(pointer, keyword)}: ${name} is writeOnly in one alternative and not in another, so that a reply ` +
             'could show what must not leave; describe it alike in each',
@@ -31,14 +32,16 @@ export function readWriteProblems(document: Document): string[] {
 }
 
 /** Returns the properties that are writeOnly in some alternatives of a schema, and described by others without that. */
-function unlikeAlternatives(document: Document, schema: Node, keyword: string): string[] {
+function unlikeAlternatives(
+  document: Document,
+  ignoredNames: (schema: Schema) => Set<string>,
+  schema: Node,
+  keyword: string,
+): string[] {
   const branches = schemasIn(schema, keyword)
-  const hidden = branches.map((branch) => ignoredNames(document, branch, 'response'))
+  const hidden = branches.map(ignoredNames)
   if (hidden.every((names) => names.size === 0)) return []
-  const settled = new Set([
-    ...ignoredNames(document, schema, 'response'),
-    ...discriminatorNames(inPlace(document, schema)),
-  ])
+  const settled = new Set([...ignoredNames(schema), ...discriminatorNames(inPlace(document, schema))])
   const shown = branches.map((branch) => inPlace(document, branch).flatMap((part) => Object.keys(propertiesOf(part))))
   const names = new Set(hidden.flatMap((each) => [...each]))
   return [...names].filter(

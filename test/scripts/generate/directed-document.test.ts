@@ -192,3 +192,16 @@ t.test('an example that is made for a reply has no writeOnly property', async (t
   const document = directed(exchange(schema))
   t.same(exampleReply(document, endpoints(document)[0] as Endpoint), { status: 200, body: { id: '' } })
 })
+
+t.test('a long chain of schemas does not exhaust the stack', async (t) => {
+  const count = 5_000
+  const schemas = Array.from({ length: count }, (_, index) => [
+    `S${index}`,
+    object({ id: readOnly, ...(index + 1 < count && { next: to(`S${index + 1}`) }) }),
+  ])
+  const document = directed(exchange(to('S0')), Object.fromEntries(schemas))
+  t.match(resolve(document, `#/components/schemas/S${count - 2}.request/properties`), {
+    id: ignored,
+    next: to(`S${count - 1}.request`),
+  })
+})

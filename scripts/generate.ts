@@ -1,21 +1,30 @@
 import { contractFiles } from './generate/contract-files.ts'
 import { refuseStale } from './generate/generated-files.ts'
+import { errorModule, loadErrorBody } from './generate/load-error-body.ts'
 import { updateGenerated } from './generate/update-generated.ts'
 import { printWarnings } from './generate/warnings.ts'
 import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
-  `npm run generate [-- --check] [--document FILE] [--rules FILE] [--out DIRECTORY]
+  `npm run generate [-- --check] [--document FILE] [--rules FILE] [--out DIRECTORY] [--errors FILE]
 
 Lints and bundles the document and writes from it what the server and its client are built on. --rules is the linter's
-configuration. For each operation that is new a handler is printed, to be pasted: nothing is ever written into src.
+configuration. --errors is the module whose errorBody makes the bodies of the service's own errors: each must be what
+the responses declare. For each operation that is new a handler is printed, to be pasted: nothing is ever written into
+src.
 With --check nothing is written; exit 1 and the names of the files that differ when they are not up to date.
 `,
-  { check: false, document: 'openapi/plant-store.yaml', rules: 'redocly.yaml', out: 'generated' },
+  {
+    check: false,
+    document: 'openapi/plant-store.yaml',
+    rules: 'redocly.yaml',
+    out: 'generated',
+    errors: errorModule,
+  },
 )
 
 try {
-  const files = await contractFiles(options.document, options.rules)
+  const files = await contractFiles(options.document, options.rules, await loadErrorBody(options.errors))
   printWarnings(files, options.document)
   if (!options.check) {
     const written = await updateGenerated(files, options.out)

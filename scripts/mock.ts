@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
+import { errorBody } from '../src/error-body.ts'
 import { serverOptions } from '../src/http/server-options.ts'
 import { loadContract } from '../src/openapi/load-contract.ts'
 import { negotiation } from '../src/openapi/negotiation.ts'
@@ -39,7 +40,7 @@ app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
   chosen.run(preferred?.outcome ?? exampleReply(document, endpoint, accept), done)
 })
 try {
-  await registerOperations(app, { routes, handlers, verifiers: await anyCredentials(app, document) })
+  await registerOperations(app, { routes, handlers, verifiers: await anyCredentials(app, document), errorBody })
   const url = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT || 3000) })
   console.log(`mock of ${routes.info.title} ${routes.info.version} on ${url}, any token will do`)
 } catch (error) {

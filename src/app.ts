@@ -2,6 +2,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { authLimits } from './auth/auth-limits.ts'
 import { bearerVerifier } from './auth/bearer.ts'
 import type { VerifyToken } from './auth/tokens.ts'
+import { errorBody } from './error-body.ts'
 import { handlers } from './handlers.ts'
 import type { Observer } from './http/request-context.ts'
 import { serverOptions } from './http/server-options.ts'
@@ -68,6 +69,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     routes,
     handlers: handlers(store),
     verifiers: { bearer },
+    errorBody,
     conclude,
     observer,
     draining,

@@ -5,11 +5,12 @@ import t from 'tap'
 /** What each room of src may import, by the path in src without its ending; `types` with import type only. */
 const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'server.ts': { values: /^((config|process|admin)\/|store\/open$|openapi\/load-contract$)/ },
-  'app.ts': { values: /^(handlers$|(openapi|http|auth|limits)\/)/, types: /^store\/plant-store$/ },
+  'app.ts': { values: /^(handlers$|error-body$|(openapi|http|auth|limits)\/)/, types: /^store\/plant-store$/ },
   'handlers.ts': {
     values: /^\.\.\/generated\/error-numbers$/,
     types: /^(openapi\/handler-types|store\/plant-store|\.\.\/generated\/api\.d)$/,
   },
+  'error-body.ts': { values: /^$/, types: /^openapi\/error-types$/ },
   'json/': { values: /^json\// },
   'http/': { values: /^((http|json)\/|\.\.\/generated\/error-numbers$)/ },
   'openapi/': {

@@ -67,12 +67,13 @@ export const peers = {
 export const ours = {
   'registered here': `${head}
     import Fastify from 'fastify'
+    import { errorBody } from '../../src/error-body.ts'
     import { serverOptions } from '../../src/http/server-options.ts'
     import { registerOperations } from '../../src/openapi/register-operations.ts'
     const app = Fastify(serverOptions)
     const routes = JSON.parse(readFileSync(process.argv[2].replace('.json', '.routes.json'), 'utf8'))
     const handle = async () => ({ status: 200, body: plant })
-    await registerOperations(app, { routes, handlers: handlers(handle), verifiers: {} })
+    await registerOperations(app, { routes, handlers: handlers(handle), verifiers: {}, errorBody })
     ${listening}`,
 }
 

@@ -51,7 +51,11 @@ const underrated: [why: string, applies: (difference: Difference) => boolean][] 
     (difference) => difference.property === 'default' && isSent(difference),
   ],
   ['Clients that do not find it assume another value.', ({ property }) => property === 'default'],
-  ['It is no longer accepted.', (difference) => isSetTrue(difference, 'readOnly') && isSent(difference)],
+  ['What clients send of it is ignored.', (difference) => isSetTrue(difference, 'readOnly') && isSent(difference)],
+  [
+    'What clients send of it is no longer ignored.',
+    (difference) => difference.property === 'readOnly' && difference.base?.value === true && isSent(difference),
+  ],
   ['It is no longer returned.', (difference) => isSetTrue(difference, 'writeOnly') && isReturned(difference)],
   [
     'A response may lack it.',

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { bundle } from '../build/bundle.ts'
 import { writeTryPage } from '../docs/docs-page.ts'
 import { contractFiles } from '../generate/contract-files.ts'
+import { loadErrorBody } from '../generate/load-error-body.ts'
 import { updateGenerated } from '../generate/update-generated.ts'
 import { printWarnings } from '../generate/warnings.ts'
 import { typeChecker } from './type-check.ts'
@@ -43,7 +44,7 @@ async function takeSnapshot(directory: string, ofDocument: boolean): Promise<voi
 
 async function generate(): Promise<void> {
   const path = 'openapi/plant-store.yaml'
-  const files = await contractFiles(path)
+  const files = await contractFiles(path, 'redocly.yaml', await loadErrorBody())
   printWarnings(files, path)
   const written = await updateGenerated(files, 'generated')
   if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
+import type { AnyErrorBody } from '../../src/openapi/error-types.ts'
 import { contractTypes } from './contract-types.ts'
+import { withDirections } from './directed-document.ts'
 import { withDiscriminators } from './discriminators.ts'
 import { structureProblems } from './document-structure.ts'
+import { errorBodyProblems } from './error-bodies.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './error-numbers.ts'
 import type { Files } from './generated-files.ts'
 import { inexactIntegers } from './inexact-integers.ts'
@@ -23,22 +26,23 @@ import { callStyles } from './written-styles.ts'
 
 /**
  * Returns the files that are generated from the OpenAPI document at a path, linted by the rules of a redocly.yaml. The
- * same document gives the same bytes. Rejects with the linter's findings, each with its place.
+ * same document gives the same bytes. Rejects with the linter's findings, each with its place, and with the responses
+ * that the bodies which `errorBody` makes of the service's errors cannot have.
  */
-export async function contractFiles(path: string, rules = 'redocly.yaml'): Promise<Files> {
+export async function contractFiles(path: string, rules = 'redocly.yaml', errorBody?: AnyErrorBody): Promise<Files> {
   const bundling = redocly('bundle', path, '--ext=json', `--config=${rules}`)
   // The linter's message is clearer than the bundler's, so it comes first.
   await Promise.all([redocly('lint', path, '--format=stylish', `--config=${rules}`), bundling.catch(() => {})])
-  return await filesOf(JSON.parse(await bundling), path)
+  return await filesOf(JSON.parse(await bundling), path, errorBody)
 }
 
 /**
  * Returns the files that are generated from a bundled document: the document as it is published, its types, its route
- * schemas, its error numbers where it has some, where its replies hold an int64, how its parameters are written, the digests by which the service knows
- * that files belong together, and a request of each operation for editors. Throws one line for each place that cannot be
- * served.
+ * schemas, the numbers of errors, where its replies hold an int64, how its parameters are written, the digests by which the
+ * service knows that files belong together, and a request of each operation for editors. Throws one line for each place that
+ * cannot be served.
  */
-export async function filesOf(document: Document, path: string): Promise<Files> {
+export async function filesOf(document: Document, path: string, errorBody?: AnyErrorBody): Promise<Files> {
   const misplaced = structureProblems(document)
   if (misplaced.length > 0) throw refusal(path, misplaced)
   const upgraded = asOpenApi31(document)
@@ -53,16 +57,17 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
   if (others.length > 0) throw refusal(path, others)
   const defaults = defaultProblems(routes)
   if (defaults.length > 0) throw refusal(path, defaults)
+  const impossible = errorBody === undefined ? [] : errorBodyProblems(normalized, routes, errorBody)
+  if (impossible.length > 0) throw refusal(path, impossible)
   const note = `Written by npm run generate from ${basename(path)}; edit that instead.\n`
   const origin = `// ${note}`
-  const errorNumbers = errorNumberModule(document)
   const files: Files = {
     'openapi.json': json(withErrorTable(document)),
     'routes.json': json(routes),
     'api.d.ts': origin + (await contractTypes(normalized)),
     'int64-replies.json': json(replies.table),
     'call-styles.json': json(callStyles(normalized)),
-    ...(errorNumbers !== undefined && { 'error-numbers.ts': origin + errorNumbers }),
+    'error-numbers.ts': origin + errorNumberModule(document),
   }
   const requests = `# ${note}${requestFile(normalized)}`
   return { ...files, 'digests.json': json(digestsOf(files)), 'requests.http': requests }
@@ -70,10 +75,10 @@ export async function filesOf(document: Document, path: string): Promise<Files> 
 
 /**
  * Returns a document in the form that is generated from: OpenAPI 3.1, a name for each operation, discriminators as
- * schemas, references by name.
+ * schemas, references by name, schemas of their own for requests and for responses where these differ.
  */
 export const normalizedDocument = (document: Document): Document =>
-  withSharedSchemas(withItemSchemas(withDiscriminators(withOperationIds(asOpenApi31(document)))))
+  withDirections(withSharedSchemas(withItemSchemas(withDiscriminators(withOperationIds(asOpenApi31(document))))))
 
 const refusal = (path: string, problems: string[]) =>
   new Error(`${path} cannot be served as it says:\n  ${problems.join('\n  ')}`)

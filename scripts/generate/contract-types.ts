@@ -1,5 +1,6 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
+import { withoutIgnoredProperties } from './counting-properties.ts'
 import { withDefaults } from './default-types.ts'
 import { isInt64 } from './inexact-integers.ts'
 import { resolve } from './json-pointer.ts'
@@ -54,7 +55,7 @@ function typed(document: Document): OpenAPI3 {
     operation: withParameters,
     parameter: withSchema,
     response: (node) => withOptionalHeaders(document, node),
-    schema: (schema) => besideReference(withoutBooleans(open(exactly(plain(schema))))),
+    schema: (schema) => besideReference(withoutBooleans(open(exactly(withoutIgnoredProperties(plain(schema)))))),
     components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapped(schemas as Node, asObject) }),
   }) as unknown as OpenAPI3
 }

@@ -1,4 +1,5 @@
 import type { Document } from './openapi-document.ts'
+import { serviceErrors } from './service-errors.ts'
 import { type Node, walk } from './walk-document.ts'
 
 /** One error of the table that a document holds in x-error-numbers, by the name that the code has for it. */
@@ -63,12 +64,16 @@ export function withErrorTable(document: Document): Document {
   return { ...document, info: { ...document.info, description: description.replace(placeholder, () => text) } }
 }
 
-/** Returns the module of the error numbers, undefined for a document without a table. */
-export function errorNumberModule(document: Document): string | undefined {
-  const table = tableOf(document)
-  if (table === undefined) return undefined
+/** Returns the number of each error by its name: of a document without a table, those of the service's own errors. */
+export const errorNumbersOf = (document: Document): Record<string, number> =>
+  Object.fromEntries(Object.entries(tableOf(document) ?? serviceErrors).map(([name, { error }]) => [name, error]))
+
+/** Returns the module of the error numbers, which the code of the service and its log have in any case. */
+export function errorNumberModule(document: Document): string {
+  const table = tableOf(document) ?? serviceErrors
   const lines = Object.entries(table).map(
     ([name, { error, meaning }]) => `  /** ${meaning.replaceAll('*/', '* /')}. */\n  ${name}: ${error},\n`,
   )
-  return `/** The contract's table of errors: the HTTP status times 100, plus a number of its own. */\nexport const errorNumbers = {\n${lines.join('')}} as const\n`
+  const origin = tableOf(document) === undefined ? "The service's errors" : "The contract's table of errors"
+  return `/** ${origin}: the HTTP status times 100, plus a number of its own. */\nexport const errorNumbers = {\n${lines.join('')}} as const\n`
 }

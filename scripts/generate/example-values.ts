@@ -1,3 +1,4 @@
+import { isIgnored } from '../../src/openapi/ignored-properties.ts'
 import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { exampleNumber, exampleText } from './example-scalars.ts'
 import { memberSchemas } from './int64-replies.ts'
@@ -35,6 +36,7 @@ const make = (document: Document, schema: Schema, giving: string[]): unknown =>
 function makeValue(document: Document, schema: Schema, progress: Progress): unknown {
   const parts = partsOf(document, schema)
   const isWithin = parts.some(({ references }) => references.some((each) => progress.within.includes(each)))
+  if (parts.some((part) => isIgnored(part.schema))) return undefined
   if (schema === false || isWithin || progress.budget.left-- <= 0) return undefined
   const own = givenIn(
     parts.filter(({ isOwn }) => isOwn),

@@ -1,3 +1,4 @@
+import { ignoredKeyword } from '../../src/openapi/ignored-properties.ts'
 import type { Operation, RouteSchema, Routes } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { isExactInteger } from './inexact-integers.ts'
@@ -109,12 +110,13 @@ const contentOf = (content: Record<string, { schema?: Schema }>, read: Read) =>
 
 /** What people read of a schema, and what tools do with it: a validator has no use for it. */
 const annotations = /^(title|description|examples?|externalDocs|xml|discriminator|\$comment|\$defs|definitions|x-.*)$/
+const isAnnotation = (keyword: string) => annotations.test(keyword) && keyword !== ignoredKeyword
 
 /** Fastify expects an object for a schema. */
 const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
 
 function readable(node: Node): Node {
-  const kept = Object.fromEntries(Object.entries(node).filter(([keyword]) => !annotations.test(keyword)))
+  const kept = Object.fromEntries(Object.entries(node).filter(([keyword]) => !isAnnotation(keyword)))
   const { format, ...rest } = kept
   const schema = /^int(32|64)$/.test(String(format)) && !isExactInteger(kept) ? rest : kept
   return withoutPrototype(schema)

@@ -1,6 +1,7 @@
 import { join } from './json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 import { nameProblems } from './operation-ids.ts'
+import { readWriteProblems } from './read-write-problems.ts'
 import { headerProblems } from './response-headers.ts'
 import { scopeProblems } from './security-scopes.ts'
 import { contentProblems } from './unsupported-content.ts'
@@ -29,6 +30,7 @@ export function unsupportedFeatures(document: Document): string[] {
     ...doubles(all),
     ...scopeProblems(document),
     ...unsupportedSchemas(document),
+    ...readWriteProblems(document),
   ]
   return [...new Set(problems)]
 }

@@ -1,6 +1,8 @@
 import type { Files } from './generated-files.ts'
+import { ineffectiveNullables } from './ineffective-nullable.ts'
 import type { Document } from './openapi-document.ts'
 import { derivedNames } from './operation-ids.ts'
+import { ineffectiveMarks } from './read-write-problems.ts'
 import { uncheckedReplies } from './reply-schemas.ts'
 import { undeclaredScopes } from './security-scopes.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
@@ -13,5 +15,11 @@ export function printWarnings(files: Files, path: string): void {
 /** Returns the warnings of a bundled document. */
 function warnings(document: Document): string[] {
   const upgraded = asOpenApi31(document)
-  return [...derivedNames(upgraded), ...undeclaredScopes(upgraded), ...uncheckedReplies(upgraded)]
+  return [
+    ...derivedNames(upgraded),
+    ...undeclaredScopes(upgraded),
+    ...uncheckedReplies(upgraded),
+    ...ineffectiveNullables(document),
+    ...ineffectiveMarks(upgraded),
+  ]
 }

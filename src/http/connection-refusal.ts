@@ -1,7 +1,6 @@
 import { type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { connectionOf } from './connection-state.ts'
-import { jsonMediaType } from './error-responses.ts'
 import { toContractError } from './errors.ts'
 import {
   contextOf,
@@ -44,16 +43,16 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
 /** `given` are headers that the answer to this request has in any case. */
 function end(socket: Socket, thrown: unknown, context: RequestContext, given: OutgoingHttpHeaders = {}): void {
   const error = toContractError(thrown)
-  const { statusCode, headers, body } = error
+  const { statusCode, headers } = error
   recordAddress(context, socket.remoteAddress)
   recordRefusal(context, error)
   recordEnd(context, statusCode)
-  const text = JSON.stringify(body)
+  const { contentType, text } = connectionOf(socket).writeError(error, context)
   const head = {
     ...given,
     ...headers,
     'x-request-id': context.id,
-    'content-type': jsonMediaType,
+    'content-type': contentType,
     'content-length': Buffer.byteLength(text),
     date: new Date().toUTCString(),
     connection: 'close',

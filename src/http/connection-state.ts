@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Observer } from './request-context.ts'
+import type { WriteError } from './written-error.ts'
 
 /** The state of an open connection. */
 export type Connection = {
@@ -16,6 +17,7 @@ export type Connection = {
   /** Bytes that it had read when the latest head was whole. */
   headEnd: number
   observer: Observer
+  writeError: WriteError
 }
 
 const key = Symbol('connection')
@@ -25,10 +27,10 @@ export type TrackedSocket = Socket & { [key]?: Connection }
 /** Returns the state of a tracked connection. */
 export const connectionOf = (socket: TrackedSocket): Connection => socket[key] as Connection
 
-/** Begins to track a connection, for an observer of its requests. */
-export function beginConnection(socket: TrackedSocket, observer: Observer): Connection {
+/** Begins to track a connection, for an observer of its requests; `writeError` makes the body of a refusal. */
+export function beginConnection(socket: TrackedSocket, observer: Observer, writeError: WriteError): Connection {
   const none = { previous: undefined, latest: undefined, owed: [], refused: false }
-  socket[key] = { ...none, headStart: 0, headEnd: 0, observer }
+  socket[key] = { ...none, headStart: 0, headEnd: 0, observer, writeError }
   return socket[key]
 }
 

@@ -8,6 +8,7 @@ import { isEndless, noteEnd, noteHead, noteQuiet, tooLarge } from './header-limi
 import { isAllRead } from './read-body.ts'
 import { contextOf, type Observer, recordEnd } from './request-context.ts'
 import { endConnections, stopListening } from './stop-listening.ts'
+import type { WriteError } from './written-error.ts'
 
 /** Observer that ignores every event. */
 const unobserved: Observer = { begin() {}, end() {} }
@@ -31,6 +32,7 @@ const interval = 250
  */
 export function trackConnections(
   app: FastifyInstance,
+  writeError: WriteError,
   { observer = unobserved, draining = () => false, headersLimit = maxHeaderSize, linger = 0 }: Tracking,
 ): void {
   const sockets = new Set<Socket>()
@@ -51,7 +53,7 @@ export function trackConnections(
     finish(this)
   }
   app.server.on('connection', (socket: Socket) => {
-    const { owed } = beginConnection(socket, observer)
+    const { owed } = beginConnection(socket, observer, writeError)
     sockets.add(socket)
     socket.once('close', () => {
       sockets.delete(socket)

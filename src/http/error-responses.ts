@@ -4,28 +4,30 @@ import { type ContractError, toContractError } from './errors.ts'
 import { isAllRead } from './read-body.ts'
 import { contextOf, recordRefusal } from './request-context.ts'
 import { contentLength } from './request-head.ts'
+import type { WriteError } from './written-error.ts'
 
-/** RFC 8259 knows no charset; Fastify names it on every reply, and so does every error. */
-export const jsonMediaType = 'application/json; charset=utf-8'
-
-/** Sends the Error body for anything that was thrown: Fastify's error handler, and the only way out for errors. */
-export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = toContractError(thrown)
-  recordRefusal(contextOf(request.raw), error)
-  if (error !== thrown) logCause(request, error, thrown)
-  // A large unread body is not worth its bytes.
-  if (closing.has(error.error) || unreadBytes(request) > readAndDropped) {
-    reply.raw.shouldKeepAlive = false
-  } else if (isAllRead(request.raw) && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
-    // Fastify closes after every error of a body parser, also when the body was read whole.
-    reply.removeHeader('connection')
+/** Returns Fastify's error handler, the only way out for errors: it answers for anything that was thrown. */
+export const errorSender =
+  (write: WriteError) =>
+  (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = toContractError(thrown)
+    const context = contextOf(request.raw)
+    recordRefusal(context, error)
+    if (error !== thrown) logCause(request, error, thrown)
+    // A large unread body is not worth its bytes.
+    if (closing.has(error.error) || unreadBytes(request) > readAndDropped) {
+      reply.raw.shouldKeepAlive = false
+    } else if (isAllRead(request.raw) && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
+      // Fastify closes after every error of a body parser, also when the body was read whole.
+      reply.removeHeader('connection')
+    }
+    // Behind another answer of its connection, a request may wait for long.
+    request.body = undefined
+    const { contentType, text } = write(error, context)
+    // As text: an error leaves as it is, whatever the schemas of the operation say.
+    reply.serializer(String).code(error.statusCode).headers(error.headers)
+    reply.type(contentType).send(text)
   }
-  // Behind another answer of its connection, a request may wait for long.
-  request.body = undefined
-  // As text: an error leaves as it is, whatever the schemas of the operation say.
-  reply.serializer(String).code(error.statusCode).headers(error.headers)
-  reply.type(jsonMediaType).send(JSON.stringify(error.body))
-}
 
 /** After these errors the message framing is unknown, so the connection is closed. */
 const closing = new Set<number>([

@@ -4,8 +4,8 @@ import { errorNumbers } from '../../generated/error-numbers.ts'
 export type ErrorName = keyof typeof errorNumbers
 
 /**
- * An error of the contract: thrown anywhere below a request, it leaves the service with its status, its headers and an
- * Error body. The message goes to the client.
+ * An error of the contract: thrown anywhere below a request, it leaves the service with its status, its headers and a body
+ * of the contract's shape. The message goes to the client.
  */
 export class ContractError extends Error {
   override readonly name = 'ContractError'
@@ -20,11 +20,6 @@ export class ContractError extends Error {
     this.headers = headers
     this.error = errorNumbers[kind]
     this.statusCode = Math.trunc(this.error / 100)
-  }
-
-  /** The Error body of the contract. */
-  get body(): { error: number; message: string } {
-    return { error: this.error, message: this.message }
   }
 }
 

@@ -3,7 +3,6 @@ import type { FastifyHttpOptions } from 'fastify'
 import { clientAddress } from './client-address.ts'
 import { CoalescingMessage } from './coalescing-message.ts'
 import { refuseConnection } from './connection-refusal.ts'
-import { sendError } from './error-responses.ts'
 import { ContractError } from './errors.ts'
 import { parseQuery } from './query-string.ts'
 import { contextOf, recordAddress } from './request-context.ts'
@@ -17,7 +16,8 @@ export const serverOptions = {
     recordAddress(context, clientAddress(request))
     const message = malformedHead(request.raw)
     reply.header('x-request-id', context.id)
-    sendError(message === undefined ? error : new ContractError('malformedRequest', message), request, reply)
+    const refusal = message === undefined ? error : new ContractError('malformedRequest', message)
+    request.server.errorHandler(refusal as typeof error, request, reply)
   },
   clientErrorHandler: refuseConnection,
   // Fastify's own 503 while closing has a body of its own shape: requests that still arrive are served.

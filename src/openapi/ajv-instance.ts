@@ -1,7 +1,7 @@
 import type { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { addExactKeywords, type Int64Places } from './exact-keywords.ts'
+import { addExactKeywords, type ConvertedPlaces } from './exact-keywords.ts'
 import type { Schema } from './schema-keywords.ts'
 
 /** RFC 4648 section 4. */
@@ -9,11 +9,11 @@ const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
 
 /**
  * Creates an Ajv for the schemas of an OpenAPI 3.1 document that refer to shared ones. What it compiles adds the places of
- * int64 integers to `places`, and finds the first error or all.
+ * int64 integers and of ignored properties to `places`, and finds the first error or all.
  */
 export function newAjv(
   schemas: Record<string, Schema>,
-  places: Int64Places,
+  places: ConvertedPlaces,
   { allErrors }: { allErrors: boolean },
 ): Ajv {
   const ajv = new Ajv2020({

@@ -1,12 +1,13 @@
 import { _, type Ajv, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
 import { exactInteger } from '../json/exact-integer.ts'
 import { inexactNumber, type JsonDocument } from '../json/json-document.ts'
+import { IgnoredName, ignoredKeyword } from './ignored-properties.ts'
 
 /**
- * The places of int64 integers: holder and key of one after the other, since a tuple for each would cost more than the
- * integers.
+ * The places of what a handler gets otherwise than it was sent, int64 integers and ignored properties: holder and key of
+ * one after the other, since a tuple for each would cost more than the integers.
  */
-export type Int64Places = (object | string | number)[]
+export type ConvertedPlaces = (object | string | number)[]
 
 const bounds = { int32: [-(2n ** 31n), 2n ** 31n - 1n], int64: [-(2n ** 63n), 2n ** 63n - 1n] } as const
 
@@ -18,9 +19,10 @@ const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 /**
  * Makes an Ajv exact for integers that a double does not hold. The formats int32 and int64 check the digits that
  * `parseJson` kept. int64 also adds each place to `found`; a failed subschema removes its places. Ajv's other keywords stay
- * right, since rounding never moves a number across a limit that is a double.
+ * right, since rounding never moves a number across a limit that is a double. An ignored property adds its place, too.
  */
-export function addExactKeywords(ajv: Ajv, found: Int64Places): void {
+export function addExactKeywords(ajv: Ajv, found: ConvertedPlaces): void {
+  ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoring(found)) })
   replace(ajv, 'format', (format) => ({
     ...format,
     error: { message: (context) => messageOf(context as KeywordCxt, format) },
@@ -46,11 +48,15 @@ export function addExactKeywords(ajv: Ajv, found: Int64Places): void {
   }
 }
 
-/** Makes the integers at these places bigints; a place may be there twice. */
-export function convertInt64(document: JsonDocument, places: Int64Places): void {
+/** Makes the integers at these places bigints, and deletes the ignored properties; a place may be there twice. */
+export function convertPlaces(document: JsonDocument, places: ConvertedPlaces): void {
   for (let i = 0; i < places.length; i += 2) {
     const holder = places[i] as Record<string | number, unknown>
-    const key = places[i + 1] as string | number
+    const key = places[i + 1] as string | number | IgnoredName
+    if (typeof key === 'object') {
+      delete holder[key.name]
+      continue
+    }
     const value = holder[key]
     if (typeof value === 'number') holder[key] = BigInt(integerAt(document, holder, key, value) as number | bigint)
   }
@@ -87,7 +93,7 @@ function check(context: KeywordCxt, isValid: Check): void {
 }
 
 /** Wraps what compiles a schema below the keyword: when that schema fails, what it has found is forgotten. */
-function takeBack(context: KeywordCxt, found: Int64Places): void {
+function takeBack(context: KeywordCxt, found: ConvertedPlaces): void {
   const { gen } = context
   const list = gen.scopeValue('obj', { ref: found })
   const subschema = context.subschema.bind(context)
@@ -99,8 +105,16 @@ function takeBack(context: KeywordCxt, found: Int64Places): void {
   }
 }
 
+/** Only a property is ignored, so each key is a name. */
+const ignoring =
+  (found: ConvertedPlaces): Check =>
+  (_value, _document, holder, key) => {
+    found.push(holder, new IgnoredName(key as string))
+    return true
+  }
+
 const integerCheck =
-  (format: Format, found: Int64Places): Check =>
+  (format: Format, found: ConvertedPlaces): Check =>
   (value, document, holder, key) => {
     const integer = integerAt(document, holder, key, value)
     const [least, greatest] = bounds[format]

@@ -3,13 +3,15 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { type Tracking, trackConnections } from '../http/connections.ts'
 import { allowOrigins } from '../http/cors.ts'
-import { sendError } from '../http/error-responses.ts'
+import { errorSender } from '../http/error-responses.ts'
 import { acceptJson } from '../http/json-body.ts'
 import type { BodyMemory } from '../http/read-body.ts'
 import { type Admit, takeOverFromNode } from '../http/request-guards.ts'
 import { openStreamScopes } from '../http/stream-scope.ts'
 import { checkBinding } from './check-binding.ts'
 import { crossOriginNames } from './cross-origin-names.ts'
+import type { AnyErrorBody } from './error-types.ts'
+import { errorWriter } from './error-writer.ts'
 import { glueDocument } from './glue-document.ts'
 import { type AnyHandler, type Run, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
 import type { Operation, Routes } from './routes.ts'
@@ -22,6 +24,8 @@ export type Binding = Tracking & {
   handlers: Record<string, AnyHandler>
   /** By the name of the security scheme. */
   verifiers: Verifiers
+  /** Makes the bodies of errors. */
+  errorBody: AnyErrorBody
   /** Has the last word on each request that was authenticated or refused; default: no limit. */
   conclude?: Conclude | undefined
   run?: Run | undefined
@@ -41,6 +45,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
     routes,
     handlers,
     verifiers,
+    errorBody,
     conclude = unlimited,
     run = runAlone,
     admit = () => undefined,
@@ -51,7 +56,8 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
   const { headersLimit = maxHeaderSize } = tracking
   const { operations, schemas } = routes
   checkBinding(operations, handlers, verifiers)
-  app.setErrorHandler(sendError)
+  const writeError = errorWriter(errorBody, (err) => app.log.error({ err }, 'errorBody failed'))
+  app.setErrorHandler(errorSender(writeError))
   const preflight = origins.length === 0 ? undefined : allowOrigins(app, { origins, ...crossOriginNames(routes) })
   const allowedMethods = methodFinder(operations)
   for (const step of stepsOfEveryRequest({ admit, allowedMethods, headersLimit, preflight })) {
@@ -60,7 +66,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
   takeOverFromNode(app)
   // Before connections are waited for.
   const openStreams = openStreamScopes(app)
-  trackConnections(app, tracking)
+  trackConnections(app, writeError, tracking)
   const mediaTypes = new Set(operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {})))
   acceptJson(app, [...mediaTypes], { headersLimit, memory })
   for (const [name, schema] of Object.entries(schemas)) app.addSchema({ ...(schema as object), $id: name })

@@ -1,4 +1,5 @@
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
+import { isIgnored } from './ignored-properties.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
@@ -32,8 +33,8 @@ type Place = {
 
 /**
  * Returns the serialiser of the values that are valid under a schema, which may refer to shared ones. Of an object whose
- * properties are described only those are written, unless the schema says additionalProperties; a bigint is written as
- * the integer it is, which JSON.stringify refuses and fast-json-stringify rounds on newer versions of V8.
+ * properties are described only those are written, unless the schema says additionalProperties, and never an ignored one;
+ * a bigint is written as the integer it is, which JSON.stringify refuses and fast-json-stringify rounds on newer versions of V8.
  */
 export function responseSerializer(shared: Record<string, Schema>, schema: Schema): Serialize {
   return writer([schema])
@@ -54,6 +55,7 @@ export function responseSerializer(shared: Record<string, Schema>, schema: Schem
       const matching = patterns.filter(([pattern]) => pattern.test(name))
       const key = `${JSON.stringify(name)}:`
       const below = () => {
+        if (own?.some(isIgnored)) return undefined
         const described = [...(own ?? []), ...matching.map(([, schema]) => schema)]
         const schemas = described.length > 0 ? described : rest
         return schemas && writer(schemas)

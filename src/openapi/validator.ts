@@ -3,7 +3,7 @@ import { ContractError } from '../http/errors.ts'
 import { withDoubles } from '../json/bigint-doubles.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { newAjv } from './ajv-instance.ts'
-import { convertInt64, type Int64Places, messageWithFormat } from './exact-keywords.ts'
+import { type ConvertedPlaces, convertPlaces, messageWithFormat } from './exact-keywords.ts'
 import type { Schema } from './schema-keywords.ts'
 
 /** The most problems of one request that are listed. */
@@ -16,7 +16,7 @@ const maxLengthForAll = 16_384
 export type Validator = {
   /**
    * Returns what validates a part of a request, called `part` in messages: it returns the value as a handler gets it,
-   * each int64 a bigint, or the ContractError.
+   * each int64 a bigint and without ignored properties, or the ContractError.
    */
   request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
   /**
@@ -28,12 +28,12 @@ export type Validator = {
 
 /** Creates the validator of schemas that refer to shared ones. Each is compiled when it is first needed. */
 export function createValidator(schemas: Record<string, Schema>): Validator {
-  const places: Int64Places = []
+  const places: ConvertedPlaces = []
   const first = lazily(() => newAjv(schemas, places, { allErrors: false }))
   const all = lazily(() => newAjv(schemas, places, { allErrors: true }))
 
-  /** Returns what finds the errors of a document, and calls `use` with its int64 integers when there are none. */
-  const compile = (ajv: () => Ajv, schema: Schema, use: (document: JsonDocument, places: Int64Places) => void) => {
+  /** Returns what finds the errors of a document, and calls `use` with the places to convert when there are none. */
+  const compile = (ajv: () => Ajv, schema: Schema, use: (document: JsonDocument, places: ConvertedPlaces) => void) => {
     const compiled = lazily(() => ajv().compile(schema as object))
     return (document: JsonDocument): ErrorObject[] | undefined => {
       const validate = compiled()
@@ -57,7 +57,7 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
 
   return {
     request(schema, part) {
-      const firstErrorOf = compile(first, schema, convertInt64)
+      const firstErrorOf = compile(first, schema, convertPlaces)
       const errorsOf = compile(all, schema, () => {})
       return (document) => {
         let errors = firstErrorOf(document)

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import Fastify, { type FastifyInstance, type HTTPMethods } from 'fastify'
 import t, { type Test } from 'tap'
 import { contractFiles } from '../../scripts/generate/contract-files.ts'
+import { errorBody as usualErrorBody } from '../../src/error-body.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
 import { registerOperations } from '../../src/openapi/register-operations.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
@@ -20,6 +21,7 @@ for (const [name, files] of Object.entries(generated)) {
     const {
       handlers,
       verifiers = {},
+      errorBody = usualErrorBody,
       calls,
     }: Served = await import(pathToFileURL(resolve(folder, name, 'handlers.ts')).href)
     const logged: string[] = []
@@ -28,6 +30,7 @@ for (const [name, files] of Object.entries(generated)) {
     await registerOperations(app as unknown as FastifyInstance, {
       routes,
       handlers: handlers as Record<string, AnyHandler>,
+      errorBody,
       verifiers: typeof verifiers === 'function' ? await verifiers(app as unknown as FastifyInstance) : verifiers,
     })
     await app.ready()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import { contractFiles } from '../../scripts/generate/contract-files.ts'
+import { errorBody } from '../../src/error-body.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
 import { registerOperations } from '../../src/openapi/register-operations.ts'
 import { diagnose } from '../support/compiler.ts'
@@ -68,7 +69,12 @@ t.test('five hundred operations are generated, compiled and served', async (t) =
   const app = Fastify({ ...serverOptions, logger: false }) as unknown as FastifyInstance
   const add = async ({ body }: { body: unknown }) => ({ status: 200, body })
   const handlers = Object.fromEntries(numbers.map((number) => [`add${number}`, add]))
-  await registerOperations(app, { routes: JSON.parse(files['routes.json'] as string), handlers, verifiers: {} })
+  await registerOperations(app, {
+    routes: JSON.parse(files['routes.json'] as string),
+    handlers,
+    verifiers: {},
+    errorBody,
+  })
   const post = (url: string, payload: object) => app.inject({ method: 'POST', url, payload })
   for (const number of [0, 7, 499]) {
     const body = { number, next: { number: near(number, 1), far: { number: near(number, 4) } } }

@@ -60,6 +60,8 @@ t.test('what cannot be served as it says is refused, each place with what to do'
     '#/components/schemas/Anchored/%24anchor: is not read; refer to a schema by its place, with $ref',
     '#/components/schemas/Pattern/pattern: ( is no regular expression of ECMA-262 with the flag u',
     '#/components/schemas/Patterns/pattern: [ is no regular expression of ECMA-262 with the flag u',
+    '#/components/schemas/Nowhere/properties/id: is readOnly and writeOnly, so that it is nowhere; take one of them off',
+    '#/components/schemas/Unlike/oneOf: key is writeOnly in one alternative and not in another, so that a reply could show what must not leave; describe it alike in each',
   ])
 })
 

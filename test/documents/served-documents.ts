@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import type { AnyErrorBody } from '../../src/openapi/error-types.ts'
 
 export const folder = 'test/documents'
 
@@ -26,5 +27,7 @@ export type Call = {
 export type Served = {
   handlers: object
   verifiers?: import('../support/serve-document.ts').GivenVerifiers
+  /** Default: that of the service. */
+  errorBody?: AnyErrorBody
   calls: Call[]
 }

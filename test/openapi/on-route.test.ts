@@ -2,6 +2,7 @@ import fastifySwagger from '@fastify/swagger'
 import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
 import t from 'tap'
 import { type Document, type Endpoint, endpoints } from '../../scripts/generate/openapi-document.ts'
+import { errorBody } from '../../src/error-body.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
 import { type Binding, registerOperations } from '../../src/openapi/register-operations.ts'
 import { contract, document } from '../support/contract.ts'
@@ -75,7 +76,7 @@ async function documentSeen({ components }: Document, options: Partial<Binding> 
     openapi: { openapi: '3.1.0', components: { securitySchemes } },
     refResolver: { buildLocalReference: ({ $id }) => String($id) },
   })
-  await registerOperations(app, { handlers: {}, verifiers: {}, ...options })
+  await registerOperations(app, { handlers: {}, verifiers: {}, errorBody, ...options })
   await app.ready()
   return { seen, swagger: app.swagger() as unknown as Document }
 }

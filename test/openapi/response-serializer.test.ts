@@ -112,3 +112,12 @@ t.test('a schema in any branch describes its members, however it does so', async
     t.equal(write(schema, value), JSON.stringify(expected), `${keyword} ${JSON.stringify(branch)}`)
   }
 })
+
+t.test('an ignored property is never written', async (t) => {
+  const ignored = { 'x-ignored': true }
+  const account = { type: 'object', properties: { name: text, key: ignored }, additionalProperties: true }
+  t.equal(write(account, { name: 'a', key: 'b', other: 1 }), '{"name":"a","other":1}')
+  t.equal(write({ allOf: [account, { properties: { key: text } }] }, { key: 'b' }), '{}')
+  t.equal(write({ anyOf: [account, { patternProperties: { k: text } }] }, { key: 'b', kind: 'c' }), '{"kind":"c"}')
+  t.equal(write({ properties: { key: ignored } }, { key: 'b', other: 1 }), '{}')
+})

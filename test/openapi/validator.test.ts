@@ -207,3 +207,24 @@ t.test('base64 is one line of it', async (t) => {
   for (const text of [' \n', '!\nYWI=', 'YWI', 'YWI=\n', 'YW-_'])
     t.match(validate(JSON.stringify(text)), /format "byte"/)
 })
+
+t.test('a readOnly property is taken whatever it holds, and reaches no handler', async (t) => {
+  const id = { ...int64, readOnly: true }
+  const plant = { type: 'object', required: ['id', 'name'], additionalProperties: false, properties: { id, name: {} } }
+  const validate = validating({ type: 'array', items: { $ref: '#/components/schemas/Plant' } }, { Plant: plant })
+  t.same(validate('[{"name":1},{"id":2,"name":1},{"name":1,"id":"a"}]'), [{ name: 1 }, { name: 1 }, { name: 1 }])
+  t.equal(validate('[{"id":2}]'), "body/0 must have required property 'name'")
+  t.equal(validate('[{"name":1,"key":2}]'), 'body/0 must NOT have additional properties')
+})
+
+t.test('a property is ignored where the alternative that holds says so', async (t) => {
+  const kind = (name: string, id: object) => ({ type: 'object', properties: { kind: { const: name }, id } })
+  const validate = validating({ oneOf: [kind('a', { ...int64, readOnly: true }), kind('b', int64)] })
+  t.same(validate('{"kind":"a","id":1}'), { kind: 'a' })
+  t.same(validate('{"kind":"b","id":1}'), { kind: 'b', id: 1n })
+})
+
+t.test('a readOnly property of the name __proto__ is ignored, too', async (t) => {
+  const properties = Object.fromEntries([['__proto__', { readOnly: true }]])
+  t.same(Object.keys(validating({ type: 'object', properties })('{"__proto__":1,"a":2}') as object), ['a'])
+})

@@ -128,6 +128,38 @@ export const constraintVerdicts: Verdict[] = [
     both: 'breaking',
   },
   {
+    edit: 'a property is no longer readOnly',
+    before: { schema: object({ tag: { ...text, readOnly: true } }, 'tag') },
+    after: { schema: object({ tag: text }, 'tag') },
+    sent: 'breaking',
+    returned: 'compatible',
+    both: 'breaking',
+  },
+  {
+    edit: 'a property is no longer writeOnly',
+    before: { schema: object({ tag: { ...text, writeOnly: true } }, 'tag') },
+    after: { schema: object({ tag: text }, 'tag') },
+    ...only('compatible'),
+  },
+  {
+    edit: 'a readOnly property becomes required',
+    before: { schema: object({ tag: { ...text, readOnly: true } }) },
+    after: { schema: object({ tag: { ...text, readOnly: true } }, 'tag') },
+    ...only('compatible'),
+  },
+  {
+    edit: 'a writeOnly property is no longer required',
+    before: { schema: object({ tag: { ...text, writeOnly: true } }, 'tag') },
+    after: { schema: object({ tag: { ...text, writeOnly: true } }) },
+    ...only('compatible'),
+  },
+  {
+    edit: 'a required readOnly property is added',
+    before: { schema: named },
+    after: { schema: object({ name: text, tag: { ...text, readOnly: true } }, 'name', 'tag') },
+    ...only('compatible'),
+  },
+  {
     edit: 'a property that is wrapped is readOnly',
     before: { schema: object({ tag: to('Tag') }), components: { Tag: text } },
     after: { schema: object({ tag: { allOf: [to('Tag')], readOnly: true } }), components: { Tag: text } },

@@ -39,6 +39,13 @@ t.test('--check names what is stale and writes nothing', async (t) => {
   t.same(await generate('--check'), { code: 1, stdout: '', stderr: stale + left })
   t.same(await generate(), { code: 0, stdout: 'wrote generated/api.d.ts\n', stderr: left })
   rmSync(surplus)
+  const problem = "export const errorBody = () => ({ contentType: 'application/problem+json', body: {} })"
+  writeFileSync(join(cwd, 'other-errors.ts'), problem)
+  t.match(await generate('--check', '--errors', 'other-errors.ts'), {
+    code: 1,
+    stderr:
+      /\/responses\/\w+\/content: errors [\d, ]+ are sent as application\/problem\+json, which is not declared; correct/,
+  })
   const document = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(
     document,

@@ -4,6 +4,7 @@ import type { Document } from '../../scripts/generate/openapi-document.ts'
 import { routesOf } from '../../scripts/generate/route-schemas.ts'
 import { unsupportedFeatures } from '../../scripts/generate/unsupported-features.ts'
 import { asOpenApi31 } from '../../scripts/generate/upgrade-3-0.ts'
+import { errorBody } from '../../src/error-body.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
 import { type Binding, registerOperations } from '../../src/openapi/register-operations.ts'
 import type { Verifiers } from '../../src/openapi/security.ts'
@@ -28,6 +29,6 @@ export async function serveDocument(document: Document, options: Served = {}): P
   const { logger = false, handlers = {}, verifiers: given = {}, ...binding } = options
   const app = Fastify({ ...serverOptions, logger }) as unknown as FastifyInstance
   const verifiers = typeof given === 'function' ? await given(app) : given
-  await registerOperations(app, { routes: compileRoutes(document), handlers, verifiers, ...binding })
+  await registerOperations(app, { routes: compileRoutes(document), handlers, verifiers, errorBody, ...binding })
   return app
 }

@@ -1,3 +1,4 @@
+import type { ErrorBody } from '../../../src/openapi/error-types.ts'
 import type { Handlers } from '../../../src/openapi/handler-types.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
@@ -20,6 +21,12 @@ export const handlers: Handlers<operations> = {
 
 const post = (send: unknown) => ({ request: 'POST /orders', send })
 const refused = { status: 400, error: 40003 }
+
+/** Each error of the service is a problem. */
+export const errorBody: ErrorBody<operations> = ({ error, message }) => ({
+  contentType: 'application/problem+json',
+  body: { title: message, error },
+})
 
 export const calls: Call[] = [
   { request: 'GET /orders?limit=1', status: 200, body: '[{"id":9007199254740993}]' },

@@ -1,4 +1,5 @@
 import { ContractError } from '../../../src/http/errors.ts'
+import type { ErrorBody } from '../../../src/openapi/error-types.ts'
 import type { Handlers } from '../../../src/openapi/handler-types.ts'
 import type { Verifier, Verifiers } from '../../../src/openapi/security.ts'
 import type { Call } from '../served-documents.ts'
@@ -38,6 +39,12 @@ export const verifiers: Verifiers = {
 const plants = '/garden/v1/beds/1/plants'
 const authorization = 'Bearer a'
 const uuid = '7f6f0f7e-1d2b-4f0c-9d7e-0123456789ab'
+
+/** Each error of the service is a problem. */
+export const errorBody: ErrorBody<operations> = ({ error, message }) => ({
+  contentType: 'application/problem+json',
+  body: { title: message, error },
+})
 
 export const calls: Call[] = [
   {

@@ -22,6 +22,9 @@ export const calls: Call[] = [
     body: { kind: null, tags: ['a', null] },
   },
   { ...put({ text: 'ab', reply: { text: null } }), status: 200, body: { reply: { text: null } } },
+  { ...put({ text: 'ab', answer: null }), status: 200, body: { answer: null } },
+  // The type beside nullable is that of another schema.
+  { ...put({ text: 'ab', reply: null }), ...refused },
   { ...put({}), ...refused },
   { ...put({ text: 'a' }), ...refused },
   { ...put({ text: 'ab', weight: 0 }), ...refused },

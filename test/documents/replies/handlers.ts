@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { ContractError } from '../../../src/http/errors.ts'
+import type { ErrorBody } from '../../../src/openapi/error-types.ts'
 import type { Handlers } from '../../../src/openapi/handler-types.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
@@ -73,6 +74,9 @@ export const handlers: Handlers<operations> = {
   },
 }
 
+/** Each error of the service is a text. */
+export const errorBody: ErrorBody<operations> = ({ message }) => ({ contentType: 'application/json', body: message })
+
 async function* parts(...texts: string[]) {
   for (const text of texts) yield Buffer.from(text)
 }
@@ -122,7 +126,12 @@ export const calls: Call[] = [
   { request: 'GET /files/web', status: 200, body: 'web' },
   { request: 'GET /files/generator', status: 200, body: 'abc' },
   { request: 'GET /files/empty', status: 200, body: '', answer: text('image/jpeg') },
-  { request: 'GET /files/failing', status: 404, error: 40400, answer: text('application/json; charset=utf-8') },
+  {
+    request: 'GET /files/failing',
+    status: 404,
+    body: '"there is no such file"',
+    answer: text('application/json; charset=utf-8'),
+  },
   { request: 'GET /files/png', status: 206, answer: text('image/png') },
   { request: 'GET /files/json', status: 299, body: '{"id":9007199254740993}' },
   { request: 'GET /files/text', status: 299, body: '# a', answer: text('text/markdown; charset=utf-8') },
@@ -160,7 +169,7 @@ export const calls: Call[] = [
   ),
   { ...list('application/vnd.plants+json;version=2'), status: 200, body: '{"id":2}' },
   ...['text/html', 'application/json;q=0', 'application/vnd.plants+json;version=3', '*/*;q=0'].map(
-    (accept): Call => ({ ...list(accept), status: 406, error: 40600, answer: { vary: 'Accept' } }),
+    (accept): Call => ({ ...list(accept), status: 406, body: /^"the media types are /, answer: { vary: 'Accept' } }),
   ),
   { request: 'GET /plants?status=404', status: 404, body: '{"title":"none"}' },
   { request: 'GET /plants?status=400', status: 400, body: '"no"' },

@@ -1,3 +1,4 @@
+import type { ErrorBody } from '../../../src/openapi/error-types.ts'
 import type { Handlers } from '../../../src/openapi/handler-types.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
@@ -12,6 +13,12 @@ export const handlers: Handlers<operations> = {
   },
   onlyDefault: async ({ path: { status } }) => ({ status, body: { title: `${status}` } }),
 }
+
+/** Each error of the service is a problem. */
+export const errorBody: ErrorBody<operations> = ({ error, message }) => ({
+  contentType: 'application/problem+json',
+  body: { title: message, error },
+})
 
 export const calls: Call[] = [
   { request: 'GET /ranges/200', status: 200, body: '"ok"' },

@@ -1,0 +1,12 @@
+import { isIgnored } from '../../src/openapi/ignored-properties.ts'
+import type { Schema } from '../../src/openapi/schema-keywords.ts'
+import type { Node } from './walk-document.ts'
+
+/** Returns a schema without the properties that are ignored one way; where it has no others, without a list of them. */
+export function withoutIgnoredProperties(schema: Node): Node {
+  const all = Object.entries(Object(schema.properties) as Record<string, Schema>)
+  const counting = all.filter(([, each]) => !isIgnored(each))
+  if (counting.length === all.length) return schema
+  const { properties: _, ...rest } = schema
+  return counting.length === 0 ? rest : { ...rest, properties: Object.fromEntries(counting) }
+}

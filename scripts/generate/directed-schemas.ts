@@ -1,0 +1,140 @@
+import { ignoredKeyword } from '../../src/openapi/ignored-properties.ts'
+import { type Schema, schemaKeywords } from '../../src/openapi/schema-keywords.ts'
+import { reachingSchemas } from './reaching-schemas.ts'
+import { type Direction, discriminatorNames, ignoredNamesOf, inPlace, markedNames } from './read-write-marks.ts'
+import { schemaPrefix, sharedName } from './shared-schemas.ts'
+import { isNode, type Node } from './walk-document.ts'
+
+/** A value that schemas describe together: the properties that do not count in it, and those that do in any case. */
+type Place = { direction: Direction; ignored: Set<string>; counting: Set<string> }
+
+/** The names of properties that the parts of a schema say something of, and those that they have marked. */
+type Mentions = { named: Set<string>; marked: Set<string> }
+
+/** Keywords whose schemas describe the same value as the schema that holds them. */
+const branches = ['allOf', 'anyOf', 'oneOf', 'then', 'else', 'dependentSchemas']
+
+/** Keywords whose schemas only test a value as it was sent, or describe none: they are left as they are. */
+const tests = ['not', 'if', 'dependencies', 'propertyNames', 'contentSchema', '$defs', 'definitions']
+
+/**
+ * Returns what makes, of a schema of a document with shared schemas, the one that counts in a request or in a response,
+ * and the shared schemas that this adds: `Plant.request` beside `Plant` where they differ.
+ */
+export function directedSchemas(document: object, schemas: Record<string, Schema>) {
+  const reaches = {
+    request: reachingSchemas(document, schemas, 'readOnly'),
+    response: reachingSchemas(document, schemas, 'writeOnly'),
+  }
+  const ignoredNames = { request: ignoredNamesOf(document, 'request'), response: ignoredNamesOf(document, 'response') }
+  const added: Record<string, Schema> = {}
+  const names = new Map<string, string>()
+  const mentions = new Map<string, Mentions>()
+  const waiting: (() => void)[] = []
+
+  /** Returns the schema that counts, of any schema, and adds what that refers to, one after the other. */
+  function directedWhole(schema: Schema, direction: Direction): Schema {
+    const made = directed(schema, direction)
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) next()
+    return made
+  }
+
+  /** Returns the schema of a whole value. */
+  const directed = (schema: Schema, direction: Direction): Schema => {
+    if (!reaches[direction](schema)) return schema
+    const counting = discriminatorNames(inPlace(document, schema))
+    return rewritten(schema, inside({ direction, ignored: new Set(), counting }, schema))
+  }
+
+  const inside = ({ direction, ignored, counting }: Place, schema: Schema): Place => {
+    const own = [...ignoredNames[direction](schema)].filter((name) => !counting.has(name))
+    return { direction, ignored: new Set([...ignored, ...own]), counting }
+  }
+
+  function rewritten(schema: Schema, place: Place): Schema {
+    if (!isNode(schema)) return schema
+    const entries = Object.entries(schema).map(([keyword, value]) => [keyword, keywordOf(keyword, value, place)])
+    return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+  }
+
+  function keywordOf(keyword: string, value: unknown, place: Place): unknown {
+    const { direction, ignored } = place
+    if (keyword === '$ref') return schemaPrefix + variantOf(sharedName(value as string), place)
+    if (keyword === 'properties') {
+      return mapped(value as Node, (below, name) =>
+        ignored.has(name) ? { [ignoredKeyword]: true } : directed(below as Schema, direction),
+      )
+    }
+    if (keyword === 'required') return counted(value, ignored)
+    if (keyword === 'dependentRequired') return mapped(value as Node, (list) => counted(list, ignored) ?? [])
+    if (keyword === 'example' || keyword === 'default') return shown(value, ignored)
+    if (keyword === 'examples' && Array.isArray(value)) return value.map((each) => shown(each, ignored))
+    const shape = Object.hasOwn(schemaKeywords, keyword) && !tests.includes(keyword) && schemaKeywords[keyword]
+    if (!shape) return value
+    const below = branches.includes(keyword)
+      ? (each: Schema) => rewritten(each, inside(place, each))
+      : (each: Schema) => directed(each, direction)
+    if (shape === 'one') return below(value as Schema)
+    return shape === 'list' ? (value as Schema[]).map(below) : mapped(value as Node, (each) => below(each as Schema))
+  }
+
+  /** Returns the name of a shared schema as it counts in a place, which is its own where nothing in it is ignored. */
+  function variantOf(name: string, place: Place): string {
+    const { direction } = place
+    const target = schemas[name] as Schema
+    const { named, marked } = mentionsOf(name, direction)
+    const counting = new Set([...place.counting].filter((each) => marked.has(each)))
+    const ignored = new Set([...place.ignored].filter((each) => named.has(each)))
+    const own = inside({ direction, ignored, counting }, target)
+    if (own.ignored.size === 0 && !reaches[direction](target)) return name
+    const key = JSON.stringify([name, direction, [...own.ignored].sort(), [...counting].sort()])
+    const known = names.get(key)
+    if (known !== undefined) return known
+    const made = unused(`${name}.${direction}`)
+    names.set(key, made)
+    // A schema may hold itself, and many may hold each other.
+    added[made] = {}
+    waiting.push(() => Object.assign(added, { [made]: rewritten(target, own) }))
+    return made
+  }
+
+  function mentionsOf(name: string, direction: Direction): Mentions {
+    const key = `${direction} ${name}`
+    const parts = mentions.has(key) ? [] : inPlace(document, schemas[name] as Schema)
+    const made = mentions.get(key) ?? {
+      named: new Set(parts.flatMap(namesIn)),
+      marked: new Set(parts.flatMap((part) => markedNames(document, part, direction))),
+    }
+    mentions.set(key, made)
+    return made
+  }
+
+  const unused = (name: string): string => {
+    const isTaken = (each: string) => Object.hasOwn(schemas, each) || Object.hasOwn(added, each)
+    let count = 1
+    while (isTaken(count === 1 ? name : `${name}-${count}`)) count++
+    return count === 1 ? name : `${name}-${count}`
+  }
+
+  return { directed: directedWhole, added }
+}
+
+const mapped = (node: Node, map: (value: unknown, name: string) => unknown): Node =>
+  Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(value, name)]))
+
+/** Returns the names of a list that count; undefined for none. */
+function counted(list: unknown, ignored: Set<string>): unknown {
+  const names = (list as string[]).filter((name) => !ignored.has(name))
+  return names.length > 0 ? names : undefined
+}
+
+/** Returns an example without the properties that do not count. */
+const shown = (value: unknown, ignored: Set<string>): unknown =>
+  isNode(value) ? Object.fromEntries(Object.entries(value).filter(([name]) => !ignored.has(name))) : value
+
+/** Returns the names of properties that a schema says something of. */
+const namesIn = ({ properties, required, dependentRequired }: Node): string[] => [
+  ...Object.keys(Object(properties)),
+  ...((required ?? []) as string[]),
+  ...Object.values(Object(dependentRequired) as Record<string, string[]>).flat(),
+]

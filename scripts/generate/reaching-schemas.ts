@@ -1,0 +1,41 @@
+import type { Schema } from '../../src/openapi/schema-keywords.ts'
+import { isMarked, propertiesOf } from './read-write-marks.ts'
+import { sharedName } from './shared-schemas.ts'
+import { isNode, type Node, walk } from './walk-document.ts'
+
+/** What stands in a schema, references not followed: whether a property has the annotation, and what is referred to. */
+type Content = { isMarking: boolean; references: string[] }
+
+/**
+ * Returns what tells whether a schema has, at any depth and behind any reference, a property with an annotation. Each
+ * shared schema is looked at once.
+ */
+export function reachingSchemas(
+  document: object,
+  schemas: Record<string, Schema>,
+  mark: 'readOnly' | 'writeOnly',
+): (schema: Schema) => boolean {
+  const contents = Object.entries(schemas).map(([name, schema]) => ({ name, ...contentOf(schema) }))
+  const holders = new Map<string, string[]>()
+  for (const { name, references } of contents) {
+    for (const reference of references) holders.set(reference, [...(holders.get(reference) ?? []), name])
+  }
+  const reaching = new Set(contents.flatMap(({ name, isMarking }) => (isMarking ? [name] : [])))
+  // A set visits what is added meanwhile.
+  for (const name of reaching) for (const holder of holders.get(name) ?? []) reaching.add(holder)
+  return (schema) => {
+    const { isMarking, references } = contentOf(schema)
+    return isMarking || references.some((name) => reaching.has(name))
+  }
+
+  function contentOf(schema: Schema): Content {
+    const content: Content = { isMarking: false, references: [] }
+    if (!isNode(schema)) return content
+    walk(schema, 'schema', '#', (node: Node, kind) => {
+      if (kind !== 'schema') return
+      if (typeof node.$ref === 'string') content.references.push(sharedName(node.$ref))
+      content.isMarking ||= Object.values(propertiesOf(node)).some((each) => isMarked(document, each, mark))
+    })
+    return content
+  }
+}

@@ -1,0 +1,159 @@
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { contractFiles, filesOf } from '../../../scripts/generate/contract-files.ts'
+import { loadErrorBody } from '../../../scripts/generate/load-error-body.ts'
+import type { Document } from '../../../scripts/generate/openapi-document.ts'
+import { serviceErrors } from '../../../scripts/generate/service-errors.ts'
+import { ContractError, type ErrorName } from '../../../src/http/errors.ts'
+import type { AnyErrorBody } from '../../../src/openapi/error-types.ts'
+import { diagnose } from '../../support/compiler.ts'
+import { document as contract } from '../../support/contract.ts'
+
+const problems: Document = parse(readFileSync('test/documents/problems/openapi.yaml', 'utf8'))
+const errorBody = await loadErrorBody('test/documents/problems/handlers.ts')
+const mistake = 'correct the response, or errorBody in src/error-body.ts'
+
+/** Checks the lines by which a document is refused for the bodies of its errors. */
+async function refuses(t: Test, document: Document, errorBody: AnyErrorBody, lines: string[]): Promise<void> {
+  const { message } = await filesOf(document, 'a.yaml', errorBody).then(
+    () => new Error('taken'),
+    (error: Error) => error,
+  )
+  t.same(
+    message.split('\n  '),
+    lines.length === 0
+      ? ['taken']
+      : ['a.yaml cannot be served as it says:', ...lines.map((line) => `${line}; ${mistake}`)],
+  )
+}
+
+const documentOf = (responses: object, operation: object = {}): Document => ({
+  openapi: '3.1.0',
+  info: { title: '', version: '' },
+  paths: { '/a': { post: { operationId: 'a', responses, ...operation } } },
+})
+
+const json = (schema: object) => ({ description: '', content: { 'application/json': { schema } } })
+const numbered = await loadErrorBody()
+const at = '#/paths/~1a/post/responses'
+
+t.test('the errors of the service are what the documents declare', async (t) => {
+  await contractFiles('openapi/plant-store.yaml', 'redocly.yaml', numbered)
+  await refuses(t, problems, errorBody, [])
+})
+
+t.test('errors of another shape are refused, each place with the statuses and the reason', async (t) => {
+  const declared = '#/components/responses'
+  const type = 'sent as application/json, which is not declared'
+  await refuses(t, problems, numbered, [
+    `${declared}/Problem/content: errors 400, 401, 403, 408, 413, 415, 417, 429, 431, 500, 503 are ${type}`,
+    `${declared}/Invalid/content: errors 400 are ${type}`,
+  ])
+  const bare: AnyErrorBody = () => ({ contentType: 'application/problem+json', body: {} })
+  const is = "is not what it declares: it must have required property 'type'"
+  await refuses(t, problems, bare, [
+    `${declared}/Problem/content: the body of errors 400, 401, 403, 408, 413, 415, 417, 429, 431, 500, 503 ${is}`,
+    `${declared}/Invalid/content: the body of errors 400 ${is}`,
+  ])
+})
+
+t.test('a body is tried with a long message, before and behind the operation, and may throw', async (t) => {
+  const short = json({ properties: { message: { maxLength: 100 } } })
+  await refuses(t, documentOf({ default: short }), numbered, [
+    `${at}/default/content: the body of errors 400, 408, 417, 429, 431, 500, 503 is not what it declares: it/message must NOT have more than 100 characters`,
+  ])
+  const byOperation: AnyErrorBody = (_, { operation }) => ({ contentType: 'application/json', body: operation ?? 1 })
+  await refuses(t, documentOf({ default: json({ type: 'string' }) }), byOperation, [
+    `${at}/default/content: the body of errors 400, 408, 417, 431, 500, 503 is not what it declares: it must be string`,
+  ])
+  await refuses(t, documentOf({ default: json({ type: 'integer' }) }), byOperation, [
+    `${at}/default/content: the body of errors 400, 429, 500, 503 is not what it declares: it must be integer`,
+  ])
+  const throwing: AnyErrorBody = ({ kind }) => {
+    if (kind === 'internal') throw new Error('no body')
+    return { contentType: 'Application/JSON', body: {} }
+  }
+  await refuses(t, documentOf({ default: json({}) }), throwing, [
+    `${at}/default/content: errors 400, 408, 417, 429, 431, 503 are sent as Application/JSON, which is not declared`,
+    `${at}/default/content: the body of errors 500 is not what it declares: no body`,
+  ])
+})
+
+t.test('only errors that can end a request to an operation count, where a response declares a body', async (t) => {
+  const never = json({ not: {} })
+  const statuses = ['400', '401', '403', '404', '405', '406', '408', '413', '415', '417', '429', '431', '500', '503']
+  const each = Object.fromEntries(statuses.map((status) => [status, never]))
+  const refused = (...statuses: string[]) =>
+    statuses.map(
+      (status) => `${at}/${status}/content: the body of errors ${status} is not what it declares: it must NOT be valid`,
+    )
+  const always = ['408', '417', '429', '431', '500', '503']
+  await refuses(t, documentOf(each), numbered, refused('400', ...always))
+  const security = [{ a: ['b'] }, {}]
+  const types = { description: '', content: { 'text/plain': {}, 'application/json': {} } }
+  const requestBody = { content: { 'application/json': {} } }
+  const secured = documentOf({ 200: types, ...each }, { security, requestBody })
+  secured.components = { securitySchemes: { a: { type: 'http', scheme: 'bearer' } } }
+  await refuses(
+    t,
+    secured,
+    numbered,
+    refused('400', '401', '403', '406', '408', '413', '415', '417', '429', '431', '500', '503'),
+  )
+  await refuses(t, documentOf({ 200: { description: '' }, 400: { description: '' } }), numbered, [])
+  await refuses(
+    t,
+    documentOf({ default: { description: '', content: { '*/*': { schema: false } } } }),
+    () => ({ contentType: 'text/a', body: 'a' }),
+    [],
+  )
+  const ranged = { description: '', content: { 'application/*': { schema: { type: 'string' } } } }
+  await refuses(t, documentOf({ 503: ranged }), numbered, [
+    `${at}/503/content: the body of errors 503 is not what it declares: it must be string`,
+  ])
+  await refuses(
+    t,
+    documentOf({ 503: { description: '', content: { 'text/a': { schema: { type: 'string', const: 'a' } } } } }),
+    () => ({ contentType: 'text/a', body: 'b' }),
+    [`${at}/503/content: the body of errors 503 is not what it declares: it must be equal to constant`],
+  )
+})
+
+t.test('a document without a table of errors has the numbers of the service', async (t) => {
+  const { 'error-numbers.ts': numbers } = await filesOf(documentOf({ 204: { description: '' } }), 'a.yaml')
+  t.match(numbers, /The service's errors: .* malformedRequest: 40000,\n/s)
+  for (const name of Object.keys(serviceErrors)) {
+    t.equal(
+      new ContractError(name as ErrorName, '').error,
+      serviceErrors[name]?.error,
+      `${name} is that of the contract`,
+    )
+  }
+  const table = (contract as { 'x-error-numbers'?: object })['x-error-numbers'] ?? {}
+  t.same(
+    Object.keys(serviceErrors).filter((name) => !(name in table)),
+    [],
+  )
+})
+
+t.test('a module without errorBody is refused, and one that is changed is loaded anew', async (t) => {
+  const folder = t.testdir({ 'none.js': 'export const a = 1', 'some.mjs': 'export const errorBody = () => 1' })
+  await t.rejects(loadErrorBody(`${folder}/none.js`), { message: /none\.js exports no function errorBody; it makes/ })
+  t.equal((await loadErrorBody(`${folder}/some.mjs`))({} as never, {} as never), 1)
+  writeFileSync(`${folder}/some.mjs`, 'export const errorBody = () => 2')
+  utimesSync(`${folder}/some.mjs`, 1, 1)
+  t.equal((await loadErrorBody(`${folder}/some.mjs`))({} as never, {} as never), 2)
+})
+
+t.test('the example of the README has the type that problem details ask for', async (t) => {
+  const readme = readFileSync('README.md', 'utf8')
+  const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody = .*?)```/s.exec(readme) ?? []
+  const { 'api.d.ts': types = '' } = await filesOf(problems, 'a.yaml', errorBody)
+  const typed = example.replace('ErrorBody =', "ErrorBody<import('./described.d.ts').operations> =")
+  const texts = (text: string) => ({ 'src/described.d.ts': types, 'src/problems.ts': text })
+  t.same(diagnose(['src/problems.ts'], texts(typed)), [])
+  t.match(diagnose(['src/problems.ts'], texts(typed.replace('title:', 'name:'))), [
+    /'title' is missing|'name' does not exist/,
+  ])
+})

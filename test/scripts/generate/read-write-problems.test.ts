@@ -1,0 +1,82 @@
+import t from 'tap'
+import { ineffectiveNullables } from '../../../scripts/generate/ineffective-nullable.ts'
+import type { Document } from '../../../scripts/generate/openapi-document.ts'
+import { ineffectiveMarks, readWriteProblems } from '../../../scripts/generate/read-write-problems.ts'
+
+const documentOf = (schemas: object, openapi = '3.1.0', more: object = {}): Document => ({
+  openapi,
+  info: { title: '', version: '' },
+  components: { schemas, ...more },
+})
+
+const at = '#/components/schemas'
+const to = (name: string) => ({ $ref: `${at}/${name}` })
+const secret = { type: 'object', properties: { secret: { writeOnly: true } } }
+
+t.test('what cannot be read and written as it says is refused, with its place', async (t) => {
+  const both = {
+    Id: { readOnly: true },
+    A: {
+      properties: { id: { ...to('Id'), writeOnly: true }, own: { readOnly: true, writeOnly: true }, one: to('Id') },
+    },
+    B: { 'x-ignored': true },
+  }
+  const nowhere = 'is readOnly and writeOnly, so that it is nowhere; take one of them off'
+  t.same(readWriteProblems(documentOf(both)), [
+    `${at}/A/properties/id: ${nowhere}`,
+    `${at}/A/properties/own: ${nowhere}`,
+    `${at}/B/x-ignored: is what generated schemas say; give it another name`,
+  ])
+})
+
+t.test('alternatives must agree about what is writeOnly', async (t) => {
+  const shown = { properties: { secret: {} } }
+  const problem = (place: string) =>
+    `${at}/${place}: secret is writeOnly in one alternative and not in another, so that a reply could show what must ` +
+    'not leave; describe it alike in each'
+  const unlike = {
+    Secret: secret,
+    A: { oneOf: [to('Secret'), shown] },
+    B: { anyOf: [{ allOf: [shown] }, {}, to('Secret')] },
+  }
+  t.same(readWriteProblems(documentOf(unlike)), [problem('A/oneOf'), problem('B/anyOf')])
+  const alike = {
+    A: { oneOf: [secret, { ...secret, required: ['secret'] }, { properties: { other: {} } }] },
+    B: { allOf: [secret], oneOf: [secret, shown] },
+    C: { oneOf: [secret, shown], discriminator: { propertyName: 'secret' } },
+    D: { anyOf: [{ properties: { secret: { readOnly: true } } }, shown] },
+  }
+  t.same(readWriteProblems(documentOf(alike)), [])
+})
+
+t.test('a readOnly or writeOnly that is not of a property is warned of', async (t) => {
+  const schemas = {
+    Id: { readOnly: true },
+    A: { properties: { id: to('Id'), wrapped: { allOf: [to('Id')] } }, allOf: [secret] },
+    B: { items: to('Id'), additionalProperties: { writeOnly: true }, oneOf: [{ readOnly: false }] },
+  }
+  const requestBodies = { B: { content: { 'application/json': { schema: to('Id') } } } }
+  const warning = (place: string, mark: string) => `#/components/${place}: ${mark} has no effect but on a property`
+  t.same(ineffectiveMarks(documentOf(schemas, '3.1.0', { requestBodies })), [
+    warning('schemas/B/items', 'readOnly'),
+    warning('schemas/B/additionalProperties', 'writeOnly'),
+    warning('requestBodies/B/content/application~1json/schema', 'readOnly'),
+  ])
+})
+
+t.test('a nullable without a type is warned of in 3.0, with what to write instead', async (t) => {
+  const wrapped = { nullable: true, allOf: [to('A')] }
+  const schemas = {
+    A: { type: 'string', nullable: true },
+    B: { properties: { wrapped, bare: { nullable: true, enum: ['a'] }, not: { nullable: false, allOf: [to('A')] } } },
+    C: { ...to('A'), nullable: true },
+  }
+  const ineffective = 'nullable has no effect without a type beside it; to allow null,'
+  const wrapping = 'use anyOf: of the schema, and of { type: object, nullable: true, enum: [null] }'
+  t.same(ineffectiveNullables(documentOf(schemas, '3.0.3')), [
+    `${at}/B/properties/wrapped: ${ineffective} ${wrapping}`,
+    `${at}/B/properties/bare: ${ineffective} give the type, too`,
+    `${at}/C: ${ineffective} ${wrapping}`,
+  ])
+  t.same(ineffectiveNullables(documentOf(schemas)), [], 'in 3.1 it is refused')
+})

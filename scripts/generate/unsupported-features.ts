@@ -38,6 +38,10 @@ function pathProblems({ path, routes }: Endpoint): string[] {
   const problems = []
   // What follows a parameter must tell the router where it ends.
   if (/\}[^/.-]/.test(path)) problems.push(`${place}: a path parameter must end before /, . or -, or with the path`)
+  const names = Array.from(path.matchAll(/\{[^}]*\}/g), ([name]) => name)
+  const repeated = names.filter((name, index) => names.indexOf(name) < index)
+  for (const name of new Set(repeated))
+    problems.push(`${place}: ${name} is there twice; name each parameter of a path once`)
   for (const route of routes) {
     if (!route.startsWith('/')) problems.push(`${place}: its server must have a URL with //, or one that begins with /`)
     else if (/[*?#%{]/.test(route.replace(/\{[^}]*\}/g, ''))) {

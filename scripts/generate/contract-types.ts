@@ -1,5 +1,6 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
+import { withAdditional, withoutAdditional } from './additional-types.ts'
 import { withDefaults } from './default-types.ts'
 import { isInt64 } from './inexact-integers.ts'
 import { resolve } from './json-pointer.ts'
@@ -25,7 +26,7 @@ export async function contractTypes(document: Document): Promise<string> {
       return factory.createUnionTypeNode([bigint, factory.createLiteralTypeNode(factory.createNull())])
     },
   })
-  return astToString(withDefaults(document, nodes))
+  return astToString(withDefaults(document, nodes.map(withoutAdditional)))
 }
 
 /** Returns what has types in the document, with each path item where it is used, and without the ids of operations that are not served. */
@@ -44,7 +45,7 @@ function typed(document: Document): OpenAPI3 {
   const whole = {
     openapi: '3.1.0',
     info: { title: info.title, version: info.version },
-    paths: Object.fromEntries(itemsOf(paths)),
+    paths: Object.fromEntries(itemsOf(paths).flatMap(withAdditional)),
     components: others,
     ...(sent.length > 0 && { webhooks: withoutIds(Object.fromEntries(sent)) }),
   }

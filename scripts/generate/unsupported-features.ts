@@ -4,6 +4,7 @@ import { nameProblems } from './operation-ids.ts'
 import { headerProblems } from './response-headers.ts'
 import { scopeProblems } from './security-scopes.ts'
 import { contentProblems } from './unsupported-content.ts'
+import { itemProblems } from './unsupported-items.ts'
 import { operationProblems } from './unsupported-operations.ts'
 import { parameterProblems } from './unsupported-parameters.ts'
 import { unsupportedSchemas } from './unsupported-schemas.ts'
@@ -15,7 +16,7 @@ import { unsupportedSchemas } from './unsupported-schemas.ts'
  */
 export function unsupportedFeatures(document: Document): string[] {
   const version = document.openapi
-  if (!/^3\.[01]\./.test(version)) return [`#/openapi: ${version} is not read; use 3.0 or 3.1`]
+  if (!/^3\.[012]\./.test(version)) return [`#/openapi: ${version} is not read; use 3.0, 3.1 or 3.2`]
   const all = endpoints(document)
   const problems = [
     ...all.flatMap((endpoint) => [
@@ -23,6 +24,7 @@ export function unsupportedFeatures(document: Document): string[] {
       ...operationProblems(document, endpoint),
       ...parameterProblems(document, endpoint),
       ...contentProblems(endpoint),
+      ...itemProblems(endpoint),
       ...Object.values(endpoint.responses).flatMap((response) => headerProblems(document, response)),
     ]),
     ...nameProblems(document),

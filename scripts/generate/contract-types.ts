@@ -32,11 +32,7 @@ export async function contractTypes(document: Document): Promise<string> {
 /** Returns what has types in the document, with each path item where it is used, and without the ids of operations that are not served. */
 function typed(document: Document): OpenAPI3 {
   const { info, paths = {}, webhooks = {}, components = {} } = document as Document & { webhooks?: object }
-  const {
-    pathItems: _,
-    securitySchemes: __,
-    ...others
-  } = components as { pathItems?: object; securitySchemes?: object }
+  const { pathItems: _, securitySchemes: __, links: ___, ...others } = components as Record<string, object>
   const itemsOf = (paths: object): [name: string, item: Node][] =>
     Object.entries(paths)
       .filter(([name]) => !name.startsWith('x-'))
@@ -54,7 +50,9 @@ function typed(document: Document): OpenAPI3 {
     pathItem: withParameters,
     operation: withParameters,
     parameter: withSchema,
-    response: (node) => withOptionalHeaders(document, node),
+    // openapi-typescript would follow what is no type, also to other hosts.
+    example: () => ({}),
+    response: ({ links: _, ...response }) => withOptionalHeaders(document, response),
     schema: (schema) => besideReference(withoutBooleans(open(exactly(plain(schema))))),
     components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapped(schemas as Node, asObject) }),
   }) as unknown as OpenAPI3

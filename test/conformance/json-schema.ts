@@ -62,5 +62,7 @@ function countedByFormat(names: string[]): string[] {
     const [format = ''] = /^optional\/format\/[^:]*/.exec(name) ?? []
     counts.set(format || name, (counts.get(format || name) ?? 0) + 1)
   }
-  return Array.from(counts, ([name, count]) => (name.startsWith('optional/') ? `${name}: ${count} values` : name))
+  return Array.from(counts, ([name, count]) =>
+    name.startsWith('optional/format/') ? `${name}: ${count} values` : name,
+  )
 }

@@ -15,7 +15,7 @@ type ReadGroup = {
 
 /** Returns the groups of the suite, those of the formats after the required ones. */
 export const suiteGroups = (): Group[] =>
-  ['', join('optional', 'format')].flatMap((place) =>
+  ['', 'optional', join('optional', 'format')].flatMap((place) =>
     readdirSync(join(folder, place))
       .filter((file) => file.endsWith('.json'))
       .flatMap((file) => groupsOf(join(place, basename(file, '.json')), join(folder, place, file))),

@@ -51,7 +51,7 @@ function typed(document: Document): OpenAPI3 {
     operation: withParameters,
     parameter: withSchema,
     // openapi-typescript would follow what is no type, also to other hosts.
-    example: () => ({}),
+    example: ({ externalValue: _, ...example }) => example,
     response: ({ links: _, ...response }) => withOptionalHeaders(document, response),
     schema: (schema) => besideReference(withoutBooleans(open(exactly(plain(schema))))),
     components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapped(schemas as Node, asObject) }),

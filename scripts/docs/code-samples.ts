@@ -1,3 +1,4 @@
+import { clientMethods } from '../../src/client/exact-client.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { normalizedDocument } from '../generate/contract-files.ts'
 import { resolve } from '../generate/json-pointer.ts'
@@ -38,8 +39,12 @@ export function withCodeSamples(published: Document): Document {
 
 /** Returns the samples of a request. */
 export function codeSamples(request: ExampleRequest): CodeSample[] {
-  const sources = [curl(request), client(request), fetchCall(request)]
-  return sampleLanguages.map((language, index) => ({ ...language, source: sources[index] as string }))
+  const isOfClient = clientMethods.some((method) => method === request.method)
+  const sources = [curl(request), isOfClient ? client(request) : undefined, fetchCall(request)]
+  return sampleLanguages.flatMap((language, index) => {
+    const source = sources[index]
+    return source === undefined ? [] : { ...language, source }
+  })
 }
 
 function curl({ method, server, target, headers, body }: ExampleRequest): string {

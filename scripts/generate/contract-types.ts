@@ -1,5 +1,6 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
+import { withAdditional, withoutAdditional } from './additional-types.ts'
 import { withoutIgnoredProperties } from './counting-properties.ts'
 import { withDefaults } from './default-types.ts'
 import { isInt64 } from './inexact-integers.ts'
@@ -26,17 +27,13 @@ export async function contractTypes(document: Document): Promise<string> {
       return factory.createUnionTypeNode([bigint, factory.createLiteralTypeNode(factory.createNull())])
     },
   })
-  return astToString(withDefaults(document, nodes))
+  return astToString(withDefaults(document, nodes.map(withoutAdditional)))
 }
 
 /** Returns what has types in the document, with each path item where it is used, and without the ids of operations that are not served. */
 function typed(document: Document): OpenAPI3 {
   const { info, paths = {}, webhooks = {}, components = {} } = document as Document & { webhooks?: object }
-  const {
-    pathItems: _,
-    securitySchemes: __,
-    ...others
-  } = components as { pathItems?: object; securitySchemes?: object }
+  const { pathItems: _, securitySchemes: __, links: ___, ...others } = components as Record<string, object>
   const itemsOf = (paths: object): [name: string, item: Node][] =>
     Object.entries(paths)
       .filter(([name]) => !name.startsWith('x-'))
@@ -45,7 +42,7 @@ function typed(document: Document): OpenAPI3 {
   const whole = {
     openapi: '3.1.0',
     info: { title: info.title, version: info.version },
-    paths: Object.fromEntries(itemsOf(paths)),
+    paths: Object.fromEntries(itemsOf(paths).flatMap(withAdditional)),
     components: others,
     ...(sent.length > 0 && { webhooks: withoutIds(Object.fromEntries(sent)) }),
   }
@@ -54,7 +51,9 @@ function typed(document: Document): OpenAPI3 {
     pathItem: withParameters,
     operation: withParameters,
     parameter: withSchema,
-    response: (node) => withOptionalHeaders(document, node),
+    // openapi-typescript would follow what is no type, also to other hosts.
+    example: ({ externalValue: _, ...example }) => example,
+    response: ({ links: _, ...response }) => withOptionalHeaders(document, response),
     schema: (schema) => besideReference(withoutBooleans(open(exactly(withoutIgnoredProperties(plain(schema)))))),
     components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapped(schemas as Node, asObject) }),
   }) as unknown as OpenAPI3

@@ -2,7 +2,7 @@ import type { Document } from './openapi-document.ts'
 import { schemaPrefix } from './shared-schemas.ts'
 import { mapDocument, type Node, walkSchemas } from './walk-document.ts'
 
-type Discriminator = { propertyName: string; mapping?: Record<string, string> }
+export type Discriminator = { propertyName: string; mapping?: Record<string, string>; defaultMapping?: unknown }
 
 /**
  * Returns a document whose discriminators are expressed as schemas (OpenAPI 3.1 section 4.8.25). Beside oneOf or anyOf,
@@ -41,16 +41,26 @@ export function withDiscriminators(document: Document): Document {
   return mapDocument(narrowings.size === 0 ? document : inherited, { schema: (schema) => toldApart(schema, schemas) })
 }
 
-/** Returns a schema in which each alternative that a discriminator can name allows only its own names. */
+/**
+ * Returns a schema in which each alternative that a discriminator can name allows only its own names; that of
+ * `defaultMapping`, of OpenAPI 3.2, allows all names but those of the others, and none.
+ */
 function toldApart(schema: Node, schemas: Record<string, Node>): Node {
   const { discriminator } = schema
   if (!isDiscriminator(discriminator)) return schema
   const { propertyName } = discriminator
-  const told = (one: Node): Node => {
+  const namesOfOne = (one: Node): string[] => {
     const [reference = ''] = referencesOf([one])
-    if (!reference.startsWith(schemaPrefix)) return one
-    const names = namesWithin(reference.slice(schemaPrefix.length), discriminator, schemas)
-    return allowing(one, new Map([[propertyName, new Set(names)]]))
+    if (!reference.startsWith(schemaPrefix)) return []
+    return namesWithin(reference.slice(schemaPrefix.length), discriminator, schemas)
+  }
+  const told = (one: Node, _index: number, all: Node[]): Node => {
+    if (isDefault(one, discriminator)) {
+      const names = all.filter((other) => other !== one).flatMap(namesOfOne)
+      return allOf(one, { properties: { [propertyName]: { not: { enum: names } } } })
+    }
+    const names = namesOfOne(one)
+    return names.length === 0 ? one : allowing(one, new Map([[propertyName, new Set(names)]]))
   }
   const lists = ['oneOf', 'anyOf'].filter((keyword) => Array.isArray(schema[keyword]))
   return { ...schema, ...Object.fromEntries(lists.map((keyword) => [keyword, (schema[keyword] as Node[]).map(told)])) }
@@ -66,6 +76,22 @@ function namesWithin(schema: string, discriminator: Discriminator, schemas: Reco
   }
   const mapped = [...within].filter((each) => mappedNames(each, discriminator).length > 0)
   return mapped.length > 0 ? mapped.flatMap((each) => mappedNames(each, discriminator)) : [schema]
+}
+
+/** Returns whether an alternative is the one of the values that a discriminator does not name. */
+const isDefault = ({ $ref }: Node, { defaultMapping }: Discriminator): boolean =>
+  defaultMapping !== undefined &&
+  typeof $ref === 'string' &&
+  [$ref, $ref.slice(schemaPrefix.length)].includes(String(defaultMapping))
+
+/** Returns in what the default of a discriminator is not served, undefined where it is. */
+export function defaultProblem({ discriminator, oneOf, anyOf }: Node): string | undefined {
+  if (!isDiscriminator(discriminator) || discriminator.defaultMapping === undefined) return undefined
+  const alternatives = [oneOf ?? anyOf ?? []].flat() as Node[]
+  const isServed = alternatives.some((one) => isDefault(Object(one), discriminator))
+  return isServed
+    ? undefined
+    : 'is not read unless it leads to an alternative beside it, in oneOf or anyOf; leave it out'
 }
 
 const isDiscriminator = (value: unknown): value is Discriminator =>
@@ -88,8 +114,12 @@ function namesOf(schema: string, discriminator: Discriminator): string[] {
 }
 
 const allowing = (schema: Node | boolean | undefined, properties: Map<string, Set<string>>): Node => {
-  const given = typeof schema === 'object' && schema.$ref === undefined ? schema : { allOf: [schema ?? true] }
   const names = Array.from(properties, ([name, values]) => [name, { enum: [...values] }])
-  const narrowed = { type: 'object', required: [...properties.keys()], properties: Object.fromEntries(names) }
-  return { ...given, allOf: [...((given.allOf ?? []) as unknown[]), narrowed] }
+  return allOf(schema, { required: [...properties.keys()], properties: Object.fromEntries(names) })
+}
+
+/** Returns a schema of objects that are of two schemas. */
+const allOf = (schema: Node | boolean | undefined, narrowing: Node): Node => {
+  const given = typeof schema === 'object' && schema.$ref === undefined ? schema : { allOf: [schema ?? true] }
+  return { ...given, allOf: [...((given.allOf ?? []) as unknown[]), { type: 'object', ...narrowing }] }
 }

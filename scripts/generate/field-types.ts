@@ -18,7 +18,10 @@ export const fieldTypes: Record<
   texts: ['a list of texts', isTexts],
   type: ['a text or a list of texts', (value) => isText(value) || isTexts(value)],
   list: ['a list', Array.isArray],
-  place: ['path, query, header or cookie', (value) => ['path', 'query', 'header', 'cookie'].includes(value as string)],
+  place: [
+    'path, query, querystring, header or cookie',
+    (value) => ['path', 'query', 'querystring', 'header', 'cookie'].includes(value as string),
+  ],
   info: [
     'an object with a title and a version',
     (value) => isNode(value) && isText(value.title) && isText(value.version),

@@ -1,7 +1,7 @@
 import type { SecurityRequirement } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { join, resolve } from './json-pointer.ts'
-import { methods } from './openapi-grammar.ts'
+import { type OperationPlace, operationsIn } from './path-operations.ts'
 import { basePaths, type Server, serverUrl } from './servers.ts'
 
 /** The parts of a bundled OpenAPI 3.1 document that are generated from. */
@@ -41,6 +41,8 @@ export type Endpoint = {
   /** Its path behind those of its servers: where it is served. */
   routes: string[]
   method: string
+  /** The keys that lead from its path item to it. */
+  keys: string[]
   /** That of the document, else one that is derived from the method and the path alone, so that it is stable. */
   operationId: string
   hasDerivedId: boolean
@@ -64,9 +66,7 @@ export function endpoints(document: Document): Endpoint[] {
   return Object.keys(document.paths ?? {}).flatMap((path) => {
     if (!path.startsWith('/')) return []
     const item = itemAt(document, path)
-    return methods
-      .filter((method) => Object.hasOwn(item, method))
-      .map((method) => endpointOf(document, path, item, method))
+    return operationsIn(item).map((place) => endpointOf(document, path, item, place))
   })
 }
 
@@ -74,11 +74,9 @@ export function endpoints(document: Document): Endpoint[] {
 export const itemAt = (document: Document, path: string): Located<Item> =>
   locate<Item>(document, join('#', 'paths', path))
 
-function endpointOf(document: Document, path: string, item: Located<Item>, method: string): Endpoint {
-  const operation = {
-    ...(item as unknown as Record<string, Operation>)[method],
-    pointer: join(item.pointer, method),
-  }
+function endpointOf(document: Document, path: string, item: Located<Item>, { method, keys }: OperationPlace): Endpoint {
+  const pointer = join(item.pointer, ...keys)
+  const operation = { ...(resolve(document, pointer) as Operation), pointer }
   const { operationId, requestBody, responses = {}, security = document.security ?? [] } = operation
   const servers = operation.servers ?? item.servers ?? document.servers ?? []
   const at = (...keys: string[]) => join(operation.pointer, ...keys)
@@ -87,7 +85,8 @@ function endpointOf(document: Document, path: string, item: Located<Item>, metho
     path,
     server: serverUrl(servers),
     routes: basePaths(servers).map((base) => base + path),
-    method: method.toUpperCase(),
+    method,
+    keys,
     operationId: operationId || derivedId(method, path),
     hasDerivedId: !operationId,
     parameters: parameters(document, item, operation),
@@ -103,7 +102,8 @@ function endpointOf(document: Document, path: string, item: Located<Item>, metho
 
 /** Returns a name in camelCase: `getShelvesByShelfIdPlants` for GET /shelves/{shelf-id}/plants. */
 const derivedId = (method: string, path: string): string =>
-  [method, ...path.replaceAll('{', '/by/').split(/[^\p{L}\p{N}]+/u)]
+  `${method.toLowerCase()}${path.replaceAll('{', '/by/')}`
+    .split(/[^\p{L}\p{N}]+/u)
     .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
     .join('')
 

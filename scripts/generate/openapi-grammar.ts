@@ -1,6 +1,6 @@
 import { type SchemaShape, schemaKeywords } from '../../src/openapi/schema-keywords.ts'
 
-/** The objects of OpenAPI 3.1 (section 4.8) that hold schemas, at any depth, or to which a $ref may lead. */
+/** The objects of OpenAPI 3.1 (section 4.8) and 3.2 that hold schemas, at any depth, or to which a $ref may lead. */
 export type Kind =
   | 'document'
   | 'components'
@@ -27,8 +27,8 @@ const list = (kind: Kind): Member => ({ shape: 'list', kind })
 const map = (kind: Kind): Member => ({ shape: 'map', kind })
 const patterned = (kind: Kind): Member => ({ shape: 'patterned', kind })
 
-/** The methods of a path item, in the order in which a path's operations are generated. */
-export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
+/** The methods of a path item, in the order in which a path's operations are generated; query is of 3.2. */
+export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']
 
 const ofMethods = Object.fromEntries(methods.map((method) => [method, one('operation')]))
 const ofSchema = Object.entries(schemaKeywords).map(([keyword, shape]) => [keyword, { shape, kind: 'schema' }])
@@ -47,8 +47,9 @@ const members: Record<Kind, Record<string, Member>> = {
     securitySchemes: map('securityScheme'),
     callbacks: map('callback'),
     pathItems: map('pathItem'),
+    mediaTypes: map('mediaType'),
   },
-  pathItem: { ...ofMethods, parameters: list('parameter') },
+  pathItem: { ...ofMethods, additionalOperations: map('operation'), parameters: list('parameter') },
   operation: {
     parameters: list('parameter'),
     requestBody: one('requestBody'),
@@ -59,8 +60,20 @@ const members: Record<Kind, Record<string, Member>> = {
   header: ofHeader,
   requestBody: { content: map('mediaType') },
   response: { headers: map('header'), content: map('mediaType') },
-  mediaType: { schema: one('schema'), encoding: map('encoding'), examples: map('example') },
-  encoding: { headers: map('header') },
+  mediaType: {
+    schema: one('schema'),
+    itemSchema: one('schema'),
+    encoding: map('encoding'),
+    prefixEncoding: list('encoding'),
+    itemEncoding: one('encoding'),
+    examples: map('example'),
+  },
+  encoding: {
+    headers: map('header'),
+    encoding: map('encoding'),
+    prefixEncoding: list('encoding'),
+    itemEncoding: one('encoding'),
+  },
   example: {},
   securityScheme: {},
   callback: {},

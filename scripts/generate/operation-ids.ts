@@ -1,6 +1,5 @@
 import { join } from './json-pointer.ts'
 import { type Document, type Endpoint, endpoints, itemAt } from './openapi-document.ts'
-import { methods } from './openapi-grammar.ts'
 import type { Node } from './walk-document.ts'
 
 /**
@@ -11,13 +10,18 @@ export function withOperationIds(document: Document): Document {
   const missing = endpoints(document).filter(({ hasDerivedId }) => hasDerivedId)
   if (missing.length === 0) return document
   const paths: Record<string, object> = { ...document.paths }
-  for (const { path, method, operationId } of missing) {
-    const key = methods.find((each) => each.toUpperCase() === method) as string
+  for (const { path, keys, operationId } of missing) {
     const { pointer: _, ...item } = itemAt(document, path) as Node
     const { $ref: __, ...own } = paths[path] as Node
-    paths[path] = { ...item, ...own, [key]: { ...(item[key] as Node), operationId } }
+    paths[path] = withId({ ...item, ...own }, keys, operationId)
   }
   return { ...document, paths }
+}
+
+/** Returns a copy of an object in which the operation at these keys has a name. */
+function withId(node: Node, [key, ...below]: string[], operationId: string): Node {
+  if (key === undefined) return { ...node, operationId }
+  return { ...node, [key]: withId(node[key] as Node, below, operationId) }
 }
 
 /** Returns one line for each operation whose handler is called by a name that the document does not hold. */
@@ -30,7 +34,7 @@ export const derivedNames = (document: Document): string[] =>
     )
 
 /** Returns the pointer to an operation below its path, where a derived name belongs, and not behind a $ref. */
-const pathPlace = ({ path, method }: Endpoint): string => join('#', 'paths', path, method.toLowerCase())
+const pathPlace = ({ path, keys }: Endpoint): string => join('#', 'paths', path, ...keys)
 
 /** Returns one line for each operation whose name another one has. */
 export function nameProblems(document: Document): string[] {

@@ -5,6 +5,7 @@ import { readWriteProblems } from './read-write-problems.ts'
 import { headerProblems } from './response-headers.ts'
 import { scopeProblems } from './security-scopes.ts'
 import { contentProblems } from './unsupported-content.ts'
+import { itemProblems } from './unsupported-items.ts'
 import { operationProblems } from './unsupported-operations.ts'
 import { parameterProblems } from './unsupported-parameters.ts'
 import { unsupportedSchemas } from './unsupported-schemas.ts'
@@ -16,7 +17,7 @@ import { unsupportedSchemas } from './unsupported-schemas.ts'
  */
 export function unsupportedFeatures(document: Document): string[] {
   const version = document.openapi
-  if (!/^3\.[01]\./.test(version)) return [`#/openapi: ${version} is not read; use 3.0 or 3.1`]
+  if (!/^3\.[012]\./.test(version)) return [`#/openapi: ${version} is not read; use 3.0, 3.1 or 3.2`]
   const all = endpoints(document)
   const problems = [
     ...all.flatMap((endpoint) => [
@@ -24,6 +25,7 @@ export function unsupportedFeatures(document: Document): string[] {
       ...operationProblems(document, endpoint),
       ...parameterProblems(document, endpoint),
       ...contentProblems(endpoint),
+      ...itemProblems(endpoint),
       ...Object.values(endpoint.responses).flatMap((response) => headerProblems(document, response)),
     ]),
     ...nameProblems(document),
@@ -40,6 +42,10 @@ function pathProblems({ path, routes }: Endpoint): string[] {
   const problems = []
   // What follows a parameter must tell the router where it ends.
   if (/\}[^/.-]/.test(path)) problems.push(`${place}: a path parameter must end before /, . or -, or with the path`)
+  const names = Array.from(path.matchAll(/\{[^}]*\}/g), ([name]) => name)
+  const repeated = names.filter((name, index) => names.indexOf(name) < index)
+  for (const name of new Set(repeated))
+    problems.push(`${place}: ${name} is there twice; name each parameter of a path once`)
   for (const route of routes) {
     if (!route.startsWith('/')) problems.push(`${place}: its server must have a URL with //, or one that begins with /`)
     else if (/[*?#%{]/.test(route.replace(/\{[^}]*\}/g, ''))) {

@@ -17,6 +17,9 @@ export const parameterProblems = (document: Document, endpoint: Endpoint): strin
   )
 
 function ownProblems(document: Document, { path }: Endpoint, parameter: Located<Parameter>): string[] {
+  if ((parameter.in as string) === 'querystring') {
+    return ['a whole query string is not read; describe each parameter with in: query']
+  }
   const problems = contentProblems(document, parameter)
   if (problems.length > 0 || parameter.content !== undefined) return problems
   const value = parameterText(document, path, parameter)

@@ -1,4 +1,5 @@
 import { inPlaceKeywords } from '../../src/openapi/schema-keywords.ts'
+import { defaultProblem } from './discriminators.ts'
 import { join, keysOf, resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { describing } from './schema-types.ts'
@@ -11,12 +12,14 @@ const names = ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef
 export function unsupportedSchemas(document: Document): string[] {
   const dialect = (document as Document & { jsonSchemaDialect?: unknown }).jsonSchemaDialect
   const problems: string[] = []
-  if (dialect !== undefined && !/oas\/3\.1\/dialect\/|json-schema\.org\/draft\/2020-12/.test(String(dialect))) {
+  if (dialect !== undefined && !/oas\/3\.[12]\/dialect\/|json-schema\.org\/draft\/2020-12/.test(String(dialect))) {
     problems.push(`#/jsonSchemaDialect: ${dialect} is not read; leave it out`)
   }
   const places = schemaPlaces(document)
   walkSchemas(document, (schema, pointer) => {
-    problems.push(...schemaProblems(schema).map(([key, problem]) => `${join(pointer, key)}: ${problem}`))
+    problems.push(
+      ...schemaProblems(schema).map(([keys, problem]) => `${join(pointer, ...keys.split('/'))}: ${problem}`),
+    )
     const problem = typeof schema.$ref === 'string' && referenceProblem(document, places, schema, schema.$ref)
     if (problem) problems.push(`${join(pointer, '$ref')}: ${schema.$ref} ${problem}`)
   })
@@ -33,11 +36,13 @@ function referenceProblem(document: Document, places: Set<string>, schema: Node,
   return isEndless ? 'leads back to itself, with no property or item between; take it out' : undefined
 }
 
-function schemaProblems(schema: Node): [key: string, problem: string][] {
+function schemaProblems(schema: Node): [keys: string, problem: string][] {
   const problems: [string, string][] = []
   for (const key of names) {
     if (typeof schema[key] === 'string') problems.push([key, 'is not read; refer to a schema by its place, with $ref'])
   }
+  const defaultMapping = defaultProblem(schema)
+  if (defaultMapping !== undefined) problems.push(['discriminator/defaultMapping', defaultMapping])
   // Ajv heeds it all the same.
   if (typeof schema.nullable === 'boolean') problems.push(['nullable', "is of OpenAPI 3.0; give the type 'null', too"])
   const { pattern, patternProperties } = schema

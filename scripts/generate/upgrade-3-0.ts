@@ -1,3 +1,4 @@
+import { asWritten31 } from './downgrade-3-2.ts'
 import { mapDocument, type Node, type Transforms } from './walk-document.ts'
 
 /**
@@ -7,7 +8,11 @@ import { mapDocument, type Node, type Transforms } from './walk-document.ts'
  * would lose what stands beside a $ref.
  */
 export const asOpenApi31 = <Document extends { openapi: string }>(document: Document): Document =>
-  document.openapi.startsWith('3.0.') ? { ...mapDocument(document, transforms), openapi: '3.1.0' } : document
+  document.openapi.startsWith('3.0.')
+    ? { ...mapDocument(document, transforms), openapi: '3.1.0' }
+    : document.openapi.startsWith('3.2.')
+      ? { ...asWritten31(document), openapi: '3.1.0' }
+      : document
 
 const lone = (node: Node): Node => (typeof node.$ref === 'string' ? { $ref: node.$ref } : node)
 

@@ -14,10 +14,10 @@ export type ClientOptions = {
   fetch?: (request: Request) => Promise<Response>
 }
 
-/** TRACE is not among them: fetch refuses it. */
-const methods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'] as const
+/** The methods that a client has functions for. TRACE is not among them: fetch refuses it. */
+export const clientMethods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'] as const
 
-type Method = (typeof methods)[number]
+type Method = (typeof clientMethods)[number]
 
 /**
  * One function for each method. It takes a path of the document and `{ params, body }` as its operation has them, and
@@ -57,7 +57,7 @@ export function exactClient<Paths extends object>(
       const parse = () => parseReply(reply, table, `${method} ${path}`, status)
       return ok ? { status, data: parse(), response } : { status, error: parsedOr(reply, parse), response }
     }
-  return Object.fromEntries(methods.map((method) => [method, call(method)])) as unknown as ExactClient<Paths>
+  return Object.fromEntries(clientMethods.map((method) => [method, call(method)])) as unknown as ExactClient<Paths>
 }
 
 type Init = Omit<RequestInit, 'body'> & {

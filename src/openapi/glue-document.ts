@@ -1,3 +1,4 @@
+import { isAdditional } from './additional-methods.ts'
 import type { Routes } from './routes.ts'
 
 /**
@@ -7,7 +8,7 @@ import type { Routes } from './routes.ts'
  */
 export function glueDocument({ info, operations }: Routes) {
   const paths: Record<string, Record<string, object>> = {}
-  for (const { servedPaths, method, operationId, schema } of operations) {
+  for (const { servedPaths, method, operationId, schema } of operations.filter((one) => !isAdditional(one))) {
     const responses = Object.fromEntries(Object.keys(schema.response).map((status) => [status, { description: '' }]))
     const operation = { [String(method).toLowerCase()]: { operationId, responses } }
     for (const { url } of servedPaths) paths[url] = { ...paths[url], ...operation }

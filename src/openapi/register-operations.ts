@@ -8,6 +8,7 @@ import { acceptJson } from '../http/json-body.ts'
 import type { BodyMemory } from '../http/read-body.ts'
 import { type Admit, takeOverFromNode } from '../http/request-guards.ts'
 import { openStreamScopes } from '../http/stream-scope.ts'
+import { registerAdditional } from './additional-methods.ts'
 import { checkBinding } from './check-binding.ts'
 import { crossOriginNames } from './cross-origin-names.ts'
 import type { AnyErrorBody } from './error-types.ts'
@@ -73,20 +74,21 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
   const validator = createValidator(schemas)
   const headPaths = new Set(operations.flatMap((each) => (each.method === 'HEAD' ? urlsOf(each) : [])))
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
+  const optionsOf = (operation: Operation, url: string): RouteOptions => {
+    const { operationId, security, schema } = operation
+    const handler = handlers[operationId] as AnyHandler
+    return {
+      schema: { operationId, security, ...schema },
+      // Fastify's HEAD beside GET, unless the document has its own (RFC 9110 section 9.3.2).
+      exposeHeadRoute: !headPaths.has(url),
+      ...stepsOfOperation({ operation, schemas, validator, verifiers, conclude, openStreams, handler, run, memory }),
+    } as RouteOptions
+  }
   await app.register(fastifyOpenapiGlue, {
     specification: glueDocument(routes),
-    operationResolver: (operationId, _method, url) => {
-      const operation = byId.get(operationId) as Operation
-      const { security, schema } = operation
-      const handler = handlers[operationId] as AnyHandler
-      return {
-        schema: { operationId, security, ...schema },
-        // Fastify's HEAD beside GET, unless the document has its own (RFC 9110 section 9.3.2).
-        exposeHeadRoute: !headPaths.has(url),
-        ...stepsOfOperation({ operation, schemas, validator, verifiers, conclude, openStreams, handler, run, memory }),
-      } as RouteOptions
-    },
+    operationResolver: (operationId, _method, url) => optionsOf(byId.get(operationId) as Operation, url),
   })
+  registerAdditional(app, operations, optionsOf)
 }
 
 const urlsOf = ({ servedPaths }: Operation) => servedPaths.map(({ url }) => url)

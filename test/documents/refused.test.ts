@@ -43,6 +43,7 @@ t.test('what cannot be served as it says is refused, each place with what to do'
     '#/paths/~1traced/trace: TRACE is not served; leave the operation out',
     '#/paths/~1relative: its server must have a URL with //, or one that begins with /',
     '#/paths/~1files~1*: /files/* has one of * ? # % {, which a path cannot have',
+    '#/paths/~1pairs~1%7Bid%7D~1%7Bid%7D: {id} is there twice; name each parameter of a path once',
     '#/paths/~1items~1%7Bid%7D%3Aarchive: a path parameter must end before /, . or -, or with the path',
     '#/paths/~1items~1%7Bid%7D%3Aarchive/parameters/0: parameter id: is split, so it must end its segment of the path, and be the only one there; put a / before and behind it',
     `${search}: a body of GET is not read; use parameters or POST`,

@@ -29,15 +29,17 @@ export type Scenario<Given = object> = {
  *
  * @param help The help of the command, to which the names of the scenarios are added.
  * @param defaults The options of the command line, with their defaults.
+ * @param prepare What goes before the first scenario; default: the build of the service.
  */
 export async function runScenarios<Given extends Options>(
   help: string,
   scenarios: Record<string, Scenario<Values<Given>>>,
   defaults?: Given,
+  prepare: () => Promise<void> = build,
 ): Promise<void> {
   const list = Object.entries(scenarios).map(([name, { title }]) => `${name.padEnd(18)}  ${title}\n`)
   const { options, words } = commandLine(`${help}\n${list.join('')}`, defaults, Object.keys(scenarios))
-  await build()
+  await prepare()
   const reports: Report[] = []
   for (const [name, scenario] of Object.entries(scenarios)) {
     if (words.length === 0 || words.includes(name)) reports.push(await run(name, scenario, options))

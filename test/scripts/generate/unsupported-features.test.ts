@@ -101,7 +101,7 @@ const document = (more: object) =>
   ({ openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...more }) as Document
 
 t.test('a version that is not known', async (t) => {
-  t.same(unsupportedFeatures(document({ openapi: '3.2.0' })), ['#/openapi: 3.2.0 is not read; use 3.0 or 3.1'])
+  t.same(unsupportedFeatures(document({ openapi: '3.3.0' })), ['#/openapi: 3.3.0 is not read; use 3.0, 3.1 or 3.2'])
 })
 
 t.test('one name or one place of two operations', async (t) => {

@@ -1,0 +1,35 @@
+import { resolve } from './json-pointer.ts'
+import { isNode, type Node } from './walk-document.ts'
+
+/** What people read of a schema. */
+const words = ['title', 'description', 'example', 'examples', '$comment', 'deprecated']
+
+/**
+ * Returns the schema of the data of each event, as a handler gives them, by the schema of an event (OpenAPI 3.2 section
+ * 4.14.3.2): JSON where the data are described as a text of JSON. Returns undefined where that schema says more of an event
+ * than what its data are, and what types its other fields have: that would not be checked.
+ */
+export function eventData(document: object, schema: unknown): unknown {
+  if (!isNode(schema)) return undefined
+  if (typeof schema.$ref === 'string' && hasOnly(schema, ['$ref', ...words])) {
+    return eventData(document, resolve(document, schema.$ref))
+  }
+  const { properties, required = [] } = schema
+  if (!isNode(properties) || !hasOnly(schema, ['type', 'required', 'properties', ...words])) return undefined
+  const { data = true, ...others } = properties
+  const areFree = Object.entries(others).every(([name, one]) => isField(name, one))
+  return areFree && [required].flat().every((name) => name === 'data') ? dataOf(data) : undefined
+}
+
+const fieldTypes: Record<string, string> = { event: 'string', id: 'string', retry: 'integer' }
+
+const isField = (name: string, schema: unknown): boolean =>
+  isNode(schema) && schema.type === fieldTypes[name] && hasOnly(schema, ['type', ...words])
+
+const hasOnly = (schema: Node, keywords: string[]): boolean =>
+  Object.keys(schema).every((keyword) => keywords.includes(keyword) || keyword.startsWith('x-'))
+
+function dataOf(schema: unknown): unknown {
+  if (!isNode(schema) || schema.contentMediaType !== 'application/json') return schema
+  return schema.contentSchema ?? true
+}

@@ -1,0 +1,13 @@
+import { methods } from './openapi-grammar.ts'
+
+/** An operation of a path item: its method as requests have it, and the keys that lead to it. */
+export type OperationPlace = { method: string; keys: string[] }
+
+/** Returns the operations of a path item; OpenAPI 3.2 has those of further methods in additionalOperations. */
+export const operationsIn = (item: object): OperationPlace[] => [
+  ...methods.filter((name) => Object.hasOwn(item, name)).map((name) => ({ method: name.toUpperCase(), keys: [name] })),
+  ...Object.keys(Object((item as { additionalOperations?: object }).additionalOperations)).map((method) => ({
+    method,
+    keys: ['additionalOperations', method],
+  })),
+]

@@ -1,0 +1,21 @@
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { Operation } from './routes.ts'
+
+/** The methods of OpenAPI that fastify-openapi-glue registers. */
+const ofGlue = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH']
+
+/** Returns whether the method of an operation is one of those that OpenAPI 3.2 adds, such as QUERY or COPY. */
+export const isAdditional = ({ method }: Operation): boolean => !ofGlue.includes(String(method))
+
+/** Registers the operations of additional methods, as fastify-openapi-glue does the others. */
+export function registerAdditional(
+  app: FastifyInstance,
+  operations: Operation[],
+  optionsOf: (operation: Operation, url: string) => RouteOptions,
+): void {
+  for (const operation of operations.filter(isAdditional)) {
+    const method = String(operation.method)
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })
+    for (const { url } of operation.servedPaths) app.route({ ...optionsOf(operation, url), method, url })
+  }
+}

@@ -1,0 +1,116 @@
+import Fastify, { type FastifyInstance } from 'fastify'
+import { normalizedDocument } from '../../scripts/generate/contract-files.ts'
+import { madeValue } from '../../scripts/generate/example-values.ts'
+import { type Document, type Endpoint, endpoints } from '../../scripts/generate/openapi-document.ts'
+import { requestParts } from '../../scripts/generate/request-parts.ts'
+import { securityScheme } from '../../scripts/generate/security-schemes.ts'
+import { anyCredentials } from '../../scripts/mock/any-credentials.ts'
+import { errorBody } from '../../src/error-body.ts'
+import { serverOptions } from '../../src/http/server-options.ts'
+import { registerOperations } from '../../src/openapi/register-operations.ts'
+import type { AnyHandler } from '../../src/openapi/request-steps.ts'
+import type { Schema } from '../../src/openapi/schema-keywords.ts'
+import { ask } from '../support/ask.ts'
+import { type Answer, type PlainBodies, plainBodies } from './document-replies.ts'
+import type { Served } from './printed-handlers.ts'
+
+/** How the call of an operation ended. */
+export type Call = { name: string; answer: Answer; problem: string | undefined; byOwnExample: boolean }
+
+/** Serves a document with handlers and calls each of its operations over a socket. */
+export async function callOperations({ name, files }: Served, handlers: Record<string, AnyHandler>): Promise<Call[]> {
+  const document = normalizedDocument(JSON.parse(files['openapi.json'] as string))
+  const app = Fastify({ ...serverOptions, logger: false }) as unknown as FastifyInstance
+  try {
+    const verifiers = await anyCredentials(app, document)
+    const routes = JSON.parse(files['routes.json'] as string)
+    await registerOperations(app, { routes, handlers, verifiers, errorBody })
+    const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+    const plain = plainBodies(document)
+    const calls: Call[] = []
+    for (const endpoint of endpoints(document)) {
+      calls.push({
+        ...(await call(document, endpoint, plain, origin)),
+        name: `${name}: ${endpoint.method} ${endpoint.path}`,
+      })
+    }
+    return calls
+  } finally {
+    await app.close()
+  }
+}
+
+/** Calls an operation by the examples of the document; where they are refused, by values made of its schemas. */
+async function call(
+  document: Document,
+  endpoint: Endpoint,
+  plain: PlainBodies,
+  origin: string,
+): Promise<Omit<Call, 'name'>> {
+  const first = await send(document, endpoint, origin)
+  const problem = bodyProblem(endpoint, plain, first)
+  if (first.answer.status !== 400 || problem !== undefined) {
+    return { answer: first.answer, problem: problem ?? plain.problemOf(endpoint, first.answer), byOwnExample: true }
+  }
+  const second = await send(document, withMadeValues(document, endpoint), origin)
+  const next = bodyProblem(endpoint, plain, second) ?? plain.problemOf(endpoint, second.answer)
+  return { answer: second.answer, problem: next, byOwnExample: false }
+}
+
+type Sent = { answer: Answer; body: unknown }
+
+/** Returns where the service and plain Ajv disagree on the body of a request. */
+function bodyProblem(endpoint: Endpoint, plain: PlainBodies, { answer, body }: Sent): string | undefined {
+  const isRefused = answer.status === 400 && /"body[/ ]/.test(answer.body)
+  return isRefused === plain.isRequest(endpoint, body)
+    ? `${answer.status}, other than plain Ajv has it: ${answer.body}`
+    : undefined
+}
+
+async function send(document: Document, endpoint: Endpoint, origin: string): Promise<Sent> {
+  const { path, query, headers, body } = requestParts(document, endpoint)
+  const target = query.length === 0 ? path : `${path}?${query.join('&')}`
+  const {
+    status,
+    headers: sent,
+    body: text,
+  } = await ask(origin + withCredentials(document, endpoint, target), {
+    method: endpoint.method,
+    headers: Object.fromEntries(
+      headers.map((line) =>
+        withCredentials(document, endpoint, line)
+          .split(/: (.*)/s)
+          .slice(0, 2),
+      ),
+    ),
+    ...(body !== undefined && { body: JSON.stringify(body.value) }),
+  })
+  return { answer: { status, contentType: sent['content-type'], body: text }, body: body?.value }
+}
+
+/** Returns a text of a request with credentials that are good for the verifiers of the mock. */
+const withCredentials = (document: Document, { security }: Endpoint, text: string): string =>
+  Object.keys(security[0] ?? {}).reduce((filled, name) => {
+    const { type, scheme = '' } = securityScheme(document, name)
+    const isBasic = type === 'http' && scheme.toLowerCase() === 'basic'
+    return filled.replaceAll(`{{${name.replace(/\W/g, '_')}}}`, isBasic ? btoa('user:password') : 'token-of-this-test')
+  }, text)
+
+/** Returns an operation in which parameters and body have examples that are made of their schemas alone. */
+function withMadeValues(document: Document, endpoint: Endpoint): Endpoint {
+  const made = <Given extends object>({ schema = {}, ...given }: Given & { schema?: Schema }) => ({
+    ...given,
+    schema,
+    example: madeValue(document, schema),
+    examples: undefined,
+  })
+  const { parameters, requestBody } = endpoint
+  return {
+    ...endpoint,
+    parameters: parameters.filter(({ required }) => required).map(made),
+    requestBody: requestBody && {
+      ...requestBody,
+      content: Object.fromEntries(Object.entries(requestBody.content).map(([type, media]) => [type, made(media)])),
+    },
+  } as Endpoint
+}

@@ -1,0 +1,41 @@
+import { filesOf } from '../../scripts/generate/contract-files.ts'
+import type { Files } from '../../scripts/generate/generated-files.ts'
+import { handlerStubs } from '../../scripts/generate/handler-stubs.ts'
+import type { Document } from '../../scripts/generate/openapi-document.ts'
+import { documentWith, operationsOf } from './example-documents.ts'
+import { isRefusal } from './refusal.ts'
+
+/** What is generated of a document, or of those of its operations that can be served. */
+export type Generated = { name: string; operations: number; served: number; files?: Files; handlers?: string[] }
+
+/** Generates a document, without the operations that are refused. Rejects when generation fails otherwise. */
+export async function generateDocument(name: string, document: Document): Promise<Generated> {
+  const all = operationsOf(document)
+  const whole = await filesOrRefusal(name, document)
+  if (whole !== undefined) return generatedOf(name, all.length, all.length, whole)
+  const served = []
+  for (const operation of all) {
+    if ((await filesOrRefusal(name, documentWith(document, [operation]))) !== undefined) served.push(operation)
+  }
+  const part = served.length === 0 ? undefined : await filesOrRefusal(name, documentWith(document, served))
+  if (part === undefined) return { name, operations: all.length, served: 0 }
+  return generatedOf(name, all.length, served.length, part)
+}
+
+const generatedOf = (name: string, operations: number, served: number, files: Files): Generated => ({
+  name,
+  operations,
+  served,
+  files,
+  handlers: handlerStubs(files, undefined),
+})
+
+/** Returns the files of a document, undefined where it is refused in words. */
+async function filesOrRefusal(name: string, document: Document): Promise<Files | undefined> {
+  try {
+    return await filesOf(document, name)
+  } catch (error) {
+    if (isRefusal(error)) return undefined
+    throw error
+  }
+}

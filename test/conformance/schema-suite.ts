@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Schema } from '../../src/openapi/schema-keywords.ts'
+
+/** A schema of the JSON Schema Test Suite with values that it takes or refuses. */
+export type Group = { name: string; schema: Schema; tests: { name: string; data: unknown; valid: boolean }[] }
+
+const folder = 'test/conformance/json-schema-test-suite/draft2020-12'
+
+type ReadGroup = {
+  description: string
+  schema: Schema
+  tests: { description: string; data: unknown; valid: boolean }[]
+}
+
+/** Returns the groups of the suite, those of the formats after the required ones. */
+export const suiteGroups = (): Group[] =>
+  ['', 'optional', join('optional', 'format')].flatMap((place) =>
+    readdirSync(join(folder, place))
+      .filter((file) => file.endsWith('.json'))
+      .flatMap((file) => groupsOf(join(place, basename(file, '.json')), join(folder, place, file))),
+  )
+
+function groupsOf(prefix: string, path: string): Group[] {
+  const groups: ReadGroup[] = JSON.parse(readFileSync(path, 'utf8'))
+  return groups.map(({ description, schema, tests }) => {
+    const name = `${prefix}: ${description}`
+    return {
+      name,
+      schema,
+      tests: tests.map(({ description, ...test }) => ({ name: `${name}: ${description}`, ...test })),
+    }
+  })
+}

@@ -1,0 +1,88 @@
+import t from 'tap'
+import { filesOf, normalizedDocument } from '../../../scripts/generate/contract-files.ts'
+import { handlerStubs } from '../../../scripts/generate/handler-stubs.ts'
+import { type Document, endpoints } from '../../../scripts/generate/openapi-document.ts'
+
+const document = (paths: Record<string, object>, components: object = {}): Document => ({
+  openapi: '3.2.0',
+  info: { title: 'Boxes', version: '1.0.0' },
+  paths,
+  components,
+})
+const responses = { 204: { description: 'Done.' } }
+
+t.test('operations of additional methods have names, types and handlers', async (t) => {
+  const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }]
+  const item = {
+    parameters,
+    query: { requestBody: { required: true, content: {} }, responses },
+    additionalOperations: { 'M-SEARCH': { responses }, COPY: { responses } },
+  }
+  const files = await filesOf(
+    document({ '/boxes/{id}': { $ref: '#/components/pathItems/Box' } }, { pathItems: { Box: item } }),
+    'boxes',
+  )
+  const names = ['queryBoxesById', 'mSearchBoxesById', 'copyBoxesById']
+  t.same(
+    JSON.parse(files['routes.json'] as string).operations.map(({ operationId, method }: Record<string, string>) => [
+      operationId,
+      method,
+    ]),
+    [
+      ['queryBoxesById', 'QUERY'],
+      ['mSearchBoxesById', 'M-SEARCH'],
+      ['copyBoxesById', 'COPY'],
+    ],
+  )
+  t.notMatch(files['api.d.ts'], /"(QUERY|M-SEARCH|COPY) /, 'no name is left that is no path')
+  const handlers = handlerStubs(files, undefined)
+  for (const [index, name] of names.entries()) {
+    t.match(
+      handlers[index],
+      new RegExp(`async ${name}\\(\\) \\{\n    // It takes (body, )?path\\.id\\.\n    return \\{ status: 204`),
+    )
+  }
+})
+
+t.test('an example is the value of its data', (t) => {
+  const content = { 'application/json': { examples: { first: { dataValue: [1], serializedValue: '[1]' } } } }
+  const before = document({ '/boxes': { post: { requestBody: { content }, responses } } })
+  const [endpoint] = endpoints(normalizedDocument(before))
+  t.match(endpoint?.requestBody, { content: { 'application/json': { examples: { first: { value: [1] } } } } })
+  t.end()
+})
+
+t.test('a media type may lead to another one', (t) => {
+  const mediaTypes = { A: { $ref: '#/components/mediaTypes/B' }, B: { schema: { type: 'string' } } }
+  const content = { 'application/json': { $ref: '#/components/mediaTypes/A' } }
+  const before = document({ '/boxes': { post: { requestBody: { content }, responses } } }, { mediaTypes })
+  const [endpoint] = endpoints(normalizedDocument(before))
+  t.same(endpoint?.requestBody?.content, { 'application/json': { schema: { type: 'string' } } })
+  t.end()
+})
+
+t.test('the schema of an event says what its data are', (t) => {
+  const data = (itemSchema: unknown) => {
+    const content = { 'text/event-stream': { itemSchema } }
+    const before = document({ '/boxes': { get: { responses: { 200: { description: 'Events.', content } } } } })
+    return endpoints(normalizedDocument(before))[0]?.responses[200]?.content?.['text/event-stream']
+  }
+  const event = (one: unknown) => ({ type: 'object', description: 'An event.', properties: { data: one } })
+  const json = { type: 'string', contentMediaType: 'application/json' }
+  t.same(data(event({ type: 'string', pattern: 'a' })), { schema: { type: 'string', pattern: 'a' } })
+  t.same(data(event({ ...json, contentSchema: { type: 'integer' } })), { schema: { type: 'integer' } })
+  t.same(data(event(json)), { schema: true })
+  t.same(data({ properties: {} }), { schema: true })
+  for (const other of [true, { oneOf: [] }, { properties: { data: true, colour: { type: 'string' } } }]) {
+    t.same(data(other), { itemSchema: other })
+  }
+  t.end()
+})
+
+t.test('generating follows nothing that is no type', async (t) => {
+  const examples = { far: { externalValue: 'https://example.invalid/box.json' } }
+  const links = { lost: { $ref: '#/components/links/None' } }
+  const content = { 'application/json': { schema: { type: 'string' }, examples } }
+  const paths = { '/boxes': { get: { responses: { 200: { description: 'Found.', content, links } } } } }
+  t.match((await filesOf(document(paths), 'boxes'))['api.d.ts'], 'getBoxes')
+})

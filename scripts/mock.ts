@@ -2,9 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
 import { errorBody } from '../src/error-body.ts'
 import { serverOptions } from '../src/http/server-options.ts'
+import { isStream } from '../src/openapi/body-senders.ts'
 import { loadContract } from '../src/openapi/load-contract.ts'
 import { negotiation } from '../src/openapi/negotiation.ts'
 import { registerOperations } from '../src/openapi/register-operations.ts'
+import type { AnyHandler } from '../src/openapi/request-steps.ts'
 import type { Outcome } from '../src/openapi/send-response.ts'
 import { normalizedDocument } from './generate/contract-files.ts'
 import { exampleReply } from './generate/examples.ts'
@@ -28,8 +30,13 @@ const document = normalizedDocument(JSON.parse(documentText))
 const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
 const negotiations = new Map(routes.operations.map(({ operationId, schema }) => [operationId, negotiation(schema)]))
 const chosen = new AsyncLocalStorage<Outcome>()
-const answer = async () => chosen.getStore() as Outcome
-const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, answer]))
+const answer = async ({ body }: { body: unknown }) => {
+  const outcome = chosen.getStore() as Outcome
+  // A form of parts is validated as it is read.
+  if (isStream(body)) for await (const _part of body);
+  return outcome
+}
+const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, answer as AnyHandler]))
 const app = Fastify({ ...serverOptions, logger: { level: 'error' } })
 app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
   const { operationId } = routeOptions.schema as { operationId: string }

@@ -78,6 +78,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     admit,
     run,
     memory: bodyMemory(limits.bodyMemory, shed),
+    uploads: { bytes: limits.upload, fields: limits.formFields },
     origins,
   })
   return app

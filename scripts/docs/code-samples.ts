@@ -1,9 +1,11 @@
 import { clientMethods } from '../../src/client/exact-client.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { normalizedDocument } from '../generate/contract-files.ts'
+import type { ExampleBody } from '../generate/example-bodies.ts'
 import { resolve } from '../generate/json-pointer.ts'
 import { type Document, endpoints } from '../generate/openapi-document.ts'
 import { literal, stringLiteral } from '../generate/source-text.ts'
+import { clientBody, fetchBody, sampleWidth, withVariable } from './body-samples.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
 
 /** The module of the client, as its consumers import it. */
@@ -15,9 +17,6 @@ export const sampleLanguages = [
   { lang: 'javascript', label: 'TypeScript client' },
   { lang: 'javascript', label: 'fetch' },
 ]
-
-/** Columns of a line in the docs page's column of samples. */
-const sampleWidth = 56
 
 /** One sample of x-codeSamples, as Redoc reads it. */
 export type CodeSample = { lang: string; label: string; source: string }
@@ -47,15 +46,29 @@ export function codeSamples(request: ExampleRequest): CodeSample[] {
   })
 }
 
-function curl({ method, server, target, headers, body }: ExampleRequest): string {
+function curl({ method, server, target, headers, body, sent }: ExampleRequest): string {
   // With -X HEAD curl would wait for a body.
   const verb = { GET: '', HEAD: '--head ' }[method] ?? `-X ${method} `
   const lines = [
     `curl ${verb}${shellWord(server + target)}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`-d ${shellWord(stringifyJson(body) as string)}`]),
+    ...Object.entries(headers)
+      // curl names the boundary of a form.
+      .filter(([name]) => sent?.kind !== 'multipart' || name !== 'Content-Type')
+      .map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
+    ...(sent === undefined ? [] : curlBody(body, sent)),
   ]
   return lines.join(' \\\n  ')
+}
+
+function curlBody(body: unknown, { kind, text, parts, file }: ExampleBody): string[] {
+  if (kind === 'json') return [`-d ${shellWord(stringifyJson(body) as string)}`]
+  if (kind === 'bytes') return [`--data-binary ${shellWord(`@${file}`)}`]
+  if (kind !== 'multipart') return [`--data-raw ${shellWord(text)}`]
+  return parts.map((part) =>
+    'file' in part
+      ? `-F ${shellWord(`${part.name}=@${part.file};type=${part.mediaType}`)}`
+      : `--form-string ${shellWord(`${part.name}=${part.text}`)}`,
+  )
 }
 
 /** Returns a text as a word of a POSIX shell. */
@@ -64,7 +77,7 @@ const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 /** Media type that the client sends by default. */
 const json = 'application/json'
 
-function client({ method, server, path, params, headers, body, credentials }: ExampleRequest): string {
+function client({ method, server, path, params, headers, body, sent, credentials }: ExampleRequest): string {
   const { Authorization = '', ...keys } = credentials
   const [authScheme, token] = Authorization.split(' ')
   const isBearer = authScheme === 'Bearer'
@@ -75,30 +88,34 @@ function client({ method, server, path, params, headers, body, credentials }: Ex
   const { cookie: _, ...others } = params
   const more = {
     ...(isBearer ? keys : credentials),
-    ...(mediaType !== json && { 'Content-Type': mediaType }),
     ...(Cookie !== undefined && { Cookie }),
   }
+  const sample = sent === undefined ? { lines: [], body: undefined } : clientBody(body, sent)
   const init = {
     ...(Object.keys(others).length > 0 && { params: others }),
     ...(Object.keys(more).length > 0 && { headers: more }),
-    ...(body !== undefined && { body }),
+    ...(mediaType !== json && { contentType: mediaType }),
+    ...(sent !== undefined && { body: sample.body }),
   }
-  const argument = Object.keys(init).length > 0 ? `, ${literal(init, sampleWidth)}` : ''
+  const argument = Object.keys(init).length > 0 ? `, ${withVariable(literal(init, sampleWidth))}` : ''
   return `import { createClient } from '${clientModule}'
 
 const client = createClient(${literal(options, sampleWidth)})
-const { data, error, response } = await client.${method}(${stringLiteral(path)}${argument})
+${sample.lines.map((line) => `${line}\n`).join('')}const { data, error, response } = await client.${method}(${stringLiteral(path)}${argument})
 console.log(response.status, data ?? error)`
 }
 
-/** Bodies are texts here, because numbers of JavaScript round an int64. */
-function fetchCall({ method, server, target, headers, body }: ExampleRequest): string {
+function fetchCall({ method, server, target, headers: all, body, sent }: ExampleRequest): string {
+  const sample = sent === undefined ? { lines: [], body: undefined } : fetchBody(body, sent)
+  const { 'Content-Type': _, ...others } = all
+  // fetch names the boundary of a form.
+  const headers = sent?.kind === 'multipart' ? others : all
   const init = {
     ...(method !== 'GET' && { method }),
     ...(Object.keys(headers).length > 0 && { headers }),
-    ...(body !== undefined && { body: stringifyJson(body) }),
+    ...(sent !== undefined && { body: sample.body }),
   }
-  const more = Object.keys(init).length > 0 ? `, ${literal(init, sampleWidth)}` : ''
-  return `const response = await fetch(${stringLiteral(server + target)}${more})
+  const more = Object.keys(init).length > 0 ? `, ${withVariable(literal(init, sampleWidth))}` : ''
+  return `${sample.lines.map((line) => `${line}\n`).join('')}const response = await fetch(${stringLiteral(server + target)}${more})
 console.log(response.status, await response.text())`
 }

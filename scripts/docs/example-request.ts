@@ -1,4 +1,5 @@
 import { filledPath, type ParameterPair, pairText } from '../../src/client/parameter-pairs.ts'
+import { type ExampleBody, exampleRequestBody } from '../generate/example-bodies.ts'
 import { exampleOfContent } from '../generate/examples.ts'
 import { isInt64 } from '../generate/inexact-integers.ts'
 import { branches, memberSchemas } from '../generate/int64-replies.ts'
@@ -20,6 +21,8 @@ export type ExampleRequest = {
   /** The parameters by kind and name. */
   params: Partial<Record<Parameter['in'], Record<string, unknown>>>
   body: unknown
+  /** How that is sent, undefined where there is none. */
+  sent: ExampleBody | undefined
   /** Those headers that carry credentials. */
   credentials: Record<string, string>
 }
@@ -41,7 +44,8 @@ export function exampleRequest(document: Document, endpoint: Endpoint): ExampleR
   const query = [...pairs('query'), ...placed('query')].map(pairText)
   const cookies = [...pairs('cookie'), ...placed('cookie')].map(pairText)
   const credentials = Object.fromEntries(placed('header'))
-  const [[mediaType, content] = []] = Object.entries(requestBody?.content ?? {})
+  const sent = requestBody && exampleRequestBody(document, requestBody)
+  const [content] = Object.values(requestBody?.content ?? {})
   const params: ExampleRequest['params'] = {}
   for (const { parameter, value } of values) params[parameter.in] = { ...params[parameter.in], [parameter.name]: value }
   return {
@@ -51,12 +55,13 @@ export function exampleRequest(document: Document, endpoint: Endpoint): ExampleR
     target: filledPath(path, pairs('path')) + (query.length > 0 ? `?${query.join('&')}` : ''),
     headers: {
       ...credentials,
-      ...(mediaType !== undefined && { 'Content-Type': mediaType }),
+      ...(sent !== undefined && { 'Content-Type': sent.mediaType }),
       ...Object.fromEntries(pairs('header')),
       ...(cookies.length > 0 && { Cookie: cookies.join('; ') }),
     },
     params,
     body: content && exact(document, [content.schema], exampleOfContent(document, content)),
+    sent,
     credentials,
   }
 }

@@ -2,9 +2,17 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { normalizedDocument } from '../generate/contract-files.ts'
+import { exampleRequestBody } from '../generate/example-bodies.ts'
 import { exampleOfContent } from '../generate/examples.ts'
 import { resolve } from '../generate/json-pointer.ts'
-import { type Document, type Endpoint, endpoints, type Parameter } from '../generate/openapi-document.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+  type Located,
+  type Parameter,
+  type RequestBody,
+} from '../generate/openapi-document.ts'
 import { holderOf } from '../generate/parameter-content.ts'
 import { parameterText } from '../generate/parameter-texts.ts'
 import { isShown } from '../generate/request-parts.ts'
@@ -57,13 +65,12 @@ function operationForm(document: Document, endpoint: Endpoint, id: string, isOpe
   const { method, routes, pointer, parameters, requestBody } = endpoint
   const { summary = endpoint.operationId } = resolve(document, pointer) as { summary?: string }
   const path = routes[0] as string
-  const body = Object.entries(requestBody?.content ?? {})
   return `<details${isOpen ? ' open' : ''}>
 <summary><h2><code>${escapeHtml(`${method} ${path}`)}</code> ${escapeHtml(String(summary))}</h2></summary>
 <form data-method="${method}" data-path="${escapeHtml(path)}" data-credentials="${attribute(schemesOf(endpoint))}">
 ${[
   ...parameters.map((parameter, index) => parameterField(document, parameter, `${id}-${index}`)),
-  ...(body.length > 0 ? [bodyField(document, body, `${id}-body`)] : []),
+  ...(requestBody === undefined ? [] : [bodyField(document, requestBody, `${id}-body`)]),
 ].join('\n')}
 <button>Send</button>
 <p><output></output></p>
@@ -109,13 +116,13 @@ function fieldText(value: unknown, kind: string): string {
     .join('\n')
 }
 
-function bodyField(document: Document, content: [mediaType: string, object][], id: string): string {
-  const [[, first] = ['', {}]] = content
-  const text = JSON.stringify(exampleOfContent(document, first), null, 2) ?? ''
-  const options = content.map(([mediaType]) => `<option>${escapeHtml(mediaType)}</option>`)
+function bodyField(document: Document, requestBody: Located<RequestBody>, id: string): string {
+  const { kind, value, text: sent } = exampleRequestBody(document, requestBody)
+  const text = kind === 'json' ? (JSON.stringify(value, null, 2) ?? '') : sent
+  const options = Object.keys(requestBody.content).map((mediaType) => `<option>${escapeHtml(mediaType)}</option>`)
   return `${label(`${id}-type`, 'Content-Type')}
 <select id="${id}-type" data-media-type>${options.join('')}</select>
-${label(id, 'Body')}
+${label(id, 'Body', kind === 'bytes' || kind === 'multipart' ? 'as text: a file cannot be sent here' : '')}
 <textarea id="${id}" data-body rows="${Math.min(text.split('\n').length + 1, 20)}" autocomplete="off" spellcheck="false">
 ${escapeHtml(text)}</textarea>`
 }

@@ -3,6 +3,7 @@ import ts from 'typescript'
 import { withAdditional, withoutAdditional } from './additional-types.ts'
 import { withoutIgnoredProperties } from './counting-properties.ts'
 import { withDefaults } from './default-types.ts'
+import { fileFormat, withTypedForms } from './form-types.ts'
 import { isInt64 } from './inexact-integers.ts'
 import { resolve } from './json-pointer.ts'
 import { type Document, endpoints, isIgnored, locate, type Parameter } from './openapi-document.ts'
@@ -12,15 +13,17 @@ import { mapDocument, type Node } from './walk-document.ts'
 
 /**
  * Returns the types of a document with shared schemas as openapi-typescript writes them, made true to what a handler
- * gets: an int64 is a bigint, since a double does not hold every 64-bit integer; what stands beside a $ref counts; a
- * property with a default may be missing, since defaults of parameters alone are filled in. `operations` are those that are
- * served; what the service itself sends is in `webhooks`, a callback by its operationId and its name.
+ * gets: an int64 is a bigint, since a double does not hold every 64-bit integer; a file of a form is a Blob; what stands
+ * beside a $ref counts; a property with a default may be missing, since defaults of parameters alone are filled in.
+ * `operations` are those that are served; what the service itself sends is in `webhooks`, a callback by its operationId
+ * and its name.
  */
 export async function contractTypes(document: Document): Promise<string> {
   const { factory, SyntaxKind } = ts
-  const nodes = await openapiTS(typed(document), {
+  const nodes = await openapiTS(typed(withTypedForms(document)), {
     defaultNonNullable: false,
     transform({ type, format }) {
+      if (format === fileFormat) return factory.createTypeReferenceNode('Blob')
       if (!isInt64({ type, format })) return undefined
       const bigint = factory.createKeywordTypeNode(SyntaxKind.BigIntKeyword)
       if (![type].flat().includes('null')) return bigint

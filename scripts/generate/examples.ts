@@ -114,7 +114,8 @@ const ofRanges: Record<string, string> = {
   'image/*': 'image/png',
 }
 
-const concreteType = (mediaType: string): string =>
+/** Returns a media type of a range, or the media type itself. */
+export const concreteType = (mediaType: string): string =>
   isRange(mediaType) ? (ofRanges[mediaType] ?? mediaType.replace(/\*.*/, 'x-example')) : mediaType
 
 /** Returns the example of a name of a media type or a parameter, else the first, else one made of its schema. */

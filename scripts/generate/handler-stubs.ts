@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isRange } from '../../src/openapi/media-types.ts'
 import { negotiation } from '../../src/openapi/negotiation.ts'
 import type { Operation, Routes } from '../../src/openapi/routes.ts'
 import type { Outcome } from '../../src/openapi/send-response.ts'
@@ -7,7 +8,7 @@ import { createValidator } from '../../src/openapi/validator.ts'
 import { normalizedDocument } from './contract-files.ts'
 import { exampleReply, isShownStream, madeReplies } from './examples.ts'
 import type { Files } from './generated-files.ts'
-import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
+import { type Document, type Endpoint, endpoints, type RequestBody } from './openapi-document.ts'
 import { sendableReply } from './sendable-replies.ts'
 import { literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 import { uncompilable } from './stub-compilation.ts'
@@ -76,10 +77,14 @@ function bodyText(body: unknown, indent: string): string {
 
 const noAnswer = "throw new Error('this handler is not written yet')"
 
+const hasSeveralTypes = ({ content }: RequestBody): boolean =>
+  Object.keys(content).length > 1 || Object.keys(content).some(isRange)
+
 function stubOf({ operationId, parameters, requestBody }: Endpoint, isNegotiated: boolean, statement: string): string {
   const taken = [
     ...(isNegotiated ? ['accept'] : []),
     ...(requestBody === undefined ? [] : ['body']),
+    ...(requestBody !== undefined && hasSeveralTypes(requestBody) ? ['contentType'] : []),
     ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
   ]
   return [

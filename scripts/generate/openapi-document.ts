@@ -5,7 +5,16 @@ import { type OperationPlace, operationsIn } from './path-operations.ts'
 import { basePaths, type Server, serverUrl } from './servers.ts'
 
 /** The parts of a bundled OpenAPI 3.1 document that are generated from. */
-export type MediaTypes = Record<string, { schema?: Schema }>
+export type MediaType = { schema?: Schema; encoding?: Record<string, Encoding> }
+export type MediaTypes = Record<string, MediaType>
+/** How a property of a form is sent (section 4.8.15). */
+export type Encoding = {
+  contentType?: string
+  headers?: object
+  style?: string
+  explode?: boolean
+  allowReserved?: boolean
+}
 export type Parameter = {
   name: string
   in: 'path' | 'query' | 'header' | 'cookie'

@@ -20,7 +20,8 @@ function checkedSchema(document: object, mediaType: string, schema: Schema = tru
   return kindOf(mediaType) === 'text' && isOfTexts(document, schema) ? schema : true
 }
 
-const isOfTexts = (document: object, schema: Schema): boolean => {
+/** Returns whether a schema describes texts alone. */
+export const isOfTexts = (document: object, schema: Schema): boolean => {
   const { types } = typesOf(document, schema)
   return types.length > 0 && types.every((type) => type === 'string')
 }

@@ -28,10 +28,11 @@ function requestText(document: Document, { pointer, operationId, method }: Endpo
   return [
     `### ${String(summary).replace(/\s+/g, ' ').trim()}`,
     `# @name ${operationId}`,
+    ...(request.files.length > 0 ? [`# Put ${request.files.join(' and ')} beside this file.`] : []),
     `${method} {{origin}}${request.path}`,
     // Each on a line of its own, so that a line can be deleted.
     ...request.query.map((pair, index) => `    ${index === 0 ? '?' : '&'}${pair}`),
     ...request.headers.map((line) => line.replace(/\s+/g, ' ')),
-    ...(request.body === undefined ? [] : ['', JSON.stringify(request.body.value, null, 2)]),
+    ...(request.body === undefined ? [] : ['', request.body]),
   ].join('\n')
 }

@@ -1,4 +1,5 @@
 import { filledPath, type ParameterPair, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
+import { type ExampleBody, exampleRequestBody } from './example-bodies.ts'
 import { exampleOfContent } from './examples.ts'
 import type { Document, Endpoint, Parameter } from './openapi-document.ts'
 import { holderOf } from './parameter-content.ts'
@@ -12,7 +13,9 @@ export type RequestParts = {
   query: string[]
   /** Each "name: value". */
   headers: string[]
-  body: { value: unknown } | undefined
+  body?: string
+  /** The files that its body refers to, which stand beside the file of the request. */
+  files: string[]
   /** The variables of its credentials. */
   variables: string[]
 }
@@ -33,7 +36,7 @@ export function requestParts(
   const credentials = Object.keys(security[0] ?? {}).flatMap((name) => variableOf(document, name) ?? [])
   const placed = (place: string) => credentials.filter((one) => one.place === place).map(({ text }) => text)
   const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]
-  const [content] = Object.entries(requestBody?.content ?? {})
+  const body = requestBody && exampleRequestBody(document, requestBody)
   return {
     path: filledPath(routes[0] as string, pairs('path')),
     query: [...pairs('query').map(pairText), ...placed('query')],
@@ -41,11 +44,38 @@ export function requestParts(
       ...placed('header'),
       ...pairs('header').map(([name, value]) => `${name}: ${value}`),
       ...(cookies.length > 0 ? [`Cookie: ${cookies.join('; ')}`] : []),
-      ...(content === undefined ? [] : [`Content-Type: ${content[0]}`]),
+      ...(body === undefined ? [] : [`Content-Type: ${contentTypeOf(body)}`]),
     ],
-    body: content && { value: exampleOfContent(document, content[1]) },
+    ...(body && { body: bodyText(body) }),
+    files: body === undefined ? [] : filesOf(body),
     variables: credentials.map(({ variable }) => variable),
   }
+}
+
+/** What stands between the parts of a form. */
+const boundary = 'example'
+
+const contentTypeOf = ({ kind, mediaType }: ExampleBody): string =>
+  kind === 'multipart' ? `${mediaType}; boundary=${boundary}` : mediaType
+
+const filesOf = ({ file, parts }: ExampleBody): string[] => [
+  ...(file === '' ? [] : [file]),
+  ...parts.flatMap((part) => ('file' in part ? [part.file] : [])),
+]
+
+function bodyText({ kind, value, text, parts, file }: ExampleBody): string {
+  if (kind === 'json') return JSON.stringify(value, null, 2)
+  if (kind === 'bytes') return `< ./${file}`
+  if (kind !== 'multipart') return text
+  const lines = parts.flatMap((part) => {
+    const head = `Content-Disposition: form-data; name="${part.name}"`
+    const shown =
+      'file' in part
+        ? [`${head}; filename="${part.file}"`, `Content-Type: ${part.mediaType}`, '', `< ./${part.file}`]
+        : [head, '', part.text]
+    return [`--${boundary}`, ...shown]
+  })
+  return [...lines, `--${boundary}--`].join('\n')
 }
 
 function variableOf(document: Document, scheme: string): { variable: string; place: string; text: string } | undefined {

@@ -1,11 +1,14 @@
 import { ignoredKeyword } from '../../src/openapi/ignored-properties.ts'
+import { requestKindOf } from '../../src/openapi/request-media.ts'
 import type { Operation, RouteSchema, Routes } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
+import { formOf } from './form-fields.ts'
 import { isExactInteger } from './inexact-integers.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from './openapi-document.ts'
 import { schemaOf } from './parameter-content.ts'
 import { parameterText } from './parameter-texts.ts'
 import { checkedContent } from './reply-schemas.ts'
+import { checkedBody } from './request-schemas.ts'
 import { headersOf, replyHeaders } from './response-headers.ts'
 import { servedPath } from './router-paths.ts'
 import { apiKeyHeaders } from './security-schemes.ts'
@@ -76,11 +79,14 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
   })
   const schema: RouteSchema = {
     ...Object.fromEntries(kinds),
-    ...(requestBody && { body: { content: contentOf(requestBody.content, read) } }),
+    ...(requestBody && { body: { content: contentOf(checkedBody(document, requestBody), read) } }),
     response: Object.fromEntries(replies),
   }
   const given = Object.entries(responses).map(
     ([status, response]) => [status, replyHeaders(document, response)] as const,
+  )
+  const forms = Object.entries(requestBody?.content ?? {}).filter(([type]) =>
+    ['form', 'multipart'].includes(requestKindOf(type)),
   )
   const withHeaders = given.filter(([, headers]) => headers.length > 0)
   return {
@@ -90,6 +96,9 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
     security,
     ...(requestBody && { bodyRequired: requestBody.required === true }),
     parameters: parameters.map((parameter) => parameterText(document, endpoint.path, parameter)),
+    ...(forms.length > 0 && {
+      forms: Object.fromEntries(forms.map(([type, media]) => [type, formOf(document, type, media, read)])),
+    }),
     ...(withHeaders.length > 0 && { replyHeaders: Object.fromEntries(withHeaders) }),
     schema,
   }

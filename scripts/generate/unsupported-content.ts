@@ -1,16 +1,39 @@
 import { isRange, kindOf } from '../../src/openapi/media-types.ts'
-import type { Endpoint, Located, Response } from './openapi-document.ts'
-
-/** JSON by its own name or by the suffix of another (RFC 6839 section 3.1). */
-const json = /^application\/(?:[\w.-]+\+)?json$/
+import { requestKindOf } from '../../src/openapi/request-media.ts'
+import { join } from './json-pointer.ts'
+import type { Document, Endpoint, Located, MediaType, RequestBody, Response } from './openapi-document.ts'
+import { isOfBytes } from './request-schemas.ts'
+import { formProblems } from './unsupported-forms.ts'
 
 /** Returns one line for each media type of an operation's bodies that is not read or written. */
-export const contentProblems = ({ requestBody, responses }: Endpoint): string[] => [
-  ...Object.keys(requestBody?.content ?? {})
-    .filter((mediaType) => !json.test(mediaType))
-    .map((mediaType) => `${requestBody?.pointer}/content: ${mediaType} is not read, only JSON is`),
+export const contentProblems = (document: Document, { requestBody, responses }: Endpoint): string[] => [
+  ...(requestBody === undefined ? [] : bodyProblems(document, requestBody)),
   ...Object.values(responses).flatMap(replyProblems),
 ]
+
+function bodyProblems(document: Document, { content, pointer }: Located<RequestBody>): string[] {
+  const problems = Object.entries(content).flatMap(([mediaType, media]) => {
+    const problem = requestProblem(document, mediaType, media)
+    if (problem !== undefined) return [`${pointer}/content: ${mediaType} ${problem}`]
+    const isForm = ['form', 'multipart'].includes(requestKindOf(mediaType))
+    return isForm ? formProblems(document, mediaType, media, join(pointer, 'content', mediaType)) : []
+  })
+  return Object.keys(content).length > 0 ? problems : [`${pointer}/content: has no media type; name one`]
+}
+
+function requestProblem(document: Document, mediaType: string, { schema }: MediaType): string | undefined {
+  if (!mediaTypeGrammar.test(mediaType)) return 'is no media type; use one such as text/plain'
+  if (/^multipart\/(?!form-data)/i.test(mediaType)) return 'is not read; use multipart/form-data'
+  if (isRange(mediaType) && !isOfBytes(document, schema)) {
+    return 'does not say how its schema is read; name each media type, such as application/json'
+  }
+  return requestKindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'read')
+}
+
+function charsetProblem(mediaType: string, done: 'read' | 'written'): string | undefined {
+  const [, charset = 'utf-8'] = /;[ \t]*charset="?([^;"]*)/i.exec(mediaType) ?? []
+  return charset.toLowerCase() === 'utf-8' ? undefined : `has a charset that is not ${done}; use utf-8`
+}
 
 /** RFC 9110 sections 5.6.2, 5.6.6 and 8.3.1, and the ranges of OpenAPI. */
 const mediaTypeGrammar =
@@ -27,7 +50,5 @@ function replyProblems({ content = {}, pointer }: Located<Response>): string[] {
 function replyProblem(mediaType: string, isOneOfSeveral: boolean): string | undefined {
   if (!mediaTypeGrammar.test(mediaType)) return 'is no media type; use one such as text/plain'
   if (isRange(mediaType) && isOneOfSeveral) return 'cannot be negotiated beside others; name each media type'
-  const [, charset = 'utf-8'] = /;[ \t]*charset="?([^;"]*)/i.exec(mediaType) ?? []
-  const isText = kindOf(mediaType) !== 'bytes'
-  return isText && charset.toLowerCase() !== 'utf-8' ? 'has a charset that is not written; use utf-8' : undefined
+  return kindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'written')
 }

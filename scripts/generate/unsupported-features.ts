@@ -24,7 +24,7 @@ export function unsupportedFeatures(document: Document): string[] {
       ...pathProblems(endpoint),
       ...operationProblems(document, endpoint),
       ...parameterProblems(document, endpoint),
-      ...contentProblems(endpoint),
+      ...contentProblems(document, endpoint),
       ...itemProblems(endpoint),
       ...Object.values(endpoint.responses).flatMap((response) => headerProblems(document, response)),
     ]),

@@ -4,6 +4,7 @@ import type { Document } from './openapi-document.ts'
 import { derivedNames } from './operation-ids.ts'
 import { ineffectiveMarks } from './read-write-problems.ts'
 import { uncheckedReplies } from './reply-schemas.ts'
+import { uncheckedBodies } from './request-schemas.ts'
 import { undeclaredScopes } from './security-scopes.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
 
@@ -18,6 +19,7 @@ function warnings(document: Document): string[] {
   return [
     ...derivedNames(upgraded),
     ...undeclaredScopes(upgraded),
+    ...uncheckedBodies(upgraded),
     ...uncheckedReplies(upgraded),
     ...ineffectiveNullables(document),
     ...ineffectiveMarks(upgraded),

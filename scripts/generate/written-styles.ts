@@ -1,4 +1,5 @@
 import type { CallStyles, ParameterStyle } from '../../src/client/call-styles.ts'
+import { formStyles } from './form-styles.ts'
 import { type Document, endpoints, type Parameter } from './openapi-document.ts'
 import { isJson } from './parameter-content.ts'
 import { defaultStyles, isExploded } from './parameter-texts.ts'
@@ -11,10 +12,13 @@ export function parameterStyle(parameter: Parameter): ParameterStyle {
   return { ...(style !== usual && { style }), ...(explode !== isExploded(style) && { explode }) }
 }
 
-/** Returns the parameters of a document that its client writes in another way than their places have it by default. */
+/**
+ * Returns the parameters of a document, and the fields of its forms, that its client writes in another way than their
+ * places have it by default.
+ */
 export function callStyles(document: Document): CallStyles {
-  const operations = endpoints(document).flatMap(({ method, path, parameters }) => {
-    const places: CallStyles[string] = {}
+  const operations = endpoints(document).flatMap(({ method, path, parameters, requestBody }) => {
+    const places: CallStyles[string] = { ...(requestBody && formStyles(document, requestBody)) }
     for (const parameter of parameters) {
       const style = parameterStyle(parameter)
       if (parameter.in === 'cookie' || Object.keys(style).length === 0) continue

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../json/stringify-json.ts'
+import { sentBody } from './call-body.ts'
 import type { CallStyles } from './call-styles.ts'
 import { exactReply, type Int64Replies, replyPlace } from './exact-reply.ts'
 import type { CallArguments, CallOptions, CallOutcome, OperationAt, PathOf } from './operation-types.ts'
@@ -20,8 +20,8 @@ export const clientMethods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD',
 type Method = (typeof clientMethods)[number]
 
 /**
- * One function for each method. It takes a path of the document and `{ params, body }` as its operation has them, and
- * resolves to `{ status, data, response }`, or to `{ status, error, response }` when the status is none of success. It
+ * One function for each method. It takes a path of the document and `{ params, body, contentType }` as its operation has them,
+ * and resolves to `{ status, data, response }`, or to `{ status, error, response }` when the status is none of success. It
  * rejects when there is no answer, or when a reply of success is not JSON.
  */
 export type ExactClient<Paths extends object> = {
@@ -43,14 +43,15 @@ export function exactClient<Paths extends object>(
 
   const call =
     (method: Method) =>
-    async (path: string, { params = {}, body, fetch = send, ...init }: Init = {}) => {
+    async (path: string, { params = {}, body: value, contentType: type, fetch = send, ...init }: Init = {}) => {
       const pairs = pairWriter(`${method} ${path}`, params, table.parameters ?? {})
       const headers = headersOf(init.headers, pairs('header'))
-      const text = stringifyJson(body)
-      if (text !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/json')
+      const { body, contentType } = sentBody(value, type, table.parameters?.[`${method} ${path}`])
+      if (contentType !== undefined && !headers.has('content-type')) headers.set('content-type', contentType)
       const bearer = typeof token === 'function' ? await token() : token
       if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)
-      const request = new Request(base + requestTarget(path, pairs), { ...init, method, headers, body: text ?? null })
+      const stream = body instanceof ReadableStream && { duplex: 'half' as const }
+      const request = new Request(base + requestTarget(path, pairs), { ...init, ...stream, method, headers, body })
       const response = await fetch(request)
       const { status, ok } = response
       const reply = await response.text()
@@ -63,6 +64,7 @@ export function exactClient<Paths extends object>(
 type Init = Omit<RequestInit, 'body'> & {
   params?: CallParameters
   body?: unknown
+  contentType?: string
   fetch?: NonNullable<ClientOptions['fetch']>
 }
 

@@ -1,3 +1,5 @@
+import type { BodyOption } from './body-types.ts'
+
 /*
  * The types of calls, over the `paths` that openapi-typescript writes. A member that an operation does not have is
  * optional there, and of type never.
@@ -57,12 +59,6 @@ type Content<Holder, Method extends string = ''> = Method extends 'head'
   : Holder extends { content: infer Media }
     ? Media[keyof Media]
     : undefined
-
-type BodyOption<Operation> = Operation extends { requestBody: infer Holder }
-  ? { body: Content<Holder> }
-  : Operation extends { requestBody?: infer Holder }
-    ? { body?: Content<NonNullable<Holder>> }
-    : unknown
 
 /** Not those of cookies, which a browser lets no script send. */
 type Parameters<Operation> = Operation extends { parameters: infer All }

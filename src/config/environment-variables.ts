@@ -71,6 +71,8 @@ export const variables = {
 
   BODY_LIMIT: bytes(1)(limits.body),
   BODY_MEMORY_LIMIT: bytes(1)(limits.bodyMemory),
+  UPLOAD_LIMIT: integer(1, 2 ** 40, 'a number of bytes')(limits.upload),
+  FORM_FIELDS_LIMIT: integer(1, 100_000)(limits.formFields),
   HEADERS_LIMIT: bytes(1_024)(limits.headers),
   HEADERS_TIMEOUT: milliseconds(1)(limits.headersTime),
   REQUEST_TIMEOUT: milliseconds(1)(limits.requestTime),

@@ -50,6 +50,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     limits: {
       body: values.BODY_LIMIT,
       bodyMemory: values.BODY_MEMORY_LIMIT,
+      upload: values.UPLOAD_LIMIT,
+      formFields: values.FORM_FIELDS_LIMIT,
       headers: values.HEADERS_LIMIT,
       headersTime: values.HEADERS_TIMEOUT,
       requestTime: values.REQUEST_TIMEOUT,

@@ -4,6 +4,7 @@ import { type ContractError, toContractError } from './errors.ts'
 import { isAllRead } from './read-body.ts'
 import { contextOf, recordRefusal } from './request-context.ts'
 import { contentLength } from './request-head.ts'
+import { closeUnread } from './upload.ts'
 import type { WriteError } from './written-error.ts'
 
 /** Returns Fastify's error handler, the only way out for errors: it answers for anything that was thrown. */
@@ -14,6 +15,7 @@ export const errorSender =
     const context = contextOf(request.raw)
     recordRefusal(context, error)
     if (error !== thrown) logCause(request, error, thrown)
+    closeUnread(request.raw, reply.raw)
     // A large unread body is not worth its bytes.
     if (closing.has(error.error) || unreadBytes(request) > readAndDropped) {
       reply.raw.shouldKeepAlive = false

@@ -15,6 +15,15 @@ const key = Symbol('bytes to explain')
 /** A request whose head may be too large: the bytes that the connection has read when the head began, if known. */
 type Doubtful = IncomingMessage & { [key]?: number }
 
+const bodyKey = Symbol('limit of the body')
+
+type Limited = IncomingMessage & { [bodyKey]?: number }
+
+/** Notes how many bytes the body of a request may have, where that is not the limit of all bodies. */
+export function noteBodyLimit(request: Limited, limit: number): void {
+  request[bodyKey] = limit
+}
+
 /** Notes that a head is whole; has to be called for each one, before anything else is read from its connection. */
 export function noteHead(request: Doubtful, connection: Connection, limit: number): void {
   const { bytesRead } = request.socket
@@ -40,12 +49,13 @@ export function noteQuiet(socket: Socket, connection: Connection): void {
   if (isQuiet && Number.isNaN(connection.headStart)) connection.headStart = socket.bytesRead
 }
 
-/** Returns whether an unfinished head or trailer section is too large. `bodyLimit` is the largest size of a body. */
+/** Returns whether an unfinished head or trailer section is too large. `bodyLimit` is that of bodies without their own. */
 export function isEndless(socket: Socket, connection: Connection, limit: number, bodyLimit: number): boolean {
   const { headStart, headEnd, latest } = connection
   const { bytesRead } = socket
   if (latest === undefined || latest.req.complete) return bytesRead - headStart > limit
-  return isChunked(latest.req) && bytesRead - headEnd > mostOnWire(latest.req, bodyLimit) + limit
+  const most = (latest.req as Limited)[bodyKey] ?? bodyLimit
+  return isChunked(latest.req) && bytesRead - headEnd > mostOnWire(latest.req, most) + limit
 }
 
 /**

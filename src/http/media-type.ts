@@ -1,9 +1,15 @@
+import type { IncomingMessage } from 'node:http'
 import { ContractError } from './errors.ts'
 import type { Step } from './request-guards.ts'
 import { contentLength } from './request-head.ts'
 
 /** The bodies that an operation takes. */
-type ExpectedBody = { mediaTypes: string[]; isRequired: boolean }
+type ExpectedBody = {
+  mediaTypes: string[]
+  isRequired: boolean
+  /** Returns whether a Content-Type is one of them; default: JSON, in any case and with the charset utf-8. */
+  takes?(given: string | undefined, request: IncomingMessage): boolean
+}
 
 /** RFC 9110 sections 5.6.6 and 8.3.1: names in any case, a value as a token or a quoted string, empty parameters. */
 const mediaType = /^([^\s;]+)(?:(?:[ \t]*;)+[ \t]*charset=(?:utf-8|"utf-8"))?(?:[ \t]*;)*[ \t]*$/i
@@ -13,12 +19,12 @@ const mediaType = /^([^\s;]+)(?:(?:[ \t]*;)+[ \t]*charset=(?:utf-8|"utf-8"))?(?:
  * that it has no schema for.
  */
 export const checkMediaType =
-  ({ mediaTypes, isRequired }: ExpectedBody): Step =>
-  ({ headers }) => {
+  ({ mediaTypes, isRequired, takes = (given) => isListed(given, mediaTypes) }: ExpectedBody): Step =>
+  ({ headers, raw }) => {
     const given = headers['content-type']
     const isAbsent = given === undefined && contentLength(headers) === 0 && headers['transfer-encoding'] === undefined
     if (isAbsent && !isRequired) return undefined
-    if (!isListed(given, mediaTypes)) {
+    if (!takes(given, raw)) {
       const message = `the media type must be ${mediaTypes.join(' or ')}, with no charset but utf-8`
       return new ContractError('unsupportedMediaType', message, { accept: mediaTypes.join(', ') })
     }

@@ -20,11 +20,14 @@ const tooLate = 'the handler took too long'
 
 const abortError = (message: string): Error => new DOMException(message, 'AbortError')
 
+/** Returns the hook that gives a request a scope for streams. It aborts at a shutdown, unless the stream ends by itself. */
+export type OpenScopes = (endsAtShutdown: boolean) => Hook
+
 /**
- * Returns the hook that gives a request a scope for streams. At the shutdown of the app all open scopes abort; register
- * it before whatever waits there for connections to end.
+ * Returns what makes the hooks that give a request a scope for streams. Register it before whatever waits at the shutdown
+ * of the app for connections to end.
  */
-export function openStreamScopes(app: FastifyInstance): Hook {
+export function openStreamScopes(app: FastifyInstance): OpenScopes {
   const open = new Set<Opened>()
   let isClosing = false
   const shutdown = abortError('the service shuts down')
@@ -33,22 +36,23 @@ export function openStreamScopes(app: FastifyInstance): Hook {
     for (const { abort } of open) abort(shutdown)
     done()
   })
-  return ({ raw }, reply, done) => {
-    const handler = new AbortController()
-    const client = new AbortController()
-    const abort = (reason: Error) => handler.abort(reason)
-    const scope = { signal: handler.signal, gone: client.signal, abort }
-    ;(raw as Request)[key] = scope
-    open.add(scope)
-    reply.raw.once('close', () => {
-      open.delete(scope)
-      const reason = abortError('the connection is closed')
-      client.abort(reason)
-      if (!reply.raw.writableFinished) handler.abort(reason)
-    })
-    if (isClosing) abort(shutdown)
-    done()
-  }
+  return (endsAtShutdown) =>
+    ({ raw }, reply, done) => {
+      const handler = new AbortController()
+      const client = new AbortController()
+      const abort = (reason: Error) => handler.abort(reason)
+      const scope = { signal: handler.signal, gone: client.signal, abort }
+      ;(raw as Request)[key] = scope
+      if (endsAtShutdown) open.add(scope)
+      reply.raw.once('close', () => {
+        open.delete(scope)
+        const reason = abortError('the connection is closed')
+        client.abort(reason)
+        if (!reply.raw.writableFinished) handler.abort(reason)
+      })
+      if (isClosing && endsAtShutdown) abort(shutdown)
+      done()
+    }
 }
 
 /** Returns the scope of a request for streams, which the hook of its route has opened. */

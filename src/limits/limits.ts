@@ -3,6 +3,9 @@ export type Limits = {
   /** Bytes of a body, of what all bodies hold in memory, and of the header section. */
   body: number
   bodyMemory: number
+  /** Bytes of a body that its handler reads as a stream, and the fields of a form. */
+  upload: number
+  formFields: number
   headers: number
   /** In which the headers, and in which the whole of a request must have arrived. */
   headersTime: number
@@ -24,6 +27,8 @@ export type Limits = {
 export const defaultLimits: Limits = {
   body: 262_144,
   bodyMemory: 67_108_864,
+  upload: 67_108_864,
+  formFields: 1_000,
   headers: 16_384,
   headersTime: 10_000,
   requestTime: 30_000,

@@ -5,6 +5,8 @@ import { streamScope } from '../http/stream-scope.ts'
 import { mayStream } from './media-types.ts'
 import { negotiation } from './negotiation.ts'
 import { parametersValidator } from './part-validator.ts'
+import { type RequestBody, valueOrThrow } from './request-body.ts'
+import { mayUpload } from './request-media.ts'
 import type { Operation } from './routes.ts'
 import type { Validator } from './validator.ts'
 
@@ -14,7 +16,7 @@ const none = Object.freeze({})
  * Returns what collects the input of an operation's handler from a request that Fastify has validated. Cookies are
  * validated here, since Fastify knows none: it throws their ContractError.
  */
-export function handlerInput(operation: Operation, validator: Validator) {
+export function handlerInput(operation: Operation, validator: Validator, requestBody?: RequestBody) {
   const { schema, parameters } = operation
   const headerNames = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
   const cookies =
@@ -28,18 +30,14 @@ export function handlerInput(operation: Operation, validator: Validator) {
     client: contextOf(request.raw).client,
   })
   const negotiated = negotiation(schema)
-  const isStreamed = mayStream(schema)
-  if (negotiated === undefined && !isStreamed) return plain
+  const isStreamed = mayStream(schema) || mayUpload(schema)
+  if (negotiated === undefined && !isStreamed && requestBody === undefined) return plain
   return (request: FastifyRequest) => ({
     ...plain(request),
+    ...requestBody?.valueOf(request),
     ...(negotiated !== undefined && { accept: negotiated.choose(request.headers.accept) }),
     ...(isStreamed && { signal: streamScope(request.raw).signal }),
   })
-}
-
-function valueOrThrow(result: { value: unknown } | { error: Error }): unknown {
-  if ('error' in result) throw result.error
-  return result.value
 }
 
 const pick = (headers: Record<string, unknown>, names: string[]): Record<string, unknown> =>

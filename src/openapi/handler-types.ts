@@ -1,11 +1,11 @@
 import type { operations } from '../../generated/api.d.ts'
 import type { Client } from '../http/authenticated-client.ts'
 import type { BodyOf, Negotiated, Streamed } from './reply-types.ts'
+import type { InputBody, Uploaded } from './request-types.ts'
 import type { ServiceHeader } from './service-headers.ts'
 
 /** The argument of a handler: the validated parts of the request, by the names that OpenAPI gives their places, and its client. */
-export type OperationRequest<Operation> = {
-  body: RequestBody<Operation>
+export type OperationRequest<Operation> = InputBody<Operation> & {
   path: ParametersIn<Operation, 'path'>
   query: ParametersIn<Operation, 'query'>
   header: ParametersIn<Operation, 'header'>
@@ -13,7 +13,8 @@ export type OperationRequest<Operation> = {
   /** Undefined where the operation asks for no authentication, or its scheme names no client. */
   client: Client | undefined
 } & Negotiated<Operation> &
-  Streamed<Operation>
+  Streamed<Operation> &
+  Uploaded<Operation>
 
 /**
  * The result of a handler: one of the statuses that the operation names, or one of a range of them, with the body and the
@@ -62,14 +63,6 @@ export type Handler<Operation> = (request: OperationRequest<Operation>) => Promi
 
 /** One handler for each operationId of the document, and none besides. */
 export type Handlers<Operations = operations> = { [Id in keyof Operations]: Handler<Operations[Id]> }
-
-type Content<Holder> = Holder extends { content: infer Media } ? Media[keyof Media] : undefined
-
-type RequestBody<Operation> = Operation extends { requestBody: infer Body }
-  ? Content<Body>
-  : Operation extends { requestBody?: infer Body }
-    ? Content<NonNullable<Body>> | undefined
-    : undefined
 
 type ParametersIn<Operation, Place extends string> = Operation extends { parameters: infer All }
   ? All extends { [Key in Place]?: infer Parameters }

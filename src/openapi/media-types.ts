@@ -4,7 +4,7 @@ import type { RouteSchema } from './routes.ts'
 export type BodyKind = 'json' | 'events' | 'lines' | 'text' | 'bytes'
 
 /** Returns a media type without its parameters, in lower case (RFC 9110 section 8.3.1). */
-const essenceOf = (mediaType: string): string => mediaType.replace(/[ \t]*;.*$/s, '').toLowerCase()
+export const essenceOf = (mediaType: string): string => mediaType.replace(/[ \t]*;.*$/s, '').toLowerCase()
 
 /** Returns the kind of the bodies of a media type, or of a range of media types: handler-types.ts has their types. */
 export function kindOf(mediaType: string): BodyKind {

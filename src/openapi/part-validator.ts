@@ -11,11 +11,17 @@ const places: Record<string, ParameterText['in']> = { params: 'path', querystrin
 
 /**
  * Returns Fastify's validator compiler for one operation: what it compiles takes a JsonDocument, or the texts of the
- * parameters of one place, and gives the value for handlers or the ContractError.
+ * parameters of one place, and gives the value for handlers or the ContractError. It takes each body where request-body.ts
+ * validates it.
  */
-export function partValidatorCompiler(operation: Operation, validator: Validator): FastifySchemaCompiler<unknown> {
+export function partValidatorCompiler(
+  operation: Operation,
+  validator: Validator,
+  { isValidated = false }: { isValidated?: boolean } = {},
+): FastifySchemaCompiler<unknown> {
   return ({ schema, httpPart = 'body' }) => {
     const place = places[httpPart]
+    if (place === undefined && isValidated) return () => true
     if (place === undefined) return validator.request(schema as Schema, 'body') as never
     return parametersValidator(operation, place, schema as Schema, validator) as never
   }

@@ -4,10 +4,11 @@ import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { type Tracking, trackConnections } from '../http/connections.ts'
 import { allowOrigins } from '../http/cors.ts'
 import { errorSender } from '../http/error-responses.ts'
-import { acceptJson } from '../http/json-body.ts'
 import type { BodyMemory } from '../http/read-body.ts'
 import { type Admit, takeOverFromNode } from '../http/request-guards.ts'
 import { openStreamScopes } from '../http/stream-scope.ts'
+import type { UploadLimits } from '../http/upload.ts'
+import { acceptBodies } from './accept-bodies.ts'
 import { registerAdditional } from './additional-methods.ts'
 import { checkBinding } from './check-binding.ts'
 import { crossOriginNames } from './cross-origin-names.ts'
@@ -32,6 +33,8 @@ export type Binding = Tracking & {
   run?: Run | undefined
   admit?: Admit | undefined
   memory?: BodyMemory | undefined
+  /** Default: 64 MiB, and 1,000 fields of a form. */
+  uploads?: UploadLimits | undefined
   /** Origins whose pages may call the operations; default: none. */
   origins?: string[] | undefined
 }
@@ -51,6 +54,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
     run = runAlone,
     admit = () => undefined,
     memory = unbounded,
+    uploads = { bytes: 67_108_864, fields: 1_000 },
     origins = [],
     ...tracking
   } = binding
@@ -68,8 +72,8 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
   // Before connections are waited for.
   const openStreams = openStreamScopes(app)
   trackConnections(app, writeError, tracking)
-  const mediaTypes = new Set(operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {})))
-  acceptJson(app, [...mediaTypes], { headersLimit, memory })
+  const bounds = { body: app.initialConfig.bodyLimit as number, headers: headersLimit, uploads, memory }
+  acceptBodies(app, operations, bounds)
   for (const [name, schema] of Object.entries(schemas)) app.addSchema({ ...(schema as object), $id: name })
   const validator = createValidator(schemas)
   const headPaths = new Set(operations.flatMap((each) => (each.method === 'HEAD' ? urlsOf(each) : [])))
@@ -81,7 +85,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
       schema: { operationId, security, ...schema },
       // Fastify's HEAD beside GET, unless the document has its own (RFC 9110 section 9.3.2).
       exposeHeadRoute: !headPaths.has(url),
-      ...stepsOfOperation({ operation, schemas, validator, verifiers, conclude, openStreams, handler, run, memory }),
+      ...stepsOfOperation({ operation, schemas, validator, verifiers, conclude, openStreams, handler, run, bounds }),
     } as RouteOptions
   }
   await app.register(fastifyOpenapiGlue, {

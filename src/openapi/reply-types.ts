@@ -50,11 +50,12 @@ type Body<Type, Value> = Type extends Json
           ? (Value extends string ? Value : string) | Uint8Array | ByteStream
           : Uint8Array | ByteStream
 
+/** A media type with its parameters. */
 type Parameters = '' | `;${string}` | ` ;${string}`
-type Json = `${string}/json${Parameters}` | `${string}/${string}+json${Parameters}`
+export type Json = `${string}/json${Parameters}` | `${string}/${string}+json${Parameters}`
 type Events = `text/event-stream${Parameters}`
 type Lines = `application/${'' | 'x-'}${'jsonl' | 'ndjson' | 'jsonlines'}${Parameters}`
-type Text = `text/${string}` | `${string}/xml${Parameters}` | `${string}+xml${Parameters}`
+export type Text = `text/${string}` | `${string}/xml${Parameters}` | `${string}+xml${Parameters}`
 
 type NotJson<Type> = Type extends string ? (Lowercase<Type> extends Json ? never : Type) : never
 
@@ -78,7 +79,8 @@ type Offered<Responses> = [OfSuccess<Responses>] extends [never]
   ? Several<Responses[keyof Responses]>
   : OfSuccess<Responses>
 
-type IsUnion<Type, All = Type> = [Type] extends [never]
+/** Whether a type is a union of several. */
+export type IsUnion<Type, All = Type> = [Type] extends [never]
   ? false
   : Type extends unknown
     ? [All] extends [Type]

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify'
-import { checkMediaType, sendContinue } from '../http/media-type.ts'
-import { type BodyMemory, bodyLength, smallBody } from '../http/read-body.ts'
+import { bodyLength, smallBody } from '../http/read-body.ts'
 import { contextOf, recordClient, recordOperation } from '../http/request-context.ts'
 import {
   type Admit,
@@ -14,17 +13,19 @@ import {
   type Step,
   shedLoad,
 } from '../http/request-guards.ts'
-import { abortStream } from '../http/stream-scope.ts'
+import { abortStream, type OpenScopes } from '../http/stream-scope.ts'
 import { handlerInput } from './handler-input.ts'
 import { endingLateStreams, endStream } from './late-streams.ts'
 import { mayStream } from './media-types.ts'
 import { negotiation } from './negotiation.ts'
 import { partValidatorCompiler } from './part-validator.ts'
 import { pathTexts } from './path-texts.ts'
+import { type BodyBounds, bodySteps, requestBody } from './request-body.ts'
 import { replySerializerCompiler } from './response-serializer.ts'
 import type { Operation, Routes } from './routes.ts'
 import { authenticator, type Conclude, type Verifiers } from './security.ts'
 import { type Outcome, responseSender } from './send-response.ts'
+import { afterUpload, type SendAnswer } from './upload-answers.ts'
 import type { Validator } from './validator.ts'
 
 /** A handler as the steps see it; handler-types.ts gives its type for each operation. */
@@ -67,31 +68,32 @@ type OperationParts = {
   validator: Validator
   verifiers: Verifiers
   conclude: Conclude
-  /** Opens the stream scope of a request. */
-  openStreams: Hook
+  openStreams: OpenScopes
   handler: AnyHandler
   run: Run
-  memory: BodyMemory
+  bounds: BodyBounds
 }
 
 /** Returns the steps of a request to one operation, as Fastify's route options. */
 export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWithHandler {
-  const { operation, schemas, validator, openStreams } = parts
-  const { bodyRequired: isRequired, schema } = operation
-  const mediaTypes = Object.keys(schema.body?.content ?? {})
-  const negotiated = negotiation(schema)
+  const { operation, schemas, validator, openStreams, bounds } = parts
+  const negotiated = negotiation(operation.schema)
   const splitPath = pathTexts(operation.parameters)
+  const body = requestBody(operation, validator, bounds)
+  const isStreamed = mayStream(operation.schema)
   return {
     onRequest: [
       authenticate(parts), // 401, 403, 429
       ...(negotiated === undefined ? [] : [inOrder([negotiated.check])]), // 406
-      ...(isRequired === undefined ? [] : [inOrder([checkMediaType({ mediaTypes, isRequired }), sendContinue])]), // 415
+      ...bodySteps(operation, body), // 415
     ],
-    // http/json-body.ts reads the body: 413, 503, 400
+    // http/whole-body.ts reads the body, unless the handler does: 413, 503, 400
     ...(splitPath !== undefined && { preValidation: splitPath }),
-    validatorCompiler: partValidatorCompiler(operation, validator), // 400
-    ...(mayStream(schema) && { preHandler: openStreams }),
-    handler: handle(parts, handlerInput(operation, validator), responseSender(operation, validator)),
+    validatorCompiler: partValidatorCompiler(operation, validator, body), // 400
+    ...((isStreamed || body?.open !== undefined) && {
+      preHandler: [openStreams(isStreamed), ...(body?.open === undefined ? [] : [body.open])],
+    }),
+    handler: handle(parts, handlerInput(operation, validator, body), responseSender(operation, validator)),
     serializerCompiler: replySerializerCompiler(schemas, validator), // 500
   }
 }
@@ -109,7 +111,7 @@ function authenticate({ operation: { operationId, security }, verifiers, conclud
 }
 
 function handle(
-  { operation, handler: given, run, memory }: OperationParts,
+  { operation, handler: given, run, bounds: { memory } }: OperationParts,
   inputOf: (request: FastifyRequest) => unknown,
   send: ReturnType<typeof responseSender>,
 ) {
@@ -117,7 +119,7 @@ function handle(
   const fail = (reply: FastifyReply, thrown: unknown): void => {
     reply.send(thrown instanceof Error ? thrown : new Error('what was thrown is no error', { cause: thrown }))
   }
-  const answer = (reply: FastifyReply, error: unknown, outcome?: Outcome): void => {
+  const answer: SendAnswer = (reply, error, outcome) => {
     try {
       if (outcome === undefined) {
         abortStream(reply.request.raw)
@@ -129,6 +131,7 @@ function handle(
       fail(reply, thrown)
     }
   }
+  const respond = afterUpload(operation.schema, answer)
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
@@ -139,8 +142,8 @@ function handle(
       (error, outcome) => {
         // An answer that is written once all that came is read costs a fifth less than one between two reads; but until
         // it is written, the body stays in memory.
-        if (bytes < smallBody) setImmediate(answer, reply, error, outcome)
-        else answer(reply, error, outcome)
+        if (bytes < smallBody) setImmediate(respond, reply, error, outcome)
+        else respond(reply, error, outcome)
       },
     )
   }

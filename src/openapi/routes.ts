@@ -50,6 +50,22 @@ export type ParameterText = TextValue & {
   segment?: { fromEnd: number; prefix: string }
 }
 
+/** A property of a form (OpenAPI 3.1 section 4.8.15). One of multipart/form-data is a part, or one part for each item. */
+export type FormField = TextValue & {
+  /** What multipart/form-data says of each part. */
+  part?: {
+    /** Its bytes are for the handler to read. */
+    isFile?: true
+    isItem?: true
+    /** The media types that it may have, where the document names some. */
+    mediaTypes?: string[]
+    schema: Schema
+  }
+}
+
+/** How a form is read: its properties, and the types of those that its schema does not name. */
+export type Form = { fields: FormField[]; otherTypes: string[] }
+
 /** A response header that a handler gives (OpenAPI 3.1 section 4.8.21). */
 export type ReplyHeader = { name: string; isRequired: boolean; explode: boolean }
 
@@ -73,6 +89,8 @@ export type Operation = {
   /** Present for an operation with a body. */
   bodyRequired?: boolean
   parameters: ParameterText[]
+  /** How its forms are read, by media type, where its body may be one. */
+  forms?: Record<string, Form>
   /** The headers that its handler gives, by status as `schema.response` has it, where there are any. */
   replyHeaders?: Record<string, ReplyHeader[]>
   schema: RouteSchema

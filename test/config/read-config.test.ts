@@ -42,6 +42,8 @@ t.test('every variable', async (t) => {
     CORS_ORIGINS: 'https://app.example, http://localhost:8080,http://[::1]:8080',
     BODY_LIMIT: '1024',
     BODY_MEMORY_LIMIT: '2',
+    UPLOAD_LIMIT: '1099511627776',
+    FORM_FIELDS_LIMIT: '10',
     HEADERS_LIMIT: '2048',
     HEADERS_TIMEOUT: '1',
     REQUEST_TIMEOUT: '2',
@@ -77,6 +79,8 @@ t.test('every variable', async (t) => {
     limits: {
       body: 1024,
       bodyMemory: 2,
+      upload: 1_099_511_627_776,
+      formFields: 10,
       headers: 2048,
       headersTime: 1,
       requestTime: 2,

@@ -57,35 +57,42 @@ async function call(
   return { answer: second.answer, problem: next, byOwnExample: false }
 }
 
-type Sent = { answer: Answer; body: unknown }
+type Sent = { answer: Answer; contentType: string; body: string | undefined }
 
 /** Returns where the service and plain Ajv disagree on the body of a request. */
-function bodyProblem(endpoint: Endpoint, plain: PlainBodies, { answer, body }: Sent): string | undefined {
+function bodyProblem(endpoint: Endpoint, plain: PlainBodies, { answer, contentType, body }: Sent): string | undefined {
   const isRefused = answer.status === 400 && /"body[/ ]/.test(answer.body)
-  return isRefused === plain.isRequest(endpoint, body)
+  return isRefused === plain.isRequest(endpoint, contentType, body)
     ? `${answer.status}, other than plain Ajv has it: ${answer.body}`
     : undefined
 }
 
 async function send(document: Document, endpoint: Endpoint, origin: string): Promise<Sent> {
-  const { path, query, headers, body } = requestParts(document, endpoint)
+  const { path, query, headers, body: shown } = requestParts(document, endpoint)
   const target = query.length === 0 ? path : `${path}?${query.join('&')}`
+  const fields = headers.map((line) =>
+    withCredentials(document, endpoint, line)
+      .split(/: (.*)/s)
+      .slice(0, 2),
+  )
+  const { 'Content-Type': contentType = '', ...rest } = Object.fromEntries(fields) as Record<string, string>
+  const body = shown && sentBody(contentType, shown)
   const {
     status,
     headers: sent,
     body: text,
   } = await ask(origin + withCredentials(document, endpoint, target), {
     method: endpoint.method,
-    headers: Object.fromEntries(
-      headers.map((line) =>
-        withCredentials(document, endpoint, line)
-          .split(/: (.*)/s)
-          .slice(0, 2),
-      ),
-    ),
-    ...(body !== undefined && { body: JSON.stringify(body.value) }),
+    headers: { ...rest, ...(body !== undefined && { 'Content-Type': contentType }) },
+    ...(body !== undefined && { body }),
   })
-  return { answer: { status, contentType: sent['content-type'], body: text }, body: body?.value }
+  return { answer: { status, contentType: sent['content-type'], body: text }, contentType, body }
+}
+
+/** Returns the bytes of a body that is written for an editor, where "< ./name" stands for a file. */
+function sentBody(contentType: string, shown: string): string {
+  const text = shown.replaceAll(/^< \.\/.*$/gm, 'the bytes of a file')
+  return contentType.startsWith('multipart/') ? text.replaceAll('\n', '\r\n') : text
 }
 
 /** Returns a text of a request with credentials that are good for the verifiers of the mock. */

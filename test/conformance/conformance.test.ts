@@ -133,7 +133,7 @@ t.test('a reply that the document does not have is a problem', async (t) => {
   t.match(problemOf({ contentType: 'text/plain' }), /media type text\/plain/)
   t.match(problemOf({ status: 201 }), /^201 is not listed/)
   t.same(
-    [{ size: 1 }, {}].map((value) => plain.isRequest(endpoint, value)),
+    [{ size: 1 }, {}].map((value) => plain.isRequest(endpoint, 'application/json', JSON.stringify(value))),
     [true, false],
   )
 })

@@ -8,8 +8,8 @@ export type Answer = { status: number; contentType: string | undefined; body: st
 
 /** What a document in the form of OpenAPI 3.1 says of bodies, by plain Ajv. */
 export type PlainBodies = {
-  /** Returns whether the first media type of a request body has this value. */
-  isRequest(endpoint: Endpoint, value: unknown): boolean
+  /** Returns whether a request may have a body: JSON that its schema has, or one of another media type. */
+  isRequest(endpoint: Endpoint, contentType: string, body: string | undefined): boolean
   /** Returns in what an answer is not one of the operation, undefined where it is one. */
   problemOf(endpoint: Endpoint, answer: Answer): string | undefined
 }
@@ -38,10 +38,10 @@ export function plainBodies(document: Document): PlainBodies {
       : `${status}: ${ajv.errorsText(validate.errors)}`
   }
 
-  function isRequest({ requestBody }: Endpoint, value: unknown): boolean {
-    const [mediaType = ''] = Object.keys(requestBody?.content ?? {})
-    const validate = requestBody && json.test(mediaType) ? validatorOf(requestBody.pointer, mediaType) : undefined
-    return validate === undefined || validate(value)
+  function isRequest({ requestBody }: Endpoint, contentType: string, body: string | undefined): boolean {
+    if (requestBody === undefined || body === undefined || !json.test(contentType)) return true
+    const validate = validatorOf(requestBody.pointer, contentType)
+    return validate === undefined || validate(JSON.parse(body))
   }
 
   return { isRequest, problemOf }

@@ -212,8 +212,8 @@ t.test('a start is refused that names what does not match', async (t) => {
     ['no operationId', post({ responses: { 204: {} } }), /operation postAByBC has no handler/],
     [
       'media type',
-      post({ operationId: 'a', requestBody: { content: { 'text/plain': {} } } }),
-      /requestBody\/content: text\/plain is not read, only JSON is/,
+      post({ operationId: 'a', requestBody: { content: { 'multipart/mixed': {} } } }),
+      /requestBody\/content: multipart\/mixed is not read; use multipart\/form-data/,
     ],
     [
       'twice',

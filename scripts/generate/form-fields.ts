@@ -1,0 +1,91 @@
+import { requestKindOf } from '../../src/openapi/request-media.ts'
+import type { Form, FormField } from '../../src/openapi/routes.ts'
+import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
+import { isFile } from './file-schemas.ts'
+import { branches } from './int64-replies.ts'
+import type { Document, Encoding, MediaType } from './openapi-document.ts'
+import { textValue } from './parameter-texts.ts'
+import { otherTypes, propertyNames } from './property-types.ts'
+import { describing, typesOf } from './schema-types.ts'
+import type { Node } from './walk-document.ts'
+
+/** A property of a form as a document describes it. */
+export type FormProperty = { name: string; schema: Schema; encoding: Encoding }
+
+/** Returns the properties that the schema of a form names, at any place that describes the form. */
+export function formProperties(document: Document, { schema = true, encoding = {} }: MediaType): FormProperty[] {
+  const parts = describing(document, [schema], branches)
+  return propertyNames(document, schema).map((name) => {
+    const [first = true, ...more] = parts.flatMap((part) => ownSchema(part, name))
+    return {
+      name,
+      // Which of them counts is known once the form is there as a whole.
+      schema: more.length === 0 ? first : { anyOf: [first, ...more] },
+      encoding: Object.hasOwn(encoding, name) ? (encoding[name] as Encoding) : {},
+    }
+  })
+}
+
+const ownSchema = ({ properties }: Node, name: string): Schema[] =>
+  Object.hasOwn(Object(properties), name) ? [(properties as Record<string, Schema>)[name] as Schema] : []
+
+/** Returns how a form is read: `read` makes a schema one of the service. */
+export function formOf(
+  document: Document,
+  mediaType: string,
+  media: MediaType,
+  read: (schema: Schema) => Schema = (schema) => schema,
+): Form {
+  const properties = formProperties(document, media)
+  const isMultipart = requestKindOf(mediaType) === 'multipart'
+  const fields = properties.map((property) =>
+    isMultipart ? partField(document, property, read) : queryField(document, property),
+  )
+  return { fields, otherTypes: [...new Set(otherTypes(document, media.schema).flat())] }
+}
+
+/** Returns whether a property is written in a style; without one its media type counts (OpenAPI 3.1 section 4.8.15.1). */
+export const isStyled = ({ style, explode, allowReserved }: Encoding): boolean =>
+  style !== undefined || explode !== undefined || allowReserved !== undefined
+
+/** Returns the media types of a property, where the document names some. */
+export const mediaTypesOf = ({ contentType }: Encoding): string[] =>
+  (contentType ?? '').split(',').flatMap((each) => each.trim().toLowerCase() || [])
+
+const isJson = (mediaTypes: string[]): boolean => mediaTypes.some((each) => requestKindOf(each) === 'json')
+
+function queryField(document: Document, { name, schema, encoding }: FormProperty): FormField {
+  const { style = 'form', explode } = encoding
+  const value = textValue(document, { name, schema, style, ...(explode !== undefined && { explode }) })
+  const mediaTypes = mediaTypesOf(encoding)
+  if (isStyled(encoding) || !(isJson(mediaTypes) || (mediaTypes.length === 0 && value.kind === 'object'))) return value
+  return { ...textValue(document, { name, style }), kind: 'json' }
+}
+
+function partField(document: Document, { name, schema, encoding }: FormProperty, read: (schema: Schema) => Schema) {
+  const { isItem, schema: each } = partSchema(document, schema)
+  const mediaTypes = mediaTypesOf(encoding)
+  const file = isFile(document, each, mediaTypes)
+  const { types } = typesOf(document, each)
+  const text = { ...textValue(document, { name, style: 'form' }), types }
+  const isObject = types.includes('object') || types.includes('array')
+  const field: FormField = {
+    ...text,
+    kind: !file && (isJson(mediaTypes) || (mediaTypes.length === 0 && isObject)) ? 'json' : 'scalar',
+    part: {
+      ...(file && { isFile: true }),
+      ...(isItem && { isItem: true }),
+      ...(mediaTypes.length > 0 && { mediaTypes }),
+      schema: file ? true : read(each),
+    },
+  }
+  return field
+}
+
+/** Returns what describes one part of a property: an array has a part for each item (OpenAPI 3.1 section 4.8.15.1). */
+export function partSchema(document: Document, schema: Schema): { isItem: boolean; schema: Schema } {
+  if (!typesOf(document, schema).types.includes('array')) return { isItem: false, schema }
+  const parts = describing(document, [schema], branches)
+  const [first = true, ...more] = parts.flatMap((part) => schemasIn(part, 'items'))
+  return { isItem: true, schema: more.length === 0 ? first : { anyOf: [first, ...more] } }
+}

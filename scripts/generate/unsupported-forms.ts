@@ -1,0 +1,113 @@
+import { requestKindOf } from '../../src/openapi/request-media.ts'
+import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
+import { holdsBytes, isFile } from './file-schemas.ts'
+import { type FormProperty, formProperties, isStyled, mediaTypesOf, partSchema } from './form-fields.ts'
+import { branches } from './int64-replies.ts'
+import { join } from './json-pointer.ts'
+import type { Document, Endpoint, MediaType, Parameter } from './openapi-document.ts'
+import { describing, typesOf } from './schema-types.ts'
+import { parameterProblems } from './unsupported-parameters.ts'
+
+/** Returns one line for each place of a form that could not be read as it says. `pointer` is that of its media type. */
+export function formProblems(document: Document, mediaType: string, media: MediaType, pointer: string): string[] {
+  const { types } = typesOf(document, media.schema)
+  if (types.some((type) => type !== 'object')) {
+    return [`${join(pointer, 'schema')}: a form is an object, of which each field is a property; describe it so`]
+  }
+  const properties = formProperties(document, media)
+  const isMultipart = requestKindOf(mediaType) === 'multipart'
+  const encodings = Object.entries(media.encoding ?? {})
+  return [
+    ...encodings.flatMap(([name, { headers }]) =>
+      isMultipart && headers !== undefined && Object.keys(headers).length > 0
+        ? [`${join(pointer, 'encoding', name, 'headers')}: headers of a part are not read; leave them out`]
+        : [],
+    ),
+    ...(isMultipart ? openProblems(document, media, pointer) : []),
+    ...properties.flatMap((property) =>
+      (isMultipart ? partProblems(document, property) : fieldProblems(document, property)).map(
+        (problem) => `${pointer}: property ${property.name}: ${problem}`,
+      ),
+    ),
+    ...(isMultipart ? [] : styleProblems(document, properties, pointer)),
+  ]
+}
+
+/** A handler is given the parts that the document names, each with its type. */
+function openProblems(document: Document, media: MediaType, pointer: string): string[] {
+  const parts = describing(document, [media.schema], branches)
+  const holders = ['additionalProperties', 'patternProperties', 'unevaluatedProperties']
+  const isOpen = parts.some((part) =>
+    holders.some((keyword) => schemasIn(part, keyword).some((one) => Object.keys(Object(one)).length > 0)),
+  )
+  if (isOpen) return [`${join(pointer, 'schema')}: parts of any name are not read; name each as a property`]
+  if (formProperties(document, media).length > 0) return []
+  return [`${join(pointer, 'schema')}: names no property, so that a handler would get nothing; name each part`]
+}
+
+/** Keywords by which a schema says more of a string than its type. */
+const textKeywords = ['minLength', 'maxLength', 'pattern', 'enum', 'const']
+
+function partProblems(document: Document, { schema, encoding }: FormProperty): string[] {
+  const { style = 'form', explode = true } = encoding
+  if (style !== 'form' || !explode) return ['a style is not read in multipart/form-data; use contentType']
+  const { schema: each } = partSchema(document, schema)
+  const mediaTypes = mediaTypesOf(encoding)
+  if (!isFile(document, each, mediaTypes)) return textProblems(document, each, mediaTypes)
+  const said = describing(document, [each], branches)
+  const { types } = typesOf(document, each)
+  return [
+    ...(types.some((type) => type !== 'string' && type !== 'null') ? ['a file has the type string; correct it'] : []),
+    ...textKeywords
+      .filter((keyword) => said.some((one) => Object.hasOwn(one, keyword)))
+      .map((keyword) => `${keyword} of a file is not checked; say it in the description`),
+  ]
+}
+
+function textProblems(document: Document, schema: Schema, mediaTypes: string[]): string[] {
+  const { types } = typesOf(document, schema)
+  const kinds = new Set(mediaTypes.map(requestKindOf))
+  const isComposed = types.includes('object') || types.includes('array')
+  if (kinds.has('form') || kinds.has('multipart') || kinds.size > 1) {
+    return [`the media types ${mediaTypes.join(', ')} are not read as one; use one of them`]
+  }
+  if (kinds.has('text') && isComposed) return [`${mediaTypes[0]} is a text; use application/json for an object`]
+  const others = types.filter((type) => type !== 'null')
+  if (kinds.size > 0 || !isComposed || others.every((type) => type === 'object' || type === 'array')) return []
+  return ['may be JSON or a text; name its contentType']
+}
+
+function fieldProblems(document: Document, { schema, encoding }: FormProperty): string[] {
+  const mediaTypes = mediaTypesOf(encoding)
+  const kinds = new Set(mediaTypes.map(requestKindOf))
+  if (holdsBytes(document, schema) && mediaTypes.length === 0) {
+    return ['a file is not read here; use multipart/form-data, or base64 with contentEncoding']
+  }
+  if (isStyled(encoding) || kinds.size === 0) return []
+  if (kinds.size > 1 || kinds.has('bytes') || kinds.has('form') || kinds.has('multipart')) {
+    return [`${mediaTypes.join(', ')} is not read here; use application/json, text/plain or multipart/form-data`]
+  }
+  const { types } = typesOf(document, schema)
+  const isText = kinds.has('text') && (types.includes('object') || types.includes('array'))
+  return isText ? [`${mediaTypes[0]} is a text; use application/json for an object`] : []
+}
+
+/** A field is written as a parameter of a query is, unless it has a media type. */
+function styleProblems(document: Document, properties: FormProperty[], pointer: string): string[] {
+  const styled = properties
+    .filter(({ encoding }) => mediaTypesOf(encoding).length === 0 || isStyled(encoding))
+    .filter(({ schema, encoding }) => isStyled(encoding) || !typesOf(document, schema).types.includes('object'))
+  const parameters = styled.map(({ name, schema, encoding: { style, explode } }) => ({
+    name,
+    in: 'query' as Parameter['in'],
+    schema,
+    pointer,
+    ...(style !== undefined && { style }),
+    ...(explode !== undefined && { explode }),
+  }))
+  return parameterProblems(document, { path: '/', parameters, security: [] } as unknown as Endpoint).map((line) =>
+    line
+      .replace(`${pointer}: parameter `, `${pointer}: property `)
+      .replace('describe it by content with application/json', 'give it the contentType application/json in encoding'),
+  )
+}

@@ -1,0 +1,56 @@
+import { stringifyJson } from '../json/stringify-json.ts'
+import type { ParameterStyle } from './call-styles.ts'
+import { pairText, parameterPairs } from './parameter-pairs.ts'
+
+/** How the fields of forms are written, where their values do not say it, by the kind of form and by name. */
+export type FieldStyles = Partial<Record<string, Record<string, ParameterStyle>>>
+
+/** A body as `fetch` takes it; without a type where `fetch` names it. */
+export type SentBody = { body: NonNullable<RequestInit['body']> | null; contentType?: string }
+
+/**
+ * Returns the body of a call in a media type, by default JSON: a value as JSON, an object as a form, and texts and bytes as
+ * they are.
+ */
+export function sentBody(body: unknown, contentType = 'application/json', styles: FieldStyles = {}): SentBody {
+  if (body === undefined) return { body: null }
+  const essence = contentType.replace(/[ \t]*;.*$/s, '').toLowerCase()
+  // RFC 6839 section 3.1.
+  if (/[/+]json$/.test(essence)) return { body: stringifyJson(body) as string, contentType }
+  if (essence === 'multipart/form-data') return { body: partsOf(body as object, styles.multipart) }
+  if (essence !== 'application/x-www-form-urlencoded')
+    return { body: body as Exclude<SentBody['body'], null>, contentType }
+  return {
+    body: fieldsOf(body as object, styles.form)
+      .map(pairText)
+      .join('&'),
+    contentType,
+  }
+}
+
+const fieldsOf = (form: object, styles: Record<string, ParameterStyle> = {}) =>
+  membersOf(form).flatMap(([name, value]) => {
+    const style = Object.hasOwn(styles, name) ? styles[name] : { isJson: isObject(value) }
+    return parameterPairs({ ...style, in: 'query', name }, value, (problem) => {
+      throw new TypeError(`body/${name}: ${problem}`)
+    })
+  })
+
+function partsOf(form: object, styles: Record<string, ParameterStyle> = {}): FormData {
+  const data = new FormData()
+  for (const [name, value] of membersOf(form)) {
+    const isJson = Object.hasOwn(styles, name) && styles[name]?.isJson
+    for (const item of [value].flat()) {
+      if (item instanceof Blob) data.append(name, item)
+      else if (isJson || isObject(item)) data.append(name, jsonPart(item))
+      else data.append(name, item === null ? '' : String(item))
+    }
+  }
+  return data
+}
+
+const jsonPart = (value: unknown): Blob => new Blob([String(stringifyJson(value))], { type: 'application/json' })
+
+const membersOf = (form: object) => Object.entries(form).filter(([, value]) => value !== undefined)
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)

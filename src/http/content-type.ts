@@ -1,0 +1,30 @@
+/** A Content-Type (RFC 9110 section 8.3): its media type in lower case, and its parameters by their names in lower case. */
+export type ContentType = { essence: string; parameters: Map<string, string> }
+
+const essenceGrammar = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+/
+
+/** One parameter at a time, so that no text takes more than one look at each character. */
+const parameterGrammar = /[ \t]*;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\[\t -~])*)"))?/y
+
+/** Characters: no media type needs more, and each parameter costs a microsecond. */
+const maxLength = 1_000
+
+/** Returns a media type with its parameters; undefined for a text that is none, is long, or has a parameter twice. */
+export function parseContentType(text: string): ContentType | undefined {
+  const [essence] = text.length > maxLength ? [] : (essenceGrammar.exec(text) ?? [])
+  if (essence === undefined) return undefined
+  const parameters = new Map<string, string>()
+  const rest = text.slice(essence.length)
+  let end = 0
+  parameterGrammar.lastIndex = 0
+  for (;;) {
+    const [, name, token, quoted] = parameterGrammar.exec(rest) ?? []
+    if (parameterGrammar.lastIndex === 0) break
+    end = parameterGrammar.lastIndex
+    if (name === undefined) continue
+    const key = name.toLowerCase()
+    if (parameters.has(key)) return undefined
+    parameters.set(key, token ?? (quoted as string).replace(/\\(.)/g, '$1'))
+  }
+  return /^[ \t]*$/.test(rest.slice(end)) ? { essence: essence.toLowerCase(), parameters } : undefined
+}

@@ -1,0 +1,121 @@
+import { Dicer } from '@fastify/busboy'
+import { ContractError } from './errors.ts'
+import { type PartHead, type PartLines, readPartHead } from './part-head.ts'
+import { type ByteSource, tapStream } from './tapped-stream.ts'
+import { tooManyFields } from './text-body.ts'
+
+/** A part of a form, in the order of the form. Its bytes end when the next part is asked for. */
+export type Part = PartHead & { bytes: ByteSource }
+
+/** Bytes and lines of the head of a part; browsers send two lines. */
+const maxHeaderSize = 4_096
+const maxHeaderPairs = 16
+
+/** Returns the error of a body that is no form of parts. */
+const notMultipart = (problem: string): ContractError =>
+  new ContractError('invalid', `body is not multipart/form-data: ${problem}`)
+
+/** Returns the boundary between the parts (RFC 2046 section 5.1.1). Throws a ContractError for a Content-Type without one. */
+export function boundaryOf(parameters: Map<string, string>): string {
+  const boundary = parameters.get('boundary') ?? ''
+  if (/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) return boundary
+  throw notMultipart('the Content-Type has no boundary of 1 to 70 characters')
+}
+
+/**
+ * Returns the parts of a form as its bytes arrive: no more of them is read than its reader takes, beside what one chunk
+ * holds. Throws a ContractError for a malformed form, for one with more than `limit` parts, and the error of its bytes.
+ */
+export async function* readParts(source: ByteSource, boundary: string, limit: number): AsyncGenerator<Part> {
+  const found: Part[] = []
+  let latest: Part | undefined
+  let isOver = false
+  let failure: Error | undefined
+  let wake = () => {}
+  const fail = (error: Error) => {
+    failure ??= error
+    for (const { bytes } of latest === undefined ? found : [latest, ...found]) bytes.destroy(failure)
+    wake()
+  }
+  const add = (part: Part) => {
+    found.push(part)
+    wake()
+  }
+  const end = () => {
+    isOver = true
+    wake()
+  }
+  source.once('error', fail)
+  feed(source, parserOf(boundary, limit, { add, fail, end }), () => failure !== undefined).catch(fail)
+  try {
+    for (;;) {
+      while (found.length === 0 && failure === undefined && !isOver) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      if (failure !== undefined) throw failure
+      latest = found.shift()
+      if (latest === undefined) return
+      yield latest
+      latest.bytes.destroy()
+    }
+  } finally {
+    // What its reader has left is not parsed.
+    failure ??= new Error('the parts are read no further')
+    source.off('error', fail)
+    latest?.bytes.destroy()
+  }
+}
+
+/** Gives bytes to a parser, each chunk when the one before has been taken. */
+async function feed(source: ByteSource, parser: Dicer, hasFailed: () => boolean): Promise<void> {
+  for await (const chunk of source) {
+    if (hasFailed()) return
+    // What follows the last boundary is ignored (RFC 2046 section 5.1.1).
+    if (parser.writable) await new Promise<void>((resolve) => parser.write(chunk, () => resolve()))
+  }
+  parser.end()
+}
+
+type Parsing = { add(part: Part): void; fail(error: Error): void; end(): void }
+
+/** Returns what parses a form. It passes over what it cannot read, so each head is checked here. */
+function parserOf(boundary: string, limit: number, { add, fail, end }: Parsing): Dicer {
+  const parser = new Dicer({ boundary, maxHeaderPairs, maxHeaderSize } as ConstructorParameters<typeof Dicer>[0])
+  let count = 0
+  let isHeadOpen = false
+  const checkHead = () => {
+    if (isHeadOpen) fail(notMultipart('the headers of a part have no end'))
+  }
+  parser.on('part', (part) => {
+    part.on('error', ignore)
+    checkHead()
+    isHeadOpen = true
+    if (++count > limit) fail(tooManyFields(limit))
+    part.on('header', (given) => {
+      const lines = given as PartLines
+      isHeadOpen = false
+      const head = isCut(lines) ? 'the headers of a part are too large' : readPartHead(lines)
+      if (typeof head === 'string') fail(notMultipart(head))
+      else add({ ...head, bytes: tapStream(part, { leave: () => part.resume() }) })
+    })
+  })
+  parser.on('error', () => fail(notMultipart('its last boundary is missing')))
+  parser.on('finish', () => {
+    checkHead()
+    end()
+  })
+  return parser
+}
+
+const ignore = () => {}
+
+/** The parser drops what is beyond its limits in silence. */
+function isCut(lines: PartLines): boolean {
+  const pairs = Object.entries(lines).flatMap(([name, values = []]) =>
+    values.map((value) => name.length + value.length),
+  )
+  const size = pairs.reduce((sum, length) => sum + length + ': \r\n'.length, 0)
+  return pairs.length >= maxHeaderPairs || size >= maxHeaderSize
+}

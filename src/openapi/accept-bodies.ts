@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify'
+import { parseJsonBody } from '../http/json-body.ts'
+import { contentLength } from '../http/request-head.ts'
+import { formParser, parseText } from '../http/text-body.ts'
+import { bodyTooLarge } from '../http/upload.ts'
+import { type BodyReader, type ParseBody, wholeBodyReader } from '../http/whole-body.ts'
+import { essenceOf, isRange } from './media-types.ts'
+import { type BodyBounds, isUpload } from './request-body.ts'
+import { requestKindOf } from './request-media.ts'
+import type { Operation } from './routes.ts'
+
+/** Makes the bodies of operations the only ones that an app reads: whole, or nothing of one that its handler reads. */
+export function acceptBodies(app: FastifyInstance, operations: Operation[], bounds: BodyBounds): void {
+  const { body: limit, headers: headersLimit, memory, uploads } = bounds
+  const mediaTypes = operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {}))
+  const hasRange = mediaTypes.some(isRange)
+  const leave: BodyReader = ({ headers }, _payload, done) =>
+    done(contentLength(headers) > uploads.bytes ? bodyTooLarge() : null)
+  const whole = (parse: ParseBody): BodyReader => {
+    const read = wholeBodyReader(parse, { limit, headersLimit, memory })
+    // Where one operation takes a range, its handler reads what others have parsed.
+    return hasRange ? (request, payload, done) => (isUpload(request.raw) ? leave : read)(request, payload, done) : read
+  }
+  const readers = {
+    json: whole(parseJsonBody),
+    text: whole(parseText),
+    form: whole(formParser(uploads.fields)),
+    multipart: leave,
+    bytes: leave,
+  }
+  app.removeAllContentTypeParsers()
+  for (const essence of new Set(mediaTypes.filter((each) => !isRange(each)).map(essenceOf))) {
+    app.addContentTypeParser(essence, readers[requestKindOf(essence)])
+  }
+  if (hasRange) app.addContentTypeParser('*', leave)
+}

@@ -1,0 +1,37 @@
+import { decodeText } from '../http/query-string.ts'
+import type { FormTexts } from '../http/text-body.ts'
+import type { JsonDocument } from '../json/json-document.ts'
+import type { Form, FormField } from './routes.ts'
+import { setMember, setScalar } from './text-scalars.ts'
+import { textReader } from './text-values.ts'
+
+/** Returns what reads a form as its fields say, as `parseJson` reads a text. It throws a ContractError for other texts. */
+export function formReader({ fields, otherTypes }: Form): (form: FormTexts) => JsonDocument {
+  const read = textReader(fields, { part: 'body', decode: decodeText })
+  const isField = fieldFinder(fields)
+  return ({ texts, length }) => {
+    const document = read(texts)
+    document.length = length
+    for (const [name, given] of Object.entries(texts)) {
+      if (name !== '' && !isField(name)) setOther(document, name, given, otherTypes)
+    }
+    return document
+  }
+}
+
+/** Sets a property that the document does not name: its schema says whether there may be any. */
+export function setOther(document: JsonDocument, name: string, given: string[], types: string[]): void {
+  const holder = document.value as object
+  const [first = '', ...more] = given.map(decodeText)
+  if (more.length === 0) setScalar(document, holder, name, first, types)
+  else setMember(holder, name, [first, ...more])
+}
+
+/** Returns what tells whether a name of a form is that of a field, or of a property of one that stands apart. */
+function fieldFinder(fields: FormField[]): (name: string) => boolean {
+  const isApart = ({ kind, style, explode }: FormField) => kind === 'object' && style === 'form' && explode
+  const names = new Set(fields.flatMap((field) => (isApart(field) ? Object.keys(field.properties ?? {}) : [field.key])))
+  const prefixes = fields.filter(({ style }) => style === 'deepObject').map(({ key }) => `${key}[`)
+  const takesAll = fields.some((field) => field.takesAll)
+  return (name) => takesAll || names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+}

@@ -1,0 +1,114 @@
+import type { ContentType } from '../http/content-type.ts'
+import { ContractError } from '../http/errors.ts'
+import { boundaryOf, type Part, readParts } from '../http/multipart.ts'
+import type { ByteSource } from '../http/tapped-stream.ts'
+import { textOf } from '../http/text-body.ts'
+import type { JsonDocument } from '../json/json-document.ts'
+import { holds, isRange } from './media-types.ts'
+import { type FieldLimits, fieldCollector, moveMember } from './part-fields.ts'
+import type { Form, FormField } from './routes.ts'
+import type { Schema } from './schema-keywords.ts'
+import { setMember } from './text-scalars.ts'
+import { textReader } from './text-values.ts'
+import type { Validator } from './validator.ts'
+
+/** A part as its handler gets it: a value, or a file whose bytes arrive as the handler reads them. */
+export type FormPart =
+  | { name: string; value: unknown }
+  | { name: string; filename: string | undefined; contentType: string; stream: ByteSource }
+
+/** A form that arrives; `over` resolves when its handler should hold none of it. */
+type Arriving = { stream: ByteSource; over: Promise<void> }
+
+type PartField = FormField & { part: NonNullable<FormField['part']>; valueOf(text: string): [JsonDocument, unknown] }
+
+/**
+ * Returns what reads a form of parts, one after the other: each is validated as its property when it has come, and the
+ * form as a whole behind the last one, since only then nothing more can come. A file counts as an empty text there.
+ * Parts that the document does not name are passed over. What is wrong is thrown as a ContractError.
+ */
+export function multipartReader(
+  { fields }: Form,
+  schema: Schema,
+  validator: Validator,
+  limits: FieldLimits & { fields: number },
+): (form: Arriving, contentType: ContentType) => AsyncGenerator<FormPart> {
+  const byName = new Map(fields.map((field) => [field.name, partField(field, validator)]))
+  const validate = validator.request(schema, 'body')
+  return ({ stream, over }, { parameters }) => read(stream, boundaryOf(parameters), over)
+
+  async function* read(stream: ByteSource, boundary: string, over: Promise<void>): AsyncGenerator<FormPart> {
+    const collect = fieldCollector(limits, over)
+    const whole = { value: {}, length: 0 }
+    for await (const part of readParts(stream, boundary, limits.fields)) {
+      const { name } = part
+      const field = byName.get(name)
+      if (field === undefined) {
+        setMember(whole.value, name, '')
+        continue
+      }
+      checkMediaType(part, field)
+      if (field.part.isFile) {
+        add(whole, field, { value: { [name]: '' } })
+        yield { name, filename: part.filename, contentType: essenceOf(part), stream: part.bytes }
+        continue
+      }
+      const text = textOf(await collect(part.bytes), `body/${name}`)
+      whole.length += text.length
+      const [sent, value] = field.valueOf(text)
+      add(whole, field, sent)
+      yield { name, value }
+    }
+    const result = validate(whole)
+    if ('error' in result) throw result.error
+  }
+}
+
+/** RFC 7578 section 4.4: a part that names no media type is text. */
+const essenceOf = ({ contentType }: Part): string => contentType?.essence ?? 'text/plain'
+
+function partField(field: FormField, validator: Validator): PartField {
+  const { name } = field
+  const part = field.part as PartField['part']
+  // Not encoded, unlike the texts of a form in a query's syntax.
+  const read = textReader([field], { part: 'body', decode: (text) => text })
+  const validate = validator.request(part.schema, `body/${name}`)
+  return {
+    ...field,
+    part,
+    valueOf(text) {
+      const given = () => read({ [field.key]: [text] })
+      const document: JsonDocument = { value: undefined, length: text.length }
+      moveMember(given(), name, document, document, 'value')
+      const result = validate(document)
+      if ('error' in result) throw result.error
+      return [given(), result.value]
+    },
+  }
+}
+
+/** Adds a part to what is known of the form. */
+function add(whole: JsonDocument, { name, part }: PartField, sent: JsonDocument): void {
+  const holder = whole.value as Record<string, unknown[]>
+  const isKnown = Object.hasOwn(holder, name)
+  if (!part.isItem) {
+    if (isKnown) throw new ContractError('invalid', `body/${name} must be given once`)
+    moveMember(sent, name, whole, holder, name)
+    return
+  }
+  if (!isKnown) setMember(holder, name, [])
+  const items = holder[name] as unknown[]
+  moveMember(sent, name, whole, items, items.length)
+}
+
+/** Refuses a part of another media type than the document names, and text that is not UTF-8. */
+function checkMediaType({ name, contentType }: Part, { part: { isFile, mediaTypes } }: PartField): void {
+  const charset = contentType?.parameters.get('charset') ?? 'utf-8'
+  if (!isFile && !/^(?:utf-8|us-ascii)$/i.test(charset)) {
+    throw new ContractError('unsupportedMediaType', `body/${name} must have no charset but utf-8`)
+  }
+  if (mediaTypes === undefined || (contentType === undefined && !isFile)) return
+  const given = contentType?.essence ?? 'text/plain'
+  if (mediaTypes.some((one) => (isRange(one) ? holds(one, given) : one === given))) return
+  throw new ContractError('unsupportedMediaType', `body/${name} must have the media type ${mediaTypes.join(' or ')}`)
+}

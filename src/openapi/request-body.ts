@@ -1,0 +1,130 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { noteBodyLimit } from '../http/header-limit.ts'
+import { checkMediaType, sendContinue } from '../http/media-type.ts'
+import type { BodyMemory } from '../http/read-body.ts'
+import { type Hook, inOrder, type Step } from '../http/request-guards.ts'
+import { openUpload, type UploadLimits, uploadOf } from '../http/upload.ts'
+import type { JsonDocument } from '../json/json-document.ts'
+import { formReader } from './form-body.ts'
+import { isRange } from './media-types.ts'
+import { multipartReader } from './multipart-body.ts'
+import { bodyTypeFinder, type GivenType, isPlainJson, isUploaded, mayUpload } from './request-media.ts'
+import type { Content, Form, Operation } from './routes.ts'
+import type { Validator } from './validator.ts'
+
+/** What a handler gets of the body of a request: its media type, too, where there may be several. */
+export type GivenBody = { body: unknown; contentType?: string | undefined }
+
+/** What bounds bodies, beside the memory of all: `body` is bytes of one that is read whole. */
+export type BodyBounds = { body: number; headers: number; uploads: UploadLimits; memory: BodyMemory }
+
+/** How the body of an operation is read. */
+export type RequestBody = {
+  /** Refuse a body before it is read: 415. */
+  steps: Step[]
+  /** Whether `valueOf` validates the body: Fastify finds no schema by a media type with parameters, or by a range. */
+  isValidated: boolean
+  /** Opens a body that the handler reads; undefined where it reads none. */
+  open: Hook | undefined
+  /** Returns the body for the handler; throws the ContractError of one that breaks its schema. */
+  valueOf(request: FastifyRequest): GivenBody
+}
+
+const key = Symbol('body type')
+
+type Typed = IncomingMessage & { [key]?: GivenType | undefined }
+
+/** Returns whether the handler of a request reads its body itself, as the steps of its operation have found. */
+export const isUpload = (request: Typed): boolean => request[key] !== undefined && isUploaded(request[key].mediaType)
+
+/** Returns how the body of an operation is read; undefined where it has none, or where that is JSON of one media type. */
+export function requestBody(operation: Operation, validator: Validator, bounds: BodyBounds): RequestBody | undefined {
+  const { schema, bodyRequired: isRequired, forms = {} } = operation
+  const content = schema.body?.content ?? {}
+  const mediaTypes = Object.keys(content)
+  const areSeveral = mediaTypes.length > 1 || mediaTypes.some(isRange)
+  if (isRequired === undefined || (!areSeveral && mediaTypes.every(isPlainJson))) return undefined
+  if (mediaTypes.every(isPlainJson)) {
+    const contentTypeOf = (request: FastifyRequest) => (request.body === undefined ? undefined : request.mediaType)
+    return {
+      steps: [checkMediaType({ mediaTypes, isRequired }), sendContinue],
+      isValidated: false,
+      open: undefined,
+      valueOf: (request) => ({ body: request.body, contentType: contentTypeOf(request) }),
+    }
+  }
+  const find = bodyTypeFinder(mediaTypes)
+  const readers = bodyReaders(content, forms, validator, bounds)
+  return {
+    steps: [
+      checkMediaType({
+        mediaTypes,
+        isRequired,
+        takes(given, request: Typed) {
+          request[key] = find(given)
+          if (isUpload(request)) noteBodyLimit(request, bounds.uploads.bytes)
+          return request[key] !== undefined
+        },
+      }),
+      (request, reply) => (isUpload(request.raw) ? undefined : sendContinue(request, reply)),
+    ],
+    isValidated: true,
+    open: mayUpload(schema) ? openBody(bounds) : undefined,
+    valueOf(request) {
+      const given = (request.raw as Typed)[key]
+      if (given === undefined) return areSeveral ? { body: undefined, contentType: undefined } : { body: undefined }
+      const body = (readers[given.mediaType] as Reader)(request, given)
+      return areSeveral ? { body, contentType: nameOf(given) } : { body }
+    },
+  }
+}
+
+/** Of a range a handler is told the media type that was sent. */
+const nameOf = ({ mediaType, contentType }: GivenType): string => (isRange(mediaType) ? contentType.essence : mediaType)
+
+const openBody =
+  ({ uploads, headers }: BodyBounds): Hook =>
+  ({ raw }, reply, done) => {
+    if (isUpload(raw)) openUpload(raw, reply.raw, { limit: uploads.bytes, headersLimit: headers })
+    done()
+  }
+
+/** Returns the hook that refuses bodies of an operation before they are read, none where it has no body. */
+export function bodySteps({ schema, bodyRequired: isRequired }: Operation, body: RequestBody | undefined): Hook[] {
+  if (isRequired === undefined) return []
+  const mediaTypes = Object.keys(schema.body?.content ?? {})
+  return [inOrder(body?.steps ?? [checkMediaType({ mediaTypes, isRequired }), sendContinue])]
+}
+
+type Reader = (request: FastifyRequest, given: GivenType) => unknown
+
+function bodyReaders(
+  content: Content,
+  forms: Record<string, Form>,
+  validator: Validator,
+  { body: bytes, memory, uploads }: BodyBounds,
+): Record<string, Reader> {
+  const readers = Object.entries(content).map(([mediaType, { schema }]): [string, Reader] => {
+    const form = forms[mediaType]
+    if (form === undefined) {
+      if (isUploaded(mediaType)) return [mediaType, ({ raw }) => uploadOf(raw).stream]
+      const validate = validator.request(schema, 'body')
+      return [mediaType, ({ body }) => valueOrThrow(validate(body as JsonDocument))]
+    }
+    if (!isUploaded(mediaType)) {
+      const read = formReader(form)
+      const validate = validator.request(schema, 'body')
+      return [mediaType, ({ body }) => valueOrThrow(validate(read(body as never)))]
+    }
+    const read = multipartReader(form, schema, validator, { bytes, memory, fields: uploads.fields })
+    return [mediaType, ({ raw }, { contentType }) => read(uploadOf(raw), contentType)]
+  })
+  return Object.fromEntries(readers)
+}
+
+/** Returns the value of a part of a request, or throws its ContractError. */
+export function valueOrThrow(result: { value: unknown } | { error: Error }): unknown {
+  if ('error' in result) throw result.error
+  return result.value
+}

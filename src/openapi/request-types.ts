@@ -1,0 +1,77 @@
+import type { ByteSource } from '../http/tapped-stream.ts'
+import type { IsUnion, Json, Text } from './reply-types.ts'
+
+/** The body of a request; with `contentType` where its operation takes several media types, or a range of them. */
+export type InputBody<Operation> = Operation extends { requestBody: infer Body }
+  ? Given<Body>
+  : Operation extends { requestBody?: infer Body }
+    ? [NonNullable<Body>] extends [never]
+      ? { body: undefined }
+      : Given<NonNullable<Body>> | Absent<NonNullable<Body>>
+    : { body: undefined }
+
+/** Where a handler reads the body itself: aborts when the client is gone or the handler's time is over. */
+export type Uploaded<Operation> = Operation extends { requestBody?: infer Body }
+  ? [Upload<MediaTypes<NonNullable<Body>>>] extends [never]
+    ? unknown
+    : { signal: AbortSignal }
+  : unknown
+
+type Given<Body> = Body extends { content: infer Media }
+  ? { [Type in keyof Media]: Typed<Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
+  : { body: undefined }
+
+type Absent<Body> = true extends IsUnion<MediaTypes<Body>> | IsRange<MediaTypes<Body>>
+  ? { contentType: undefined; body: undefined }
+  : { body: undefined }
+
+type Typed<Type, Value, IsOneOfSeveral> =
+  true extends IsRange<Type>
+    ? { contentType: string; body: ByteSource }
+    : IsOneOfSeveral extends true
+      ? { contentType: Type; body: Body<Type, Value> }
+      : { body: Body<Type, Value> }
+
+/** What a handler gets of a body of a media type: requestKindOf of request-media.ts has the same at run time. */
+type Body<Type, Value> =
+  Lowercase<Type & string> extends Json | Essence<'application/x-www-form-urlencoded'>
+    ? Value
+    : Lowercase<Type & string> extends Essence<'multipart/form-data'>
+      ? FormParts<Value>
+      : Lowercase<Type & string> extends Streamed
+        ? ByteSource
+        : Lowercase<Type & string> extends Text
+          ? Value extends string
+            ? Value
+            : string
+          : ByteSource
+
+/** Media types of texts that go on and on. */
+type Streamed = Essence<'text/event-stream'>
+
+type Essence<Name extends string> = Name | `${Name};${string}` | `${Name} ;${string}`
+
+type IsRange<Type> = Type extends `${string}*${string}` ? true : false
+
+type Upload<Type> = Type extends string
+  ? true extends IsRange<Type>
+    ? Type
+    : Body<Type, string> extends string
+      ? never
+      : Type
+  : never
+
+type MediaTypes<Body> = Body extends { content: infer Media } ? keyof Media : never
+
+/**
+ * The parts of a form in the order in which they are sent. Asking for the next part ends the stream of the one before.
+ * Whether each required part was sent is known at the end: the iteration throws the refusal of a form that is not valid,
+ * so nothing counts before it has ended.
+ */
+export type FormParts<Properties> = AsyncIterable<
+  { [Name in keyof Properties]-?: PartOf<Name, NonNullable<Properties[Name]>> }[keyof Properties]
+>
+
+type PartOf<Name, Value> = [Value] extends [Blob | Blob[]]
+  ? { name: Name; filename: string | undefined; contentType: string; stream: ByteSource }
+  : { name: Name; value: Value extends (infer Item)[] ? Item : Value }

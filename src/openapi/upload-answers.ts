@@ -1,0 +1,21 @@
+import type { FastifyReply } from 'fastify'
+import { closeUnread, uploadFailure } from '../http/upload.ts'
+import { mayUpload } from './request-media.ts'
+import type { RouteSchema } from './routes.ts'
+import type { Outcome } from './send-response.ts'
+
+/** Answers a request with the outcome of its handler, or with an error. */
+export type SendAnswer = (reply: FastifyReply, error: unknown, outcome?: Outcome) => void
+
+/**
+ * Returns what answers the requests of an operation, where its handler may have read the body: why that failed tells more
+ * than what the handler threw.
+ */
+export function afterUpload(schema: RouteSchema, answer: SendAnswer): SendAnswer {
+  if (!mayUpload(schema)) return answer
+  return (reply, error, outcome) => {
+    const { raw } = reply.request
+    closeUnread(raw, reply.raw)
+    answer(reply, outcome === undefined ? (uploadFailure(raw) ?? error) : error, outcome)
+  }
+}

@@ -1,0 +1,31 @@
+import t from 'tap'
+import { parseContentType } from '../../src/http/content-type.ts'
+
+const read = (text: string) => {
+  const { essence, parameters } = parseContentType(text) ?? {}
+  return essence && [essence, Object.fromEntries(parameters as Map<string, string>)]
+}
+
+t.test('a media type is read with its parameters', async (t) => {
+  t.same(read('Text/Plain'), ['text/plain', {}])
+  t.same(read('a/b;'), ['a/b', {}])
+  t.same(read('a/b; C=d;e="f;\\"g" ;; h=i '), ['a/b', { c: 'd', e: 'f;"g', h: 'i' }])
+  t.same(read(`a/b;c="${'d'.repeat(990)}"`)?.[0], 'a/b')
+})
+
+t.test('a text that is none is not read', async (t) => {
+  const texts = [
+    '',
+    'a',
+    'a/',
+    'a/b c',
+    'a/b,c/d',
+    'a/b;c',
+    'a/b;c=',
+    'a/b;c="d',
+    'a/b;c=d e',
+    'a/b;c=1;C=2',
+    `a/b;${' '.repeat(1_000)}`,
+  ]
+  for (const text of texts) t.equal(read(text), undefined, text)
+})

@@ -8,7 +8,8 @@ import { spawnService } from '../support/service-process.ts'
 export type WalkCall = {
   /** Method and target. */
   request: string
-  send?: object
+  /** JSON, or text where it is a string. */
+  send?: object | string
   headers?: (token: string) => Record<string, string>
   status: number
   /** JSON, or text where it is a string. */
@@ -29,7 +30,7 @@ export async function callService(directory: string, storeUrl: string, calls: Wa
     const token = await service.generatedToken()
     for (const { request, send, status, body, answer = {}, headers = bearer } of calls) {
       const [method = '', target = ''] = request.split(' ')
-      const sent = send === undefined ? {} : { body: JSON.stringify(send) }
+      const sent = send === undefined ? {} : { body: typeof send === 'string' ? send : JSON.stringify(send) }
       const got = await service.call(method, target, { headers: headers(token), ...sent })
       const wanted = { status, body: body ?? (status >= 400 ? bodyOf(got) : undefined), ...answer }
       const found = { status: got.status, body: bodyOf(got), ...picked(got.headers, Object.keys(answer)) }

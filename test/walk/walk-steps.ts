@@ -29,6 +29,10 @@ const page = (query: string, ids: number[], more: object = {}): WalkCall => {
   const next = plants.length === 0 ? {} : { next: ids.at(-1) }
   return { request: `GET /plants?${query}`, status: 200, body: { plants, ...next } }
 }
+const photo = (method: string) => ({
+  request: `${method} /plants/7/photo`,
+  headers: (token: string) => ({ authorization: `Bearer ${token}`, 'content-type': 'image/jpeg' }),
+})
 
 export const steps: WalkStep[] = [
   {
@@ -108,6 +112,18 @@ export const steps: WalkStep[] = [
         answer: { 'content-type': 'text/csv; charset=utf-8', vary: 'Accept' },
       },
       page('limit=1', [7], { category: 'a' }),
+    ],
+  },
+  {
+    name: 'a photo, sent and returned as a stream',
+    change: (project) => project.patch('photo.patch'),
+    tests: [...ofContract, 'test/client/client.test.ts', 'test/scripts/mock.test.ts'],
+    calls: [
+      create(7),
+      { ...photo('PUT'), send: 'a photo', status: 204 },
+      { ...photo('GET'), status: 200, body: 'a photo', answer: { 'content-type': 'image/jpeg' } },
+      { request: 'DELETE /plants/7', status: 204 },
+      { ...photo('GET'), status: 404 },
     ],
   },
   {

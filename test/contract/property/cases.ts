@@ -2,7 +2,6 @@ import * as fc from 'fast-check'
 import { errorNumbers } from '../../../generated/error-numbers.ts'
 import { join } from '../../../scripts/generate/json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from '../../../scripts/generate/openapi-document.ts'
-import type { Schema } from '../../../src/openapi/schema-keywords.ts'
 import { notIJson, notJson } from './broken-text.ts'
 import { Generator } from './generator.ts'
 import { jsonText, styles } from './json.ts'
@@ -20,8 +19,6 @@ export type Case = {
   error: number | undefined
 }
 
-const json = 'application/json'
-
 /** Takes a document; gives for each operation its valid requests, and those with each thing that can be wrong. */
 export function casesOf(document: Document): Case[] {
   const generator = new Generator(document)
@@ -30,9 +27,17 @@ export function casesOf(document: Document): Case[] {
 
 function casesOfOperation(document: Document, endpoint: Endpoint, generator: Generator): Case[] {
   const { operationId, requestBody } = endpoint
+  const mediaType = requestBody && mediaTypeOf(Object.keys(requestBody.content))
+  // The parts of a form have tests of their own.
+  if (mediaType !== undefined && /form/.test(mediaType)) return []
   const parameters = parametersOf(document, endpoint, generator)
-  const schema = requestBody && bodySchema(requestBody.pointer, requestBody.content)
-  const validBody = schema === undefined ? fc.constant(undefined) : written(generator.valid(schema))
+  // By its place in the document, so that a schema is the same object wherever it is met.
+  const schema = isJson(mediaType)
+    ? { $ref: join(requestBody?.pointer as string, 'content', mediaType, 'schema') }
+    : undefined
+  const otherBody = mediaType === undefined ? fc.constant(undefined) : fc.string()
+  const validBody = schema === undefined ? otherBody : written(generator.valid(schema))
+  const contentType = mediaType === undefined ? {} : { 'content-type': mediaType.replaceAll('*', 'a') }
   const one = (
     what: string,
     error: number | undefined,
@@ -41,7 +46,9 @@ function casesOfOperation(document: Document, endpoint: Endpoint, generator: Gen
   ): Case => ({
     name: `${operationId}, ${what}`,
     endpoint,
-    requests: fc.tuple(targets, bodies).map(([target, body]) => ({ ...target, body })),
+    requests: fc
+      .tuple(targets, bodies)
+      .map(([target, body]) => ({ ...target, headers: { ...contentType, ...target.headers }, body })),
     error,
   })
   const { invalid, notJson: unreadable } = errorNumbers
@@ -59,9 +66,11 @@ function casesOfOperation(document: Document, endpoint: Endpoint, generator: Gen
   return cases
 }
 
-/** By its place in the document, so that a schema is the same object wherever it is met. */
-const bodySchema = (pointer: string, content: Record<string, unknown>): Schema | undefined =>
-  Object.hasOwn(content, json) ? { $ref: join(pointer, 'content', json, 'schema') } : undefined
+const isJson = (mediaType: string | undefined): mediaType is string =>
+  mediaType !== undefined && /^[^*]+[/+]json(;|$)/.test(mediaType)
+
+/** Returns the media type that bodies are made for: of JSON where the operation takes it, else the first one. */
+const mediaTypeOf = (names: string[]): string | undefined => names.find(isJson) ?? names[0]
 
 const written = (values: ReturnType<Generator['valid']>): fc.Arbitrary<string> =>
   fc.tuple(values, fc.constantFrom(...styles)).map(([value, style]) => jsonText(value, style))

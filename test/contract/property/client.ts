@@ -15,8 +15,7 @@ export function connect(port: number, authorization: string): Client {
   const agent = new Agent({ keepAlive: true })
   const send = (method: string, { path, headers, body }: Request): Promise<Reply> =>
     new Promise((resolve, reject) => {
-      const content = body === undefined ? {} : { 'content-type': 'application/json' }
-      const all = { authorization, ...content, 'content-length': Buffer.byteLength(body ?? ''), ...headers }
+      const all = { authorization, 'content-length': Buffer.byteLength(body ?? ''), ...headers }
       request({ agent, port, host: '127.0.0.1', method, path, headers: all }, (answer) => {
         const { statusCode: status = 0, headers } = answer
         text(answer).then((body) => resolve({ status, headers, body }), reject)

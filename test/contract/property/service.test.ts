@@ -24,7 +24,7 @@ t.test('a create again is a 200 again, with another plant a 409', async (t) => {
     const plant = JSON.stringify({ name, tag })
     const kept = known.get(id) ?? plant
     known.set(id, kept)
-    const answer = await client.send('POST', { path: '/plants', headers: {}, body })
+    const answer = await client.send('POST', { path: '/plants', headers: { 'content-type': 'application/json' }, body })
     const wanted = kept === plant ? [200, plant] : [409, answer.body]
     assert.deepEqual([answer.status, answer.body], wanted)
   }

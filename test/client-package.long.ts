@@ -38,6 +38,7 @@ t.test('it holds one file, its types and nothing to install', async (t) => {
     'client.js',
     'package.json',
     'types/generated/api.d.ts',
+    'types/src/client/body-types.d.ts',
     'types/src/client/call-styles.d.ts',
     'types/src/client/client.d.ts',
     'types/src/client/exact-client.d.ts',
@@ -45,7 +46,7 @@ t.test('it holds one file, its types and nothing to install', async (t) => {
     'types/src/client/operation-types.d.ts',
   ])
   // The types of the contract grow with it.
-  t.ok(size - gzipSync(readFileSync('generated/api.d.ts')).length < 9_000, `it is small: ${size} bytes`)
+  t.ok(size - gzipSync(readFileSync('generated/api.d.ts')).length < 12_000, `it is small: ${size} bytes`)
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
   t.same(
     Object.keys(manifest).filter((key) => /dependencies|scripts/i.test(key)),

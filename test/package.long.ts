@@ -79,6 +79,8 @@ t.test('it holds what a consumer needs, and nothing else', async (t) => {
     'dist/server.js',
     'dist/store.js',
     'dist/types/generated/api.d.ts',
+    'dist/types/src/client/body-types.d.ts',
+    'dist/types/src/client/call-styles.d.ts',
     'dist/types/src/client/client.d.ts',
     'dist/types/src/client/exact-client.d.ts',
     'dist/types/src/client/exact-reply.d.ts',
@@ -132,7 +134,7 @@ t.test('a consumer runs against the server of the package, in Node and in what a
 
   const client = readFileSync(join(installed, 'client.js'), 'utf8')
   const { code } = await transform(client, { format: 'iife', globalName: 'client' })
-  const web = { fetch, Request, Response, Headers }
+  const web = { fetch, Request, Response, Headers, ReadableStream, Blob, FormData }
   const browser = runInNewContext(`${code}; client`, web) as { createClient: typeof createClient }
   const reply = await browser
     .createClient({ baseUrl, token })

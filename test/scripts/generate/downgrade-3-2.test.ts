@@ -15,7 +15,7 @@ t.test('operations of additional methods have names, types and handlers', async 
   const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }]
   const item = {
     parameters,
-    query: { requestBody: { required: true, content: {} }, responses },
+    query: { requestBody: { required: true, content: { 'application/json': {} } }, responses },
     additionalOperations: { 'M-SEARCH': { responses }, COPY: { responses } },
   }
   const files = await filesOf(

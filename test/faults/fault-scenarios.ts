@@ -5,6 +5,7 @@ import { diskFull } from './disk-full.ts'
 import type { Fault } from './fault-options.ts'
 import { fsync } from './fsync.ts'
 import { linearizability } from './histories/linearizability.ts'
+import { patroni } from './patroni/patroni.ts'
 import { postgresFailover } from './postgres-failover.ts'
 import { postgresKill } from './postgres-kill.ts'
 import { postgresRestart } from './postgres-restart.ts'
@@ -49,6 +50,7 @@ Exits with 1 when a figure is not what it must be, else with 2 when a scenario c
     'postgres-restart': seeded(postgresRestart),
     'postgres-failover': seeded(postgresFailover),
     'postgres-standby': seeded(postgresStandby),
+    patroni: seeded(patroni),
     linearizability: seeded(linearizability),
     readiness: seeded(readiness),
   },

@@ -10,6 +10,8 @@ export type FaultOptions = {
   outages: number
   /** How many crash images of a disk are checked. */
   images: number
+  /** How many creates must be answered before their histories are checked. */
+  operations: number
   /** The store to kill the service on; default: a SQLite file in the directory. */
   store: string | undefined
 }

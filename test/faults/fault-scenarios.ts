@@ -4,6 +4,8 @@ import { checkpoint } from './checkpoint.ts'
 import { diskFull } from './disk-full.ts'
 import type { Fault } from './fault-options.ts'
 import { fsync } from './fsync.ts'
+import { linearizability } from './histories/linearizability.ts'
+import { patroni } from './patroni/patroni.ts'
 import { postgresFailover } from './postgres-failover.ts'
 import { postgresKill } from './postgres-kill.ts'
 import { postgresRestart } from './postgres-restart.ts'
@@ -17,6 +19,7 @@ const defaults = {
   rounds: 200,
   outages: 10,
   images: 1_000,
+  operations: 50_000,
   seed: 1 + (Date.now() % 1_000_000),
   store: undefined,
 }
@@ -31,7 +34,8 @@ const seeded = ({ run, ...fault }: Fault): Scenario<Values<typeof defaults>> => 
 })
 
 await runScenarios(
-  `npm run faults [-- NAME...] [--rounds=200] [--outages=10] [--images=1000] [--seed=N] [--store=URL]
+  `npm run faults [-- NAME...] [--rounds=200] [--outages=10] [--images=1000] [--operations=50000] [--seed=N]
+               [--store=URL]
 
 Breaks the built service, or what is below it, and checks that it kept its promises. Prints each figure on a line.
 Exits with 1 when a figure is not what it must be, else with 2 when a scenario could not be run.
@@ -46,6 +50,8 @@ Exits with 1 when a figure is not what it must be, else with 2 when a scenario c
     'postgres-restart': seeded(postgresRestart),
     'postgres-failover': seeded(postgresFailover),
     'postgres-standby': seeded(postgresStandby),
+    patroni: seeded(patroni),
+    linearizability: seeded(linearizability),
     readiness: seeded(readiness),
   },
   defaults,

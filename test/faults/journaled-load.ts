@@ -1,9 +1,8 @@
-import { Agent, type IncomingMessage, request } from 'node:http'
+import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StoredPlant } from '../../src/store/plant-store.ts'
-import { token } from '../scenarios/built-service.ts'
 import { plantOf } from './generated-plants.ts'
 import { type Journal, newJournal, type Outcome } from './outcomes.ts'
+import { requestPlant } from './plant-request.ts'
 
 export type Load = {
   /** In the order in which the requests ended; grows while the load runs. */
@@ -39,7 +38,7 @@ export function startLoad(port: number, options: LoadOptions): Load {
       const id = next.value
       journal.sent.add(id)
       const sentAt = Date.now()
-      const { status, flaw } = await create(plantOf(id), { port, agent, timeout: patience })
+      const { status, flaw } = await requestPlant(plantOf(id), { port, agent, timeout: patience })
       outcomes.push({ id, sentAt, endedAt: Date.now(), status, flaw })
       if (status === 200) journal.acknowledged.add(id)
       // Back off, so that a service that refuses is not kept busy with refusing.
@@ -52,38 +51,4 @@ export function startLoad(port: number, options: LoadOptions): Load {
     return finished
   }
   return { outcomes, journal, finished, stop }
-}
-
-type Answer = Pick<Outcome, 'status' | 'flaw'>
-
-function create(plant: StoredPlant, options: { port: number; agent: Agent; timeout: number }): Promise<Answer> {
-  return new Promise((resolve) => {
-    const failed = (error: Error & { code?: string }) =>
-      resolve({ status: error.code ?? error.message, flaw: undefined })
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const sent = request({ ...options, host: '127.0.0.1', path: '/plants', method: 'POST', headers }, (answer) => {
-      const chunks: Buffer[] = []
-      answer
-        .on('data', (chunk: Buffer) => chunks.push(chunk))
-        .on('error', failed)
-        .on('end', () => {
-          const body = Buffer.concat(chunks).toString()
-          resolve({ status: answer.statusCode as number, flaw: flawOf(answer, body, plant) })
-        })
-    })
-    sent.on('timeout', () => sent.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
-    sent.on('error', failed).end(bodyOf(plant))
-  })
-}
-
-/** Writes the id by hand, because JSON.stringify refuses a bigint. */
-const bodyOf = ({ id, ...rest }: StoredPlant): string => `{"id":${id},${JSON.stringify(rest).slice(1)}`
-
-function flawOf({ statusCode, headers }: IncomingMessage, body: string, plant: StoredPlant): string | undefined {
-  if (statusCode === 200) {
-    const { id: _, ...rest } = plant
-    return body === JSON.stringify(rest) ? undefined : '200 with another plant'
-  }
-  if (statusCode === 503 && !/^\d+$/.test(headers['retry-after'] ?? '')) return '503 without Retry-After'
-  return /^\{"error":\d{5},"message":".*"\}$/s.test(body) ? undefined : `${statusCode} without an Error body`
 }

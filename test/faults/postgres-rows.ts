@@ -19,7 +19,7 @@ export async function crash(server: Postgres): Promise<void> {
 
 /** Compares the rows of a running server with a journal. */
 export async function inspectRows(
-  server: Postgres,
+  server: Pick<Postgres, 'query'>,
   { sent, acknowledged }: Journal,
 ): Promise<Pick<FileFindings, 'lost' | 'phantoms'>> {
   const rows = (await server.query('SELECT id, name, tag FROM plants')) as Record<'id' | 'name' | 'tag', string>[]

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StopMode } from '../../../scripts/postgres/postgres-process.ts'
+import type { Postgres } from '../../../scripts/postgres/temporary-postgres.ts'
+import { crash } from '../postgres-rows.ts'
+import type { Random } from '../seeded-random.ts'
+import type { Instance } from './instance-trio.ts'
+import { linkFaults } from './unreliable-link.ts'
+
+/** Upper bounds in milliseconds: of a fault of a network, of a process that is away, and between two faults. */
+const [longestLinkFault, longestAway, longestPause] = [2_500, 1_000, 2_000]
+
+const stops: StopMode[] = ['fast', 'immediate', 'kill']
+
+export type RandomFaults = {
+  /** How often each fault was suffered. */
+  counts: Map<string, number>
+  /** Resolves when no fault is suffered any more and every process runs. */
+  stop(): Promise<void>
+}
+
+/** Breaks networks, kills instances and restarts the database, again and again, each in turn and at random moments. */
+export function startFaults(server: Postgres, instances: Instance[], random: Random): RandomFaults {
+  const counts = new Map<string, number>()
+  let stopped = false
+  const anyOf = <T>(list: T[]): T => list[random.below(list.length)] as T
+
+  const repeat = async (faults: [string, () => Promise<unknown>][]) => {
+    for (const [name] of faults) counts.set(name, 0)
+    for (let turn = 0; !stopped; turn++) {
+      await sleep(random.below(longestPause))
+      const [name, suffer] = faults[turn % faults.length] as (typeof faults)[number]
+      await suffer()
+      counts.set(name, (counts.get(name) as number) + 1)
+    }
+  }
+  const kill = () => anyOf(instances).restart(random.below(longestAway))
+  const restart = async (mode: StopMode) => {
+    await (mode === 'kill' ? crash(server) : server.stop(mode))
+    await sleep(random.below(longestAway))
+    await server.start()
+  }
+  const networks = repeat(
+    linkFaults.map((fault) => [
+      `network: ${fault}`,
+      () => anyOf(instances.flatMap(({ links }) => links)).suffer(fault, random.below(longestLinkFault)),
+    ]),
+  )
+  const processes = repeat(
+    stops.flatMap((mode) => [
+      ['instance: kill -9', kill],
+      [`PostgreSQL: ${mode}`, () => restart(mode)],
+    ]),
+  )
+  return {
+    counts,
+    async stop() {
+      stopped = true
+      await Promise.all([networks, processes])
+    },
+  }
+}

@@ -1,0 +1,136 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { query } from '../../../scripts/postgres/temporary-postgres.ts'
+import { until } from '../../../scripts/system/until.ts'
+import { startService } from '../../scenarios/built-service.ts'
+import type { Report } from '../../scenarios/scenario-report.ts'
+import type { Fault, FaultOptions } from '../fault-options.ts'
+import { idsOf } from '../generated-plants.ts'
+import { type Load, startLoad } from '../journaled-load.ts'
+import { count, isDisconnected, isTaken, longestWait, type Outcome, reportAnswers } from '../outcomes.ts'
+import { inspectRows } from '../postgres-rows.ts'
+import { freezeIn, killIn, signalIn } from './directory-processes.ts'
+import type { ClusterOptions, NodePlace } from './node-configuration.ts'
+import { type PatroniCluster, startCluster } from './patroni-cluster.ts'
+import { installation, patroniPrograms } from './patroni-programs.ts'
+
+/** Planned switchovers and frozen leaders, after as many kills as there are outages. */
+const [switchovers, freezes] = [2, 2]
+
+/** Plants that the next leader must take before an outage is over. */
+const plantsAfter = 100
+
+/** Patroni keeps what was acknowledged, and the service finds each leader, which is never the one that was frozen. */
+export const patroni: Fault = {
+  title: 'three nodes under Patroni: kill -9 of the leader and its Patroni, switchovers, a frozen leader',
+  needs: [],
+  async run(report, options) {
+    const programs = patroniPrograms()
+    if (programs === undefined) return report.notRun(`Patroni, etcd and PostgreSQL; "${installation}" installs them`)
+    const { directory } = options
+    await withCluster(directory, { programs, synchronous: true }, (cluster) => run(report, options, cluster))
+    const control = { programs, synchronous: false }
+    const lost = await withCluster(join(directory, 'control'), control, (cluster) => loseLead(options, cluster))
+    report.notZero('asynchronous: lost', lost)
+  },
+}
+
+async function withCluster<Result>(
+  directory: string,
+  options: ClusterOptions,
+  use: (cluster: PatroniCluster) => Promise<Result>,
+): Promise<Result> {
+  const cluster = await startCluster(directory, options)
+  try {
+    return await use(cluster)
+  } finally {
+    await cluster.close()
+  }
+}
+
+/** Takes the lead from a node; resolves with what brings the node back. */
+type Outage = (cluster: PatroniCluster, leader: NodePlace, candidate: NodePlace) => Promise<() => void>
+
+const outagesByName = {
+  async kill(cluster, leader) {
+    await killIn(leader.directory)
+    return () => cluster.start(leader)
+  },
+  async switchover(cluster, leader, candidate) {
+    await cluster.switchOver(leader, candidate)
+    return () => {}
+  },
+  async freeze(_, leader) {
+    freezeIn(leader.directory)
+    return () => void signalIn(leader.directory, 'SIGCONT')
+  },
+} satisfies Record<string, Outage>
+
+async function run(report: Report, { outages, random }: FaultOptions, cluster: PatroniCluster): Promise<void> {
+  await cluster.whole()
+  const service = await startService(cluster.url)
+  // No repeated ids: a plant that is sent again would hide that it was lost.
+  const load = startLoad(service.port, { ids: idsOf(random, 0), connections: 16 })
+  const rounds = { kill: outages, switchover: switchovers, freeze: freezes }
+  for (const [name, times] of Object.entries(rounds) as [keyof typeof rounds, number][]) {
+    for (let round = 1; round <= times; round++) {
+      const { leader, candidate } = await cluster.whole()
+      // The outage comes at a random moment of the load.
+      await sleep(500 + random.below(1_000))
+      const gap = await longestGap(load, () => outagesByName[name](cluster, leader, candidate))
+      report.figure(`${name} ${round}: longest time without a 200 (ms)`, gap)
+    }
+  }
+  await cluster.whole()
+  await sleep(1_000)
+  await load.stop()
+  const { code } = await service.stop()
+  const { lost, phantoms } = await inspectLeader(cluster, load)
+
+  report.figure('kills', outages)
+  reportAnswers(report, load.outcomes)
+  report.zero('failed connections', count(load.outcomes, isDisconnected))
+  report.figure('longest wait for an answer (ms)', longestWait(load.outcomes))
+  report.zero('exit code', code ?? -1)
+  report.notZero('acknowledged', load.journal.acknowledged.size)
+  report.zero('lost', lost)
+  report.zero('phantom', phantoms)
+}
+
+/** Kills the leader while its standbys lag; returns how many acknowledged plants the next leader lacks. */
+async function loseLead({ random }: FaultOptions, cluster: PatroniCluster): Promise<number> {
+  const { leader, candidate, other } = await cluster.whole()
+  const standbys = [candidate, other]
+  const service = await startService(cluster.url)
+  const load = startLoad(service.port, { ids: idsOf(random, 0), connections: 16 })
+  await longestGap(load, async () => {
+    for (const { directory } of standbys) freezeIn(directory)
+    await until(() => load.journal.acknowledged.size >= plantsAfter, 'creates to be acknowledged by the leader alone')
+    await killIn(leader.directory)
+    for (const { directory } of standbys) signalIn(directory, 'SIGCONT')
+    return () => cluster.start(leader)
+  })
+  await load.stop()
+  await service.stop()
+  return (await inspectLeader(cluster, load)).lost
+}
+
+async function inspectLeader(cluster: PatroniCluster, { journal }: Load) {
+  const { leader } = await cluster.whole()
+  const url = `postgres://postgres@127.0.0.1:${leader.port}/postgres`
+  return await inspectRows({ query: (sql) => query(url, sql) }, journal)
+}
+
+/** Causes an outage and ends it once creates are taken again; returns the longest time in which none was. */
+async function longestGap(load: Load, cause: () => Promise<() => void>): Promise<number> {
+  const [begun, before] = [Date.now(), load.outcomes.length]
+  const end = await cause()
+  const down = Date.now()
+  const isAfter = (outcome: Outcome) => isTaken(outcome) && outcome.sentAt > down
+  const since = () => load.outcomes.slice(before)
+  await until(() => count(since(), isAfter) >= plantsAfter, 'creates to be taken again', 300_000)
+  const taken = since().filter(isTaken)
+  end()
+  const times = [begun, ...taken.map(({ endedAt }) => endedAt)]
+  return times.reduce((longest, time, index) => Math.max(longest, time - (times[index - 1] ?? time)), 0)
+}

@@ -1,0 +1,46 @@
+import { type Agent, type IncomingMessage, request } from 'node:http'
+import type { StoredPlant } from '../../src/store/plant-store.ts'
+import { token } from '../scenarios/built-service.ts'
+import type { Outcome } from './outcomes.ts'
+
+export type PlantAnswer = Pick<Outcome, 'status' | 'flaw'>
+
+export type RequestOptions = {
+  port: number
+  agent: Agent
+  /** Milliseconds until the client gives up waiting for an answer; the status is then ETIMEDOUT. */
+  timeout: number
+}
+
+/** Sends the create of a plant; resolves with its answer, or with the error code of its connection. */
+export function requestPlant(plant: StoredPlant, options: RequestOptions): Promise<PlantAnswer> {
+  return new Promise((resolve) => {
+    const failed = (error: Error & { code?: string }) =>
+      resolve({ status: error.code ?? error.message, flaw: undefined })
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const sent = request({ ...options, host: '127.0.0.1', path: '/plants', method: 'POST', headers }, (answer) => {
+      const chunks: Buffer[] = []
+      answer
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .on('error', failed)
+        .on('end', () => {
+          const body = Buffer.concat(chunks).toString()
+          resolve({ status: answer.statusCode as number, flaw: flawOf(answer, body, plant) })
+        })
+    })
+    sent.on('timeout', () => sent.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
+    sent.on('error', failed).end(bodyOf(plant))
+  })
+}
+
+/** Writes the id by hand, because JSON.stringify refuses a bigint. */
+const bodyOf = ({ id, ...rest }: StoredPlant): string => `{"id":${id},${JSON.stringify(rest).slice(1)}`
+
+function flawOf({ statusCode, headers }: IncomingMessage, body: string, plant: StoredPlant): string | undefined {
+  if (statusCode === 200) {
+    const { id: _, ...rest } = plant
+    return body === JSON.stringify(rest) ? undefined : '200 with another plant'
+  }
+  if (statusCode === 503 && !/^\d+$/.test(headers['retry-after'] ?? '')) return '503 without Retry-After'
+  return /^\{"error":\d{5},"message":".*"\}$/s.test(body) ? undefined : `${statusCode} without an Error body`
+}

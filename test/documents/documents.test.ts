@@ -1,12 +1,13 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import Fastify, { type FastifyInstance, type HTTPMethods } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { contractFiles } from '../../scripts/generate/contract-files.ts'
 import { errorBody as usualErrorBody } from '../../src/error-body.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
 import { registerOperations } from '../../src/openapi/register-operations.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
+import { ask } from '../support/ask.ts'
 import { type Call, folder, names, type Served } from './served-documents.ts'
 
 const generated = Object.fromEntries(
@@ -33,8 +34,9 @@ for (const [name, files] of Object.entries(generated)) {
       errorBody,
       verifiers: typeof verifiers === 'function' ? await verifiers(app as unknown as FastifyInstance) : verifiers,
     })
-    await app.ready()
-    for (const call of calls) await check(t, app, call)
+    t.teardown(() => app.close())
+    const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+    for (const call of calls) await check(t, origin, call)
     t.same(
       printed.flatMap((print) => print()),
       [],
@@ -44,21 +46,23 @@ for (const [name, files] of Object.entries(generated)) {
   })
 }
 
-async function check(t: Test, app: Fastify.FastifyInstance, call: Call): Promise<void> {
-  const [method, url = ''] = call.request.split(' ')
+async function check(t: Test, origin: string, call: Call): Promise<void> {
+  const [method = '', target = ''] = call.request.split(' ')
   const { send } = call
   const type = send === undefined ? {} : { 'content-type': 'application/json' }
-  const answer = await app.inject({
-    method: method as HTTPMethods,
-    url,
-    headers: { ...type, ...call.headers },
-    ...(send !== undefined && { payload: typeof send === 'string' ? send : JSON.stringify(send) }),
+  const sent = send === undefined || typeof send === 'string' ? send : JSON.stringify(send)
+  const { status, headers, body } = await ask(origin, {
+    method,
+    path: target,
+    // Node frames the body of a DELETE by nothing else.
+    headers: { ...type, ...(sent !== undefined && { 'content-length': Buffer.byteLength(sent) }), ...call.headers },
+    ...(sent !== undefined && { body: sent }),
   })
   const name = `${call.request} ${send === undefined ? '' : JSON.stringify(send)}`.slice(0, 100)
-  if (!t.equal(answer.statusCode, call.status, name)) t.comment(answer.body)
-  if (call.error !== undefined) t.match(answer.json(), { error: call.error }, name)
-  if (typeof call.body === 'string') t.equal(answer.body, call.body, name)
-  else if (call.body instanceof RegExp) t.match(answer.body, call.body, name)
-  else if (call.body !== undefined) t.match(answer.json(), call.body as object, name)
-  if (call.answer !== undefined) t.match(answer.headers, call.answer, name)
+  if (!t.equal(status, call.status, name)) t.comment(body)
+  if (call.error !== undefined) t.match(JSON.parse(body), { error: call.error }, name)
+  if (typeof call.body === 'string') t.equal(body, call.body, name)
+  else if (call.body instanceof RegExp) t.match(body, call.body, name)
+  else if (call.body !== undefined) t.match(JSON.parse(body), call.body as object, name)
+  if (call.answer !== undefined) t.match(headers, call.answer, name)
 }

@@ -31,7 +31,7 @@ export async function* readParts(source: ByteSource, boundary: string, limit: nu
   let latest: Part | undefined
   let isOver = false
   let failure: Error | undefined
-  let wake = () => {}
+  let wake = ignore
   const fail = (error: Error) => {
     failure ??= error
     for (const { bytes } of latest === undefined ? found : [latest, ...found]) bytes.destroy(failure)

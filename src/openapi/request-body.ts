@@ -93,7 +93,7 @@ const openBody =
 /** Returns the hook that refuses bodies of an operation before they are read, none where it has no body. */
 export function bodySteps({ schema, bodyRequired: isRequired }: Operation, body: RequestBody | undefined): Hook[] {
   if (isRequired === undefined) return []
-  const mediaTypes = Object.keys(schema.body?.content ?? {})
+  const mediaTypes = Object.keys((schema.body as { content: Content }).content)
   return [inOrder(body?.steps ?? [checkMediaType({ mediaTypes, isRequired }), sendContinue])]
 }
 

@@ -191,3 +191,18 @@ t.test('a form is refused when there is no memory for its fields', async (t) => 
     await until(() => memory.admit(size) === undefined, 'the memory to be given back')
   }
 })
+
+t.test('a form is refused while another one that arrives takes the memory', async (t) => {
+  const memory = bodyMemory(4_000, () => {})
+  const { port } = await serve(t, collect, { memory })
+  const form = part('name', 'a'.repeat(3_000)) + end
+  const isTaken = () => {
+    const refusal = memory.take(2_000, 0)
+    if (refusal === undefined) memory.release(2_000)
+    return refusal !== undefined
+  }
+  await openSocket(t, port, head(`Content-Length: ${form.length}`) + form.slice(0, 2_900))
+  await until(isTaken, 'the first form to arrive')
+  const { receives } = await openSocket(t, port, post(form))
+  t.match(await receives(/50300/), /^HTTP\/1.1 503 .*retry-after/is)
+})

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../../../scripts/postgres/temporary-postgres.ts'
 import { until } from '../../../scripts/system/until.ts'
@@ -29,9 +28,6 @@ export const patroni: Fault = {
     if (programs === undefined) return report.notRun(`Patroni, etcd and PostgreSQL; "${installation}" installs them`)
     const { directory } = options
     await withCluster(directory, { programs, synchronous: true }, (cluster) => run(report, options, cluster))
-    const control = { programs, synchronous: false }
-    const lost = await withCluster(join(directory, 'control'), control, (cluster) => loseLead(options, cluster))
-    report.notZero('asynchronous: lost', lost)
   },
 }
 
@@ -95,24 +91,6 @@ async function run(report: Report, { outages, random }: FaultOptions, cluster: P
   report.notZero('acknowledged', load.journal.acknowledged.size)
   report.zero('lost', lost)
   report.zero('phantom', phantoms)
-}
-
-/** Kills the leader while its standbys lag; returns how many acknowledged plants the next leader lacks. */
-async function loseLead({ random }: FaultOptions, cluster: PatroniCluster): Promise<number> {
-  const { leader, candidate, other } = await cluster.whole()
-  const standbys = [candidate, other]
-  const service = await startService(cluster.url)
-  const load = startLoad(service.port, { ids: idsOf(random, 0), connections: 16 })
-  await longestGap(load, async () => {
-    for (const { directory } of standbys) freezeIn(directory)
-    await until(() => load.journal.acknowledged.size >= plantsAfter, 'creates to be acknowledged by the leader alone')
-    await killIn(leader.directory)
-    for (const { directory } of standbys) signalIn(directory, 'SIGCONT')
-    return () => cluster.start(leader)
-  })
-  await load.stop()
-  await service.stop()
-  return (await inspectLeader(cluster, load)).lost
 }
 
 async function inspectLeader(cluster: PatroniCluster, { journal }: Load) {

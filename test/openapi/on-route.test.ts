@@ -42,16 +42,22 @@ const garden = {
   },
 } as unknown as Document
 
+/** A schema as a validator reads it: a property can have such a name too, and is then an object. */
+const withoutWords = (schema: unknown = {}): unknown =>
+  JSON.parse(JSON.stringify(schema, (key, value) => (isWords(key) && typeof value !== 'object' ? undefined : value)))
+const isWords = (key: string) => ['title', 'description', 'example'].includes(key)
+
 /** What both documents must say alike of each operation. */
 function summaryOf(document: Document) {
-  const contentOf = (content: object = {}) => Object.entries(content).map(([type, { schema }]) => [type, schema])
+  const contentOf = (content: object = {}) =>
+    Object.entries(content).map(([type, { schema }]) => [type, withoutWords(schema)])
   const operation = ({ operationId, method, path, security, parameters, requestBody, responses }: Endpoint) => ({
     operationId,
     method,
     path,
     security,
     parameters: parameters
-      .map(({ name, in: place, required = false, schema }) => ({ name, place, required, schema }))
+      .map(({ name, in: place, required = false, schema }) => ({ name, place, required, schema: withoutWords(schema) }))
       .sort((one, other) => (one.name < other.name ? -1 : 1)),
     body: contentOf(requestBody?.content),
     responses: Object.entries(responses).map(([status, { content, headers = {} }]) => [

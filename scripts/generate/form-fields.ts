@@ -19,7 +19,7 @@ export function formProperties(document: Document, { schema = true, encoding = {
     const [first = true, ...more] = parts.flatMap((part) => ownSchema(part, name))
     return {
       name,
-      // Which of them counts is known once the form is there as a whole.
+      // Which schema counts depends on the rest of the form; the schema of the whole form decides in the end.
       schema: more.length === 0 ? first : { anyOf: [first, ...more] },
       encoding: Object.hasOwn(encoding, name) ? (encoding[name] as Encoding) : {},
     }

@@ -8,7 +8,7 @@ export type ServiceError = {
   meaning: string
   /** Whether it may end a request to an operation; absent for those that reach none. */
   ends?: (operation: Operation) => boolean
-  /** Whether it may come before the operation is known, behind that, or both; default: behind. */
+  /** When it can occur: before the operation of a request is known, or before and after; default: after. */
   comes?: 'before' | 'both'
 }
 

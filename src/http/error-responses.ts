@@ -4,7 +4,7 @@ import { type ContractError, toContractError } from './errors.ts'
 import { isAllRead } from './read-body.ts'
 import { contextOf, recordRefusal } from './request-context.ts'
 import { contentLength } from './request-head.ts'
-import { closeUnread } from './upload.ts'
+import { closeUnread, readAndDropped } from './upload.ts'
 import type { WriteError } from './written-error.ts'
 
 /** Returns Fastify's error handler, the only way out for errors: it answers for anything that was thrown. */
@@ -43,9 +43,6 @@ function logCause({ log, raw }: FastifyRequest, { statusCode }: ContractError, e
   if (statusCode === 500) log.error(line, 'request failed')
   else if (statusCode === 503) log.warn(line, 'request refused')
 }
-
-/** Bytes of a refused body that Node reads before the next request on the connection; for more it is closed. */
-const readAndDropped = 65_536
 
 function unreadBytes({ raw: { complete, headers } }: FastifyRequest): number {
   if (complete) return 0

@@ -4,7 +4,7 @@ import { type PartHead, type PartLines, readPartHead } from './part-head.ts'
 import { type ByteSource, tapStream } from './tapped-stream.ts'
 import { tooManyFields } from './text-body.ts'
 
-/** A part of a form, in the order of the form. Its bytes end when the next part is asked for. */
+/** A part of a form. Its bytes end when the next part is asked for. */
 export type Part = PartHead & { bytes: ByteSource }
 
 /** Bytes and lines of the head of a part; browsers send two lines. */
@@ -68,7 +68,7 @@ export async function* readParts(source: ByteSource, boundary: string, limit: nu
   }
 }
 
-/** Gives bytes to a parser, each chunk when the one before has been taken. */
+/** Writes bytes to a parser, a chunk at a time: the next is read when the parser has handled the one before. */
 async function feed(source: ByteSource, parser: Dicer, hasFailed: () => boolean): Promise<void> {
   for await (const chunk of source) {
     if (hasFailed()) return

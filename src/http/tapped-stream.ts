@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 export type ByteSource = AsyncIterable<Buffer> & Readable
 
 type Tap = {
-  /** Runs before the first byte is asked for. */
+  /** Runs when the reader asks for the first time, before the source is read. */
   begin?(): void
   /** Returns the error that ends the bytes, if any: called for each chunk, and at the end, with the length of all so far. */
   check?(length: number, isWhole: boolean): Error | undefined

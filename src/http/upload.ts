@@ -27,7 +27,7 @@ const key = Symbol('upload')
 type Uploading = IncomingMessage & { [key]?: Opened }
 
 /** Bytes of an unread body that are read before the next request on the connection; for more it is closed. */
-const readAndDropped = 65_536
+export const readAndDropped = 65_536
 
 /**
  * Opens the body of a request as a stream of at most `limit` bytes, of which none is read before the stream is. It ends

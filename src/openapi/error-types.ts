@@ -2,7 +2,7 @@ import type { operations } from '../../generated/api.d.ts'
 import type { ContractError } from '../http/errors.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
-/** What is known of an error: its name and number in the table of errors, its status, and what people may read. */
+/** An error of the service: its name and number in the table of errors, its status, and a message for people. */
 export type ErrorFacts = Pick<ContractError, 'kind' | 'error' | 'statusCode' | 'message'>
 
 /** The request that it ends: the id in X-Request-Id, and the operationId, undefined before an operation is reached. */

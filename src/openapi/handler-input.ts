@@ -5,10 +5,10 @@ import { streamScope } from '../http/stream-scope.ts'
 import { mayStream } from './media-types.ts'
 import { negotiation } from './negotiation.ts'
 import { parametersValidator } from './part-validator.ts'
-import { type RequestBody, valueOrThrow } from './request-body.ts'
+import type { RequestBody } from './request-body.ts'
 import { mayUpload } from './request-media.ts'
 import type { Operation } from './routes.ts'
-import type { Validator } from './validator.ts'
+import { type Validator, valueOrThrow } from './validator.ts'
 
 const none = Object.freeze({})
 

@@ -10,7 +10,7 @@ import type { Form, FormField } from './routes.ts'
 import type { Schema } from './schema-keywords.ts'
 import { setMember } from './text-scalars.ts'
 import { textReader } from './text-values.ts'
-import type { Validator } from './validator.ts'
+import { type Validator, valueOrThrow } from './validator.ts'
 
 /** A part as its handler gets it: a value, or a file whose bytes arrive as the handler reads them. */
 export type FormPart =
@@ -59,8 +59,7 @@ export function multipartReader(
       add(whole, field, sent)
       yield { name, value }
     }
-    const result = validate(whole)
-    if ('error' in result) throw result.error
+    valueOrThrow(validate(whole))
   }
 }
 
@@ -80,14 +79,13 @@ function partField(field: FormField, validator: Validator): PartField {
       const given = () => read({ [field.key]: [text] })
       const document: JsonDocument = { value: undefined, length: text.length }
       moveMember(given(), name, document, document, 'value')
-      const result = validate(document)
-      if ('error' in result) throw result.error
-      return [given(), result.value]
+      const value = valueOrThrow(validate(document))
+      return [given(), value]
     },
   }
 }
 
-/** Adds a part to what is known of the form. */
+/** Adds a part to the members of the form that have come before it; throws for a second one where there is to be one. */
 function add(whole: JsonDocument, { name, part }: PartField, sent: JsonDocument): void {
   const holder = whole.value as Record<string, unknown[]>
   const isKnown = Object.hasOwn(holder, name)
@@ -102,13 +100,14 @@ function add(whole: JsonDocument, { name, part }: PartField, sent: JsonDocument)
 }
 
 /** Refuses a part of another media type than the document names, and text that is not UTF-8. */
-function checkMediaType({ name, contentType }: Part, { part: { isFile, mediaTypes } }: PartField): void {
+function checkMediaType(part: Part, { part: { isFile, mediaTypes } }: PartField): void {
+  const { name, contentType } = part
   const charset = contentType?.parameters.get('charset') ?? 'utf-8'
   if (!isFile && !/^(?:utf-8|us-ascii)$/i.test(charset)) {
     throw new ContractError('unsupportedMediaType', `body/${name} must have no charset but utf-8`)
   }
   if (mediaTypes === undefined || (contentType === undefined && !isFile)) return
-  const given = contentType?.essence ?? 'text/plain'
+  const given = essenceOf(part)
   if (mediaTypes.some((one) => (isRange(one) ? holds(one, given) : one === given))) return
   throw new ContractError('unsupportedMediaType', `body/${name} must have the media type ${mediaTypes.join(' or ')}`)
 }

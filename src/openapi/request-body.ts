@@ -11,7 +11,7 @@ import { isRange } from './media-types.ts'
 import { multipartReader } from './multipart-body.ts'
 import { bodyTypeFinder, type GivenType, isPlainJson, isUploaded, mayUpload } from './request-media.ts'
 import type { Content, Form, Operation } from './routes.ts'
-import type { Validator } from './validator.ts'
+import { type Validator, valueOrThrow } from './validator.ts'
 
 /** What a handler gets of the body of a request: its media type, too, where there may be several. */
 export type GivenBody = { body: unknown; contentType?: string | undefined }
@@ -80,7 +80,7 @@ export function requestBody(operation: Operation, validator: Validator, bounds: 
   }
 }
 
-/** Of a range a handler is told the media type that was sent. */
+/** Returns the media type that a handler is told: for a range of the document, the one that was sent. */
 const nameOf = ({ mediaType, contentType }: GivenType): string => (isRange(mediaType) ? contentType.essence : mediaType)
 
 const openBody =
@@ -121,10 +121,4 @@ function bodyReaders(
     return [mediaType, ({ raw }, { contentType }) => read(uploadOf(raw), contentType)]
   })
   return Object.fromEntries(readers)
-}
-
-/** Returns the value of a part of a request, or throws its ContractError. */
-export function valueOrThrow(result: { value: unknown } | { error: Error }): unknown {
-  if ('error' in result) throw result.error
-  return result.value
 }

@@ -65,8 +65,8 @@ type MediaTypes<Body> = Body extends { content: infer Media } ? keyof Media : ne
 
 /**
  * The parts of a form in the order in which they are sent. Asking for the next part ends the stream of the one before.
- * Whether each required part was sent is known at the end: the iteration throws the refusal of a form that is not valid,
- * so nothing counts before it has ended.
+ * Only after the last part is it known whether a required one is missing: the iteration then throws the refusal, so a
+ * handler keeps nothing of a form before the iteration has ended.
  */
 export type FormParts<Properties> = AsyncIterable<
   { [Name in keyof Properties]-?: PartOf<Name, NonNullable<Properties[Name]>> }[keyof Properties]

@@ -95,3 +95,9 @@ function describe(part: string, errors: ErrorObject[]): string {
 }
 
 const shorten = (place: string) => (place.length > maxPlace ? `${place.slice(0, maxPlace)}…` : place)
+
+/** Returns the value of a validation, or throws its error. */
+export function valueOrThrow(result: { value: unknown } | { error: Error }): unknown {
+  if ('error' in result) throw result.error
+  return result.value
+}

@@ -71,7 +71,7 @@ for (const [what, form, expected] of forms) {
   t.test(`${what} of a form in chunks of any size`, async (t) => {
     for (const size of [1, 7, 1_000_000]) {
       const parts = await read(form, size, true)
-      // In one chunk, the end is known before the first part is read.
+      // A form that arrives in one chunk is parsed to its end before the first part is read.
       if (size === 1_000_000 && typeof expected.at(-1) === 'string') t.same(parts.at(-1), expected.at(-1))
       else t.same(parts.slice(-expected.length), what === 'too many parts' ? parts.slice(-1) : expected, `${size}`)
     }

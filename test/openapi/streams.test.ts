@@ -53,7 +53,7 @@ async function serve(t: Test, give: Give, options: Served = {}) {
 
 const streamOf = (body: unknown) => ({ status: 200, body })
 
-/** Returns a source of 10 KB parts that ends when it is told to, and counts the parts taken. */
+/** Returns a source of `count` chunks of 10 kB, with the number that has been read and whether its reader has left. */
 function source(count: number) {
   const state = { taken: 0, isEnded: false }
   async function* parts() {

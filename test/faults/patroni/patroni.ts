@@ -44,7 +44,7 @@ async function withCluster<Result>(
   }
 }
 
-/** Takes the lead from a node; resolves with what brings the node back. */
+/** Makes a node lose the lead; resolves with a function that brings the node back. */
 type Outage = (cluster: PatroniCluster, leader: NodePlace, candidate: NodePlace) => Promise<() => void>
 
 const outagesByName = {

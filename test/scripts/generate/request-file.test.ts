@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { HTTPMethods } from 'fastify'
 import t from 'tap'
+import { errorNumbers } from '../../../generated/error-numbers.ts'
 import { normalizedDocument } from '../../../scripts/generate/contract-files.ts'
 import { type Document, endpoints } from '../../../scripts/generate/openapi-document.ts'
 import { requestFile } from '../../../scripts/generate/request-file.ts'
+import { serviceErrors } from '../../../scripts/generate/service-errors.ts'
 import { document } from '../../support/contract.ts'
 import { serveDocument } from '../../support/serve-document.ts'
 import { createService, token } from '../../support/service.ts'
@@ -43,7 +45,10 @@ function parse(text: string, values: Record<string, string>): Sent[] {
   })
 }
 
-t.test('generated/requests.http has each operation of the document once, and the service accepts each', async (t) => {
+/** The numbers of the errors that the service answers with itself. A handler may well find nothing at an example's id. */
+const refusals = Object.keys(serviceErrors).map((name) => (errorNumbers as Record<string, number>)[name])
+
+t.test('generated/requests.http has each operation of the document once, and each reaches its handler', async (t) => {
   const { app } = await createService(t)
   // Whichever way it is sent, a credential is a token of a client.
   const { securitySchemes } = document.components as { securitySchemes: object }
@@ -56,7 +61,7 @@ t.test('generated/requests.http has each operation of the document once, and the
   )
   for (const { name, ...request } of requests) {
     const answer = await app.inject(request)
-    t.ok(answer.statusCode < 300, `${name}: ${answer.statusCode} ${answer.body}`)
+    if (answer.statusCode >= 300) t.notOk(refusals.includes(answer.json().error), `${name}: ${answer.body}`)
   }
 })
 

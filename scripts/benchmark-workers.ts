@@ -19,15 +19,14 @@ is the server of TEST_DATABASE_URL, or one that is started in DIRECTORY (default
 files). Needs Linux.
 `,
   {
-    workers: '1,2',
+    workers: [1, 2],
     rounds: 6,
     seconds: 5,
     connections: 64,
     directory: tmpdir(),
   },
 )
-const numbers = options.workers.split(',').map(Number)
-const { rounds, seconds, connections } = options
+const { workers: numbers, rounds, seconds, connections } = options
 
 /** `load` is the cores that the load used, on average from its start to the service's end. */
 type Round = Figures & { load: number }

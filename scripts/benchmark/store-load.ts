@@ -44,13 +44,13 @@ export async function load(store: PlantStore, ids: Ids, inFlight: number, second
   }
 }
 
-/** Creates a number of plants with many in flight. Rejects when a plant is not new. */
-export async function fill(store: PlantStore, ids: Ids, count: number): Promise<void> {
+/** Creates a number of plants with a fixed number in flight. Rejects when a plant is not new. */
+export async function fill(store: PlantStore, ids: Ids, count: number, inFlight = 4_096): Promise<void> {
   let left = count
   const lane = async () => {
     while (left-- > 0) await create(store, ids())
   }
-  await Promise.all(Array.from({ length: 4_096 }, lane))
+  await Promise.all(Array.from({ length: inFlight }, lane))
 }
 
 async function create(store: PlantStore, id: bigint): Promise<void> {

@@ -3,16 +3,16 @@ import { UsageError, usageError } from '../../src/cli/cli-options.ts'
 
 /**
  * The options of a command with their defaults, which say what an option takes: false none, a text or undefined a text,
- * an integer an integer from 1, another number a number above 0.
+ * an integer an integer from 1, another number a number above 0, a list integers from 1 with commas between them.
  */
-export type Options = Record<string, boolean | number | string | undefined>
+export type Options = Record<string, boolean | number | number[] | string | undefined>
 
 /** What the options hold: the types of their defaults. */
 export type Values<Given extends Options> = {
   [option in keyof Given]: Given[option] extends boolean
     ? boolean
-    : Given[option] extends number
-      ? number
+    : Given[option] extends number | number[]
+      ? Given[option]
       : Given[option] extends string
         ? string
         : string | undefined
@@ -77,6 +77,11 @@ export function parseCommandLine<Given extends Options>(
 }
 
 function valueIn(option: string, text: unknown, fallback: Options[string]): Options[string] {
+  if (Array.isArray(fallback)) {
+    const values = String(text).split(',').map(Number)
+    if (values.every((value) => Number.isSafeInteger(value) && value >= 1)) return values
+    throw new UsageError(`--${option} is "${text}", allowed: integers from 1, with commas between them`)
+  }
   if (typeof fallback !== 'number') return text as string | boolean
   const value = Number(text)
   const isInteger = Number.isSafeInteger(fallback)

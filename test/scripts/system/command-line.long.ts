@@ -3,21 +3,21 @@ import t from 'tap'
 import { commandLine, parseCommandLine } from '../../../scripts/system/command-line.ts'
 import { run } from '../../support/process.ts'
 
-const defaults = { rounds: 200, load: 0.7, store: undefined, out: 'dist', check: false }
+const defaults = { rounds: 200, workers: [1, 2], load: 0.7, store: undefined, out: 'dist', check: false }
 const parse = (...args: string[]) => parseCommandLine(args, defaults, ['kill', 'fsync'])
 
 t.test('options take the type of their default, words are those that are allowed', async (t) => {
   t.same(parse(), { isHelp: false, options: defaults, words: [] })
-  t.same(parse('fsync', '--rounds=3', '--load', '2', '--store=memory:', '--check'), {
+  t.same(parse('fsync', '--rounds=3', '--load', '2', '--store=memory:', '--workers=4,8', '--check'), {
     isHelp: false,
-    options: { rounds: 3, load: 2, store: 'memory:', out: 'dist', check: true },
+    options: { rounds: 3, workers: [4, 8], load: 2, store: 'memory:', out: 'dist', check: true },
     words: ['fsync'],
   })
   t.match(parse('-h'), { isHelp: true })
 })
 
 t.test('a wrong command line is refused with what is allowed', async (t) => {
-  const allowed = 'allowed: kill, fsync, --rounds, --load, --store, --out, --check, --help'
+  const allowed = 'allowed: kill, fsync, --rounds, --workers, --load, --store, --out, --check, --help'
   const refusals: [string[], string][] = [
     [['--round=3'], `Unknown option '--round', ${allowed}`],
     [['--constructor'], `Unknown option '--constructor', ${allowed}`],
@@ -28,10 +28,16 @@ t.test('a wrong command line is refused with what is allowed', async (t) => {
     ]),
     [['--load=Infinity'], '--load is "Infinity", allowed: a number above 0'],
     [['--load=0'], '--load is "0", allowed: a number above 0'],
+    ...['', '1,', '1,0', '1;2'].map((value): [string[], string] => [
+      [`--workers=${value}`],
+      `--workers is "${value}", allowed: integers from 1, with commas between them`,
+    ]),
   ]
   for (const [args, message] of refusals) t.throws(() => parse(...args), { name: 'UsageError', message })
   t.throws(() => parseCommandLine(['kill'], {}, []), { message: 'A word without an option, allowed: --help' })
-  t.throws(() => commandLine('npm run a [-- --rounds 200]', defaults), { message: /--load, --store, --out, --check$/ })
+  t.throws(() => commandLine('npm run a [-- --rounds 200]', defaults), {
+    message: /--workers, --load, --store, --out, --check$/,
+  })
 })
 
 t.test('every npm command has a help and refuses an unknown option', async (t) => {

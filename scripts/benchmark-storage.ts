@@ -1,0 +1,38 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { measureStorage } from './benchmark/store-storage.ts'
+import { postgresBytes, sqliteBytes } from './benchmark/stored-bytes.ts'
+import { withTemporaryStores } from './benchmark/temporary-stores.ts'
+import { commandLine } from './system/command-line.ts'
+
+const { options, words } = commandLine(
+  `npm run benchmark:storage [-- [sqlite] [postgres] [--plants 1000000] [--rounds 5] [--directory DIRECTORY]]
+
+What plants cost to keep in each store, by the number of --plants: bytes of a row with its index, bytes that a create
+adds to the write-ahead log, and creates a second, of sequential and of random ids. A plant has a name of 18 characters
+and a tag of 6. The log is measured while the store is filled, with 4,096 creates in flight, and from a checkpoint on,
+with 256 and with 1 in flight: after a checkpoint PostgreSQL logs each page that changes once as a whole. A rate is
+that of up to 20,000 creates. PostgreSQL is the server of TEST_DATABASE_URL, which nothing else may use meanwhile, or
+one with its default settings that is started in DIRECTORY (default: that of the system for temporary files).
+`,
+  { plants: [1_000_000], rounds: 5, directory: tmpdir() },
+  ['sqlite', 'postgres'],
+)
+const { plants, rounds } = options
+
+await withTemporaryStores(options.directory, async ({ directory, postgres }) => {
+  let files = 0
+  const kinds = {
+    sqlite: async () => {
+      const path = join(directory, `${++files}.db`)
+      return { url: `sqlite:${path}`, measure: () => sqliteBytes(path) }
+    },
+    postgres: async () => {
+      const url = await postgres()
+      return { url, measure: () => postgresBytes(url) }
+    },
+  }
+  console.log(`Node ${process.versions.node}, medians of ${rounds} rounds, in ${options.directory}`)
+  const chosen = Object.entries(kinds).filter(([kind]) => words.length === 0 || words.includes(kind))
+  await measureStorage(Object.fromEntries(chosen), plants, rounds)
+})

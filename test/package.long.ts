@@ -16,12 +16,11 @@ import { token } from './support/service.ts'
 import { startService } from './support/service-process.ts'
 import { noSqlite } from './support/sqlite.ts'
 
-const blocks = Array.from(readFileSync('README.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms), ([, code = '']) => code)
-const readme = blocks.find((code) => code.includes("from 'plant-store/client'")) as string
+const [, documented = ''] = /^```ts\n(.*?)^```$/ms.exec(readFileSync('docs/getting-started.md', 'utf8')) ?? []
 
 /** What consumers write, by the name of the module; it is checked as it stands. */
 const consumers = {
-  readme,
+  documented,
   typed: `
     import { createClient, type PlantStoreClient } from 'plant-store/client'
     import { conformance } from 'plant-store/conformance'
@@ -128,8 +127,11 @@ t.test('a consumer runs against the server of the package, in Node and in what a
   const command = nodeCommand(join(installed, 'server.js'))
   const { url: baseUrl } = await startService(t, { STORE_URL }, { command })
 
-  write(join(directory, 'readme.js'), readme.replace('http://127.0.0.1:3000', baseUrl).replace('<ACCESS_TOKEN>', token))
-  const { stdout } = await promisify(execFile)(process.execPath, ['readme.js'], { cwd: directory })
+  write(
+    join(directory, 'documented.js'),
+    documented.replace('http://127.0.0.1:3000', baseUrl).replace('<ACCESS_TOKEN>', token),
+  )
+  const { stdout } = await promisify(execFile)(process.execPath, ['documented.js'], { cwd: directory })
   t.equal(stdout, 'Monstera deliciosa\n')
 
   const client = readFileSync(join(installed, 'client.js'), 'utf8')

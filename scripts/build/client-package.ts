@@ -5,7 +5,7 @@ import { writeDeclarations } from './declarations.ts'
 
 const name = 'plant-store-client'
 
-/** Writes the client into a directory as a package without dependencies: its file, its types and what README says of it. */
+/** Writes the client into a directory as a package without dependencies: its file, its types and what the documentation says of it. */
 export async function writeClientPackage(directory = join('dist', 'client')): Promise<void> {
   await rm(directory, { recursive: true, force: true })
   await mkdir(directory, { recursive: true })
@@ -26,13 +26,13 @@ export async function writeClientPackage(directory = join('dist', 'client')): Pr
     bundleClient(directory),
     writeDeclarations(join(directory, 'types'), ['src/client/client.ts']),
     writeFile(join(directory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`),
-    writeFile(join(directory, 'README.md'), readmeOf(await readFile('README.md', 'utf8'))),
+    writeFile(join(directory, 'README.md'), readmeOf(await readFile(join('docs', 'getting-started.md'), 'utf8'))),
     copyFile('LICENSE', join(directory, 'LICENSE')),
   ])
 }
 
-/** Returns the README's section on the client, without its last paragraph, which is on packages. */
-function readmeOf(readme: string): string {
-  const [, section = ''] = /^## Use the client\n\n(.*?)\n\n[^\n]+(?:\n[^\n]+)*\n\n^## /ms.exec(readme) ?? []
+/** Returns the page's last section, on the client, without its last paragraph, which is on packages. */
+function readmeOf(page: string): string {
+  const [, section = ''] = /^## Use the client\n\n(.*)\n\n[^\n]+(?:\n[^\n]+)*\n$/ms.exec(page) ?? []
   return `# Plant store client\n\n${section.replaceAll('plant-store/client', name)}\n`
 }

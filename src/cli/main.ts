@@ -24,7 +24,7 @@ JWT_ISSUER             or the issuer of tokens that are JWTs, with JWT_AUDIENCE
 MANAGEMENT_PORT        where health, metrics and docs are: 3001
 LOG_LEVEL              how much is logged: info
 
-The README has them all.
+docs/configuration.md has them all.
 `
 
 try {

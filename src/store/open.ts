@@ -3,7 +3,7 @@ import { postgresUrl } from './postgres-url.ts'
 
 export type { CreateOutcome, PlantStore, StoredPlant } from './plant-store.ts'
 
-/** The forms of STORE_URL, for a message and for the README. */
+/** The forms of STORE_URL, for messages. */
 export const storeUrls =
   'memory:, sqlite:PATH (a path without "?", no file: URI), postgres://USER@HOST/DATABASE or module:./PATH'
 

@@ -30,7 +30,10 @@ t.test('help and version', async (t) => {
   const answers: [string[], RegExp][] = [
     [['--help'], /^plant-store serve .*\n(.*\n)*plant-store --version\n$/],
     [['-h'], /^plant-store serve .*\n(.*\n)*plant-store --version\n$/],
-    [['serve', '--help'], /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*The README has them all\.\n$/],
+    [
+      ['serve', '--help'],
+      /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*docs\/configuration\.md has them all\.\n$/,
+    ],
     [['token', '--help'], whole(tokenHelp)],
     [['restore', '--help'], whole(sqliteHelp)],
     [['plants', '--help'], whole(plantsHelp)],

@@ -101,9 +101,9 @@ t.test('every variable', async (t) => {
   t.equal(readConfig({ PORT: '', HOST: 'localhost' }).port, 3000, 'an empty variable is not set')
 })
 
-t.test('the README lists every variable with its default', async (t) => {
+t.test('the page on configuration lists every variable with its default', async (t) => {
   const rows = Array.from(
-    readFileSync('README.md', 'utf8').matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`)?/gm),
+    readFileSync('docs/configuration.md', 'utf8').matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`)?/gm),
     ([, name, fallback]) => [name, fallback ?? ''],
   )
   const documented = Object.fromEntries(rows.reverse())

@@ -46,7 +46,7 @@ t.test('each alert says what happens, how bad it is, and what to do', async (t) 
     const named = captured([annotations.description], /(?<!\w)(PlantStore\w+)/g)
     for (const other of named) t.ok(ruleOf(other), `${alert} refers to ${other}`)
     const variables = captured([annotations.description], /\b([A-Z]+_[A-Z_]+)\b/g)
-    const table = readFileSync('README.md', 'utf8')
+    const table = readFileSync('docs/configuration.md', 'utf8')
     for (const variable of variables) t.ok(table.includes(`| \`${variable}\` |`), `${alert} names ${variable}`)
   }
 })

@@ -45,7 +45,7 @@ t.test('each container can do no more than it must', async (t) => {
   t.equal(database.ports, undefined)
 })
 
-t.test('the service is the one of the README', async (t) => {
+t.test('the service is configured as documented', async (t) => {
   assertRead(t, Object.keys(service.environment))
   t.equal(service.image, `plant-store:${version}`)
   t.ok(service.ports?.every((published) => published.endsWith(`:${configuration.get('PORT')}`)))

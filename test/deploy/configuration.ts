@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
 
-const [, section = ''] = /^## Configuration\n(.*?)^## /ms.exec(readFileSync('README.md', 'utf8')) ?? []
+const page = readFileSync('docs/configuration.md', 'utf8')
 
-/** The variables that the service reads and their defaults, as the README's table has them. */
+/** The variables that the service reads and their defaults, as the page on configuration has them. */
 export const configuration = new Map(
-  Array.from(section.matchAll(/^\| `([A-Z_]+)` \| *`?([^`|]*?)`? *\|/gm), ([, name = '', value = '']) => [name, value]),
+  Array.from(page.matchAll(/^\| `([A-Z_]+)` \| *`?([^`|]*?)`? *\|/gm), ([, name = '', value = '']) => [name, value]),
 )
 
 /** What Node, the driver of PostgreSQL, and nobody else of the service's reads. */

@@ -53,7 +53,7 @@ t.test('the pod keeps to the restricted profile of the Pod Security Standards, a
   t.match(container.resources, { requests: { cpu: String, memory: String }, limits: { memory: String } })
 })
 
-t.test('the service is the one of the README', async (t) => {
+t.test('the service is configured as documented', async (t) => {
   t.equal(container.image, `plant-store:${version}`)
   assertRead(
     t,

@@ -14,7 +14,7 @@ const wanted = 250
 const found = Number(/^systemd (\d+)/.exec((await runTool('systemd-analyze', '--version'))?.output ?? '')?.[1] ?? 0)
 const skip = found >= wanted ? false : `NOT RUN: there is no systemd-analyze of systemd ${wanted} or newer`
 
-t.test('the service is the one of the README', async (t) => {
+t.test('the service is configured as documented', async (t) => {
   const variables = all('Environment').flatMap((line) =>
     line.split(' ').map((pair) => pair.split('=') as [string, string]),
   )

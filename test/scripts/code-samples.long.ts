@@ -81,8 +81,8 @@ t.test('samples of the document take precedence', async (t) => {
   t.same(operation, { operationId: 'a', 'x-codeSamples': own, responses: {}, description: 'Operation id: `a`\n' })
 })
 
-t.test('the client of the samples is imported as the README says', async (t) => {
-  t.ok(readFileSync('README.md', 'utf8').includes(`import { createClient } from '${clientModule}'`))
+t.test('the client of the samples is imported as documented', async (t) => {
+  t.ok(readFileSync('docs/getting-started.md', 'utf8').includes(`import { createClient } from '${clientModule}'`))
 })
 
 const folder = 'test/documents'

@@ -8,9 +8,9 @@ import { startService } from '../support/service-process.ts'
 
 const anyStore = import.meta.resolve('../support/any-store.js')
 
-t.test('the store of the README passes the conformance suite and runs in the service', async (t) => {
+t.test('the documented store passes the conformance suite and runs in the service', async (t) => {
   const directory = copyProject(t)
-  const blocks = readFileSync('README.md', 'utf8').matchAll(/^```js\n\/\/ (my-store\S*\.js)[^\n]*\n(.*?)^```$/gms)
+  const blocks = readFileSync('docs/stores.md', 'utf8').matchAll(/^```js\n\/\/ (my-store\S*\.js)[^\n]*\n(.*?)^```$/gms)
   const files = Array.from(blocks, ([, name = '', code = '']) => {
     writeFileSync(join(directory, name), code)
     return name

@@ -146,9 +146,9 @@ t.test('a module without errorBody is refused, and one that is changed is loaded
   t.equal((await loadErrorBody(`${folder}/some.mjs`))({} as never, {} as never), 2)
 })
 
-t.test('the example of the README has the type that problem details ask for', async (t) => {
-  const readme = readFileSync('README.md', 'utf8')
-  const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody = .*?)```/s.exec(readme) ?? []
+t.test('the documented example has the type that problem details ask for', async (t) => {
+  const page = readFileSync('docs/contract.md', 'utf8')
+  const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody = .*?)```/s.exec(page) ?? []
   const { 'api.d.ts': types = '' } = await filesOf(problems, 'a.yaml', errorBody)
   const typed = example.replace('ErrorBody =', "ErrorBody<import('./described.d.ts').operations> =")
   const texts = (text: string) => ({ 'src/described.d.ts': types, 'src/problems.ts': text })

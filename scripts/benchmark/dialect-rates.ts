@@ -4,7 +4,7 @@ import { median, medianRatio, shuffled } from './statistics.ts'
 import { load, type StoreFigures, sequentialIds } from './store-load.ts'
 import { row } from './text-table.ts'
 
-const inFlight = [1, 64, 256]
+const inFlight = [1, 64, 256, 2_048]
 
 /** Prints the rates of dialects by name, measured in turns, and their ratios to the first one. */
 export async function measureDialects(

@@ -10,10 +10,10 @@ import type { Primary } from './postgres-primary.ts'
 const postgres = /^PostgreSQL \d+(?:\.\d+|beta\d+|rc\d+|devel)*[ ,].*compiled by /
 
 /**
- * Returns the dialect for the server. The own statement of PostgreSQL needs one round trip where the portable ones need
- * two for plants that were there, and its speed does not depend on the number of parameters; `npm run benchmark:dialects`
- * measures both. It also locks what was there, for the sake of synchronous standbys. Other engines refuse parts of it
- * (docs/distributed-sql.md), and an engine that is not known yet is more likely to take the portable statements.
+ * Returns the dialect for the server. PostgreSQL with a synchronous standby shows rows that the standby need not have, so
+ * what was there must be locked; Spanner and Aurora DSQL refuse that lock and show replicated rows alone. One statement
+ * of PostgreSQL for both parts is no faster (`npm run benchmark:dialects`). An engine that is not known gets the portable
+ * statements, because it is more likely to take them (docs/distributed-sql.md).
  */
 export async function chooseDialect(query: Primary['query']): Promise<Dialect> {
   const [row] = await query<{ version: string }>('SELECT version()')

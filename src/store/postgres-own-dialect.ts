@@ -1,39 +1,35 @@
-import type { StoredPlant } from './plant-store.ts'
-import type { CreateRow, Dialect } from './postgres-dialect.ts'
-import type { Primary } from './postgres-primary.ts'
+import type { PlantRow } from './plant-row.ts'
+import type { Dialect } from './postgres-dialect.ts'
+import { insertLiteral, insertNone, insertPlants, newRow } from './postgres-insert.ts'
+import { untilDone } from './postgres-retry.ts'
+
+const lock = (ids: string) => `SELECT id, name, tag FROM plants WHERE id = ANY(${ids}) ORDER BY id FOR SHARE`
 
 /**
- * Adds what is new and gives what was there, in one statement. The rows that were there are locked, which writes to the
- * log: so their commit is waited for as well, also by a synchronous standby, should it have been interrupted the first
- * time. A row that another transaction commits meanwhile is in neither part, and is asked for again.
+ * The portable statements, but what was there is locked, which writes to the log: so that its commit is waited for as well,
+ * also by a synchronous standby, should it have been interrupted the first time.
  */
-const statement = `
-  WITH given AS (SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) AS given (id, name, tag)),
-  added AS (
-    INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM given ORDER BY id
-    ON CONFLICT (id) DO NOTHING RETURNING id
-  ),
-  kept AS (SELECT id, name, tag FROM plants WHERE id = ANY ($1::bigint[]) ORDER BY id FOR SHARE)
-  SELECT id, NULL AS name, NULL AS tag, true AS created FROM added
-  UNION ALL SELECT id, name, tag, false FROM kept`
-
-const create = (query: Primary['query'], plants: StoredPlant[]): Promise<CreateRow[]> =>
-  query<CreateRow>(statement, [
-    plants.map(({ id }) => id),
-    plants.map(({ name }) => name),
-    plants.map(({ tag }) => tag ?? null),
-  ])
-
-/** The statements of PostgreSQL. */
 export const ownDialect: Dialect = {
-  batchItems: Number.POSITIVE_INFINITY,
-  create,
-  check: (query) => create(query, []),
+  // The protocol allows 65,535 parameters. The size of a batch allows no more plants anyway.
+  batchItems: 1_024,
+
+  async create(query, plants) {
+    const inserted = await insertPlants(query, plants)
+    const isNew = ({ id }: { id: bigint }) => inserted.has(String(id))
+    const created = plants.filter(isNew).map(newRow)
+    if (created.length === plants.length) return created
+    const ids = plants.filter((plant) => !isNew(plant)).map(({ id }) => id)
+    // Tried again by itself: a second INSERT would no longer tell which plants were new.
+    const rows = await untilDone(() => query<PlantRow<string>>(lock('$1::bigint[]'), [ids]))
+    return [...created, ...rows.map((row) => ({ ...row, created: false }))]
+  },
+
+  async check(query) {
+    await insertNone(query)
+    await query(lock('$1::bigint[]'), [[]])
+  },
 
   /** The plant is taken back before the commit, so that nobody can see it; what was taken back is in the log. */
-  probe(id) {
-    const given = [`{${id}}`, '{probe}', '{NULL}']
-    const inserted = statement.replace(/\$([123])/g, (_, number) => `'${given[number - 1]}'`)
-    return `BEGIN; SAVEPOINT probe; ${inserted}; ROLLBACK TO SAVEPOINT probe; COMMIT`
-  },
+  probe: (id) =>
+    `BEGIN; SAVEPOINT probe; ${insertLiteral(id, 'probe')}; ${lock(`ARRAY[${id}]`)}; ROLLBACK TO SAVEPOINT probe; COMMIT`,
 }

@@ -2,15 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { PlantRow } from './plant-row.ts'
 import type { StoredPlant } from './plant-store.ts'
 import type { CreateRow, Dialect } from './postgres-dialect.ts'
+import { insertLiteral, insertNone, insertPlants, newRow } from './postgres-insert.ts'
 import type { Primary } from './postgres-primary.ts'
 import { untilDone } from './postgres-retry.ts'
-
-const conflict = 'ON CONFLICT (id) DO NOTHING RETURNING id'
-
-const insert = (count: number) => {
-  const rows = Array.from({ length: count }, (_, row) => `($${3 * row + 1}, $${3 * row + 2}, $${3 * row + 3})`)
-  return `INSERT INTO plants (id, name, tag) VALUES ${rows} ${conflict}`
-}
 
 const select = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[])'
 
@@ -24,19 +18,12 @@ export const portableDialect: Dialect = {
   batchItems: 300,
 
   async create(query, plants) {
-    const values = plants.flatMap(({ id, name, tag }) => [id, name, tag ?? null])
-    const inserted = new Set((await query<{ id: string }>(insert(plants.length), values)).map(({ id }) => id))
-    if (inserted.size === plants.length) {
-      return plants.map(({ id }) => ({ id: String(id), name: null, tag: null, created: true }))
-    }
+    const inserted = await insertPlants(query, plants)
+    if (inserted.size === plants.length) return plants.map(newRow)
     return await readBack(query, plants, inserted)
   },
 
-  check: (query) =>
-    query(
-      `INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[]) ${conflict}`,
-      [[]],
-    ),
+  check: insertNone,
 
   /**
    * Aurora DSQL has no savepoints, and PGAdapter commits nothing after a rollback to one. So the plant is deleted, but
@@ -44,8 +31,7 @@ export const portableDialect: Dialect = {
    */
   probe(id) {
     const name = `probe ${randomBytes(16).toString('hex')}`
-    const inserted = `INSERT INTO plants (id, name, tag) VALUES (${id}, '${name}', NULL) ${conflict}`
-    return `BEGIN; ${inserted}; DELETE FROM plants WHERE id = ${id} AND name = '${name}'; COMMIT`
+    return `BEGIN; ${insertLiteral(id, name)}; DELETE FROM plants WHERE id = ${id} AND name = '${name}'; COMMIT`
   },
 }
 

@@ -1,6 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
 import { performance } from 'node:perf_hooks'
-import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 import { Unavailable } from './unavailable.ts'
 
 /** Told of each batch once it has its outcome: its items, milliseconds, and the items that wait then. */
@@ -19,6 +18,8 @@ type Options<Item> = {
   sizeOf(item: Item): number
   /** A batch ends with the item that reaches this size. */
   batchBytes?: number
+  /** The most items of a batch. */
+  batchItems?: number
   /** What is taken and has no outcome yet is no larger; then items are refused. */
   queueBytes?: number
   /** Batches under way at once. */
@@ -46,7 +47,7 @@ type Waiting<Item, Outcome> = {
  */
 export function groupCommit<Item, Outcome>(
   commit: (batch: Item[]) => Promise<Outcome[]>,
-  { sizeOf, batchBytes = 2 ** 20, queueBytes = 2 ** 26, outstanding = 2 }: Options<Item>,
+  { sizeOf, batchBytes = 2 ** 20, batchItems = Infinity, queueBytes = 2 ** 26, outstanding = 2 }: Options<Item>,
 ): GroupCommit<Item, Outcome> {
   const queue: Waiting<Item, Outcome>[] = []
   let held = 0
@@ -57,20 +58,21 @@ export function groupCommit<Item, Outcome>(
 
   /** One turn of the event loop, never a timer: whatever arrives together goes together, and a lone item at once. */
   function arm(): void {
-    if (armed || running === outstanding || queue.length === 0) return
+    if (armed || running >= outstanding || queue.length === 0) return
     armed = true
     setImmediate(() => {
       armed = false
-      if (queue.length > 0) void run(take())
+      // A crowd may have started a batch meanwhile.
+      if (queue.length > 0 && running < outstanding) void run(take())
       arm()
     })
   }
 
   function take(): Waiting<Item, Outcome>[] {
     let bytes = 0
-    const end = queue.findIndex(({ size }) => {
+    const end = queue.findIndex(({ size }, index) => {
       bytes += size
-      return bytes >= batchBytes
+      return bytes >= batchBytes || index === batchItems - 1
     })
     return queue.splice(0, end === -1 ? queue.length : end + 1)
   }
@@ -141,7 +143,3 @@ export function groupCommit<Item, Outcome>(
     },
   }
 }
-
-/** Commits plants together; the size of one is that of its text, and of what surrounds it on its way. */
-export const groupCreates = (commit: (batch: StoredPlant[]) => Promise<CreateOutcome[]>) =>
-  groupCommit(commit, { sizeOf: ({ name, tag = '' }: StoredPlant) => 1_024 + 2 * (name.length + tag.length) })

@@ -43,6 +43,18 @@ t.test('items that arrive during two commits form one batch, in order, each with
   t.same(await Promise.all(outcomes), ['1 is kept', '2 is kept', '3 is kept', '4 is kept', '5 is kept'])
 })
 
+t.test('a crowd does not start more batches than may be outstanding', async (t) => {
+  const { submit, given, end } = controlled()
+  const outcomes = Array.from({ length: 3 * 64 }, (_, item) => submit(item))
+  for (let turns = 0; turns < 5; turns++) await turn()
+  t.same(
+    given().map((items) => items.length),
+    [64, 64],
+  )
+  for (let batches = 0; batches < 3; batches++) await end()
+  t.equal((await Promise.all(outcomes)).length, 3 * 64)
+})
+
 t.test('an outcome waits for the commit', async (t) => {
   const { submit, end } = controlled()
   let settled = false
@@ -64,6 +76,17 @@ t.test('a batch has a size limit', async (t) => {
     await end()
   }
   t.equal((await Promise.all(outcomes)).length, 6)
+})
+
+t.test('a batch has a limited number of items', async (t) => {
+  const { submit, given, end } = controlled({ batchItems: 2, outstanding: 1 })
+  const outcomes = [1, 2, 3, 4, 5].map(submit)
+  for (const batch of [[1, 2], [3, 4], [5]]) {
+    await turn()
+    t.same(given(), [batch])
+    await end()
+  }
+  t.equal((await Promise.all(outcomes)).length, 5)
 })
 
 t.test('the queue has a size limit, and accepts items again once they fit', async (t) => {

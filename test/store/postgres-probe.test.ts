@@ -9,6 +9,7 @@ t.test('the store is not ready while its user may not create, or its table is an
   await server.query('GRANT SELECT, INSERT, UPDATE ON plants TO guest')
   const store = await open(t, server.url().replace('//postgres@', '//guest@'))
   await store.ready()
+  t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
   const faults: [string, string, RegExp][] = [
     ['REVOKE INSERT ON plants FROM guest', 'GRANT INSERT ON plants TO guest', /permission denied for table plants/],
     ['REVOKE UPDATE ON plants FROM guest', 'GRANT UPDATE ON plants TO guest', /permission denied for table plants/],
@@ -27,7 +28,7 @@ t.test('the store is not ready while its user may not create, or its table is an
     await server.query(repair)
     await t.resolves(store.ready(), repair)
   }
-  t.same(await server.query('SELECT id FROM plants'), [], 'no probe leaves a plant')
+  t.same(await server.query('SELECT id FROM plants'), [{ id: '1' }], 'no probe leaves a plant')
 })
 
 t.test('a constraint that refuses the plant of a probe does not make the store unready', async (t) => {

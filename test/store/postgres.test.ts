@@ -4,9 +4,10 @@ import { testDatabase } from '../../scripts/postgres/test-database.ts'
 import { until } from '../../scripts/system/until.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { CreateOutcome, PlantStore } from '../../src/store/plant-store.ts'
+import type { PlantStore } from '../../src/store/plant-store.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { whole } from '../support/whole.ts'
+import { race } from './contended-creates.ts'
 import { queries } from './queries.ts'
 
 for (const [name, run] of Object.entries(conformance)) {
@@ -40,20 +41,6 @@ async function instances(t: Test, url: string, count: number): Promise<PlantStor
   const stores = await Promise.all(Array.from({ length: count }, () => openStore(url)))
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
   return stores
-}
-
-/** Creates the same ids in all stores at once, with different names and in different orders. */
-async function race(stores: PlantStore[], ids: number): Promise<Map<string, CreateOutcome[]>> {
-  const outcomes = new Map<string, CreateOutcome[]>()
-  const creates = stores.flatMap((store, instance) =>
-    Array.from({ length: ids }, async (_, n) => {
-      const id = BigInt((n * 7_919 * (instance + 1)) % ids)
-      const outcome = await store.create({ id, name: `of instance ${instance}` })
-      outcomes.set(`${id}`, [...(outcomes.get(`${id}`) ?? []), outcome])
-    }),
-  )
-  await Promise.all(creates)
-  return outcomes
 }
 
 t.test('concurrent instances create the table once', async (t) => {

@@ -1,0 +1,48 @@
+import { openPostgres } from '../../src/store/postgres.ts'
+import type { Dialect } from '../../src/store/postgres-dialect.ts'
+import { median, medianRatio, shuffled } from './statistics.ts'
+import { load, type StoreFigures, sequentialIds } from './store-load.ts'
+import { row } from './text-table.ts'
+
+const inFlight = [1, 64, 256, 2_048]
+
+/** Prints the rates of dialects by name, measured in turns, and their ratios to the first one. */
+export async function measureDialects(
+  dialects: Record<string, Dialect>,
+  database: () => Promise<string>,
+  rounds: number,
+  seconds: number,
+): Promise<void> {
+  const ids = sequentialIds()
+  const stores = await Promise.all(
+    Object.entries(dialects).map(async ([name, dialect]) => {
+      const store = await openPostgres(await database(), async () => dialect)
+      return { name, store, figures: new Map(inFlight.map((count) => [count, [] as StoreFigures[]])) }
+    }),
+  )
+  for (let round = 1; round <= rounds; round++) {
+    console.error(`round ${round} of ${rounds}`)
+    for (const count of inFlight) {
+      // Neither is always the one that runs after the other.
+      for (const { store, figures } of shuffled(stores)) {
+        await load(store, ids, count, seconds / 10)
+        figures.get(count)?.push(await load(store, ids, count, seconds))
+      }
+    }
+  }
+  for (const { store } of stores) await store.close()
+  console.log(row(['dialect', 'in flight', 'creates/s', 'p50 ms', 'p99 ms', 'ratio']))
+  const rates = (figures: Map<number, StoreFigures[]>, count: number) => of(figures, count, 'rate')
+  for (const count of inFlight) {
+    for (const { name, figures } of stores) {
+      const [first] = stores
+      const ratio = medianRatio(rates(figures, count), rates(first?.figures ?? figures, count))
+      const times = (['p50', 'p99'] as const).map((key) => median(of(figures, count, key)).toFixed(2))
+      console.log(row([name, String(count), median(rates(figures, count)).toFixed(0), ...times, ratio.toFixed(2)]))
+    }
+  }
+}
+
+/** Returns one figure of each round. */
+const of = (figures: Map<number, StoreFigures[]>, count: number, key: keyof StoreFigures) =>
+  (figures.get(count) ?? []).map((each) => each[key])

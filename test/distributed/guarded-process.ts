@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { within } from '../../scripts/system/until.ts'
+
+/** Ends the program when the pipe to this process closes, also by SIGKILL. */
+const guard = '"$@" & pid=$!; cat > /dev/null; kill -KILL $pid'
+
+/**
+ * Starts a program that ends with this process. Resolves with how to end it when it has printed `ready`; rejects with
+ * what it printed when it ends before.
+ */
+export async function startGuarded(
+  file: string,
+  args: string[],
+  environment: Record<string, string>,
+  ready: RegExp,
+): Promise<() => Promise<void>> {
+  const child = spawn('sh', ['-c', guard, 'sh', file, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const ended = once(child, 'close')
+  const isReady = new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        // The programs log each connection; only their start is looked at.
+        if (output.length < 100_000) output += text
+        if (ready.test(output)) resolve()
+      })
+      // The shell waits for its pipe, so the end of the program shows as the end of its output.
+      stream.on('end', () => reject(new Error(`${file} ended: ${output}`)))
+    }
+  })
+  const end = async () => {
+    child.stdin.end()
+    await ended
+  }
+  try {
+    await within(isReady, () => `${file} to be ready: ${output}`)
+  } catch (error) {
+    await end()
+    throw error
+  }
+  return end
+}

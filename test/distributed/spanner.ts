@@ -1,0 +1,30 @@
+import type { Test } from 'tap'
+import { freePort } from '../../scripts/system/free-port.ts'
+import { startGuarded } from './guarded-process.ts'
+import type { SpannerPrograms } from './spanner-programs.ts'
+
+/** An emulator aborts all transactions but one, and tries them again; a machine may be busy. */
+const patience = 'connect_timeout=60&statement_timeout=120000&query_timeout=180000'
+
+/**
+ * Starts Spanner's emulator and PGAdapter before it, which the teardown ends. Returns the URL of an empty database for each
+ * name; a database is made when it is first connected to.
+ */
+export async function startSpanner(
+  t: Test,
+  { emulator, pgadapter }: SpannerPrograms,
+): Promise<(name: string) => string> {
+  const [inner, outer] = [await freePort(), await freePort()]
+  const endEmulator = await startGuarded(emulator, [`--host_port=127.0.0.1:${inner}`], {}, /Server address: /)
+  t.teardown(endEmulator)
+  const main = 'com.google.cloud.spanner.pgadapter.Server'
+  const instance = ['-p', 'plants', '-i', 'plants', '-r', 'autoConfigEmulator=true']
+  const endAdapter = await startGuarded(
+    'java',
+    ['-cp', pgadapter, main, ...instance, '-s', String(outer)],
+    { SPANNER_EMULATOR_HOST: `127.0.0.1:${inner}` },
+    /Server started on port/,
+  )
+  t.teardown(endAdapter)
+  return (name) => `postgres://plants@127.0.0.1:${outer}/${name}?${patience}`
+}

@@ -14,7 +14,7 @@ const patience = 20_000
  * SQLSTATE of what another transaction is to blame for: a lock that is not given, a failed serialization, a deadlock, and
  * what an instance meets that makes the same table or takes the same step at the same time.
  */
-const contended = /^(55P03|40001|40P01|23505|42P07|XX000)$/
+const contended = /^(55P03|40001|40P01|23505|42P07|42710|XX000)$/
 const undefinedTable = '42P01'
 
 /** What to do, by the SQLSTATE of the error that a step ends with. */
@@ -80,7 +80,7 @@ async function takeStep(primary: Primary, { version, sql, oldest = 1 }: SchemaSt
   const { applied, hasHistory } = await readSchema(primary)
   if (applied.has(version)) return
   if (!hasHistory) await primary.query(`${table}; ${makeHistory}`)
-  const row = `INSERT INTO plants_schema VALUES (${version}, ${oldest})`
+  const row = `INSERT INTO plants_schema (version, oldest) VALUES (${version}, ${oldest})`
   await primary.query(`BEGIN; SET LOCAL lock_timeout = ${lockTimeout}; ${row}; ${sql}; COMMIT`)
 }
 

@@ -59,7 +59,8 @@ async function fillAll(
 ): Promise<number> {
   let passed = 0
   let filled = 0
-  for (let from = -(2n ** 63n); ; ) {
+  let from = -(2n ** 63n)
+  for (;;) {
     const started = performance.now()
     const rows = await count(from, batch)
     if (rows.last === undefined) return filled

@@ -83,7 +83,7 @@ export function takeSqliteSteps(database: Database, steps: SchemaStep[]): void {
       // Another process may have taken it while this one waited for its lock.
       if (schemaOf(database).applied.has(version)) return
       database.exec('CREATE TABLE IF NOT EXISTS plants_schema (version INTEGER PRIMARY KEY) STRICT')
-      database.prepare('INSERT INTO plants_schema VALUES (?)').run(version)
+      database.prepare('INSERT INTO plants_schema (version) VALUES (?)').run(version)
       database.exec(sql)
       if (oldest !== undefined) database.pragma(`user_version = ${oldest}`)
     })

@@ -134,6 +134,8 @@ t.test('a user who may not change the table is told who can, and serves afterwar
     const store = await openRelease(t, guest, steps)
     t.equal(await store.create({ id: BigInt(steps.length), name: 'a' }), 'created')
   }
+  await query(url, `REVOKE SELECT ON plants_schema FROM PUBLIC; GRANT INSERT ON plants_schema TO ${role}`)
+  await t.rejects(openPostgres(guest), { message: /^permission denied for table plants_schema$/ })
 })
 
 t.test('a step that fails leaves the tables as they were', async (t) => {
@@ -183,7 +185,7 @@ t.test(
   },
 )
 
-t.test('the history of another schema is not that of this one, and one that may not be read is told', async (t) => {
+t.test('the history of another schema is not that of this one', async (t) => {
   const url = await testDatabase(t)
   await query(url, 'CREATE SCHEMA other; CREATE TABLE other.plants_schema (version bigint, oldest bigint)')
   await query(url, 'INSERT INTO other.plants_schema VALUES (99, 99)')

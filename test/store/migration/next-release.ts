@@ -46,9 +46,14 @@ const changes: { file: RegExp; from: string; to: string }[] = [
     to: `export { sqliteNote as sqliteSteps } from ${steps}`,
   },
   {
-    file: /postgres[\w-]*\.ts$/,
-    from: 'INSERT INTO plants (id, name, tag) SELECT id, name, tag FROM',
-    to: 'INSERT INTO plants (id, name, tag, note) SELECT id, name, tag, upper(name) FROM',
+    // Whatever the source of the rows is in the statement.
+    file: /postgres-primary\.ts$/,
+    from: 'client.query<Row>(text, values)',
+    to: `client.query<Row>(text.replace(
+      /INSERT INTO plants \\(id, name, tag\\) (.*?) (?=ON CONFLICT)/gs,
+      'INSERT INTO plants (id, name, tag, note) ' +
+        'SELECT id::bigint, name, tag, upper(name) FROM ($1) AS written (id, name, tag) ',
+    ), values)`,
   },
   {
     file: /sqlite[\w-]*\.ts$/,

@@ -128,7 +128,9 @@ t.test('a user who may not change the table is told who can, and serves afterwar
   t.teardown(() => query(url, `DROP OWNED BY ${role}; DROP ROLE ${role}`))
   await openRelease(t, guest)
   const denied = 'permission denied for schema public; run plant-store migrate expand as the owner of the table plants'
-  await t.rejects(openPostgres(guest, undefined, postgresNote), { message: whole(`schema version 2 cannot be made: ${denied}`) })
+  await t.rejects(openPostgres(guest, undefined, postgresNote), {
+    message: whole(`schema version 2 cannot be made: ${denied}`),
+  })
   await migrateBy(url, postgresNote)
   for (const steps of [[], postgresNote]) {
     const store = await openRelease(t, guest, steps)

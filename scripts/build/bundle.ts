@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BuildOptions, build } from 'esbuild'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
 
 /** Bundles into a directory what runs: the command, the server with its stores, and the client. */
-export async function bundle(directory = 'dist'): Promise<void> {
-  await Promise.all([bundleServer(directory), bundleClient(directory)])
+export async function bundle(directory = 'dist', plugins: Plugin[] = []): Promise<void> {
+  await Promise.all([bundleServer(directory, plugins), bundleClient(directory)])
 }
 
 /** How the service is bundled: few files start in less time than several hundred. A native package stays a package. */
@@ -23,10 +23,11 @@ export const serverBundle = {
   logLevel: 'warning',
 } satisfies BuildOptions
 
-async function bundleServer(directory: string): Promise<void> {
+async function bundleServer(directory: string, plugins: Plugin[]): Promise<void> {
   await rm(join(directory, 'chunks'), { recursive: true, force: true })
   await build({
     ...serverBundle,
+    plugins,
     entryPoints: {
       'plant-store': 'src/cli/main.ts',
       server: 'src/server.ts',

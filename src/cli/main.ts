@@ -9,6 +9,7 @@ plant-store backup     copies the SQLite file of STORE_URL; backup --help says h
 plant-store restore    puts a backup in its place
 plant-store check      tells whether it, or a backup, is sound
 plant-store plants     lists, counts, exports and imports the plants of STORE_URL; plants --help says how
+plant-store migrate    brings the tables of STORE_URL to the version of this release; migrate --help says how
 plant-store --version
 `
 
@@ -66,6 +67,11 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       process.exitCode = await plants(args, process.env, { stdin, stdout, stderr, interrupt: interruption() })
       return
     }
+    case 'migrate': {
+      const { migrateCommand } = await import('./migrate.ts')
+      process.stdout.write(await migrateCommand(args, process.env, process.stderr))
+      return
+    }
     case '--help':
     case '-h':
       process.stdout.write(help)
@@ -75,7 +81,7 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       return
     default:
       throw new UsageError(
-        'there is no such command, allowed: serve, token, backup, restore, check, plants, --help, --version',
+        'there is no such command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version',
       )
   }
 }

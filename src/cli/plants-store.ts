@@ -1,5 +1,6 @@
-import { openBeside, openReader, withoutPassword } from '../store/open.ts'
+import { openBeside, openReader, openTables, withoutPassword } from '../store/open.ts'
 import type { PlantReader, PlantStore } from '../store/plant-store.ts'
+import type { SchemaTables } from '../store/schema-migration.ts'
 
 /** Runs `use` with the plants of a STORE_URL to be read, and returns its result. Rejects with a line that names the URL. */
 export const withReader = <Result>(url: string, use: (reader: PlantReader) => Promise<Result>): Promise<Result> =>
@@ -8,6 +9,10 @@ export const withReader = <Result>(url: string, use: (reader: PlantReader) => Pr
 /** Runs `use` with the store of a STORE_URL to be written, and returns its result. Rejects with a line that names the URL. */
 export const withStore = <Result>(url: string, use: (store: PlantStore) => Promise<Result>): Promise<Result> =>
   withOpen(openBeside, url, use)
+
+/** Runs `use` with the tables of a STORE_URL, and returns its result. Rejects with a line that names the URL. */
+export const withTables = <Result>(url: string, use: (tables: SchemaTables) => Promise<Result>): Promise<Result> =>
+  withOpen(openTables, url, use)
 
 async function withOpen<Store extends { close(): Promise<void> }, Result>(
   open: (url: string) => Promise<Store>,

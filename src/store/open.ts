@@ -1,5 +1,6 @@
 import type { PlantReader, PlantStore } from './plant-store.ts'
 import { postgresUrl } from './postgres-url.ts'
+import type { SchemaTables } from './schema-migration.ts'
 
 export type { CreateOutcome, PlantStore, StoredPlant } from './plant-store.ts'
 
@@ -15,6 +16,7 @@ type Adapter = {
   /** Opens it beside a service that may have it open, to be read or to be written. */
   openReader?(url: string): Promise<PlantReader>
   openBeside?(url: string): Promise<PlantStore>
+  openTables?(url: string): Promise<SchemaTables>
 }
 
 const openPostgres = async (url: string) => (await import('./postgres.ts')).openPostgres(url)
@@ -24,6 +26,7 @@ const postgres: Adapter = {
   open: openPostgres,
   openReader: openPostgres,
   openBeside: openPostgres,
+  openTables: async (url) => (await import('./postgres-migration.ts')).openPostgresTables(url),
 }
 
 const memory: Adapter = {
@@ -39,6 +42,7 @@ const sqlite: Adapter = {
   open: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7)),
   openReader: async (url) => (await import('./sqlite-plant-reader.ts')).openSqliteReader(url.slice(7)),
   openBeside: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7), true),
+  openTables: async (url) => (await import('./sqlite-migration.ts')).openSqliteTables(url.slice(7)),
 }
 
 const adapters = new Map<string, Adapter>([
@@ -77,6 +81,13 @@ export async function openReader(url: string): Promise<PlantReader> {
 /** Opens the store of a STORE_URL to be written, while a service has it open or not. Rejects with the reason. */
 export async function openBeside(url: string): Promise<PlantStore> {
   const open = adapterOf(url)?.openBeside
+  if (open === undefined) throw new Error(unreachable)
+  return await open(url)
+}
+
+/** Opens the tables of a STORE_URL for a migration, while a service has them open or not. Rejects with the reason. */
+export async function openTables(url: string): Promise<SchemaTables> {
+  const open = adapterOf(url)?.openTables
   if (open === undefined) throw new Error(unreachable)
   return await open(url)
 }

@@ -6,8 +6,11 @@ import type { CreateRow, Dialect } from './postgres-dialect.ts'
 import { openPrimary, type Primary } from './postgres-primary.ts'
 import { postgresQueries } from './postgres-queries.ts'
 import { isOfRecord, untilDone } from './postgres-retry.ts'
+import { takePostgresSteps } from './postgres-schema.ts'
+import { postgresSteps } from './postgres-steps.ts'
 import { makeTable } from './postgres-table.ts'
 import { readPostgresUrl } from './postgres-url.ts'
+import { isExpansion } from './schema-step.ts'
 
 const columns = 'id bigint PRIMARY KEY, name text NOT NULL, tag text'
 
@@ -20,10 +23,15 @@ const unlikeTable = /^42(703|804|809|883|846|P10)$/
  * Opens the PostgreSQL database of a URL, for any number of instances of the service; makes its table where it is
  * missing. Rejects when no server can be used: none is reached, takes writes, and keeps what it acknowledges.
  */
-export async function openPostgres(url: string, choose = chooseDialect): Promise<PlantStore & PlantQueries> {
+export async function openPostgres(
+  url: string,
+  choose = chooseDialect,
+  steps = postgresSteps,
+): Promise<PlantStore & PlantQueries> {
   const primary = openPrimary(readPostgresUrl(url))
   let dialect: Dialect
   try {
+    await takePostgresSteps(primary, { steps, asked: steps.filter(isExpansion), table })
     dialect = await choose(primary.query)
     await makeTable(
       () => dialect.check(primary.query),

@@ -5,6 +5,7 @@ import { makeDirectory } from './durable-files.ts'
 import { lockFile } from './file-lock.ts'
 import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 import { realPathOf } from './real-path.ts'
+import { isExpansion, type SchemaStep } from './schema-step.ts'
 import { committer, politely } from './sqlite-commit.ts'
 import { openSqliteFile } from './sqlite-driver.ts'
 import { rememberFiles } from './sqlite-files.ts'
@@ -13,7 +14,9 @@ import { prober } from './sqlite-probe.ts'
 import { queryRunner } from './sqlite-queries.ts'
 import { readDatabase } from './sqlite-reader.ts'
 import { finishRestore } from './sqlite-restore.ts'
-import { assertOurs, isMarkedFile, migrate } from './sqlite-schema.ts'
+import { assertOurs, isMarkedFile, makeTables, takeSqliteSteps } from './sqlite-schema.ts'
+import { sqliteSteps } from './sqlite-steps.ts'
+import { type SqliteTables, sqliteTables } from './sqlite-tables.ts'
 
 export type PlantDatabase = {
   /** Creates all of them in one transaction, on the disk when it returns, or throws and has created none. */
@@ -26,6 +29,7 @@ export type PlantDatabase = {
   checkpoint(): void
   /** Returns the size of the write-ahead log. */
   journalBytes(): number
+  tables: SqliteTables
   close(): void
 }
 
@@ -39,7 +43,7 @@ const patience = 10_000
  * of one line when the file is no database of ours, is newer than this version, is in use by another process, or may not
  * be written. With `beside` it may be in use by a service, and is then written beside that.
  */
-export function openDatabase(path: string, beside = false): PlantDatabase {
+export function openDatabase(path: string, beside = false, steps = sqliteSteps): PlantDatabase {
   makeDirectory(dirname(path))
   const real = realPathOf(path)
   const opened: (() => void)[] = []
@@ -52,7 +56,7 @@ export function openDatabase(path: string, beside = false): PlantDatabase {
     const lock = `${real}-lock`
     // No lock is made beside another program's file. Where there is one, the file may be open in this process, which would
     // lose SQLite's own locks by closing it (sqlite.org/howtocorrupt.html section 2.2).
-    if (!existsSync(lock)) assertOursAt(real)
+    if (!existsSync(lock)) assertOursAt(real, steps)
     // One process owns the file, until it closes it or ends in any way: by a lock on a file beside it, so that others may
     // read the database, for a backup.
     const unlock = lockUnlessServed(lock, beside)
@@ -60,15 +64,16 @@ export function openDatabase(path: string, beside = false): PlantDatabase {
     if (isOwner) {
       opened.push(unlock)
       finishRestore(real)
-      if (existsSync(real)) isMarkedFile(real)
+      if (existsSync(real)) isMarkedFile(real, steps)
       // The last connection that may write brings the journal into the file, also when it is refused.
-      if (existsSync(`${real}-wal`)) readDatabase(real, assertOurs)
+      if (existsSync(`${real}-wal`)) readDatabase(real, (database) => assertOurs(database, steps))
     }
     const database = openSqliteFile(real, { timeout: isOwner ? timeout : patience, fileMustExist: !isOwner })
     opened.push(() => database.close())
-    assertOurs(database)
+    assertOurs(database, steps)
     makeDurable(database)
-    if (isOwner) migrate(database)
+    if (isOwner) makeTables(database)
+    takeSqliteSteps(database, steps.filter(isExpansion))
     const probe = prober(database)
     // A killed process may have written commits that it never synced, and they can be read by now. The sync of this commit
     // covers the whole write-ahead log, so that a retry of theirs is durable once it is answered. A checkpoint would not
@@ -81,6 +86,7 @@ export function openDatabase(path: string, beside = false): PlantDatabase {
       probe: files.guard(probe),
       checkpoint: files.guard(() => database.pragma('wal_checkpoint(PASSIVE)')),
       journalBytes: files.journalBytes,
+      tables: sqliteTables(database, files.guard),
       close,
     }
   } catch (error) {
@@ -106,8 +112,8 @@ function hasOtherNames(path: string): boolean {
 }
 
 /** Throws when a file is not one for this version. */
-function assertOursAt(path: string): void {
-  if (existsSync(path) && !isMarkedFile(path)) readDatabase(path, assertOurs)
+function assertOursAt(path: string, steps: SchemaStep[]): void {
+  if (existsSync(path) && !isMarkedFile(path, steps)) readDatabase(path, (database) => assertOurs(database, steps))
 }
 
 /** In WAL mode only synchronous=FULL syncs at every commit (sqlite.org/pragma.html#pragma_synchronous). */

@@ -1,20 +1,25 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
+import { assertKnown, isExpansion, newestVersion, type SchemaState, type SchemaStep } from './schema-step.ts'
+import { sqliteSteps } from './sqlite-steps.ts'
 
 /** Marks a file as ours (sqlite.org/pragma.html#pragma_application_id): "plnt" in ASCII. */
 const applicationId = 0x706c6e74
 
-/** The schema, one step for each version: a file of version n has had the first n. Steps are only ever added. */
+/** The first versions: a file of version n has had the first n. */
 const migrations = [
   'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
   `PRAGMA application_id = ${applicationId}`,
 ]
 
+/** The version without any step. The user_version of a file with steps is the oldest version that can use it. */
+export const baseVersion = migrations.length
+
 /**
  * Returns whether the header of a file (sqlite.org/fileformat.html#the_database_header) marks it as ours, and throws when
  * its schema is newer than this version knows. SQLite itself would bring the journal into the file when it closes it.
  */
-export function isMarkedFile(path: string): boolean {
+export function isMarkedFile(path: string, steps = sqliteSteps): boolean {
   const header = Buffer.alloc(100)
   const descriptor = openSync(path, 'r')
   try {
@@ -23,18 +28,18 @@ export function isMarkedFile(path: string): boolean {
     closeSync(descriptor)
   }
   const isMarked = header.readUInt32BE(68) === applicationId
-  if (isMarked) assertKnown(header.readUInt32BE(60))
+  if (isMarked) assertKnown(header.readUInt32BE(60), newestVersion(baseVersion, steps))
   return isMarked
 }
 
 /** Throws when a database is another program's, or newer. One without a version is new; the mark came with version 2. */
-export function assertOurs(database: Database): void {
+export function assertOurs(database: Database, steps = sqliteSteps): void {
   const version = database.pragma('user_version', { simple: true }) as number
   const tables = database.prepare('SELECT name FROM sqlite_schema').pluck().all()
   const isMarked = database.pragma('application_id', { simple: true }) === applicationId
   const isOurs = version === 0 ? tables.length === 0 : isMarked || (version === 1 && tables.includes('plants'))
   if (!isOurs) throw new Error('it is the database of another program')
-  assertKnown(version)
+  assertKnown(version, newestVersion(baseVersion, steps))
 }
 
 /** Throws when a database is not ours, or has no plants yet. */
@@ -44,19 +49,44 @@ export function assertPlants(database: Database): void {
   if (!hasTable) throw new Error('it has no table of plants')
 }
 
-/** Brings a database to the newest schema. */
-export function migrate(database: Database): void {
+/** Brings a database to the last of the first versions. */
+export function makeTables(database: Database): void {
   const upgrade = database.transaction(() => {
     const version = database.pragma('user_version', { simple: true }) as number
+    if (version >= baseVersion) return
     for (const step of migrations.slice(version)) database.exec(step)
-    database.pragma(`user_version = ${migrations.length}`)
+    database.pragma(`user_version = ${baseVersion}`)
   })
   upgrade.exclusive()
 }
 
-function assertKnown(version: number): void {
-  if (version <= migrations.length) return
-  throw new Error(
-    `it has schema version ${version}, newer than version ${migrations.length} of this service; run the newer service`,
-  )
+/** Returns which steps a database has had. */
+export function schemaOf(database: Database): SchemaState {
+  const oldest = database.pragma('user_version', { simple: true }) as number
+  const hasHistory = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plants_schema'").get() !== undefined
+  const versions = hasHistory ? database.prepare('SELECT version FROM plants_schema').pluck().all() : []
+  return { applied: new Set(versions as number[]), oldest }
+}
+
+/** Throws when a database lacks what the queries of this version may need. */
+export function assertExpanded(database: Database, steps: SchemaStep[]): void {
+  const { applied } = schemaOf(database)
+  const missing = steps.find((step) => isExpansion(step) && !applied.has(step.version))
+  if (missing === undefined) return
+  throw new Error(`it has no schema version ${missing.version} yet; run plant-store migrate expand`)
+}
+
+/** Takes those steps that a database has not had, each in a transaction with its row. */
+export function takeSqliteSteps(database: Database, steps: SchemaStep[]): void {
+  for (const { version, sql, oldest } of steps) {
+    const take = database.transaction(() => {
+      // Another process may have taken it while this one waited for its lock.
+      if (schemaOf(database).applied.has(version)) return
+      database.exec('CREATE TABLE IF NOT EXISTS plants_schema (version INTEGER PRIMARY KEY) STRICT')
+      database.prepare('INSERT INTO plants_schema (version) VALUES (?)').run(version)
+      database.exec(sql)
+      if (oldest !== undefined) database.pragma(`user_version = ${oldest}`)
+    })
+    take.immediate()
+  }
 }

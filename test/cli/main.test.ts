@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import { migrateHelp } from '../../src/cli/migrate.ts'
 import { plantsHelp } from '../../src/cli/plants.ts'
 import { sqliteHelp } from '../../src/cli/sqlite-commands.ts'
 import { tokenHelp } from '../../src/cli/token.ts'
@@ -37,6 +38,7 @@ t.test('help and version', async (t) => {
     [['token', '--help'], whole(tokenHelp)],
     [['restore', '--help'], whole(sqliteHelp)],
     [['plants', '--help'], whole(plantsHelp)],
+    [['migrate', '--help'], whole(migrateHelp)],
     [['--version'], whole(`${version}\n`)],
   ]
   for (const [args, pattern] of answers) {
@@ -47,7 +49,8 @@ t.test('help and version', async (t) => {
 })
 
 t.test('what is written wrong is told in one line, with exit code 2', async (t) => {
-  const command = 'there is no such command, allowed: serve, token, backup, restore, check, plants, --help, --version'
+  const command =
+    'there is no such command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version'
   const refusals: [string[], string][] = [
     [[], command],
     [['sevre'], command],

@@ -1,0 +1,22 @@
+import type { Database } from 'better-sqlite3'
+import type { Backfill, SchemaState, SchemaStep } from './schema-step.ts'
+import type { DatabaseFiles } from './sqlite-files.ts'
+import { schemaOf, takeSqliteSteps } from './sqlite-schema.ts'
+
+/** What a migration does with the tables of an open SQLite file. */
+export type SqliteTables = {
+  read(): SchemaState
+  take(steps: SchemaStep[]): void
+  /** Fills in the plants from one id to another; returns the number of rows changed. */
+  fill(backfill: Backfill, from: bigint, last: bigint): number
+}
+
+/** Returns the tables of a database, which are guarded against a file that is moved away. */
+export const sqliteTables = (database: Database, guard: DatabaseFiles['guard']): SqliteTables => ({
+  read: guard(() => schemaOf(database)),
+  take: guard((steps) => takeSqliteSteps(database, steps)),
+  fill: guard(({ set, where }, from, last) => {
+    const update = database.prepare(`UPDATE plants SET ${set} WHERE id BETWEEN ? AND ? AND (${where})`)
+    return update.run(from, last).changes
+  }),
+})

@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import t from 'tap'
+import { testDatabase } from '../../scripts/postgres/test-database.ts'
+import { migrateCommand, migrateHelp, migrationSummary } from '../../src/cli/migrate.ts'
+import { openStore } from '../../src/store/open.ts'
+import { noSqlite } from '../support/sqlite.ts'
+import { usageError, whole } from '../support/whole.ts'
+
+const migrate = (STORE_URL: string, ...words: string[]) => migrateCommand(words, { STORE_URL }, new PassThrough())
+
+t.test('a PostgreSQL database of this release is made, and has nothing else to migrate', async (t) => {
+  const url = await testDatabase(t)
+  for (const words of ['expand', 'expand', 'contract']) {
+    t.equal(await migrate(url, words), 'schema version 1; 0 plants filled in\n')
+  }
+  const store = await openStore(url)
+  t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
+  await store.close()
+})
+
+t.test('so is a file of SQLite', { skip: noSqlite }, async (t) => {
+  const url = `sqlite:${join(t.testdir({}), 'plants.db')}`
+  for (const words of ['expand', 'contract']) {
+    t.equal(await migrate(url, words), 'schema version 2; 0 plants filled in\n')
+  }
+})
+
+t.test('the line says what is left to contract', async (t) => {
+  const left = [{ version: 4, sql: '', oldest: 3 }]
+  t.equal(
+    migrationSummary({ version: 3, filled: 7, left }),
+    'schema version 3; 7 plants filled in; left to contract: version 4\n',
+  )
+})
+
+t.test('a store without tables, a wrong word and none are refused, and help is given', async (t) => {
+  await t.rejects(migrate('memory:', 'expand'), {
+    message: whole(
+      'STORE_URL is "memory:": only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres://…',
+    ),
+  })
+  for (const words of [[], ['back']]) {
+    await t.rejects(migrate('memory:', ...words), usageError('migrate what? allowed: expand, contract'))
+  }
+  t.equal(await migrate('memory:', '--help'), migrateHelp)
+})

@@ -1,5 +1,6 @@
 import { isRange, kindOf } from '../../src/openapi/media-types.ts'
 import { requestKindOf } from '../../src/openapi/request-media.ts'
+import { isForm } from './form-fields.ts'
 import { join } from './json-pointer.ts'
 import type { Document, Endpoint, Located, MediaType, RequestBody, Response } from './openapi-document.ts'
 import { isOfBytes } from './request-schemas.ts'
@@ -15,8 +16,7 @@ function bodyProblems(document: Document, { content, pointer }: Located<RequestB
   const problems = Object.entries(content).flatMap(([mediaType, media]) => {
     const problem = requestProblem(document, mediaType, media)
     if (problem !== undefined) return [`${pointer}/content: ${mediaType} ${problem}`]
-    const isForm = ['form', 'multipart'].includes(requestKindOf(mediaType))
-    return isForm ? formProblems(document, mediaType, media, join(pointer, 'content', mediaType)) : []
+    return isForm(mediaType) ? formProblems(document, mediaType, media, join(pointer, 'content', mediaType)) : []
   })
   return Object.keys(content).length > 0 ? problems : [`${pointer}/content: has no media type; name one`]
 }

@@ -154,3 +154,61 @@ t.test('forms that are not read are refused, each place with what to do', async 
     t.same(form(schema, encoding), [`${fields}: property a: ${problem}`])
   }
 })
+
+const integer = { type: 'integer' }
+const several =
+  'has several types that no text tells apart; describe it alike in each place, or give it the contentType application/json'
+const isList = 'is a list in one place and not in another; describe it alike in each'
+
+/** Returns the problems of a form whose field `v` several alternatives describe, of each kind of form. */
+const alternatives = (schemas: object[], encoding: object = {}): string[][] =>
+  ['multipart/form-data', 'application/x-www-form-urlencoded'].map((mediaType) =>
+    problems({
+      [mediaType]: {
+        schema: { type: 'object', oneOf: schemas.map((v) => ({ properties: { v } })) },
+        encoding: { v: encoding },
+      },
+    }).map((line) => line.replace(/^.*?: /, '')),
+  )
+
+t.test('a field that alternatives describe with types that no text tells apart is refused', async (t) => {
+  const list = (items: object) => ({ type: 'array', items })
+  for (const [schemas, problem] of [
+    [[integer, string], several],
+    [[list(integer), list(string)], several],
+    [[{ type: 'boolean' }, { type: ['string', 'null'] }], several],
+    [[list(string), string], isList],
+  ] as const) {
+    const line = `property v: ${problem}`
+    t.same(alternatives([...schemas]), [[line], [line]], JSON.stringify(schemas))
+  }
+  for (const schemas of [
+    [integer, { type: 'integer', minimum: 1 }],
+    [string, { const: 'a' }, {}],
+    [list(integer), list({ type: 'number' })],
+    [object, { type: 'object', properties: { a: integer } }],
+  ]) {
+    t.same(alternatives(schemas), [[], []], JSON.stringify(schemas))
+  }
+  const json = { contentType: 'application/json' }
+  t.same(alternatives([integer, string], json), [[], []])
+  t.same(alternatives([list(object), object], json), [[`property v: ${isList}`], []])
+  t.same(multipart({}, {}, { oneOf: [{ properties: { a: binary } }, { properties: { a: string } }] }), [])
+  t.same(form({}, {}, { allOf: [{ properties: { v: integer } }], unevaluatedProperties: string }), [])
+})
+
+t.test('fields that are not named and are not read as what they are, are refused', async (t) => {
+  const place = '/application~1x-www-form-urlencoded/schema'
+  const list = { type: 'array', items: integer }
+  t.same(form(string, {}, { additionalProperties: list }), [
+    `${place}: a field that is not named is a text; name each list and object as a property`,
+  ])
+  t.same(form(string, {}, { patternProperties: { '^n': integer, '^s': string } }), [
+    `${place}: fields that are not named have several types; name each as a property`,
+  ])
+  t.same(form(string, {}, { patternProperties: { '^n': integer, '^m': { type: 'number' } } }), [])
+  t.same(form({ oneOf: [string, object] }), [
+    '/application~1x-www-form-urlencoded: property a: may be JSON or a text; name its contentType',
+  ])
+  t.same(form({ oneOf: [object, { type: 'null' }] }), [])
+})

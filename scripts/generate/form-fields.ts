@@ -1,4 +1,5 @@
 import { isIgnored } from '../../src/openapi/ignored-properties.ts'
+import { essenceOf } from '../../src/openapi/media-types.ts'
 import { requestKindOf } from '../../src/openapi/request-media.ts'
 import type { Form, FormField } from '../../src/openapi/routes.ts'
 import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
@@ -86,7 +87,7 @@ function partField(document: Document, { name, schema, encoding }: FormProperty,
     part: {
       ...(file && { isFile: true }),
       ...(isItem && { isItem: true }),
-      ...(mediaTypes.length > 0 && { mediaTypes }),
+      ...(mediaTypes.length > 0 && { mediaTypes: mediaTypes.map(essenceOf) }),
       schema: file ? true : read(each),
     },
   }

@@ -1,5 +1,6 @@
 import type { ParameterStyle } from '../../src/client/call-styles.ts'
 import { requestKindOf } from '../../src/openapi/request-media.ts'
+import type { FormField } from '../../src/openapi/routes.ts'
 import { formOf, isForm } from './form-fields.ts'
 import type { Document, Located, RequestBody } from './openapi-document.ts'
 import { isExploded } from './parameter-texts.ts'
@@ -21,10 +22,12 @@ export function formStyles(document: Document, { content }: Located<RequestBody>
   return Object.fromEntries(forms)
 }
 
-/** A form writes objects as JSON, unless they have a style. */
-function styleOf({ kind, style, explode, part }: ReturnType<typeof formOf>['fields'][number]): ParameterStyle {
-  if (kind === 'json') return { isJson: true }
-  if (part !== undefined || kind === 'scalar') return {}
+/** A form writes objects as JSON, unless they have a style. A part names its media type unless that is the usual one. */
+function styleOf({ kind, style, explode, part }: FormField): ParameterStyle {
+  const [mediaType = ''] = part?.isFile ? [] : (part?.mediaTypes ?? [])
+  const named = ['', 'text/plain', 'application/json'].includes(mediaType) ? {} : { mediaType }
+  if (kind === 'json') return { isJson: true, ...named }
+  if (part !== undefined || kind === 'scalar') return named
   const isUsual = kind === 'array' && style === 'form'
   return { ...(!isUsual && { style }), ...(explode !== isExploded(style) && { explode }) }
 }

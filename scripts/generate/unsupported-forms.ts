@@ -6,6 +6,7 @@ import { holdsBytes, isFile } from './file-schemas.ts'
 import { type FormProperty, formOf, formProperties, isStyled, mediaTypesOf, partSchema } from './form-fields.ts'
 import { branches } from './int64-replies.ts'
 import { join } from './json-pointer.ts'
+import { fieldTypeProblem } from './media-type-problems.ts'
 import type { Document, Endpoint, MediaType, Parameter } from './openapi-document.ts'
 import { describing, type JsonType, typesOf } from './schema-types.ts'
 import { parameterProblems } from './unsupported-parameters.ts'
@@ -31,10 +32,17 @@ export function formProblems(document: Document, mediaType: string, media: Media
     ),
     ...properties.flatMap((property, index) => {
       const field = fields[index] as FormField
-      return [
+      const unnamed = mediaTypesOf(property.encoding).flatMap((type) => {
+        const problem = fieldTypeProblem(type)
+        return problem === undefined ? [] : [`${type} ${problem}`]
+      })
+      const problems = [
         ...(isMultipart ? partProblems(document, property) : fieldProblems(document, property)),
         ...ambiguities(document, media, field),
-      ].map((problem) => `${pointer}: property ${property.name}: ${problem}`)
+      ]
+      return (unnamed.length > 0 ? unnamed : problems).map(
+        (problem) => `${pointer}: property ${property.name}: ${problem}`,
+      )
     }),
     ...(isMultipart ? [] : styleProblems(document, properties, pointer)),
   ]

@@ -67,7 +67,7 @@ const form = (a: object, encoding: object = {}, more: object = {}) =>
     } as MediaType,
   })
 
-t.test('forms that are read', async (t) => {
+t.test('unsupportedFeatures accepts these form schemas', async (t) => {
   const list = (items: object) => ({ type: 'array', items })
   const parts: [object, object?, object?][] = [
     [{}],
@@ -195,6 +195,23 @@ t.test('a field that alternatives describe with types that no text tells apart i
   t.same(alternatives([list(object), object], json), [[`property v: ${isList}`], []])
   t.same(multipart({}, {}, { oneOf: [{ properties: { a: binary } }, { properties: { a: string } }] }), [])
   t.same(form({}, {}, { allOf: [{ properties: { v: integer } }], unevaluatedProperties: string }), [])
+})
+
+t.test('an encoding names media types, of which only the charset utf-8 may be a parameter', async (t) => {
+  for (const [contentType, problem] of [
+    ['nonsense', 'nonsense is no media type; use one such as text/plain'],
+    ['text/plain; charset=latin1', 'text/plain; charset=latin1 has a charset that is not read; use utf-8'],
+    ['text/a; b=c', 'text/a; b=c has the parameter b, which is not read in a form; leave it out'],
+    [
+      'text/a; charset=utf-8;charset=utf-8',
+      'text/a; charset=utf-8;charset=utf-8 is no media type; use one such as text/plain',
+    ],
+  ] as const) {
+    t.same(multipart(string, { contentType }), [`/multipart~1form-data: property a: ${problem}`])
+    t.same(form(string, { contentType }), [`/application~1x-www-form-urlencoded: property a: ${problem}`])
+  }
+  t.same(multipart(string, { contentType: 'application/xml; charset=UTF-8' }), [])
+  t.same(form(string, { contentType: 'text/plain;charset="utf-8"' }), [])
 })
 
 t.test('fields that are not named and are not read as what they are, are refused', async (t) => {

@@ -70,12 +70,16 @@ function partProblems(document: Document, { schema, encoding }: FormProperty): s
   const mediaTypes = mediaTypesOf(encoding)
   if (!isFile(document, each, mediaTypes)) return textProblems(document, each, mediaTypes)
   const said = describing(document, [each], branches)
+  const lists = describing(document, [schema], branches)
   const { types } = typesOf(document, each)
   return [
     ...(types.some((type) => type !== 'string' && type !== 'null') ? ['a file has the type string; correct it'] : []),
     ...textKeywords
       .filter((keyword) => said.some((one) => Object.hasOwn(one, keyword)))
       .map((keyword) => `${keyword} of a file is not checked; say it in the description`),
+    ...(lists.some(({ uniqueItems }) => uniqueItems === true)
+      ? ['uniqueItems of files is not checked; say it in the description']
+      : []),
   ]
 }
 

@@ -75,6 +75,7 @@ t.test('unsupportedFeatures accepts these form schemas', async (t) => {
     [binary],
     [list(binary)],
     [list(object)],
+    [{ ...list(string), uniqueItems: true }],
     [list({ anyOf: [object, { type: 'null' }] })],
     [{ anyOf: [binary, { type: 'null' }] }],
     [object, { contentType: 'application/vnd.a+json' }],
@@ -117,6 +118,11 @@ t.test('forms that are not read are refused, each place with what to do', async 
     [string, { style: 'deepObject' }, 'a style is not read in multipart/form-data; use contentType'],
     [{ type: 'array' }, { explode: false }, 'a style is not read in multipart/form-data; use contentType'],
     [object, { contentType: 'image/png' }, 'a file has the type string; correct it'],
+    [
+      { type: 'array', items: binary, uniqueItems: true },
+      {},
+      'uniqueItems of files is not checked; say it in the description',
+    ],
     [{ ...binary, maxLength: 5 }, {}, 'maxLength of a file is not checked; say it in the description'],
     [
       string,

@@ -5,18 +5,21 @@ import { updateGenerated } from './generate/update-generated.ts'
 import { printWarnings } from './generate/warnings.ts'
 import { commandLine } from './system/command-line.ts'
 
+const contract = 'openapi/plant-store.yaml'
+
 const { options } = commandLine(
   `npm run generate [-- --check] [--document FILE] [--rules FILE] [--out DIRECTORY] [--errors FILE]
 
 Lints and bundles the document and writes from it what the server and its client are built on. --rules is the linter's
-configuration. --errors is the module whose errorBody makes the bodies of the service's own errors: each must be what
-the responses declare. For each operation that is new a handler is printed, to be pasted: nothing is ever written into
+configuration. The bodies that errorBody in ${errorModule} makes of the service's own errors must be what the responses
+declare. --errors names another module to check with, beside a --document that another service answers for: this one
+always uses ${errorModule}. For each operation that is new a handler is printed, to be pasted: nothing is ever written into
 src.
 With --check nothing is written; exit 1 and the names of the files that differ when they are not up to date.
 `,
   {
     check: false,
-    document: 'openapi/plant-store.yaml',
+    document: contract,
     rules: 'redocly.yaml',
     out: 'generated',
     errors: errorModule,
@@ -24,6 +27,11 @@ With --check nothing is written; exit 1 and the names of the files that differ w
 )
 
 try {
+  if (options.document === contract && options.errors !== errorModule) {
+    throw new Error(
+      `--errors: the service of ${contract} answers with ${errorModule}; change that, or name a --document`,
+    )
+  }
   const files = await contractFiles(options.document, options.rules, await loadErrorBody(options.errors))
   printWarnings(files, options.document)
   if (!options.check) {

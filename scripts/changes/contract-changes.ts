@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from '../generate/json-pointer.ts'
 import type { Document } from '../generate/openapi-document.ts'
+import { serviceErrors } from '../generate/service-errors.ts'
 import { type Weight, weigh } from './change-weight.ts'
 import { documentDifferences, type LocatedDifference } from './document-differences.ts'
 import { sourcePlaces } from './source-places.ts'
@@ -21,14 +22,16 @@ type ErrorNumber = { error: number; meaning: string }
  */
 export async function contractChanges(released: string, path: string, published: Published): Promise<Change[]> {
   const older: Published = JSON.parse(await readFile(released, 'utf8'))
+  const numbers = errorNumberChanges(older, published, path)
   const differences = (await documentDifferences(older, published)).filter(
-    ({ difference: { typeName, property } }) => !(typeName === 'Info' && property === 'version'),
+    ({ difference: { typeName, property }, pointer }) =>
+      !(typeName === 'Info' && property === 'version') && !(numbers.length > 0 && pointer === tablePlace),
   )
   const changes = await described(differences, [older, released], [published, path])
-  return changes
-    .concat(errorNumberChanges(older, published, path))
-    .sort((one, other) => weights.indexOf(one.weight) - weights.indexOf(other.weight))
+  return changes.concat(numbers).sort((one, other) => weights.indexOf(one.weight) - weights.indexOf(other.weight))
 }
+
+const tablePlace = '#/x-error-numbers'
 
 type Side = [document: Document, path: string]
 
@@ -47,10 +50,12 @@ async function described(differences: LocatedDifference[], older: Side, newer: S
     const what = `${difference.kind} ${decodeURIComponent(existing(document, pointer))}`
     heaviest.set(key, { weight, place: placeOf(pointer), what, reasons: new Set([why]) })
   }
-  return Array.from(heaviest.values(), ({ weight, place, what, reasons }) => {
+  const changes = Array.from(heaviest.values(), ({ weight, place, what, reasons }) => {
     const why = [...reasons].filter((reason) => reason !== '').join(' ')
     return { weight, place, what: why === '' ? what : `${what}: ${why}` }
   })
+  // Several members that are no more have the place of what held them.
+  return [...new Map(changes.map((change) => [JSON.stringify(change), change])).values()]
 }
 
 /** Returns the pointer to what a document has at a pointer, or to what would hold it. */
@@ -59,14 +64,17 @@ function existing(document: Document, pointer: string): string {
   return isThere ? pointer : existing(document, pointer.slice(0, pointer.lastIndexOf('/')))
 }
 
-/** Returns the changes of the table of errors, which redocly diff does not compare. */
+/**
+ * Returns the changes of the table of errors, which redocly diff does not compare. A document without one has the numbers of
+ * the service.
+ */
 function errorNumberChanges(released: Published, published: Published, path: string): Change[] {
-  const { 'x-error-numbers': before = {} } = released
-  const { 'x-error-numbers': after = {} } = published
+  const { 'x-error-numbers': before = serviceErrors as Record<string, ErrorNumber> } = released
+  const { 'x-error-numbers': after = serviceErrors as Record<string, ErrorNumber> } = published
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return names.flatMap((name): Change[] => {
     const [old, now] = [before[name], after[name]]
-    const place = `${path}#/x-error-numbers/${name}`
+    const place = `${path}${tablePlace}/${name}`
     if (old === undefined) return [{ weight: 'compatible', place, what: `added ${now?.error}` }]
     if (now?.error !== old.error) {
       return [{ weight: 'breaking', place, what: `removed ${old.error}: Clients tell errors apart by their numbers.` }]

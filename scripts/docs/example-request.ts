@@ -1,6 +1,6 @@
 import { filledPath, type ParameterPair, pairText } from '../../src/client/parameter-pairs.ts'
 import { type ExampleBody, exampleRequestBody } from '../generate/example-bodies.ts'
-import { exampleOfContent } from '../generate/examples.ts'
+import { exampleOfRequest } from '../generate/examples.ts'
 import { isInt64 } from '../generate/inexact-integers.ts'
 import { branches, memberSchemas } from '../generate/int64-replies.ts'
 import type { Document, Endpoint, Parameter } from '../generate/openapi-document.ts'
@@ -60,7 +60,7 @@ export function exampleRequest(document: Document, endpoint: Endpoint): ExampleR
       ...(cookies.length > 0 && { Cookie: cookies.join('; ') }),
     },
     params,
-    body: content && exact(document, [content.schema], exampleOfContent(document, content)),
+    body: content && exact(document, [content.schema], exampleOfRequest(document, content)),
     sent,
     credentials,
   }
@@ -74,7 +74,7 @@ const placeholderOf = ({ name, prefix }: Credential): ParameterPair => {
 
 /** An empty text would leave a hole in a path. */
 function shownValue(document: Document, parameter: Parameter): unknown {
-  const value = exact(document, [schemaOf(parameter)], exampleOfContent(document, holderOf(parameter)))
+  const value = exact(document, [schemaOf(parameter)], exampleOfRequest(document, holderOf(parameter)))
   return value === '' ? parameter.name : value
 }
 

@@ -3,7 +3,7 @@ import { build } from 'esbuild'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { normalizedDocument } from '../generate/contract-files.ts'
 import { exampleRequestBody } from '../generate/example-bodies.ts'
-import { exampleOfContent } from '../generate/examples.ts'
+import { exampleOfRequest } from '../generate/examples.ts'
 import { resolve } from '../generate/json-pointer.ts'
 import {
   type Document,
@@ -92,7 +92,7 @@ function parameterField(document: Document, parameter: Parameter, id: string): s
   // What is JSON is sent as it is typed.
   const { isJson: _, ...style } = parameterStyle(parameter)
   const { kind } = parameterText(document, '', parameter)
-  const value = isShown(parameter) ? exampleOfContent(document, holderOf(parameter)) : undefined
+  const value = isShown(parameter) ? exampleOfRequest(document, holderOf(parameter)) : undefined
   const [mark, hint] = (kind === 'array' || kind === 'object' ? lines[kind] : undefined) ?? []
   const data = `id="${id}" autocomplete="off" spellcheck="false" data-parameter="${attribute({ in: place, name, ...style })}"`
   const hints = [

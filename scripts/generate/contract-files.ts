@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
-import type { AnyErrorBody } from '../../src/openapi/error-types.ts'
 import { contractTypes } from './contract-types.ts'
 import { withDirections } from './directed-document.ts'
 import { withDiscriminators } from './discriminators.ts'
@@ -10,6 +9,7 @@ import { errorNumberModule, errorNumberProblems, withErrorTable } from './error-
 import type { Files } from './generated-files.ts'
 import { inexactIntegers } from './inexact-integers.ts'
 import { int64Replies } from './int64-replies.ts'
+import type { ErrorBodySource } from './load-error-body.ts'
 import type { Document } from './openapi-document.ts'
 import { withOperationIds } from './operation-ids.ts'
 import { defaultProblems } from './parameter-defaults.ts'
@@ -27,13 +27,13 @@ import { callStyles } from './written-styles.ts'
 /**
  * Returns the files that are generated from the OpenAPI document at a path, linted by the rules of a redocly.yaml. The
  * same document gives the same bytes. Rejects with the linter's findings, each with its place, and with the responses
- * that the bodies which `errorBody` makes of the service's errors cannot have.
+ * that the bodies of the service's errors, as `errors` makes them, cannot have.
  */
-export async function contractFiles(path: string, rules = 'redocly.yaml', errorBody?: AnyErrorBody): Promise<Files> {
+export async function contractFiles(path: string, rules = 'redocly.yaml', errors?: ErrorBodySource): Promise<Files> {
   const bundling = redocly('bundle', path, '--ext=json', `--config=${rules}`)
   // The linter's message is clearer than the bundler's, so it comes first.
   await Promise.all([redocly('lint', path, '--format=stylish', `--config=${rules}`), bundling.catch(() => {})])
-  return await filesOf(JSON.parse(await bundling), path, errorBody)
+  return await filesOf(JSON.parse(await bundling), path, errors)
 }
 
 /**
@@ -42,7 +42,7 @@ export async function contractFiles(path: string, rules = 'redocly.yaml', errorB
  * service knows that files belong together, and a request of each operation for editors. Throws one line for each place that
  * cannot be served.
  */
-export async function filesOf(document: Document, path: string, errorBody?: AnyErrorBody): Promise<Files> {
+export async function filesOf(document: Document, path: string, errors?: ErrorBodySource): Promise<Files> {
   const misplaced = structureProblems(document)
   if (misplaced.length > 0) throw refusal(path, misplaced)
   const upgraded = asOpenApi31(document)
@@ -57,7 +57,7 @@ export async function filesOf(document: Document, path: string, errorBody?: AnyE
   if (others.length > 0) throw refusal(path, others)
   const defaults = defaultProblems(routes)
   if (defaults.length > 0) throw refusal(path, defaults)
-  const impossible = errorBody === undefined ? [] : errorBodyProblems(normalized, routes, errorBody)
+  const impossible = errors === undefined ? [] : errorBodyProblems(normalized, routes, errors)
   if (impossible.length > 0) throw refusal(path, impossible)
   const note = `Written by npm run generate from ${basename(path)}; edit that instead.\n`
   const origin = `// ${note}`

@@ -66,7 +66,8 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
       )
     }
     if (keyword === 'required') return counted(value, ignored)
-    if (keyword === 'dependentRequired') return mapped(value as Node, (list) => counted(list, ignored) ?? [])
+    if (keyword === 'dependentRequired') return mapped(without(value, ignored), (list) => counted(list, ignored) ?? [])
+    if (keyword === 'dependencies') return without(value, ignored)
     if (keyword === 'example' || keyword === 'default') return shown(value, ignored)
     if (keyword === 'examples' && Array.isArray(value)) return value.map((each) => shown(each, ignored))
     const shape = Object.hasOwn(schemaKeywords, keyword) && !tests.includes(keyword) && schemaKeywords[keyword]
@@ -75,7 +76,10 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
       ? (each: Schema) => rewritten(each, inside(place, each))
       : (each: Schema) => directed(each, direction)
     if (shape === 'one') return below(value as Schema)
-    return shape === 'list' ? (value as Schema[]).map(below) : mapped(value as Node, (each) => below(each as Schema))
+    if (shape === 'list') return (value as Schema[]).map(below)
+    // An ignored property counts as absent, so that nothing depends on it.
+    const held = keyword === 'dependentSchemas' ? without(value, ignored) : (value as Node)
+    return mapped(held, (each) => below(each as Schema))
   }
 
   /** Returns the name of a shared schema as it counts in a place, which is its own where nothing in it is ignored. */
@@ -129,12 +133,14 @@ function counted(list: unknown, ignored: Set<string>): unknown {
 }
 
 /** Returns an example without the properties that do not count. */
-const shown = (value: unknown, ignored: Set<string>): unknown =>
-  isNode(value) ? Object.fromEntries(Object.entries(value).filter(([name]) => !ignored.has(name))) : value
+const shown = (value: unknown, ignored: Set<string>): unknown => (isNode(value) ? without(value, ignored) : value)
+
+const without = (value: unknown, ignored: Set<string>): Node =>
+  Object.fromEntries(Object.entries(value as Node).filter(([name]) => !ignored.has(name)))
 
 /** Returns the names of properties that a schema says something of. */
-const namesIn = ({ properties, required, dependentRequired }: Node): string[] => [
-  ...Object.keys(Object(properties)),
+const namesIn = ({ properties, required, dependentRequired, dependentSchemas, dependencies }: Node): string[] => [
+  ...[properties, dependentRequired, dependentSchemas, dependencies].flatMap((holder) => Object.keys(Object(holder))),
   ...((required ?? []) as string[]),
   ...Object.values(Object(dependentRequired) as Record<string, string[]>).flat(),
 ]

@@ -57,6 +57,8 @@ function toldApart(schema: Node, schemas: Record<string, Node>): Node {
   const told = (one: Node, _index: number, all: Node[]): Node => {
     if (isDefault(one, discriminator)) {
       const names = all.filter((other) => other !== one).flatMap(namesOfOne)
+      // Alone, it has no other to be told from.
+      if (names.length === 0) return one
       return allOf(one, { properties: { [propertyName]: { not: { enum: names } } } })
     }
     const names = namesOfOne(one)

@@ -1,39 +1,56 @@
-import type { AnyErrorBody, ErrorFacts } from '../../src/openapi/error-types.ts'
+import { stringifyJson } from '../../src/json/stringify-json.ts'
+import type { ErrorFacts } from '../../src/openapi/error-types.ts'
 import { contentTypeOf, holds, isRange, kindOf } from '../../src/openapi/media-types.ts'
 import type { Content, Operation, Routes } from '../../src/openapi/routes.ts'
 import { createValidator } from '../../src/openapi/validator.ts'
 import { errorNumbersOf } from './error-numbers.ts'
 import { join } from './json-pointer.ts'
+import type { ErrorBodySource } from './load-error-body.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 import { type ServiceError, serviceErrors } from './service-errors.ts'
 
 /** Messages as the service has them, short and long: a problem of a request may name ten places. */
 const messages = ['the request is not as it must be', 'body/name must be a string; '.repeat(40)]
 
+/** The most characters of a body that a line shows. */
+const maxShown = 200
+
+/** Why a response cannot have an error, and the body that cannot be, where there is one. */
+type Problem = { reason: string; body?: unknown }
+
 /**
  * Returns one line for each response that the service's own errors cannot have: it makes the body of each error that may
  * end a request to the operation, and validates it against what the response declares for its status. A response without
  * content, or a status without a response, declares nothing.
  */
-export function errorBodyProblems(document: Document, routes: Routes, errorBody: AnyErrorBody): string[] {
+export function errorBodyProblems(document: Document, routes: Routes, { path, errorBody }: ErrorBodySource): string[] {
   const numbers = errorNumbersOf(document)
   const validator = createValidator(routes.schemas)
   const operations = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
-  const statuses = new Map<string, Set<number>>()
+  const found = new Map<string, { statuses: Set<number>; body?: unknown }>()
   for (const endpoint of endpoints(document)) {
     const operation = operations.get(endpoint.operationId) as Operation
     for (const [kind, error] of Object.entries(serviceErrors)) {
       const number = numbers[kind]
       if (number === undefined || !error.ends?.(operation)) continue
       const status = Math.trunc(number / 100)
-      for (const problem of problemsOf(endpoint, operation, error, { kind, error: number, statusCode: status })) {
-        statuses.set(problem, (statuses.get(problem) ?? new Set()).add(status))
+      for (const { reason, body } of problemsOf(endpoint, operation, error, {
+        kind,
+        error: number,
+        statusCode: status,
+      })) {
+        if (!found.has(reason)) found.set(reason, { statuses: new Set(), body })
+        found.get(reason)?.statuses.add(status)
       }
     }
   }
-  return Array.from(statuses, ([problem, found]) => problem.replace('{statuses}', [...found].sort().join(', ')))
+  return Array.from(found, ([reason, { statuses, body }]) => {
+    const example = body === undefined ? '' : `, as in ${shown(body)}`
+    const line = reason.replace('{statuses}', () => [...statuses].sort().join(', '))
+    return `${line}${example}; correct the response, or errorBody in ${path}`
+  })
 
-  function problemsOf(endpoint: Endpoint, operation: Operation, error: ServiceError, facts: object): string[] {
+  function problemsOf(endpoint: Endpoint, operation: Operation, error: ServiceError, facts: object): Problem[] {
     const { statusCode } = facts as ErrorFacts
     const { response } = operation.schema
     const key = [`${statusCode}`, `${Math.trunc(statusCode / 100)}XX`, 'default'].find((each) => response[each])
@@ -45,9 +62,7 @@ export function errorBodyProblems(document: Document, routes: Routes, errorBody:
       messages.flatMap((message) => {
         const request = { id: 'a', operation: each?.operationId }
         const problem = problemOf(content, { ...facts, message } as ErrorFacts, request)
-        return problem === undefined
-          ? []
-          : [`${place}${problem}; correct the response, or errorBody in src/error-body.ts`]
+        return problem === undefined ? [] : [{ ...problem, reason: `${place}: ${problem.reason}` }]
       }),
     )
   }
@@ -56,20 +71,27 @@ export function errorBodyProblems(document: Document, routes: Routes, errorBody:
     content: Content,
     error: ErrorFacts,
     request: { id: string; operation: string | undefined },
-  ): string | undefined {
+  ): Problem | undefined {
+    let made: unknown
     try {
       const { contentType, body } = errorBody(error, request)
+      made = body
       const type = Object.keys(content).find((each) => isSameType(each, contentType))
-      if (type === undefined) return `: errors {statuses} are sent as ${contentType}, which is not declared`
+      if (type === undefined) return { reason: `errors {statuses} are sent as ${contentType}, which is not declared` }
       const { schema = true } = content[type] ?? {}
       const isChecked = kindOf(contentType) === 'json' || !isRange(type)
-      if (isChecked) validator.response(schema)(kindOf(contentType) === 'json' ? body : String(body))
+      if (isChecked) validator.response(schema, 'body')(kindOf(contentType) === 'json' ? body : String(body))
       return undefined
     } catch (thrown) {
-      const reason = (thrown as Error).message.replace('the response breaks its schema: response', 'it')
-      return `: the body of errors {statuses} is not what it declares: ${reason}`
+      const reason = (thrown as Error).message.replace('the response breaks its schema: ', '')
+      return { reason: `the body of errors {statuses} is not what it declares: ${reason}`, body: made }
     }
   }
+}
+
+function shown(body: unknown): string {
+  const text = String(stringifyJson(body))
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
 }
 
 /** Returns whether errors of a media type may be sent as what a document declares. */

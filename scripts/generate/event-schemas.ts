@@ -9,10 +9,10 @@ const words = ['title', 'description', 'example', 'examples', '$comment', 'depre
  * 4.14.3.2): JSON where the data are described as a text of JSON. Returns undefined where that schema says more of an event
  * than what its data are, and what types its other fields have: that would not be checked.
  */
-export function eventData(document: object, schema: unknown): unknown {
-  if (!isNode(schema)) return undefined
+export function eventData(document: object, schema: unknown, seen: unknown[] = []): unknown {
+  if (!isNode(schema) || seen.includes(schema)) return undefined
   if (typeof schema.$ref === 'string' && hasOnly(schema, ['$ref', ...words])) {
-    return eventData(document, resolve(document, schema.$ref))
+    return eventData(document, resolve(document, schema.$ref), [...seen, schema])
   }
   const { properties, required = [] } = schema
   if (!isNode(properties) || !hasOnly(schema, ['type', 'required', 'properties', ...words])) return undefined

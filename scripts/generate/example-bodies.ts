@@ -1,7 +1,7 @@
 import { sentBody } from '../../src/client/call-body.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { type RequestKind, requestKindOf } from '../../src/openapi/request-media.ts'
-import { concreteType, exampleOfContent } from './examples.ts'
+import { concreteType, exampleOfRequest } from './examples.ts'
 import { formOf } from './form-fields.ts'
 import { formStyles } from './form-styles.ts'
 import type { Document, Located, MediaType, RequestBody } from './openapi-document.ts'
@@ -25,7 +25,7 @@ export function exampleRequestBody(document: Document, requestBody: Located<Requ
   const [[name, media] = ['', {}]] = Object.entries(requestBody.content)
   const kind = requestKindOf(name)
   const mediaType = concreteType(name)
-  const value = exampleOfContent(document, media)
+  const value = exampleOfRequest(document, media)
   const isFile = kind === 'bytes'
   return {
     kind,

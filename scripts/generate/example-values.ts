@@ -10,7 +10,7 @@ import type { Node } from './walk-document.ts'
 const giving = ['const', 'example', 'examples', 'default', 'enum']
 
 /** How far an example is made: schemas that hold each other have examples of any size. */
-type Progress = { within: string[]; depth: number; budget: { left: number }; giving: string[] }
+type Progress = { within: string[]; depth: number; budget: { left: number }; giving: string[]; isFilled: boolean }
 
 /** The most values of one example, and how many of them may be left before it has required properties alone. */
 const mostValues = 1000
@@ -27,11 +27,14 @@ const mostItems = 100
  */
 export const exampleOf = (document: Document, schema: Schema): unknown => make(document, schema, giving)
 
+/** Returns the same value for a request: a text that is made for it is empty only where its schema asks for that. */
+export const filledExampleOf = (document: Document, schema: Schema): unknown => make(document, schema, giving, true)
+
 /** Returns a value that is made of what the keywords of a schema ask for alone, whatever examples it has. */
 export const madeValue = (document: Document, schema: Schema): unknown => make(document, schema, ['const', 'enum'])
 
-const make = (document: Document, schema: Schema, giving: string[]): unknown =>
-  makeValue(document, schema, { within: [], depth: 0, budget: { left: mostValues }, giving })
+const make = (document: Document, schema: Schema, giving: string[], isFilled = false): unknown =>
+  makeValue(document, schema, { within: [], depth: 0, budget: { left: mostValues }, giving, isFilled })
 
 function makeValue(document: Document, schema: Schema, progress: Progress): unknown {
   const parts = partsOf(document, schema)
@@ -51,18 +54,18 @@ function makeValue(document: Document, schema: Schema, progress: Progress): unkn
   const type = commonTypes(schemas)?.[0] ?? (isOpen ? 'object' : 'any')
   if (type === 'object') return objectOf(document, parts, chosen, progress)
   if (given !== undefined) return given.value
-  return type === 'array' ? itemsOf(document, parts, progress) : scalarOf(schemas, type)
+  return type === 'array' ? itemsOf(document, parts, progress) : scalarOf(schemas, type, progress)
 }
 
-const scalars: Record<string, (schemas: Node[]) => unknown> = {
-  string: exampleText,
+const scalars: Record<string, (schemas: Node[], progress: Progress) => unknown> = {
+  string: (schemas, { isFilled }) => (isFilled && exampleText([...schemas, { minLength: 1 }])) || exampleText(schemas),
   integer: (schemas) => exampleNumber(schemas, true),
   number: (schemas) => exampleNumber(schemas, false),
   boolean: () => false,
 }
 
-const scalarOf = (schemas: Node[], type: string): unknown =>
-  Object.hasOwn(scalars, type) ? scalars[type]?.(schemas) : null
+const scalarOf = (schemas: Node[], type: string, progress: Progress): unknown =>
+  Object.hasOwn(scalars, type) ? scalars[type]?.(schemas, progress) : null
 
 function givenIn(parts: Part[], giving: string[]): { value: unknown } | undefined {
   for (const keyword of giving) {

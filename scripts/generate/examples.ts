@@ -1,7 +1,7 @@
 import { type BodyKind, isRange, kindOf } from '../../src/openapi/media-types.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import type { Outcome } from '../../src/openapi/send-response.ts'
-import { exampleOf, madeValue } from './example-values.ts'
+import { exampleOf, filledExampleOf, madeValue } from './example-values.ts'
 import { isInt64 } from './inexact-integers.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document, Endpoint, Located, Response } from './openapi-document.ts'
@@ -119,17 +119,23 @@ export const concreteType = (mediaType: string): string =>
   isRange(mediaType) ? (ofRanges[mediaType] ?? mediaType.replace(/\*.*/, 'x-example')) : mediaType
 
 /** Returns the example of a name of a media type or a parameter, else the first, else one made of its schema. */
-export function exampleOfContent(
-  document: Document,
-  { schema, example, examples: given }: WithExample,
-  name?: string,
-): unknown {
+export function exampleOfContent(document: Document, content: WithExample, name?: string): unknown {
+  const found = givenExample(document, content, name)
+  return found === undefined ? exampleOf(document, content.schema ?? {}) : found
+}
+
+/** Returns the first example of what a request has, else one made of its schema. */
+export function exampleOfRequest(document: Document, content: WithExample): unknown {
+  const found = givenExample(document, content)
+  return found === undefined ? filledExampleOf(document, content.schema ?? {}) : found
+}
+
+function givenExample(document: Document, { example, examples: given }: WithExample, name?: string): unknown {
   const examples: Record<string, Example> = Object(given)
   const chosen = name !== undefined && Object.hasOwn(examples, name) ? examples[name] : undefined
   const [first] = Object.values(examples)
   const named = chosen ?? (example === undefined ? first : undefined)
-  const found = named === undefined ? example : (resolved(document, named) as Example).value
-  return found === undefined ? exampleOf(document, schema ?? {}) : found
+  return named === undefined ? example : (resolved(document, named) as Example).value
 }
 
 /** Returns whether a response has an example of this name. */

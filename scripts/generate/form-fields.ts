@@ -1,3 +1,5 @@
+import { isIgnored } from '../../src/openapi/ignored-properties.ts'
+import { essenceOf } from '../../src/openapi/media-types.ts'
 import { requestKindOf } from '../../src/openapi/request-media.ts'
 import type { Form, FormField } from '../../src/openapi/routes.ts'
 import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
@@ -6,25 +8,35 @@ import { branches } from './int64-replies.ts'
 import type { Document, Encoding, MediaType } from './openapi-document.ts'
 import { textValue } from './parameter-texts.ts'
 import { otherTypes, propertyNames } from './property-types.ts'
+import { discriminatorNames, ignoredNamesOf, inPlace } from './read-write-marks.ts'
 import { describing, typesOf } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
 /** A property of a form as a document describes it. */
 export type FormProperty = { name: string; schema: Schema; encoding: Encoding }
 
-/** Returns the properties that the schema of a form names, at any place that describes the form. */
+/** Returns whether a media type is that of a form. */
+export const isForm = (mediaType: string): boolean => ['form', 'multipart'].includes(requestKindOf(mediaType))
+
+/**
+ * Returns the properties that the schema of a form names, at any place that describes the form. Those that are ignored in
+ * a request are not among them: they are fields of other names, of which the service reads no value.
+ */
 export function formProperties(document: Document, { schema = true, encoding = {} }: MediaType): FormProperty[] {
+  const counting = discriminatorNames(inPlace(document, schema))
+  const ignored = [...ignoredNamesOf(document, 'request')(schema)].filter((name) => !counting.has(name))
   const parts = describing(document, [schema], branches)
-  return propertyNames(document, schema).map((name) => {
-    const [first = true, ...more] = parts.flatMap((part) => ownSchema(part, name))
-    return {
-      name,
-      // Which schema counts depends on the rest of the form; the schema of the whole form decides in the end.
-      schema: more.length === 0 ? first : { anyOf: [first, ...more] },
-      encoding: Object.hasOwn(encoding, name) ? (encoding[name] as Encoding) : {},
-    }
+  return propertyNames(document, schema).flatMap((name) => {
+    const described = parts.flatMap((part) => ownSchema(part, name)).filter((one) => !isIgnored(one))
+    if (described.length === 0 || ignored.includes(name)) return []
+    const own = Object.hasOwn(encoding, name) ? (encoding[name] as Encoding) : {}
+    // Which schema counts depends on the rest of the form; the schema of the whole form decides in the end.
+    return [{ name, schema: anyOf(described), encoding: own }]
   })
 }
+
+/** Returns a schema of the values of any of some schemas; true for none. */
+const anyOf = ([first = true, ...more]: Schema[]): Schema => (more.length === 0 ? first : { anyOf: [first, ...more] })
 
 const ownSchema = ({ properties }: Node, name: string): Schema[] =>
   Object.hasOwn(Object(properties), name) ? [(properties as Record<string, Schema>)[name] as Schema] : []
@@ -75,7 +87,7 @@ function partField(document: Document, { name, schema, encoding }: FormProperty,
     part: {
       ...(file && { isFile: true }),
       ...(isItem && { isItem: true }),
-      ...(mediaTypes.length > 0 && { mediaTypes }),
+      ...(mediaTypes.length > 0 && { mediaTypes: mediaTypes.map(essenceOf) }),
       schema: file ? true : read(each),
     },
   }
@@ -86,6 +98,5 @@ function partField(document: Document, { name, schema, encoding }: FormProperty,
 export function partSchema(document: Document, schema: Schema): { isItem: boolean; schema: Schema } {
   if (!typesOf(document, schema).types.includes('array')) return { isItem: false, schema }
   const parts = describing(document, [schema], branches)
-  const [first = true, ...more] = parts.flatMap((part) => schemasIn(part, 'items'))
-  return { isItem: true, schema: more.length === 0 ? first : { anyOf: [first, ...more] } }
+  return { isItem: true, schema: anyOf(parts.flatMap((part) => schemasIn(part, 'items'))) }
 }

@@ -1,6 +1,7 @@
 import type { ParameterStyle } from '../../src/client/call-styles.ts'
 import { requestKindOf } from '../../src/openapi/request-media.ts'
-import { formOf, formProperties } from './form-fields.ts'
+import type { FormField } from '../../src/openapi/routes.ts'
+import { formOf, isForm } from './form-fields.ts'
 import type { Document, Located, RequestBody } from './openapi-document.ts'
 import { isExploded } from './parameter-texts.ts'
 
@@ -10,23 +11,23 @@ export type FormStyles = Partial<Record<'form' | 'multipart', Record<string, Par
 /** Returns how the fields of forms are written, as far as that is not what their values are written as by default. */
 export function formStyles(document: Document, { content }: Located<RequestBody>): FormStyles {
   const forms = Object.entries(content).flatMap(([mediaType, media]) => {
-    const kind = requestKindOf(mediaType)
-    if (kind !== 'form' && kind !== 'multipart') return []
-    const names = formProperties(document, media).map(({ name }) => name)
+    if (!isForm(mediaType)) return []
     const { fields } = formOf(document, mediaType, media)
-    const styles = fields.flatMap((field, index): [string, ParameterStyle][] => {
+    const styles = fields.flatMap((field): [string, ParameterStyle][] => {
       const style = styleOf(field)
-      return Object.keys(style).length === 0 ? [] : [[names[index] as string, style]]
+      return Object.keys(style).length === 0 ? [] : [[field.name, style]]
     })
-    return styles.length === 0 ? [] : [[kind, Object.fromEntries(styles)]]
+    return styles.length === 0 ? [] : [[requestKindOf(mediaType), Object.fromEntries(styles)]]
   })
   return Object.fromEntries(forms)
 }
 
-/** A form writes objects as JSON, unless they have a style. */
-function styleOf({ kind, style, explode, part }: ReturnType<typeof formOf>['fields'][number]): ParameterStyle {
-  if (kind === 'json') return { isJson: true }
-  if (part !== undefined || kind === 'scalar') return {}
+/** A form writes objects as JSON, unless they have a style. A part names its media type unless that is the usual one. */
+function styleOf({ kind, style, explode, part }: FormField): ParameterStyle {
+  const [mediaType = ''] = part?.isFile ? [] : (part?.mediaTypes ?? [])
+  const named = ['', 'text/plain', 'application/json'].includes(mediaType) ? {} : { mediaType }
+  if (kind === 'json') return { isJson: true, ...named }
+  if (part !== undefined || kind === 'scalar') return named
   const isUsual = kind === 'array' && style === 'form'
   return { ...(!isUsual && { style }), ...(explode !== isExploded(style) && { explode }) }
 }

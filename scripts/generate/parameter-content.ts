@@ -1,6 +1,7 @@
 import { kindOf } from '../../src/openapi/media-types.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import type { WithExample } from './examples.ts'
+import { charsetProblem } from './media-type-problems.ts'
 import type { Document, Parameter } from './openapi-document.ts'
 import { typesOf } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
@@ -34,8 +35,7 @@ export function contentProblems(document: Document, { content, schema }: Paramet
   const [[mediaType, media] = ['', {}], ...more] = Object.entries(content)
   if (mediaType === '' || more.length > 0) return ['its content must have one media type; leave the others out']
   const kind = kindOf(mediaType)
-  const [, charset = 'utf-8'] = /;[ \t]*charset="?([^;"]*)/i.exec(mediaType) ?? []
-  if ((kind !== 'json' && kind !== 'text') || charset.toLowerCase() !== 'utf-8') {
+  if ((kind !== 'json' && kind !== 'text') || charsetProblem(mediaType, 'read') !== undefined) {
     return [`${mediaType} is not read in a parameter; use application/json or text/plain`]
   }
   const { types } = typesOf(document, media.schema)

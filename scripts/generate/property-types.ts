@@ -14,12 +14,13 @@ export const propertyNames = (document: Document, schema: Schema | undefined): s
   ...new Set(parts(document, schema).flatMap(({ properties }) => Object.keys(Object(properties)))),
 ]
 
+/** Returns what each part of a schema says of a property that one of them names, which is so no unevaluated one. */
+export const propertySchemas = (document: Document, schema: Schema | undefined, name: string): Schema[][] =>
+  parts(document, schema).map((part) => memberSchemas({ ...part, unevaluatedProperties: undefined }, name))
+
 /** Returns the types that a property may have, by each part of a schema that says some. */
 export const propertyTypes = (document: Document, schema: Schema | undefined, name: string): JsonType[][] =>
-  typesIn(
-    document,
-    parts(document, schema).map((part) => memberSchemas(part, name)),
-  )
+  typesIn(document, propertySchemas(document, schema, name))
 
 /** Returns the types of the properties that a schema does not name, by each part of it that says some. */
 export const otherTypes = (document: Document, schema: Schema | undefined): JsonType[][] =>

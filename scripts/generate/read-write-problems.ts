@@ -63,3 +63,18 @@ export function ineffectiveMarks(document: Document): string[] {
   })
   return lines
 }
+
+/** Returns one line for each bound of the number of properties that counts some which are otherwise ignored. */
+export function countedMarks(document: Document): string[] {
+  const lines: string[] = []
+  const ignoredNames = { request: ignoredNamesOf(document, 'request'), response: ignoredNamesOf(document, 'response') }
+  walkSchemas(document, (schema, pointer) => {
+    const names = new Set([...ignoredNames.request(schema), ...ignoredNames.response(schema)])
+    if (names.size === 0) return
+    for (const keyword of ['minProperties', 'maxProperties']) {
+      if (!Object.hasOwn(schema, keyword)) continue
+      lines.push(`${join(pointer, keyword)}: counts ${[...names].join(', ')} where it is sent, though it is ignored`)
+    }
+  })
+  return lines
+}

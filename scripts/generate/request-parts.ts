@@ -1,6 +1,6 @@
 import { filledPath, type ParameterPair, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
 import { type ExampleBody, exampleRequestBody } from './example-bodies.ts'
-import { exampleOfContent } from './examples.ts'
+import { exampleOfRequest } from './examples.ts'
 import type { Document, Endpoint, Parameter } from './openapi-document.ts'
 import { holderOf } from './parameter-content.ts'
 import { credentialOf } from './security-schemes.ts'
@@ -32,7 +32,7 @@ export function requestParts(
   const pairs = (place: Parameter['in']) =>
     shown
       .filter((parameter) => parameter.in === place)
-      .flatMap((parameter) => shownPairs(parameter, exampleOfContent(document, holderOf(parameter))))
+      .flatMap((parameter) => shownPairs(parameter, exampleOfRequest(document, holderOf(parameter))))
   const credentials = Object.keys(security[0] ?? {}).flatMap((name) => variableOf(document, name) ?? [])
   const placed = (place: string) => credentials.filter((one) => one.place === place).map(({ text }) => text)
   const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]

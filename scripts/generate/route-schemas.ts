@@ -1,8 +1,7 @@
 import { ignoredKeyword } from '../../src/openapi/ignored-properties.ts'
-import { requestKindOf } from '../../src/openapi/request-media.ts'
 import type { Operation, RouteSchema, Routes } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
-import { formOf } from './form-fields.ts'
+import { formOf, isForm } from './form-fields.ts'
 import { isExactInteger } from './inexact-integers.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from './openapi-document.ts'
 import { schemaOf } from './parameter-content.ts'
@@ -85,9 +84,7 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
   const given = Object.entries(responses).map(
     ([status, response]) => [status, replyHeaders(document, response)] as const,
   )
-  const forms = Object.entries(requestBody?.content ?? {}).filter(([type]) =>
-    ['form', 'multipart'].includes(requestKindOf(type)),
-  )
+  const forms = Object.entries(requestBody?.content ?? {}).filter(([type]) => isForm(type))
   const withHeaders = given.filter(([, headers]) => headers.length > 0)
   return {
     operationId,

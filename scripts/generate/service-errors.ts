@@ -1,4 +1,5 @@
 import { negotiation } from '../../src/openapi/negotiation.ts'
+import { requestKindOf } from '../../src/openapi/request-media.ts'
 import type { Operation } from '../../src/openapi/routes.ts'
 
 /** An error that the service itself answers with. */
@@ -14,6 +15,11 @@ export type ServiceError = {
 
 const always = () => true
 const ofBodies = ({ schema }: Operation) => schema.body !== undefined
+const ofJsonBodies = ({ schema }: Operation) =>
+  Object.keys(schema.body?.content ?? {}).some((mediaType) => requestKindOf(mediaType) === 'json')
+/** The router decodes what is not split, before the operation is known. */
+const ofDecodedTexts = ({ parameters }: Operation) =>
+  parameters.some((parameter) => parameter.in === 'query' || parameter.segment !== undefined)
 const ofParts = ({ schema, parameters }: Operation) => schema.body !== undefined || parameters.length > 0
 const ofSchemes = ({ security }: Operation) => security.some((requirement) => Object.keys(requirement).length > 0)
 const ofScopes = ({ security }: Operation) =>
@@ -22,8 +28,13 @@ const ofScopes = ({ security }: Operation) =>
 /** The errors that the service answers with itself, by the names that its code has for them. */
 export const serviceErrors: Record<string, ServiceError> = {
   malformedRequest: { error: 40000, meaning: 'The request is not well-formed HTTP', ends: always, comes: 'both' },
-  undecodableTarget: { error: 40001, meaning: 'The request target cannot be decoded' },
-  notJson: { error: 40002, meaning: 'The body is not JSON', ends: ofBodies },
+  undecodableTarget: {
+    error: 40001,
+    meaning: 'The request target cannot be decoded',
+    ends: ofDecodedTexts,
+    comes: 'both',
+  },
+  notJson: { error: 40002, meaning: 'The body is not JSON', ends: ofJsonBodies },
   invalid: { error: 40003, meaning: 'The request does not match its schema', ends: ofParts },
   missingToken: { error: 40100, meaning: 'The credentials are missing', ends: ofSchemes },
   invalidToken: { error: 40101, meaning: 'The credentials are not valid', ends: ofSchemes },

@@ -1,12 +1,14 @@
 import { isRange, kindOf } from '../../src/openapi/media-types.ts'
 import { requestKindOf } from '../../src/openapi/request-media.ts'
+import { isForm } from './form-fields.ts'
 import { join } from './json-pointer.ts'
+import { charsetProblem, nameProblem } from './media-type-problems.ts'
 import type { Document, Endpoint, Located, MediaType, RequestBody, Response } from './openapi-document.ts'
 import { isOfBytes } from './request-schemas.ts'
 import { formProblems } from './unsupported-forms.ts'
 
 /** Returns one line for each media type of an operation's bodies that is not read or written. */
-export const contentProblems = (document: Document, { requestBody, responses }: Endpoint): string[] => [
+export const bodyContentProblems = (document: Document, { requestBody, responses }: Endpoint): string[] => [
   ...(requestBody === undefined ? [] : bodyProblems(document, requestBody)),
   ...Object.values(responses).flatMap(replyProblems),
 ]
@@ -15,29 +17,20 @@ function bodyProblems(document: Document, { content, pointer }: Located<RequestB
   const problems = Object.entries(content).flatMap(([mediaType, media]) => {
     const problem = requestProblem(document, mediaType, media)
     if (problem !== undefined) return [`${pointer}/content: ${mediaType} ${problem}`]
-    const isForm = ['form', 'multipart'].includes(requestKindOf(mediaType))
-    return isForm ? formProblems(document, mediaType, media, join(pointer, 'content', mediaType)) : []
+    return isForm(mediaType) ? formProblems(document, mediaType, media, join(pointer, 'content', mediaType)) : []
   })
   return Object.keys(content).length > 0 ? problems : [`${pointer}/content: has no media type; name one`]
 }
 
 function requestProblem(document: Document, mediaType: string, { schema }: MediaType): string | undefined {
-  if (!mediaTypeGrammar.test(mediaType)) return 'is no media type; use one such as text/plain'
+  const problem = nameProblem(mediaType)
+  if (problem !== undefined) return problem
   if (/^multipart\/(?!form-data)/i.test(mediaType)) return 'is not read; use multipart/form-data'
   if (isRange(mediaType) && !isOfBytes(document, schema)) {
     return 'does not say how its schema is read; name each media type, such as application/json'
   }
   return requestKindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'read')
 }
-
-function charsetProblem(mediaType: string, done: 'read' | 'written'): string | undefined {
-  const [, charset = 'utf-8'] = /;[ \t]*charset="?([^;"]*)/i.exec(mediaType) ?? []
-  return charset.toLowerCase() === 'utf-8' ? undefined : `has a charset that is not ${done}; use utf-8`
-}
-
-/** RFC 9110 sections 5.6.2, 5.6.6 and 8.3.1, and the ranges of OpenAPI. */
-const mediaTypeGrammar =
-  /^(?:\*\/\*|[\w!#$&^.+-]+\/(?:\*|[\w!#$&^.+-]+))(?:[ \t]*;[ \t]*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/
 
 function replyProblems({ content = {}, pointer }: Located<Response>): string[] {
   const mediaTypes = Object.keys(content)
@@ -48,7 +41,8 @@ function replyProblems({ content = {}, pointer }: Located<Response>): string[] {
 }
 
 function replyProblem(mediaType: string, isOneOfSeveral: boolean): string | undefined {
-  if (!mediaTypeGrammar.test(mediaType)) return 'is no media type; use one such as text/plain'
+  const problem = nameProblem(mediaType)
+  if (problem !== undefined) return problem
   if (isRange(mediaType) && isOneOfSeveral) return 'cannot be negotiated beside others; name each media type'
   return kindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'written')
 }

@@ -4,8 +4,8 @@ import { nameProblems } from './operation-ids.ts'
 import { readWriteProblems } from './read-write-problems.ts'
 import { headerProblems } from './response-headers.ts'
 import { scopeProblems } from './security-scopes.ts'
-import { contentProblems } from './unsupported-content.ts'
-import { itemProblems } from './unsupported-items.ts'
+import { bodyContentProblems } from './unsupported-content.ts'
+import { itemFieldProblems } from './unsupported-items.ts'
 import { operationProblems } from './unsupported-operations.ts'
 import { parameterProblems } from './unsupported-parameters.ts'
 import { unsupportedSchemas } from './unsupported-schemas.ts'
@@ -24,8 +24,8 @@ export function unsupportedFeatures(document: Document): string[] {
       ...pathProblems(endpoint),
       ...operationProblems(document, endpoint),
       ...parameterProblems(document, endpoint),
-      ...contentProblems(document, endpoint),
-      ...itemProblems(endpoint),
+      ...bodyContentProblems(document, endpoint),
+      ...itemFieldProblems(endpoint),
       ...Object.values(endpoint.responses).flatMap((response) => headerProblems(document, response)),
     ]),
     ...nameProblems(document),

@@ -1,11 +1,14 @@
 import { requestKindOf } from '../../src/openapi/request-media.ts'
+import type { FormField } from '../../src/openapi/routes.ts'
 import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
+import { ambiguities, openFieldProblems } from './ambiguous-fields.ts'
 import { holdsBytes, isFile } from './file-schemas.ts'
-import { type FormProperty, formProperties, isStyled, mediaTypesOf, partSchema } from './form-fields.ts'
+import { type FormProperty, formOf, formProperties, isStyled, mediaTypesOf, partSchema } from './form-fields.ts'
 import { branches } from './int64-replies.ts'
 import { join } from './json-pointer.ts'
+import { fieldTypeProblem } from './media-type-problems.ts'
 import type { Document, Endpoint, MediaType, Parameter } from './openapi-document.ts'
-import { describing, typesOf } from './schema-types.ts'
+import { describing, type JsonType, typesOf } from './schema-types.ts'
 import { parameterProblems } from './unsupported-parameters.ts'
 
 /** Returns one line for each place of a form that could not be read as it says. `pointer` is that of its media type. */
@@ -15,6 +18,7 @@ export function formProblems(document: Document, mediaType: string, media: Media
     return [`${join(pointer, 'schema')}: a form is an object, of which each field is a property; describe it so`]
   }
   const properties = formProperties(document, media)
+  const { fields } = formOf(document, mediaType, media)
   const isMultipart = requestKindOf(mediaType) === 'multipart'
   const encodings = Object.entries(media.encoding ?? {})
   return [
@@ -23,26 +27,37 @@ export function formProblems(document: Document, mediaType: string, media: Media
         ? [`${join(pointer, 'encoding', name, 'headers')}: headers of a part are not read; leave them out`]
         : [],
     ),
-    ...(isMultipart ? openProblems(document, media, pointer) : []),
-    ...properties.flatMap((property) =>
-      (isMultipart ? partProblems(document, property) : fieldProblems(document, property)).map(
-        (problem) => `${pointer}: property ${property.name}: ${problem}`,
-      ),
+    ...(isMultipart ? openProblems(document, media) : openFieldProblems(document, media)).map(
+      (problem) => `${join(pointer, 'schema')}: ${problem}`,
     ),
+    ...properties.flatMap((property, index) => {
+      const field = fields[index] as FormField
+      const unnamed = mediaTypesOf(property.encoding).flatMap((type) => {
+        const problem = fieldTypeProblem(type)
+        return problem === undefined ? [] : [`${type} ${problem}`]
+      })
+      const problems = [
+        ...(isMultipart ? partProblems(document, property) : fieldProblems(document, property)),
+        ...ambiguities(document, media, field),
+      ]
+      return (unnamed.length > 0 ? unnamed : problems).map(
+        (problem) => `${pointer}: property ${property.name}: ${problem}`,
+      )
+    }),
     ...(isMultipart ? [] : styleProblems(document, properties, pointer)),
   ]
 }
 
 /** A handler is given the parts that the document names, each with its type. */
-function openProblems(document: Document, media: MediaType, pointer: string): string[] {
+function openProblems(document: Document, media: MediaType): string[] {
   const parts = describing(document, [media.schema], branches)
   const holders = ['additionalProperties', 'patternProperties', 'unevaluatedProperties']
   const isOpen = parts.some((part) =>
     holders.some((keyword) => schemasIn(part, keyword).some((one) => Object.keys(Object(one)).length > 0)),
   )
-  if (isOpen) return [`${join(pointer, 'schema')}: parts of any name are not read; name each as a property`]
+  if (isOpen) return ['parts of any name are not read; name each as a property']
   if (formProperties(document, media).length > 0) return []
-  return [`${join(pointer, 'schema')}: names no property, so that a handler would get nothing; name each part`]
+  return ['names no property, so that a handler would get nothing; name each part']
 }
 
 /** Keywords by which a schema says more of a string than its type. */
@@ -55,12 +70,16 @@ function partProblems(document: Document, { schema, encoding }: FormProperty): s
   const mediaTypes = mediaTypesOf(encoding)
   if (!isFile(document, each, mediaTypes)) return textProblems(document, each, mediaTypes)
   const said = describing(document, [each], branches)
+  const lists = describing(document, [schema], branches)
   const { types } = typesOf(document, each)
   return [
     ...(types.some((type) => type !== 'string' && type !== 'null') ? ['a file has the type string; correct it'] : []),
     ...textKeywords
       .filter((keyword) => said.some((one) => Object.hasOwn(one, keyword)))
       .map((keyword) => `${keyword} of a file is not checked; say it in the description`),
+    ...(lists.some(({ uniqueItems }) => uniqueItems === true)
+      ? ['uniqueItems of files is not checked; say it in the description']
+      : []),
   ]
 }
 
@@ -74,8 +93,13 @@ function textProblems(document: Document, schema: Schema, mediaTypes: string[]):
   if (kinds.has('text') && isComposed) return [`${mediaTypes[0]} is a text; use application/json for an object`]
   const others = types.filter((type) => type !== 'null')
   if (kinds.size > 0 || !isComposed || others.every((type) => type === 'object' || type === 'array')) return []
-  return ['may be JSON or a text; name its contentType']
+  return [eitherProblem]
 }
+
+const eitherProblem = 'may be JSON or a text; name its contentType'
+
+const isObjectOrText = (types: JsonType[]): boolean =>
+  types.includes('object') && types.some((type) => type !== 'object' && type !== 'null')
 
 function fieldProblems(document: Document, { schema, encoding }: FormProperty): string[] {
   const mediaTypes = mediaTypesOf(encoding)
@@ -83,11 +107,12 @@ function fieldProblems(document: Document, { schema, encoding }: FormProperty): 
   if (holdsBytes(document, schema) && mediaTypes.length === 0) {
     return ['a file is not read here; use multipart/form-data, or base64 with contentEncoding']
   }
-  if (isStyled(encoding) || kinds.size === 0) return []
+  const { types } = typesOf(document, schema)
+  if (isStyled(encoding)) return []
+  if (kinds.size === 0) return isObjectOrText(types) ? [eitherProblem] : []
   if (kinds.size > 1 || kinds.has('bytes') || kinds.has('form') || kinds.has('multipart')) {
     return [`${mediaTypes.join(', ')} is not read here; use application/json, text/plain or multipart/form-data`]
   }
-  const { types } = typesOf(document, schema)
   const isText = kinds.has('text') && (types.includes('object') || types.includes('array'))
   return isText ? [`${mediaTypes[0]} is a text; use application/json for an object`] : []
 }

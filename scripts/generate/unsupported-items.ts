@@ -6,7 +6,7 @@ import type { Endpoint } from './openapi-document.ts'
 const ofItems = ['itemSchema', 'prefixEncoding', 'itemEncoding']
 
 /** Returns one line for each media type of an operation whose items are described in a way that is not served. */
-export function itemProblems({ requestBody, responses }: Endpoint): string[] {
+export function itemFieldProblems({ requestBody, responses }: Endpoint): string[] {
   const bodies = [
     ...(requestBody === undefined ? [] : [{ ...requestBody, isReply: false }]),
     ...Object.values(responses).map((response) => ({ ...response, isReply: true })),

@@ -2,7 +2,7 @@ import type { Files } from './generated-files.ts'
 import { ineffectiveNullables } from './ineffective-nullable.ts'
 import type { Document } from './openapi-document.ts'
 import { derivedNames } from './operation-ids.ts'
-import { ineffectiveMarks } from './read-write-problems.ts'
+import { countedMarks, ineffectiveMarks } from './read-write-problems.ts'
 import { uncheckedReplies } from './reply-schemas.ts'
 import { uncheckedBodies } from './request-schemas.ts'
 import { undeclaredScopes } from './security-scopes.ts'
@@ -23,5 +23,6 @@ function warnings(document: Document): string[] {
     ...uncheckedReplies(upgraded),
     ...ineffectiveNullables(document),
     ...ineffectiveMarks(upgraded),
+    ...countedMarks(upgraded),
   ]
 }

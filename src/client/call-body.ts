@@ -39,17 +39,21 @@ const fieldsOf = (form: object, styles: Record<string, ParameterStyle> = {}) =>
 function partsOf(form: object, styles: Record<string, ParameterStyle> = {}): FormData {
   const data = new FormData()
   for (const [name, value] of membersOf(form)) {
-    const isJson = Object.hasOwn(styles, name) && styles[name]?.isJson
+    const { isJson = false, mediaType } = (Object.hasOwn(styles, name) && styles[name]) || {}
     for (const item of [value].flat()) {
-      if (item instanceof Blob) data.append(name, item)
-      else if (isJson || isObject(item)) data.append(name, jsonPart(item))
-      else data.append(name, item === null ? '' : String(item))
+      if (item !== undefined) data.append(name, partOf(item, isJson || isObject(item), mediaType))
     }
   }
   return data
 }
 
-const jsonPart = (value: unknown): Blob => new Blob([String(stringifyJson(value))], { type: 'application/json' })
+function partOf(item: unknown, isJson: boolean, type?: string): string | Blob {
+  if (item instanceof Blob) return item
+  const text = isJson ? String(stringifyJson(item)) : String(item ?? '')
+  // FormData changes the line breaks of a text that is no Blob (WHATWG HTML section 4.10.22.8).
+  const isBlob = isJson || type !== undefined || /[\r\n]/.test(text)
+  return isBlob ? new Blob([text], { type: type ?? (isJson ? 'application/json' : 'text/plain') }) : text
+}
 
 const membersOf = (form: object) => Object.entries(form).filter(([, value]) => value !== undefined)
 

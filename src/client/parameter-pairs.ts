@@ -9,7 +9,7 @@ export type Place = 'path' | 'query' | 'header' | 'cookie'
 const delimiters: Record<string, string> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
 const explodedDelimiters: Record<string, string> = { label: '.', matrix: ';' }
 
-type Writing = Required<Omit<ParameterStyle, 'isJson'>> & {
+type Writing = Required<Pick<ParameterStyle, 'style' | 'explode'>> & {
   in: Place
   name: string
   /** What its style puts before a value. */

@@ -19,6 +19,8 @@ const plant = {
     soil: { type: 'object', properties: { ph: int64 } },
     notes: { type: 'array', items: { type: 'object', properties: { at: int64 } } },
     nothing: { type: 'null' },
+    page: string,
+    facts: { type: 'object', properties: { of: int64 } },
   },
 }
 const encoding = {
@@ -43,7 +45,11 @@ const document = {
                 type: 'object',
                 properties: { ...plant.properties, file: {}, files: { type: 'array', items: {} } },
               },
-              encoding: { notes: { contentType: 'application/json' } },
+              encoding: {
+                notes: { contentType: 'application/json' },
+                page: { contentType: 'text/html; charset=utf-8, text/markdown' },
+                facts: { contentType: 'Application/vnd.facts+json' },
+              },
             },
             'text/plain': { schema: string },
             'image/*': {},
@@ -64,6 +70,8 @@ type Plant = {
   soil?: { ph?: bigint }
   notes?: { at?: bigint }[]
   nothing?: null
+  page?: string
+  facts?: { of?: bigint }
 }
 type Bodies = {
   'application/json': Plant
@@ -154,6 +162,22 @@ t.test('a call sends a body in each media type of its operation, and the service
   for (const body of [bytes, bytes.buffer as ArrayBuffer, new Blob([bytes]), new Blob([bytes]).stream()]) {
     t.same(await sent(post('/plants', { contentType: 'image/png', body })), ['image/png', ['bytes']])
   }
+})
+
+t.test('each part of a form has the media type that its encoding names, and the line breaks of its text', async (t) => {
+  const contentType = 'multipart/form-data'
+  const text = 'a\nb\r\nc\rd'
+  const body = { name: text, page: `<p>${text}`, facts: { of: large }, tags: ['x', undefined as never, text] }
+  t.same(await sent(client.POST('/plants', { contentType, body })), [
+    contentType,
+    [
+      ['name', text],
+      ['page', `<p>${text}`],
+      ['facts', { of: Number(large) }],
+      ['tags', 'x'],
+      ['tags', text],
+    ],
+  ])
 })
 
 t.test('a field that its style cannot hold is refused before anything is sent', async (t) => {

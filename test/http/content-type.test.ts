@@ -13,7 +13,7 @@ t.test('a media type is read with its parameters', async (t) => {
   t.same(read(`a/b;c="${'d'.repeat(990)}"`)?.[0], 'a/b')
 })
 
-t.test('a text that is none is not read', async (t) => {
+t.test('malformed, overlong and repeated Content-Type values give undefined', async (t) => {
   const texts = [
     '',
     'a',

@@ -46,6 +46,21 @@ t.test('an error number that is removed is breaking, a new one compatible, a new
   t.equal(notJson.error, 40002)
 })
 
+t.test('a table of errors that is removed leaves the numbers of the service, and is told once', async (t) => {
+  const { released } = contractEdits()
+  const { 'x-error-numbers': numbers, ...others } = released
+  const withOwn = { ...released, 'x-error-numbers': { ...numbers, noSuchPlant: { error: 40401, meaning: 'None' } } }
+  const edited = { ...others, info: { title: released.info.title, version: released.info.version } }
+  const directory = t.testdir({ 'released.json': JSON.stringify(withOwn), 'edited.json': JSON.stringify(edited) })
+  const path = join(directory, 'edited.json')
+  const changes = await contractChanges(join(directory, 'released.json'), path, edited as never)
+  const told = changes.map(({ weight, what }) => `${weight} ${what}`)
+  t.ok(told.includes('breaking removed 40401: Clients tell errors apart by their numbers.'))
+  t.notOk(told.some((line) => / (40000|42900|50300):|#\/x-error-numbers/.test(line)))
+  t.same([...new Set(told)], told, 'nothing is told twice')
+  t.ok(Object.keys(released.info).length > 3, 'several members of info are no more')
+})
+
 t.test('the next version says what has changed', async (t) => {
   t.equal(nextVersion('1.9.9', 'breaking'), '2.0.0')
   t.equal(nextVersion('1.9.9', 'compatible'), '1.10.0')

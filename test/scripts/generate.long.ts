@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -41,10 +41,17 @@ t.test('--check names what is stale and writes nothing', async (t) => {
   rmSync(surplus)
   const problem = "export const errorBody = () => ({ contentType: 'application/problem+json', body: {} })"
   writeFileSync(join(cwd, 'other-errors.ts'), problem)
-  t.match(await generate('--check', '--errors', 'other-errors.ts'), {
+  t.same(await generate('--check', '--errors', 'other-errors.ts'), {
+    code: 1,
+    stdout: '',
+    stderr:
+      '--errors: the service of openapi/plant-store.yaml answers with src/error-body.ts; change that, or name a --document\n',
+  })
+  cpSync(join(cwd, 'openapi', 'plant-store.yaml'), join(cwd, 'openapi', 'other.yaml'))
+  t.match(await generate('--check', '--document', 'openapi/other.yaml', '--errors', 'other-errors.ts'), {
     code: 1,
     stderr:
-      /\/responses\/\w+\/content: errors [\d, ]+ are sent as application\/problem\+json, which is not declared; correct/,
+      /\/responses\/\w+\/content: errors [\d, ]+ are sent as application\/problem\+json, which is not declared; .* other-errors\.ts/,
   })
   const document = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(

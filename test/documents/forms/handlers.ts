@@ -58,6 +58,7 @@ const forms: Call[] = [
     status: 200,
     body: '{"id":1,"notes":[{"at":9007199254740993}],"origin":{"code":9007199254740993}}',
   },
+  { ...form('id=1&serial=a&serial=b'), status: 200, body: '{"id":1}' },
   { ...form('id=1&rows=2&columns=3'), status: 200, body: '{"id":1,"grid":{"rows":2,"columns":3}}' },
   { ...form('id=1&__proto__=2'), status: 200, body: '{"id":1,"__proto__":"2"}' },
   ...[

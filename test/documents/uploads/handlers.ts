@@ -134,6 +134,10 @@ const forms: Call[] = [
     status: 200,
     body: /\["more","ä.txt","text\/plain","x"\],\["more","b\\"c","text\/plain",""\]/,
   },
+  {
+    ...plant(fern, ['name="serial"', 'a'], photo, ['name="serial"; filename=b', '{']),
+    ...read(['name', 'FERN'], ['photo', 'a.png', 'image/png', '\x01\r\n-']),
+  },
   { ...plant(fern, photo, ['name=tags', 'a'], ['name=tags', 'b']), status: 200, body: /\["tags","A"\],\["tags","B"\]/ },
   ...[
     plant(fern),

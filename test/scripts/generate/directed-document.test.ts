@@ -77,6 +77,26 @@ t.test('required, dependentRequired and examples say nothing of an ignored prope
   })
 })
 
+t.test('nothing depends on an ignored property, also where a $ref leads to what would', async (t) => {
+  const dependent = {
+    dependentRequired: { id: ['name'], name: ['other'] },
+    dependentSchemas: { id: { required: ['other'] }, name: { required: ['id', 'other'] } },
+  }
+  const kept = { dependentRequired: { name: ['other'] }, dependentSchemas: { name: { required: ['other'] } } }
+  const schema = object({ id: readOnly, name: text }, dependent)
+  t.same(resolve(directed(exchange(schema)), taken), object({ id: ignored, name: text }, kept))
+  const required = { id: { required: ['name'] } }
+  for (const Base of [
+    { dependentRequired: { id: ['name'] } },
+    { dependentSchemas: required },
+    { dependencies: required },
+  ]) {
+    const document = directed(exchange({ allOf: [to('Base'), object({ id: readOnly })] }), { Base })
+    t.same(resolve(document, taken), { allOf: [to('Base.request'), object({ id: ignored })] })
+    t.same(Object.values(resolve(document, '#/components/schemas/Base.request') as object), [{}])
+  }
+})
+
 t.test('the parts of an allOf are one value: a base is asked for less only where another part says so', async (t) => {
   const schemas = { Base: object({}, { required: ['id', 'name'] }), Other: object({ base: to('Base') }) }
   const document = directed(

@@ -79,6 +79,29 @@ t.test('the schema of an event says what its data are', (t) => {
   t.end()
 })
 
+t.test('a schema of an event that leads back to itself is refused with its place', async (t) => {
+  const schemas = { A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } }
+  const content = { 'text/event-stream': { itemSchema: schemas.A } }
+  const paths = { '/boxes': { get: { responses: { 200: { description: 'Events.', content } } } } }
+  await t.rejects(filesOf(document(paths, { schemas }), 'boxes'), {
+    message: /\/text~1event-stream\/itemSchema: an event may .*\n +#\/components\/schemas\/A\/.* leads back to itself/,
+  })
+})
+
+t.test('a default that is the only alternative of a discriminator takes every name', async (t) => {
+  const discriminator = { propertyName: 'kind', defaultMapping: 'Cat' }
+  const schemas = {
+    Cat: { type: 'object', properties: { kind: { type: 'string' } } },
+    Pet: { oneOf: [{ $ref: '#/components/schemas/Cat' }], discriminator },
+  }
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } }
+  const paths = { '/boxes': { post: { requestBody: { content }, responses } } }
+  const { schemas: served } = JSON.parse(
+    (await filesOf(document(paths, { schemas }), 'boxes'))['routes.json'] as string,
+  )
+  t.same(served.Pet, { oneOf: [{ $ref: 'Cat#' }] })
+})
+
 t.test('generating follows nothing that is no type', async (t) => {
   const examples = { far: { externalValue: 'https://example.invalid/box.json' } }
   const links = { lost: { $ref: '#/components/links/None' } }

@@ -11,17 +11,20 @@ import { diagnose } from '../../support/compiler.ts'
 import { document as contract } from '../../support/contract.ts'
 
 const problems: Document = parse(readFileSync('test/documents/problems/openapi.yaml', 'utf8'))
-const errorBody = await loadErrorBody('test/documents/problems/handlers.ts')
-const mistake = 'correct the response, or errorBody in src/error-body.ts'
+const own = await loadErrorBody('test/documents/problems/handlers.ts')
+const { errorBody } = own
+/** The module that lines name. */
+const path = 'errors.ts'
+const mistake = `correct the response, or errorBody in ${path}`
 
 /** Checks the lines by which a document is refused for the bodies of its errors. */
 async function refuses(t: Test, document: Document, errorBody: AnyErrorBody, lines: string[]): Promise<void> {
-  const { message } = await filesOf(document, 'a.yaml', errorBody).then(
+  const { message } = await filesOf(document, 'a.yaml', { path, errorBody }).then(
     () => new Error('taken'),
     (error: Error) => error,
   )
   t.same(
-    message.split('\n  '),
+    message.split('\n  ').map((line) => line.replace(/, as in .*(?=; correct)/, '')),
     lines.length === 0
       ? ['taken']
       : ['a.yaml cannot be served as it says:', ...lines.map((line) => `${line}; ${mistake}`)],
@@ -35,11 +38,12 @@ const documentOf = (responses: object, operation: object = {}): Document => ({
 })
 
 const json = (schema: object) => ({ description: '', content: { 'application/json': { schema } } })
-const numbered = await loadErrorBody()
+const usual = await loadErrorBody()
+const { errorBody: numbered } = usual
 const at = '#/paths/~1a/post/responses'
 
 t.test('the errors of the service are what the documents declare', async (t) => {
-  await contractFiles('openapi/plant-store.yaml', 'redocly.yaml', numbered)
+  await contractFiles('openapi/plant-store.yaml', 'redocly.yaml', usual)
   await refuses(t, problems, errorBody, [])
 })
 
@@ -51,7 +55,7 @@ t.test('errors of another shape are refused, each place with the statuses and th
     `${declared}/Invalid/content: errors 400 are ${type}`,
   ])
   const bare: AnyErrorBody = () => ({ contentType: 'application/problem+json', body: {} })
-  const is = "is not what it declares: it must have required property 'type'"
+  const is = "is not what it declares: body must have required property 'type'"
   await refuses(t, problems, bare, [
     `${declared}/Problem/content: the body of errors 400, 401, 403, 408, 413, 415, 417, 429, 431, 500, 503 ${is}`,
     `${declared}/Invalid/content: the body of errors 400 ${is}`,
@@ -61,14 +65,14 @@ t.test('errors of another shape are refused, each place with the statuses and th
 t.test('a body is tried with a long message, before and behind the operation, and may throw', async (t) => {
   const short = json({ properties: { message: { maxLength: 100 } } })
   await refuses(t, documentOf({ default: short }), numbered, [
-    `${at}/default/content: the body of errors 400, 408, 417, 429, 431, 500, 503 is not what it declares: it/message must NOT have more than 100 characters`,
+    `${at}/default/content: the body of errors 400, 408, 417, 429, 431, 500, 503 is not what it declares: body/message must NOT have more than 100 characters`,
   ])
   const byOperation: AnyErrorBody = (_, { operation }) => ({ contentType: 'application/json', body: operation ?? 1 })
   await refuses(t, documentOf({ default: json({ type: 'string' }) }), byOperation, [
-    `${at}/default/content: the body of errors 400, 408, 417, 431, 500, 503 is not what it declares: it must be string`,
+    `${at}/default/content: the body of errors 400, 408, 417, 431, 500, 503 is not what it declares: body must be string`,
   ])
   await refuses(t, documentOf({ default: json({ type: 'integer' }) }), byOperation, [
-    `${at}/default/content: the body of errors 400, 429, 500, 503 is not what it declares: it must be integer`,
+    `${at}/default/content: the body of errors 400, 429, 500, 503 is not what it declares: body must be integer`,
   ])
   const throwing: AnyErrorBody = ({ kind }) => {
     if (kind === 'internal') throw new Error('no body')
@@ -86,7 +90,8 @@ t.test('only errors that can end a request to an operation count, where a respon
   const each = Object.fromEntries(statuses.map((status) => [status, never]))
   const refused = (...statuses: string[]) =>
     statuses.map(
-      (status) => `${at}/${status}/content: the body of errors ${status} is not what it declares: it must NOT be valid`,
+      (status) =>
+        `${at}/${status}/content: the body of errors ${status} is not what it declares: body must NOT be valid`,
     )
   const always = ['408', '417', '429', '431', '500', '503']
   await refuses(t, documentOf(each), numbered, refused('400', ...always))
@@ -110,15 +115,63 @@ t.test('only errors that can end a request to an operation count, where a respon
   )
   const ranged = { description: '', content: { 'application/*': { schema: { type: 'string' } } } }
   await refuses(t, documentOf({ 503: ranged }), numbered, [
-    `${at}/503/content: the body of errors 503 is not what it declares: it must be string`,
+    `${at}/503/content: the body of errors 503 is not what it declares: body must be string`,
   ])
   await refuses(
     t,
     documentOf({ 503: { description: '', content: { 'text/a': { schema: { type: 'string', const: 'a' } } } } }),
     () => ({ contentType: 'text/a', body: 'b' }),
-    [`${at}/503/content: the body of errors 503 is not what it declares: it must be equal to constant`],
+    [`${at}/503/content: the body of errors 503 is not what it declares: body must be equal to constant`],
   )
 })
+
+t.test('a line shows the body that a response cannot have, shortened', async (t) => {
+  const document = documentOf({ 503: json({ properties: { code: { pattern: '^[a-z-]+$' } } }) })
+  const line = async (code: string) => {
+    const errorBody: AnyErrorBody = () => ({ contentType: 'application/json', body: { code, id: 9007199254740993n } })
+    const { message } = (await filesOf(document, 'a.yaml', { path, errorBody }).catch((error) => error)) as Error
+    return message.split(': body/')[1]
+  }
+  const reason = 'code must match pattern "^[a-z-]+$", as in {"code":'
+  t.equal(await line('NO'), `${reason}"NO","id":9007199254740993}; ${mistake}`)
+  t.equal(await line('N'.repeat(300)), `${reason}"${'N'.repeat(191)}…; ${mistake}`)
+})
+
+t.test(
+  'undecodable texts count beside a query or a split path, and bodies that are not JSON beside JSON',
+  async (t) => {
+    const refusal = (place: string) => [
+      `${place}/400/content: the body of errors 400 is not what it declares: body/error must be equal to one of the allowed values`,
+    ]
+    const responses = { 400: json({ properties: { error: { enum: [40000, 40003] } } }) }
+    const [integer, array] = [{ type: 'integer' }, { type: 'array' }]
+    await refuses(
+      t,
+      documentOf(responses, { parameters: [{ name: 'n', in: 'query', schema: integer }] }),
+      numbered,
+      refusal(at),
+    )
+    await refuses(
+      t,
+      documentOf(responses, { parameters: [{ name: 'n', in: 'header', schema: integer }] }),
+      numbered,
+      [],
+    )
+    await refuses(
+      t,
+      documentOf(responses, { requestBody: { content: { 'text/plain': {}, 'image/png': {} } } }),
+      numbered,
+      [],
+    )
+    const requestBody = { content: { 'text/plain': {}, 'application/a+json': {} } }
+    await refuses(t, documentOf(responses, { requestBody }), numbered, refusal(at))
+    for (const schema of [integer, array]) {
+      const parameters = [{ name: 'n', in: 'path', required: true, schema }]
+      const document = { ...documentOf({}), paths: { '/a/{n}': { get: { operationId: 'a', responses, parameters } } } }
+      await refuses(t, document, numbered, schema === array ? refusal('#/paths/~1a~1%7Bn%7D/get/responses') : [])
+    }
+  },
+)
 
 t.test('a document without a table of errors has the numbers of the service', async (t) => {
   const { 'error-numbers.ts': numbers } = await filesOf(documentOf({ 204: { description: '' } }), 'a.yaml')
@@ -140,16 +193,16 @@ t.test('a document without a table of errors has the numbers of the service', as
 t.test('a module without errorBody is refused, and one that is changed is loaded anew', async (t) => {
   const folder = t.testdir({ 'none.js': 'export const a = 1', 'some.mjs': 'export const errorBody = () => 1' })
   await t.rejects(loadErrorBody(`${folder}/none.js`), { message: /none\.js exports no function errorBody; it makes/ })
-  t.equal((await loadErrorBody(`${folder}/some.mjs`))({} as never, {} as never), 1)
+  t.equal((await loadErrorBody(`${folder}/some.mjs`)).errorBody({} as never, {} as never), 1)
   writeFileSync(`${folder}/some.mjs`, 'export const errorBody = () => 2')
   utimesSync(`${folder}/some.mjs`, 1, 1)
-  t.equal((await loadErrorBody(`${folder}/some.mjs`))({} as never, {} as never), 2)
+  t.equal((await loadErrorBody(`${folder}/some.mjs`)).errorBody({} as never, {} as never), 2)
 })
 
 t.test('the documented example has the type that problem details ask for', async (t) => {
   const page = readFileSync('docs/contract.md', 'utf8')
   const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody = .*?)```/s.exec(page) ?? []
-  const { 'api.d.ts': types = '' } = await filesOf(problems, 'a.yaml', errorBody)
+  const { 'api.d.ts': types = '' } = await filesOf(problems, 'a.yaml', own)
   const typed = example.replace('ErrorBody =', "ErrorBody<import('./described.d.ts').operations> =")
   const texts = (text: string) => ({ 'src/described.d.ts': types, 'src/problems.ts': text })
   t.same(diagnose(['src/problems.ts'], texts(typed)), [])

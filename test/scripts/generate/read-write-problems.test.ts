@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ineffectiveNullables } from '../../../scripts/generate/ineffective-nullable.ts'
 import type { Document } from '../../../scripts/generate/openapi-document.ts'
-import { ineffectiveMarks, readWriteProblems } from '../../../scripts/generate/read-write-problems.ts'
+import { countedMarks, ineffectiveMarks, readWriteProblems } from '../../../scripts/generate/read-write-problems.ts'
 
 const documentOf = (schemas: object, openapi = '3.1.0', more: object = {}): Document => ({
   openapi,
@@ -62,6 +62,20 @@ t.test('a readOnly or writeOnly that is not of a property is warned of', async (
     warning('schemas/B/additionalProperties', 'writeOnly'),
     warning('requestBodies/B/content/application~1json/schema', 'readOnly'),
   ])
+})
+
+t.test('a bound of the number of properties that counts ignored ones is warned of', async (t) => {
+  const id = { type: 'string', readOnly: true }
+  const schemas = {
+    A: { allOf: [secret], properties: { id }, maxProperties: 2, minProperties: 1 },
+    B: { properties: { name: {} }, maxProperties: 2 },
+  }
+  t.same(
+    countedMarks(documentOf(schemas)),
+    ['minProperties', 'maxProperties'].map(
+      (keyword) => `${at}/A/${keyword}: counts id, secret where it is sent, though it is ignored`,
+    ),
+  )
 })
 
 t.test('a nullable without a type is warned of in 3.0, with what to write instead', async (t) => {

@@ -158,6 +158,39 @@ Content-Type: application/json
   )
 })
 
+t.test('what has no example is sent as a value that its schema allows, which is no empty one', async (t) => {
+  const parameter = (place: string, name: string, schema: object, required = true) => ({
+    in: place,
+    name,
+    schema,
+    required,
+  })
+  const operation = {
+    operationId: 'a',
+    parameters: [
+      parameter('path', 'name', string),
+      parameter('path', 'ext', { type: 'string', pattern: '^z*$' }),
+      parameter('query', 'kind', list),
+      parameter('query', 'empty', { type: 'string', maxLength: 0 }),
+      parameter('query', 'none', string, false),
+    ],
+    requestBody: { content: { 'text/plain': { schema: string } } },
+    responses,
+  }
+  const document = { openapi: '3.1.0', info: shelves.info, paths: { '/files/{name}.{ext}': { put: operation } } }
+  const [, request] = requestFile(normalizedDocument(document as never)).split('# @name a\n')
+  t.equal(
+    request,
+    `PUT {{origin}}/files/x.z
+    ?kind=x
+    &empty=
+Content-Type: text/plain
+
+x
+`,
+  )
+})
+
 t.test(
   'a document without security and servers has requests without credentials, to the default address',
   async (t) => {

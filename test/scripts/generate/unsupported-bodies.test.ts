@@ -67,7 +67,7 @@ const form = (a: object, encoding: object = {}, more: object = {}) =>
     } as MediaType,
   })
 
-t.test('forms that are read', async (t) => {
+t.test('unsupportedFeatures accepts these form schemas', async (t) => {
   const list = (items: object) => ({ type: 'array', items })
   const parts: [object, object?, object?][] = [
     [{}],
@@ -75,6 +75,7 @@ t.test('forms that are read', async (t) => {
     [binary],
     [list(binary)],
     [list(object)],
+    [{ ...list(string), uniqueItems: true }],
     [list({ anyOf: [object, { type: 'null' }] })],
     [{ anyOf: [binary, { type: 'null' }] }],
     [object, { contentType: 'application/vnd.a+json' }],
@@ -117,6 +118,11 @@ t.test('forms that are not read are refused, each place with what to do', async 
     [string, { style: 'deepObject' }, 'a style is not read in multipart/form-data; use contentType'],
     [{ type: 'array' }, { explode: false }, 'a style is not read in multipart/form-data; use contentType'],
     [object, { contentType: 'image/png' }, 'a file has the type string; correct it'],
+    [
+      { type: 'array', items: binary, uniqueItems: true },
+      {},
+      'uniqueItems of files is not checked; say it in the description',
+    ],
     [{ ...binary, maxLength: 5 }, {}, 'maxLength of a file is not checked; say it in the description'],
     [
       string,
@@ -153,4 +159,79 @@ t.test('forms that are not read are refused, each place with what to do', async 
   for (const [schema, encoding, problem] of field) {
     t.same(form(schema, encoding), [`${fields}: property a: ${problem}`])
   }
+})
+
+const integer = { type: 'integer' }
+const several =
+  'has several types that no text tells apart; describe it alike in each place, or give it the contentType application/json'
+const isList = 'is a list in one place and not in another; describe it alike in each'
+
+/** Returns the problems of a form whose field `v` several alternatives describe, of each kind of form. */
+const alternatives = (schemas: object[], encoding: object = {}): string[][] =>
+  ['multipart/form-data', 'application/x-www-form-urlencoded'].map((mediaType) =>
+    problems({
+      [mediaType]: {
+        schema: { type: 'object', oneOf: schemas.map((v) => ({ properties: { v } })) },
+        encoding: { v: encoding },
+      },
+    }).map((line) => line.replace(/^.*?: /, '')),
+  )
+
+t.test('a field that alternatives describe with types that no text tells apart is refused', async (t) => {
+  const list = (items: object) => ({ type: 'array', items })
+  for (const [schemas, problem] of [
+    [[integer, string], several],
+    [[list(integer), list(string)], several],
+    [[{ type: 'boolean' }, { type: ['string', 'null'] }], several],
+    [[list(string), string], isList],
+  ] as const) {
+    const line = `property v: ${problem}`
+    t.same(alternatives([...schemas]), [[line], [line]], JSON.stringify(schemas))
+  }
+  for (const schemas of [
+    [integer, { type: 'integer', minimum: 1 }],
+    [string, { const: 'a' }, {}],
+    [list(integer), list({ type: 'number' })],
+    [object, { type: 'object', properties: { a: integer } }],
+  ]) {
+    t.same(alternatives(schemas), [[], []], JSON.stringify(schemas))
+  }
+  const json = { contentType: 'application/json' }
+  t.same(alternatives([integer, string], json), [[], []])
+  t.same(alternatives([list(object), object], json), [[`property v: ${isList}`], []])
+  t.same(multipart({}, {}, { oneOf: [{ properties: { a: binary } }, { properties: { a: string } }] }), [])
+  t.same(form({}, {}, { allOf: [{ properties: { v: integer } }], unevaluatedProperties: string }), [])
+})
+
+t.test('an encoding names media types, of which only the charset utf-8 may be a parameter', async (t) => {
+  for (const [contentType, problem] of [
+    ['nonsense', 'nonsense is no media type; use one such as text/plain'],
+    ['text/plain; charset=latin1', 'text/plain; charset=latin1 has a charset that is not read; use utf-8'],
+    ['text/a; b=c', 'text/a; b=c has the parameter b, which is not read in a form; leave it out'],
+    [
+      'text/a; charset=utf-8;charset=utf-8',
+      'text/a; charset=utf-8;charset=utf-8 is no media type; use one such as text/plain',
+    ],
+  ] as const) {
+    t.same(multipart(string, { contentType }), [`/multipart~1form-data: property a: ${problem}`])
+    t.same(form(string, { contentType }), [`/application~1x-www-form-urlencoded: property a: ${problem}`])
+  }
+  t.same(multipart(string, { contentType: 'application/xml; charset=UTF-8' }), [])
+  t.same(form(string, { contentType: 'text/plain;charset="utf-8"' }), [])
+})
+
+t.test('fields that are not named and are not read as what they are, are refused', async (t) => {
+  const place = '/application~1x-www-form-urlencoded/schema'
+  const list = { type: 'array', items: integer }
+  t.same(form(string, {}, { additionalProperties: list }), [
+    `${place}: a field that is not named is a text; name each list and object as a property`,
+  ])
+  t.same(form(string, {}, { patternProperties: { '^n': integer, '^s': string } }), [
+    `${place}: fields that are not named have several types; name each as a property`,
+  ])
+  t.same(form(string, {}, { patternProperties: { '^n': integer, '^m': { type: 'number' } } }), [])
+  t.same(form({ oneOf: [string, object] }), [
+    '/application~1x-www-form-urlencoded: property a: may be JSON or a text; name its contentType',
+  ])
+  t.same(form({ oneOf: [object, { type: 'null' }] }), [])
 })

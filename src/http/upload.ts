@@ -38,9 +38,11 @@ export function openUpload(
   response: ServerResponse,
   { limit, headersLimit }: { limit: number; headersLimit: number },
 ): ByteSource {
+  // An earlier hook may have waited until the connection was gone.
+  const isClosed = response.destroyed
   const opened: Opened = {
     stream: undefined as never,
-    over: new Promise((resolve) => response.once('close', resolve)),
+    over: isClosed ? Promise.resolve() : new Promise((resolve) => response.once('close', resolve)),
     failure: undefined,
     isAwaited: isExpecting(request),
   }
@@ -63,13 +65,15 @@ export function openUpload(
   request.once('close', breakOff)
   // Before "close"; without a listener it would end the process.
   request.on('error', ignore)
-  response.once('close', () => {
+  const close = () => {
     request.off('close', breakOff)
     if (!response.writableFinished) breakOff()
     stream.destroy(stream.readableEnded ? undefined : new Error('the answer has left'))
     // Node reads on only by itself where nothing has been read.
     if (!request.complete) request.resume()
-  })
+  }
+  if (isClosed) close()
+  else response.once('close', close)
   opened.stream = stream
   request[key] = opened
   return stream

@@ -100,12 +100,15 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
 
 function authenticate({ operation: { operationId, security }, verifiers, conclude }: OperationParts): Hook {
   const verify = authenticator(security, verifiers)
-  return (request, _reply, done) => {
+  return (request, reply, done) => {
     const context = contextOf(request.raw)
     recordOperation(context, operationId)
     verify(request, (refusal, client, ignored) => {
       recordClient(context, client)
-      done(conclude(request, refusal, client, ignored))
+      const concluded = conclude(request, refusal, client, ignored)
+      // The connection may have closed while the verifier waited: nothing would tell the next steps.
+      if (reply.raw.destroyed) reply.hijack()
+      else done(concluded)
     })
   }
 }

@@ -79,7 +79,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   const { operation, schemas, validator, openStreams, bounds } = parts
   const negotiated = negotiation(operation.schema)
   const splitPath = pathTexts(operation.parameters)
-  const body = requestBody(operation, validator, bounds)
+  const body = requestBody(operation, validator, bounds, schemas)
   const isStreamed = mayStream(operation.schema)
   return {
     onRequest: [

@@ -12,7 +12,11 @@ t.test('a silent source is kept alive, and its items come in order', async (t) =
   }
   const { signal } = new AbortController()
   const seen: string[] = []
-  for await (const part of streamParts(source(), { write, end: signal, keepAlive: { opening: 10, time: 10, text: '-' } })) {
+  for await (const part of streamParts(source(), {
+    write,
+    end: signal,
+    keepAlive: { opening: 10, time: 10, text: '-' },
+  })) {
     seen.push(String(part))
   }
   t.match(seen.join(''), /^a-+b$/)
@@ -52,7 +56,11 @@ t.test(
       if (item === 'no') throw new Error('must not leave')
       return item
     }
-    const parts = streamParts(source(), { write: checked, end: signal, keepAlive: { opening: 10, time: 10, text: '-' } })
+    const parts = streamParts(source(), {
+      write: checked,
+      end: signal,
+      keepAlive: { opening: 10, time: 10, text: '-' },
+    })
     const seen: string[] = []
     await t.rejects(
       (async () => {

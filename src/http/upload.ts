@@ -66,7 +66,6 @@ export function openUpload(
   // Before "close"; without a listener it would end the process.
   request.on('error', ignore)
   const close = () => {
-    request.off('close', breakOff)
     if (!response.writableFinished) breakOff()
     stream.destroy(stream.readableEnded ? undefined : new Error('the answer has left'))
     // Node reads on only by itself where nothing has been read.

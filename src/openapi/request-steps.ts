@@ -38,7 +38,6 @@ type Guards = {
   admit: Admit
   /** Returns the methods of a path, none when it is unknown. */
   allowedMethods(url: string): string[]
-  /** Bytes of a header section. */
   headersLimit: number
   /** Answers preflight requests, where other origins are allowed. */
   preflight: Step | undefined
@@ -107,8 +106,7 @@ function authenticate({ operation: { operationId, security }, verifiers, conclud
       recordClient(context, client)
       const concluded = conclude(request, refusal, client, ignored)
       // The connection may have closed while the verifier waited: nothing would tell the next steps.
-      if (reply.raw.destroyed) reply.hijack()
-      else done(concluded)
+      if (!reply.raw.destroyed) done(concluded)
     })
   }
 }
@@ -119,9 +117,8 @@ function handle(
   send: ReturnType<typeof responseSender>,
 ) {
   const handler = mayStream(operation.schema) ? (endingLateStreams(given as never) as AnyHandler) : given
-  const fail = (reply: FastifyReply, thrown: unknown): void => {
+  const fail = (reply: FastifyReply, thrown: unknown) =>
     reply.send(thrown instanceof Error ? thrown : new Error('what was thrown is no error', { cause: thrown }))
-  }
   const answer: SendAnswer = (reply, error, outcome) => {
     try {
       if (outcome === undefined) {

@@ -58,7 +58,10 @@ export function trackConnections(
     socket.once('close', () => {
       sockets.delete(socket)
       // Of an answer that waits behind another one Node does not say that it never leaves.
-      for (const response of owed.splice(0)) finish(response)
+      for (const response of owed.splice(0)) {
+        finish(response)
+        response.destroy().emit('close')
+      }
     })
   })
   // Before Fastify, which may answer at once.

@@ -3,6 +3,9 @@ export type ContentType = { essence: string; parameters: Map<string, string> }
 
 const essenceGrammar = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+/
 
+/** Returns whether a text is a media type without parameters. */
+export const isEssence = (text: string): boolean => essenceGrammar.exec(text)?.[0] === text
+
 /** One parameter at a time, so that no text takes more than one look at each character. */
 const parameterGrammar = /[ \t]*;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\[\t -~])*)"))?/y
 

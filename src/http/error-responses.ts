@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorNumbers } from '../../generated/error-numbers.ts'
 import { type ContractError, toContractError } from './errors.ts'
+import { logFailure } from './log-failure.ts'
 import { isAllRead } from './read-body.ts'
 import { contextOf, recordRefusal } from './request-context.ts'
 import { contentLength } from './request-head.ts'
@@ -38,10 +39,9 @@ const closing = new Set<number>([
   errorNumbers.headersTooLarge,
 ])
 
-function logCause({ log, raw }: FastifyRequest, { statusCode }: ContractError, err: unknown): void {
-  const line = { request_id: contextOf(raw).id, err }
-  if (statusCode === 500) log.error(line, 'request failed')
-  else if (statusCode === 503) log.warn(line, 'request refused')
+function logCause(request: FastifyRequest, { statusCode }: ContractError, err: unknown): void {
+  if (statusCode === 500) logFailure(request, err)
+  else if (statusCode === 503) request.log.warn({ request_id: contextOf(request.raw).id, err }, 'request refused')
 }
 
 function unreadBytes({ raw: { complete, headers } }: FastifyRequest): number {

@@ -23,6 +23,10 @@ export class ContractError extends Error {
   }
 }
 
+/** Returns the error of a body with more bytes than allowed. */
+export const bodyTooLarge = (limit: number): ContractError =>
+  new ContractError('bodyTooLarge', `the body has more than ${limit} bytes`)
+
 /** Returns whether a thrown value is a 401 of the contract. */
 export const isUnauthenticated = (thrown: unknown): thrown is ContractError =>
   thrown instanceof ContractError && thrown.statusCode === 401

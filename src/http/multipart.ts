@@ -1,15 +1,11 @@
 import { Dicer } from '@fastify/busboy'
 import { ContractError } from './errors.ts'
-import { type PartHead, type PartLines, readPartHead } from './part-head.ts'
+import { maxHeadSize, type PartHead, readPartHead } from './part-head.ts'
 import { type ByteSource, tapStream } from './tapped-stream.ts'
 import { tooManyFields } from './text-body.ts'
 
 /** A part of a form. Its bytes end when the next part is asked for. */
 export type Part = PartHead & { bytes: ByteSource }
-
-/** Bytes and lines of the head of a part; browsers send two lines. */
-const maxHeaderSize = 4_096
-const maxHeaderPairs = 16
 
 /** Returns the error of a body that is no form of parts. */
 const notMultipart = (problem: string): ContractError =>
@@ -23,13 +19,13 @@ export function boundaryOf(parameters: Map<string, string>): string {
 }
 
 /**
- * Returns the parts of a form as its bytes arrive: no more of them is read than its reader takes, beside what one chunk
- * holds. Throws a ContractError for a malformed form, for one with more than `limit` parts, and the error of its bytes.
+ * Returns the parts of a form as its bytes arrive, to their end. At most one chunk is read ahead of the reader. Throws a ContractError for a malformed form, for one with more than `limit` parts, and the error of its bytes.
  */
 export async function* readParts(source: ByteSource, boundary: string, limit: number): AsyncGenerator<Part> {
   const found: Part[] = []
   let latest: Part | undefined
-  let isOver = false
+  let isParsed = false
+  let isFed = false
   let failure: Error | undefined
   let wake = ignore
   const fail = (error: Error) => {
@@ -42,14 +38,18 @@ export async function* readParts(source: ByteSource, boundary: string, limit: nu
     wake()
   }
   const end = () => {
-    isOver = true
+    isParsed = true
+    wake()
+  }
+  const endFeed = () => {
+    isFed = true
     wake()
   }
   source.once('error', fail)
-  feed(source, parserOf(boundary, limit, { add, fail, end }), () => failure !== undefined).catch(fail)
+  feed(source, parserOf(boundary, limit, { add, fail, end }), () => failure !== undefined).then(endFeed, fail)
   try {
     for (;;) {
-      while (found.length === 0 && failure === undefined && !isOver) {
+      while (found.length === 0 && failure === undefined && !(isParsed && isFed)) {
         await new Promise<void>((resolve) => {
           wake = resolve
         })
@@ -70,10 +70,21 @@ export async function* readParts(source: ByteSource, boundary: string, limit: nu
 
 /** Writes bytes to a parser, a chunk at a time: the next is read when the parser has handled the one before. */
 async function feed(source: ByteSource, parser: Dicer, hasFailed: () => boolean): Promise<void> {
+  let isFinished = false
+  let goOn = ignore
+  parser.on('finish', () => {
+    isFinished = true
+    // The parser may keep the callback of the chunk with the last boundary.
+    goOn()
+  })
   for await (const chunk of source) {
     if (hasFailed()) return
-    // What follows the last boundary is ignored (RFC 2046 section 5.1.1).
-    if (parser.writable) await new Promise<void>((resolve) => parser.write(chunk, () => resolve()))
+    // What follows the last boundary is read and ignored (RFC 2046 section 5.1.1), so that the connection can go on.
+    if (isFinished) continue
+    await new Promise<void>((resolve) => {
+      goOn = resolve
+      parser.write(chunk, () => resolve())
+    })
   }
   parser.end()
 }
@@ -82,7 +93,8 @@ type Parsing = { add(part: Part): void; fail(error: Error): void; end(): void }
 
 /** Returns what parses a form. It passes over what it cannot read, so each head is checked here. */
 function parserOf(boundary: string, limit: number, { add, fail, end }: Parsing): Dicer {
-  const parser = new Dicer({ boundary, maxHeaderPairs, maxHeaderSize } as ConstructorParameters<typeof Dicer>[0])
+  const parser = new Dicer({ boundary, maxHeaderSize: maxHeadSize } as ConstructorParameters<typeof Dicer>[0])
+  const headOf = keepHead(parser)
   let count = 0
   let isHeadOpen = false
   const checkHead = () => {
@@ -93,10 +105,9 @@ function parserOf(boundary: string, limit: number, { add, fail, end }: Parsing):
     checkHead()
     isHeadOpen = true
     if (++count > limit) fail(tooManyFields(limit))
-    part.on('header', (given) => {
-      const lines = given as PartLines
+    part.on('header', () => {
       isHeadOpen = false
-      const head = isCut(lines) ? 'the headers of a part are too large' : readPartHead(lines)
+      const head = readPartHead(headOf())
       if (typeof head === 'string') fail(notMultipart(head))
       else add({ ...head, bytes: tapStream(part, { leave: () => part.resume() }) })
     })
@@ -109,13 +120,25 @@ function parserOf(boundary: string, limit: number, { add, fail, end }: Parsing):
   return parser
 }
 
-const ignore = () => {}
+/** The part of a Dicer that reads heads: it keeps the text of one in `buffer` until it parses that. */
+type HeadParser = { buffer: string; _parseHeader(): void }
 
-/** The parser drops what is beyond its limits in silence. */
-function isCut(lines: PartLines): boolean {
-  const pairs = Object.entries(lines).flatMap(([name, values = []]) =>
-    values.map((value) => name.length + value.length),
-  )
-  const size = pairs.reduce((sum, length) => sum + length + ': \r\n'.length, 0)
-  return pairs.length >= maxHeaderPairs || size >= maxHeaderSize
+/**
+ * Returns what gives the text of the latest head, as far as it is no longer than allowed. The parser's own result lacks
+ * what it drops in silence: all lines behind a malformed one.
+ */
+function keepHead(parser: Dicer): () => string {
+  const heads = (parser as unknown as { _hparser: HeadParser })._hparser
+  let latest = ''
+  // It is not called for an empty head.
+  heads._parseHeader = () => {
+    latest = heads.buffer
+  }
+  return () => {
+    const text = latest
+    latest = ''
+    return text
+  }
 }
+
+const ignore = () => {}

@@ -10,18 +10,28 @@ export type PartHead = {
   contentType: ContentType | undefined
 }
 
-/** The lines of a head by their names in lower case, each byte a character. */
-export type PartLines = Record<string, string[] | undefined>
+/** Bytes and lines of a head; browsers send two lines. */
+export const maxHeadSize = 4_096
+const maxLines = 16
+
+/** RFC 5322 section 2.2: a name of printable characters. */
+const lineGrammar = /^([!-9;-~]+):[ \t]*([^\r\n]*)$/
 
 /** One parameter at a time: RFC 2183 section 2, with the backslash as browsers send it, before quotes and itself only. */
 const parameterGrammar = /[ \t]*;[ \t]*([\w!#$&+.^`|~*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/y
 
-/** Returns the head of a part, or in words what is wrong with it. */
-export function readPartHead(lines: PartLines): PartHead | string {
-  const [disposition = '', ...more] = lines['content-disposition'] ?? []
-  const [contentType = '', ...others] = lines['content-type'] ?? []
-  const [encoding = '7bit'] = lines['content-transfer-encoding'] ?? []
-  if (more.length + others.length > 0) return 'a part has a header twice'
+/** Returns the head of a part, each byte a character, from behind the boundary; or in words what is wrong with it. */
+export function readPartHead(text: string): PartHead | string {
+  // RFC 2046 section 5.1.1 lets spaces follow the boundary; RFC 5322 section 2.2.3 lets a line go on in the next one.
+  const [padding = '', ...lines] = text.replace(/(.)\r\n(?=[ \t])/g, '$1').split('\r\n')
+  if (text.length >= maxHeadSize || lines.length >= maxLines) return 'the headers of a part are too large'
+  const headers = lines.map((line) => lineGrammar.exec(line))
+  if (padding.trim() !== '' || headers.includes(null)) return 'a part has a malformed header'
+  const valuesOf = (name: string) => headers.flatMap((found) => (found?.[1]?.toLowerCase() === name ? [found[2]] : []))
+  const [disposition = '', ...more] = valuesOf('content-disposition')
+  const [contentType = '', ...others] = valuesOf('content-type')
+  const [encoding = '7bit', ...encodings] = valuesOf('content-transfer-encoding')
+  if (more.length + others.length + encodings.length > 0) return 'a part has a header twice'
   // RFC 7578 section 4.7.
   if (!/^(?:7bit|8bit|binary)$/i.test(encoding)) return 'a part has a transfer encoding; send its bytes as they are'
   const parameters = dispositionParameters(disposition)
@@ -29,8 +39,10 @@ export function readPartHead(lines: PartLines): PartHead | string {
   if (parameters === undefined || name === undefined) return 'a part has no Content-Disposition with a name'
   const parsed = contentType === '' ? undefined : parseContentType(contentType)
   if (contentType !== '' && parsed === undefined) return 'a part has a malformed Content-Type'
-  const filename = parameters.get('filename*') ?? parameters.get('filename')
-  return { name, filename: filename?.replace(/^.*[\\/]/s, ''), contentType: parsed }
+  if ([...parameters.values()].some((value) => value.includes('\0'))) return 'a name or filename holds U+0000'
+  const filename = (parameters.get('filename*') ?? parameters.get('filename'))?.replace(/^.*[\\/]/s, '')
+  const isFolder = filename === '.' || filename === '..'
+  return { name, filename: isFolder ? undefined : filename, contentType: parsed }
 }
 
 /** Returns the parameters of `form-data`, undefined for what is not well-formed or not UTF-8. */

@@ -1,13 +1,17 @@
 /** Returns what the query of a request target has for each name; values stay percent-encoded. */
-export const parseQuery = (text: string): Record<string, string[]> => parsePairs(text, '&', decodeText)
+export const parseQuery = (text: string): Record<string, string[]> => parsePairs(text.split('&'), decodeText)
 
 /** Returns what a Cookie header (RFC 6265 section 4.2.1) has for each name; values stay percent-encoded. */
-export const parseCookies = (text = ''): Record<string, string[]> => parsePairs(text, ';', decodeURIComponent)
+export const parseCookies = (text = ''): Record<string, string[]> =>
+  parsePairs(
+    text.split(';').map((pair) => pair.trim()),
+    decodeURIComponent,
+  )
 
-function parsePairs(text: string, separator: string, decode: (text: string) => string): Record<string, string[]> {
+function parsePairs(given: string[], decode: (text: string) => string): Record<string, string[]> {
   const pairs: Record<string, string[]> = {}
-  for (const pair of text === '' ? [] : text.split(separator)) {
-    const [encoded = '', value = ''] = pair.trim().split(/=(.*)/s)
+  for (const pair of given.length === 1 && given[0] === '' ? [] : given) {
+    const [encoded = '', value = ''] = pair.split(/=(.*)/s)
     const name = /%|\+/.test(encoded) ? decodeName(encoded, decode) : encoded
     if (Object.hasOwn(pairs, name)) pairs[name]?.push(value)
     // An assignment to __proto__ would set the prototype.

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { ContractError } from './errors.ts'
+import { bodyTooLarge, ContractError } from './errors.ts'
 
 /** Bytes; what smaller bodies hold in memory is bounded by the number of requests. */
 export const smallBody = 1_024
@@ -9,8 +9,8 @@ export type BodyMemory = {
   /** Counts more bytes for a body that arrives in parts and has `taken` already, unless there is no room. */
   take(bytes: number, taken: number): ContractError | undefined
   release(bytes: number): void
-  /** Asks whether there is room for the value of a body of so many bytes. */
-  admit(bytes: number): ContractError | undefined
+  /** Asks whether there is room for the value of so many bytes more of a body of which `held` are counted already. */
+  admit(bytes: number, held?: number): ContractError | undefined
   /** Counts that value until the handler that gets it has its outcome. */
   during<Outcome>(bytes: number, handle: () => Promise<Outcome>): Promise<Outcome>
 }
@@ -40,12 +40,12 @@ export function readBody(
     if (bytes !== undefined) request[key] = bytes.length
     done(error, bytes)
   }
-  if (announced > limit) finish(tooLarge())
+  if (announced > limit) finish(bodyTooLarge(limit))
   else if (!hasArrived(request, announced)) collect(request, limit, memory, finish)
   else {
     // None of a stream's events is needed, which cost far more. Node will say only later that the request is complete.
     const bytes = request.read() ?? Buffer.alloc(0)
-    if (bytes.length > limit) finish(tooLarge())
+    if (bytes.length > limit) finish(bodyTooLarge(limit))
     else finish(null, bytes)
   }
 }
@@ -68,7 +68,7 @@ function collect(request: IncomingMessage, limit: number, memory: BodyMemory, do
   }
   const take = (part: Buffer) => {
     const needed = length + part.length
-    if (needed > limit) return settle(tooLarge())
+    if (needed > limit) return settle(bodyTooLarge(limit))
     if (needed > bytes.length) {
       const capacity = Math.min(limit, Math.max(needed, 2 * bytes.length, firstCapacity))
       const refusal = memory.take(capacity - bytes.length, bytes.length)
@@ -88,5 +88,3 @@ function collect(request: IncomingMessage, limit: number, memory: BodyMemory, do
 
 /** Shares no scope with the bytes, which would then live as long as the request. */
 const ignore = () => {}
-
-const tooLarge = () => new ContractError('bodyTooLarge', 'the body is too large')

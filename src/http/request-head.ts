@@ -9,6 +9,10 @@ const host = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 /** The announced length of a body in bytes; 0 where there is none, or where it comes in chunks. */
 export const contentLength = (headers: IncomingHttpHeaders): number => Number(headers['content-length'] ?? 0)
 
+/** Returns whether a request has a body, which may have no bytes (RFC 9112 section 6.3). */
+export const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+
 /** Returns what is malformed in the head of a request that Node accepts, undefined when nothing is. */
 export function malformedHead({ rawHeaders, headers, httpVersion, url = '' }: IncomingMessage): string | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP ${httpVersion} is not spoken here`

@@ -12,8 +12,8 @@ export type Parts<Item> = {
   write(item: Item): Uint8Array | string
   /** Ends the parts, whatever the source still has. */
   end: AbortSignal
-  /** What is written at first, and whenever the source has been silent for so many milliseconds. */
-  keepAlive?: { time: number; text: string }
+  /** What is written whenever the source has been silent for so many milliseconds: at first `opening`, then `time`. */
+  keepAlive?: { opening: number; time: number; text: string }
 }
 
 /**
@@ -24,6 +24,7 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
   const iterator = source[Symbol.asyncIterator]()
   let settled: Settled<Item> | undefined
   let wake = () => {}
+  let silence = keepAlive?.opening
   const settle = (value: Settled<Item>) => {
     settled = value
     wake()
@@ -32,7 +33,6 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
   const stop = () => wake()
   end.addEventListener('abort', stop)
   try {
-    if (keepAlive !== undefined) yield keepAlive.text
     while (!end.aborted) {
       settled = undefined
       iterator.next().then(
@@ -56,10 +56,11 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
       let timer: NodeJS.Timeout | undefined
       await new Promise<void>((resolve) => {
         wake = resolve
-        if (keepAlive !== undefined) timer = setTimeout(resolve, keepAlive.time)
+        if (keepAlive !== undefined) timer = setTimeout(resolve, silence)
         if (settled !== undefined || end.aborted) resolve()
       })
       clearTimeout(timer)
+      silence = keepAlive?.time
       if (end.aborted) return undefined
       if (settled !== undefined) return settled
       if (keepAlive !== undefined) yield keepAlive.text

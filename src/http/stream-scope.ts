@@ -44,12 +44,15 @@ export function openStreamScopes(app: FastifyInstance): OpenScopes {
       const scope = { signal: handler.signal, gone: client.signal, abort }
       ;(raw as Request)[key] = scope
       if (endsAtShutdown) open.add(scope)
-      reply.raw.once('close', () => {
+      const close = () => {
         open.delete(scope)
         const reason = abortError('the connection is closed')
         client.abort(reason)
         if (!reply.raw.writableFinished) handler.abort(reason)
-      })
+      }
+      // An earlier hook may have waited until the connection was gone.
+      if (reply.raw.destroyed) close()
+      else reply.raw.once('close', close)
       if (isClosing && endsAtShutdown) abort(shutdown)
       done()
     }

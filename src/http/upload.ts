@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ContractError } from './errors.ts'
+import { bodyTooLarge, ContractError } from './errors.ts'
 import { checkTrailerSize } from './header-limit.ts'
 import { contentLength } from './request-head.ts'
 import { type ByteSource, tapStream } from './tapped-stream.ts'
@@ -26,11 +26,11 @@ const key = Symbol('upload')
 
 type Uploading = IncomingMessage & { [key]?: Opened }
 
-/** Bytes of an unread body that are read before the next request on the connection; for more it is closed. */
+/** The largest unread body that is drained to keep the connection; for a larger one the connection is closed. */
 export const readAndDropped = 65_536
 
 /**
- * Opens the body of a request as a stream of at most `limit` bytes, of which none is read before the stream is. It ends
+ * Opens the body of a request as a stream of at most `limit` bytes. The body is not read before the stream is. It ends
  * with a ContractError for a body that is too large or breaks off, and at the latest when the answer has left.
  */
 export function openUpload(
@@ -38,14 +38,16 @@ export function openUpload(
   response: ServerResponse,
   { limit, headersLimit }: { limit: number; headersLimit: number },
 ): ByteSource {
+  // An earlier hook may have waited until the connection was gone.
+  const isClosed = response.destroyed
   const opened: Opened = {
     stream: undefined as never,
-    over: new Promise((resolve) => response.once('close', resolve)),
+    over: isClosed ? Promise.resolve() : new Promise((resolve) => response.once('close', resolve)),
     failure: undefined,
     isAwaited: isExpecting(request),
   }
   const check = (length: number, isWhole: boolean) => {
-    if (length > limit) opened.failure = bodyTooLarge()
+    if (length > limit) opened.failure = bodyTooLarge(limit)
     else if (isWhole) opened.failure = checkTrailerSize(request, length, headersLimit)
     return opened.failure
   }
@@ -63,13 +65,14 @@ export function openUpload(
   request.once('close', breakOff)
   // Before "close"; without a listener it would end the process.
   request.on('error', ignore)
-  response.once('close', () => {
-    request.off('close', breakOff)
+  const close = () => {
     if (!response.writableFinished) breakOff()
     stream.destroy(stream.readableEnded ? undefined : new Error('the answer has left'))
     // Node reads on only by itself where nothing has been read.
     if (!request.complete) request.resume()
-  })
+  }
+  if (isClosed) close()
+  else response.once('close', close)
   opened.stream = stream
   request[key] = opened
   return stream
@@ -83,9 +86,6 @@ const isExpecting = ({ headers, httpVersion }: IncomingMessage): boolean =>
 
 const ignore = () => {}
 
-/** Returns the error of a body that is larger than allowed. */
-export const bodyTooLarge = (): ContractError => new ContractError('bodyTooLarge', 'the body is too large')
-
 /** Returns why the stream of a request ended before its end, if it did. */
 export const uploadFailure = (request: Uploading): ContractError | undefined => request[key]?.failure
 
@@ -94,7 +94,7 @@ export function closeUnread(request: Uploading, response: ServerResponse): void 
   const opened = request[key]
   if (opened === undefined || request.complete) return
   const isChunked = request.headers['transfer-encoding'] !== undefined
-  // A client that was not asked for its body may send it or not, so the next bytes may be either.
+  // A client that was not asked for its body may send it or not, so the next bytes may be the body or the next request.
   if (opened.isAwaited || isChunked || contentLength(request.headers) > readAndDropped) {
     response.shouldKeepAlive = false
   }

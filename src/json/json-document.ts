@@ -18,3 +18,19 @@ export function keepDigits(document: JsonDocument, holder: object, key: string |
   if (kept === undefined) document.digits.set(holder, new Map([[key, text]]))
   else kept.set(key, text)
 }
+
+/** Keeps the digits of one document in another, into which the one member of `root` goes: there it is `key` of `holder`. */
+export function moveDigits(
+  from: JsonDocument,
+  root: object,
+  document: JsonDocument,
+  holder: object,
+  key: string | number,
+): void {
+  for (const [at, digits] of from.digits ?? []) {
+    for (const [place, text] of digits) {
+      if (at === root) keepDigits(document, holder, key, text)
+      else keepDigits(document, at, place, text)
+    }
+  }
+}

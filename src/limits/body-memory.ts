@@ -24,8 +24,9 @@ export function bodyMemory(limit: number, shed: (reason: ShedReason) => void): B
     release(bytes) {
       arriving -= bytes
     },
-    admit(bytes) {
-      const fits = bytes < smallBody || values === 0 || values + valueFactor * bytes <= limit
+    admit(bytes, held = 0) {
+      const isAlone = values === valueFactor * held
+      const fits = bytes < smallBody || isAlone || values + valueFactor * bytes <= limit
       return fits ? undefined : refuse()
     },
     during(bytes, handle) {

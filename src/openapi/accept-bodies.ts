@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
+import { bodyTooLarge } from '../http/errors.ts'
 import { parseJsonBody } from '../http/json-body.ts'
 import { contentLength } from '../http/request-head.ts'
 import { formParser, parseText } from '../http/text-body.ts'
-import { bodyTooLarge } from '../http/upload.ts'
 import { type BodyReader, type ParseBody, wholeBodyReader } from '../http/whole-body.ts'
 import { essenceOf, isRange } from './media-types.ts'
-import { type BodyBounds, isUpload } from './request-body.ts'
+import { type BodyBounds, isBodyReadByHandler } from './request-body.ts'
 import { requestKindOf } from './request-media.ts'
 import type { Operation } from './routes.ts'
 
@@ -15,11 +15,13 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
   const mediaTypes = operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {}))
   const hasRange = mediaTypes.some(isRange)
   const leave: BodyReader = ({ headers }, _payload, done) =>
-    done(contentLength(headers) > uploads.bytes ? bodyTooLarge() : null)
+    done(contentLength(headers) > uploads.bytes ? bodyTooLarge(uploads.bytes) : null)
   const whole = (parse: ParseBody): BodyReader => {
     const read = wholeBodyReader(parse, { limit, headersLimit, memory })
-    // Where one operation takes a range, its handler reads what others have parsed.
-    return hasRange ? (request, payload, done) => (isUpload(request.raw) ? leave : read)(request, payload, done) : read
+    // An operation with a range streams media types that other operations parse.
+    return hasRange
+      ? (request, payload, done) => (isBodyReadByHandler(request.raw) ? leave : read)(request, payload, done)
+      : read
   }
   const readers = {
     json: whole(parseJsonBody),

@@ -68,6 +68,9 @@ export const bytesSender =
 /** Milliseconds after which a silent stream of events shows that it lives: proxies and this service close idle connections. */
 const silence = 15_000
 
+/** Milliseconds in which the first event may still fail with an error: then the head is sent, for which clients wait. */
+const opening = 200
+
 /**
  * Returns what sends a stream of events, or of JSON Lines. At a shutdown the one ends, since its client reconnects; of the
  * other the end would look like that of its items, so its handler ends it.
@@ -86,7 +89,7 @@ export const sequenceSender =
       return sendSource(reply, body, { write: (item) => `${write(item)}\n`, end: gone }, begin)
     }
     const events = body as AsyncIterable<ServerSentEvent>
-    const keepAlive = { time: silence, text: emptyEvent }
+    const keepAlive = { opening, time: silence, text: emptyEvent }
     return sendSource(reply, events, { write: (event) => eventText(event, write), end: signal, keepAlive }, begin)
   }
 

@@ -19,5 +19,5 @@ export function checkBinding(operations: Operation[], handlers: object, verifier
     if (!ids.has(id))
       problems.push(`handler ${id} has no operation in the document; remove it, or describe its operation`)
   }
-  if (problems.length > 0) throw new Error(`the document and its handlers do not match:\n  ${problems.join('\n  ')}`)
+  if (problems.length > 0) throw new Error(['the document and its handlers do not match', ...problems].join('\n  '))
 }

@@ -21,7 +21,7 @@ export function errorWriter(errorBody: AnyErrorBody, report: (thrown: unknown) =
         isJson = kindOf(contentType) === 'json'
         latest = contentType
       }
-      return { contentType: header, text: isJson ? jsonText(body) : String(body) }
+      return { contentType: header, text: isJson ? jsonText(body) : textOf(body) }
     } catch (thrown) {
       report(thrown)
       return plain(error)
@@ -34,11 +34,19 @@ const plain = ({ message }: ContractError): WrittenError => ({
   text: message,
 })
 
-/** JSON.stringify is faster, and refuses a bigint. */
+/** JSON.stringify is faster, and refuses a bigint. Both have no text for what JSON does not know. */
 function jsonText(body: unknown): string {
+  let text: string | undefined
   try {
-    return JSON.stringify(body)
+    text = JSON.stringify(body)
   } catch {
-    return stringifyJson(body) as string
+    text = stringifyJson(body)
   }
+  if (text === undefined) throw new Error('errorBody must return a body that JSON has')
+  return text
+}
+
+function textOf(body: unknown): string {
+  if (['string', 'number', 'bigint', 'boolean'].includes(typeof body)) return String(body)
+  throw new Error('errorBody must return a text for a media type that is not JSON')
 }

@@ -29,11 +29,13 @@ export function setOther(document: JsonDocument, name: string, given: string[], 
 
 /** Returns what tells whether a name of a form is that of a field, or of a property of one that stands apart. */
 function fieldFinder(fields: FormField[]): (name: string) => boolean {
-  const isApart = ({ kind, style, explode }: FormField) => kind === 'object' && style === 'form' && explode
-  const names = new Set(
-    fields.flatMap((field) => (isApart(field) ? Object.keys(Object(field.properties)) : [field.key])),
-  )
+  const namesOf = ({ kind, style, explode, key, properties }: FormField) => {
+    if (kind === 'object' && style === 'deepObject') return []
+    return kind === 'object' && style === 'form' && explode ? Object.keys(Object(properties)) : [key]
+  }
+  const names = new Set(fields.flatMap(namesOf))
   const prefixes = fields.filter(({ style }) => style === 'deepObject').map(({ key }) => `${key}[`)
+  const isProperty = (name: string) => name.endsWith(']') && prefixes.some((prefix) => name.startsWith(prefix))
   const takesAll = fields.some((field) => field.takesAll)
-  return (name) => takesAll || names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+  return (name) => takesAll || names.has(name) || isProperty(name)
 }

@@ -6,7 +6,7 @@ import { mayStream } from './media-types.ts'
 import { negotiation } from './negotiation.ts'
 import { parametersValidator } from './part-validator.ts'
 import type { RequestBody } from './request-body.ts'
-import { mayUpload } from './request-media.ts'
+import { mayReadBody } from './request-media.ts'
 import type { Operation } from './routes.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
@@ -30,11 +30,11 @@ export function handlerInput(operation: Operation, validator: Validator, request
     client: contextOf(request.raw).client,
   })
   const negotiated = negotiation(schema)
-  const isStreamed = mayStream(schema) || mayUpload(schema)
+  const isStreamed = mayStream(schema) || mayReadBody(schema)
   if (negotiated === undefined && !isStreamed && requestBody === undefined) return plain
   return (request: FastifyRequest) => ({
     ...plain(request),
-    ...requestBody?.valueOf(request),
+    ...requestBody?.bodyOf(request),
     ...(negotiated !== undefined && { accept: negotiated.choose(request.headers.accept) }),
     ...(isStreamed && { signal: streamScope(request.raw).signal }),
   })

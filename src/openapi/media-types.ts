@@ -1,3 +1,4 @@
+import { isEssence } from '../http/content-type.ts'
 import type { RouteSchema } from './routes.ts'
 
 /** What a handler gives as a body of a media type, and how it leaves. */
@@ -23,7 +24,7 @@ export const isRange = (mediaType: string): boolean => essenceOf(mediaType).incl
 /** Returns whether a range of media types holds one. */
 export function holds(range: string, mediaType: string): boolean {
   const essence = essenceOf(mediaType)
-  if (!/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(essence)) return false
+  if (!isEssence(essence)) return false
   const [type = ''] = essenceOf(range).split('/')
   return type === '*' || essence.startsWith(`${type}/`)
 }

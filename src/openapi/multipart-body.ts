@@ -4,12 +4,13 @@ import { boundaryOf, type Part, readParts } from '../http/multipart.ts'
 import type { ByteSource } from '../http/tapped-stream.ts'
 import { textOf } from '../http/text-body.ts'
 import type { JsonDocument } from '../json/json-document.ts'
-import { holds, isRange } from './media-types.ts'
+import { essenceOf, holds, isRange } from './media-types.ts'
 import { type FieldLimits, fieldCollector, moveMember } from './part-fields.ts'
 import type { Form, FormField } from './routes.ts'
 import type { Schema } from './schema-keywords.ts'
 import { setMember } from './text-scalars.ts'
 import { textReader } from './text-values.ts'
+import { mayRefuseNames } from './undeclared-names.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** A part as its handler gets it: a value, or a file whose bytes arrive as the handler reads them. */
@@ -20,42 +21,53 @@ export type FormPart =
 /** A form that arrives; `over` resolves when its handler should hold none of it. */
 type Arriving = { stream: ByteSource; over: Promise<void> }
 
-type PartField = FormField & { part: NonNullable<FormField['part']>; valueOf(text: string): [JsonDocument, unknown] }
+type PartField = FormField & {
+  part: NonNullable<FormField['part']>
+  /** Those that a part may name, without parameters; undefined for any. */
+  mediaTypes: string[] | undefined
+  /** Returns the part as it was sent, for the schema of the form, and its value. */
+  read(text: string): [JsonDocument, unknown]
+}
 
 /**
- * Returns what reads a form of parts, one after the other: each is validated as its property when it has come, and the
- * form as a whole behind the last one, since only then nothing more can come. A file counts as an empty text there.
- * Parts that the document does not name are passed over. What is wrong is thrown as a ContractError.
+ * Reads a form part by part. Each part is validated as it arrives, the whole form after the last part: a file counts as an
+ * empty text there. Undeclared parts are skipped. Throws a ContractError for what is wrong.
  */
 export function multipartReader(
   { fields }: Form,
   schema: Schema,
   validator: Validator,
   limits: FieldLimits & { fields: number },
+  shared: Record<string, Schema>,
 ): (form: Arriving, contentType: ContentType) => AsyncGenerator<FormPart> {
   const byName = new Map(fields.map((field) => [field.name, partField(field, validator)]))
   const validate = validator.request(schema, 'body')
+  const keepsNames = mayRefuseNames(schema, new Set(byName.keys()), shared)
   return ({ stream, over }, { parameters }) => read(stream, boundaryOf(parameters), over)
 
   async function* read(stream: ByteSource, boundary: string, over: Promise<void>): AsyncGenerator<FormPart> {
-    const collect = fieldCollector(limits, over)
+    const { count, collect } = fieldCollector(limits, over)
     const whole = { value: {}, length: 0 }
     for await (const part of readParts(stream, boundary, limits.fields)) {
       const { name } = part
       const field = byName.get(name)
       if (field === undefined) {
-        setMember(whole.value, name, '')
+        if (keepsNames && !Object.hasOwn(whole.value, name)) {
+          count(Buffer.byteLength(name))
+          whole.length += name.length
+          setMember(whole.value, name, '')
+        }
         continue
       }
       checkMediaType(part, field)
       if (field.part.isFile) {
         add(whole, field, { value: { [name]: '' } })
-        yield { name, filename: part.filename, contentType: essenceOf(part), stream: part.bytes }
+        yield { name, filename: part.filename, contentType: sentType(part), stream: part.bytes }
         continue
       }
       const text = textOf(await collect(part.bytes), `body/${name}`)
       whole.length += text.length
-      const [sent, value] = field.valueOf(text)
+      const [sent, value] = field.read(text)
       add(whole, field, sent)
       yield { name, value }
     }
@@ -63,20 +75,27 @@ export function multipartReader(
   }
 }
 
+/** Parameters are not compared: the charset is checked apart. An object is JSON (OpenAPI 3.1 section 4.8.15.1). */
+function mediaTypesOf({ kind, part }: FormField): string[] | undefined {
+  const named = part?.mediaTypes ?? (kind === 'json' ? ['application/json'] : undefined)
+  return named?.map(essenceOf)
+}
+
 /** RFC 7578 section 4.4: a part that names no media type is text. */
-const essenceOf = ({ contentType }: Part): string => contentType?.essence ?? 'text/plain'
+const sentType = ({ contentType }: Part): string => contentType?.essence ?? 'text/plain'
 
 function partField(field: FormField, validator: Validator): PartField {
   const { name } = field
   const part = field.part as PartField['part']
   // Not encoded, unlike the texts of a form in a query's syntax.
-  const read = textReader([field], { part: 'body', decode: (text) => text })
+  const readText = textReader([field], { part: 'body', decode: (text) => text })
   const validate = validator.request(part.schema, `body/${name}`)
   return {
     ...field,
     part,
-    valueOf(text) {
-      const given = () => read({ [field.key]: [text] })
+    mediaTypes: mediaTypesOf(field),
+    read(text) {
+      const given = () => readText({ [field.key]: [text] })
       const document: JsonDocument = { value: undefined, length: text.length }
       moveMember(given(), name, document, document, 'value')
       const value = valueOrThrow(validate(document))
@@ -100,14 +119,14 @@ function add(whole: JsonDocument, { name, part }: PartField, sent: JsonDocument)
 }
 
 /** Refuses a part of another media type than the document names, and text that is not UTF-8. */
-function checkMediaType(part: Part, { part: { isFile, mediaTypes } }: PartField): void {
+function checkMediaType(part: Part, { mediaTypes, part: { isFile } }: PartField): void {
   const { name, contentType } = part
   const charset = contentType?.parameters.get('charset') ?? 'utf-8'
   if (!isFile && !/^(?:utf-8|us-ascii)$/i.test(charset)) {
-    throw new ContractError('unsupportedMediaType', `body/${name} must have no charset but utf-8`)
+    throw new ContractError('unsupportedMediaType', `body/${name}: the charset must be utf-8`)
   }
   if (mediaTypes === undefined || (contentType === undefined && !isFile)) return
-  const given = essenceOf(part)
+  const given = sentType(part)
   if (mediaTypes.some((one) => (isRange(one) ? holds(one, given) : one === given))) return
   throw new ContractError('unsupportedMediaType', `body/${name} must have the media type ${mediaTypes.join(' or ')}`)
 }

@@ -1,8 +1,7 @@
 import { ContractError } from '../http/errors.ts'
 import { type BodyMemory, smallBody } from '../http/read-body.ts'
 import type { ByteSource } from '../http/tapped-stream.ts'
-import type { JsonDocument } from '../json/json-document.ts'
-import { keepDigits } from '../json/json-document.ts'
+import { type JsonDocument, moveDigits } from '../json/json-document.ts'
 import { setMember } from './text-scalars.ts'
 
 /** What bounds the fields of a form: bytes of all together, and the memory that bodies share. */
@@ -11,29 +10,39 @@ export type FieldLimits = { bytes: number; memory: BodyMemory }
 /** Bytes at first; doubled whenever they are full. */
 const firstCapacity = 1_024
 
-/**
- * Returns what reads the bytes of fields whole, one after the other. It rejects with a ContractError when all of them are
- * too large, or when there is no room for them. Their values count as those of a body until `over` resolves.
- */
-export function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Promise<void>) {
+/** What a form holds of its fields. Both throw a ContractError when that is too large, or when there is no room for it. */
+export type FieldCollector = {
+  /** Counts bytes that the form holds until its end. */
+  count(bytes: number): void
+  /** Reads the bytes of a field whole, and counts them. */
+  collect(source: ByteSource): Promise<Buffer>
+}
+
+/** Returns the collector of one form, whose fields come one after the other. They count as a body until `over` resolves. */
+export function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Promise<void>): FieldCollector {
   let total = 0
   let counted = 0
-  const count = (): void => {
+  const check = (length: number): void => {
+    if (length > limit) throw new ContractError('bodyTooLarge', `the fields of the form have more than ${limit} bytes`)
+  }
+  const count = (bytes: number): void => {
+    check(total + bytes)
+    total += bytes
     const more = total - counted
     if (more < smallBody) return
     // A value is there twice: for the handler, and for the schema of the whole form.
-    const refusal = memory.admit(2 * more)
+    const refusal = memory.admit(2 * more, 2 * counted)
     if (refusal !== undefined) throw refusal
     void memory.during(2 * more, () => over)
     counted = total
   }
-  return async (source: ByteSource): Promise<Buffer> => {
+  const collect = async (source: ByteSource): Promise<Buffer> => {
     let held = Buffer.alloc(0)
     let length = 0
     try {
       for await (const chunk of source) {
         length += chunk.length
-        if (total + length > limit) throw new ContractError('bodyTooLarge', 'the fields of the form are too large')
+        check(total + length)
         if (length > held.length) {
           const capacity = Math.max(length, 2 * held.length, firstCapacity)
           const refusal = memory.take(capacity - held.length, held.length)
@@ -42,13 +51,13 @@ export function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Prom
         }
         chunk.copy(held, length - chunk.length)
       }
-      total += length
-      count()
+      count(length)
       return held.subarray(0, length)
     } finally {
       memory.release(held.length)
     }
   }
+  return { count, collect }
 }
 
 /** Sets a member of one document in another, with the digits of its numbers. */
@@ -59,11 +68,6 @@ export function moveMember(
   holder: object,
   key: string | number,
 ): void {
-  for (const [at, digits] of from.digits ?? []) {
-    for (const [place, text] of digits) {
-      if (at === from.value) keepDigits(document, holder, key, text)
-      else keepDigits(document, at, place, text)
-    }
-  }
+  moveDigits(from, from.value as object, document, holder, key)
   setMember(holder, key, (from.value as Record<string, unknown>)[name])
 }

@@ -11,8 +11,8 @@ const places: Record<string, ParameterText['in']> = { params: 'path', querystrin
 
 /**
  * Returns Fastify's validator compiler for one operation: what it compiles takes a JsonDocument, or the texts of the
- * parameters of one place, and gives the value for handlers or the ContractError. It takes each body where request-body.ts
- * validates it.
+ * parameters of one place, and gives the value for handlers or the ContractError. Accepts every body that request-body.ts
+ * validates itself.
  */
 export function partValidatorCompiler(
   operation: Operation,

@@ -1,16 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { checkMediaType, sendContinue } from '../http/check-media-type.ts'
+import { ContractError } from '../http/errors.ts'
 import { noteBodyLimit } from '../http/header-limit.ts'
-import { checkMediaType, sendContinue } from '../http/media-type.ts'
 import type { BodyMemory } from '../http/read-body.ts'
 import { type Hook, inOrder, type Step } from '../http/request-guards.ts'
+import { hasBody } from '../http/request-head.ts'
 import { openUpload, type UploadLimits, uploadOf } from '../http/upload.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { formReader } from './form-body.ts'
 import { isRange } from './media-types.ts'
 import { multipartReader } from './multipart-body.ts'
-import { bodyTypeFinder, type GivenType, isPlainJson, isUploaded, mayUpload } from './request-media.ts'
-import type { Content, Form, Operation } from './routes.ts'
+import { bodyTypeFinder, type GivenType, isPlainJson, isReadByHandler, mayReadBody } from './request-media.ts'
+import type { Content, Form, Operation, Routes } from './routes.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** What a handler gets of the body of a request: its media type, too, where there may be several. */
@@ -19,16 +21,18 @@ export type GivenBody = { body: unknown; contentType?: string | undefined }
 /** What bounds bodies, beside the memory of all: `body` is bytes of one that is read whole. */
 export type BodyBounds = { body: number; headers: number; uploads: UploadLimits; memory: BodyMemory }
 
+type Shared = Routes['schemas']
+
 /** How the body of an operation is read. */
 export type RequestBody = {
   /** Refuse a body before it is read: 415. */
   steps: Step[]
-  /** Whether `valueOf` validates the body: Fastify finds no schema by a media type with parameters, or by a range. */
+  /** Whether `bodyOf` validates the body: Fastify finds no schema by a media type with parameters, or by a range. */
   isValidated: boolean
   /** Opens a body that the handler reads; undefined where it reads none. */
   open: Hook | undefined
   /** Returns the body for the handler; throws the ContractError of one that breaks its schema. */
-  valueOf(request: FastifyRequest): GivenBody
+  bodyOf(request: FastifyRequest): GivenBody
 }
 
 const key = Symbol('body type')
@@ -36,10 +40,16 @@ const key = Symbol('body type')
 type Typed = IncomingMessage & { [key]?: GivenType | undefined }
 
 /** Returns whether the handler of a request reads its body itself, as the steps of its operation have found. */
-export const isUpload = (request: Typed): boolean => request[key] !== undefined && isUploaded(request[key].mediaType)
+export const isBodyReadByHandler = (request: Typed): boolean =>
+  request[key] !== undefined && isReadByHandler(request[key].mediaType)
 
 /** Returns how the body of an operation is read; undefined where it has none, or where that is JSON of one media type. */
-export function requestBody(operation: Operation, validator: Validator, bounds: BodyBounds): RequestBody | undefined {
+export function requestBody(
+  operation: Operation,
+  validator: Validator,
+  bounds: BodyBounds,
+  shared: Shared,
+): RequestBody | undefined {
   const { schema, bodyRequired: isRequired, forms = {} } = operation
   const content = schema.body?.content ?? {}
   const mediaTypes = Object.keys(content)
@@ -51,11 +61,11 @@ export function requestBody(operation: Operation, validator: Validator, bounds: 
       steps: [checkMediaType({ mediaTypes, isRequired }), sendContinue],
       isValidated: false,
       open: undefined,
-      valueOf: (request) => ({ body: request.body, contentType: contentTypeOf(request) }),
+      bodyOf: (request) => ({ body: request.body, contentType: contentTypeOf(request) }),
     }
   }
   const find = bodyTypeFinder(mediaTypes)
-  const readers = bodyReaders(content, forms, validator, bounds)
+  const readers = bodyReaders({ content, forms, shared }, validator, bounds)
   return {
     steps: [
       checkMediaType({
@@ -63,15 +73,16 @@ export function requestBody(operation: Operation, validator: Validator, bounds: 
         isRequired,
         takes(given, request: Typed) {
           request[key] = find(given)
-          if (isUpload(request)) noteBodyLimit(request, bounds.uploads.bytes)
+          if (isBodyReadByHandler(request)) noteBodyLimit(request, bounds.uploads.bytes)
           return request[key] !== undefined
         },
       }),
-      (request, reply) => (isUpload(request.raw) ? undefined : sendContinue(request, reply)),
+      ...(isRequired ? [requireBody] : []),
+      (request, reply) => (isBodyReadByHandler(request.raw) ? undefined : sendContinue(request, reply)),
     ],
     isValidated: true,
-    open: mayUpload(schema) ? openBody(bounds) : undefined,
-    valueOf(request) {
+    open: mayReadBody(schema) ? openBody(bounds) : undefined,
+    bodyOf(request) {
       const given = (request.raw as Typed)[key]
       if (given === undefined) return areSeveral ? { body: undefined, contentType: undefined } : { body: undefined }
       const body = (readers[given.mediaType] as Reader)(request, given)
@@ -80,13 +91,20 @@ export function requestBody(operation: Operation, validator: Validator, bounds: 
   }
 }
 
+/** Refuses a request without a body (RFC 9112 section 6.3), which a text or a stream of no bytes would look like. */
+const requireBody: Step = ({ raw }) => {
+  const kind = (raw as Typed)[key]?.kind
+  if (hasBody(raw.headers) || (kind !== 'text' && kind !== 'bytes')) return undefined
+  return new ContractError('invalid', 'the body is missing')
+}
+
 /** Returns the media type that a handler is told: for a range of the document, the one that was sent. */
 const nameOf = ({ mediaType, contentType }: GivenType): string => (isRange(mediaType) ? contentType.essence : mediaType)
 
 const openBody =
   ({ uploads, headers }: BodyBounds): Hook =>
   ({ raw }, reply, done) => {
-    if (isUpload(raw)) openUpload(raw, reply.raw, { limit: uploads.bytes, headersLimit: headers })
+    if (isBodyReadByHandler(raw)) openUpload(raw, reply.raw, { limit: uploads.bytes, headersLimit: headers })
     done()
   }
 
@@ -100,24 +118,23 @@ export function bodySteps({ schema, bodyRequired: isRequired }: Operation, body:
 type Reader = (request: FastifyRequest, given: GivenType) => unknown
 
 function bodyReaders(
-  content: Content,
-  forms: Record<string, Form>,
+  { content, forms, shared }: { content: Content; forms: Record<string, Form>; shared: Shared },
   validator: Validator,
   { body: bytes, memory, uploads }: BodyBounds,
 ): Record<string, Reader> {
   const readers = Object.entries(content).map(([mediaType, { schema }]): [string, Reader] => {
     const form = forms[mediaType]
     if (form === undefined) {
-      if (isUploaded(mediaType)) return [mediaType, ({ raw }) => uploadOf(raw).stream]
+      if (isReadByHandler(mediaType)) return [mediaType, ({ raw }) => uploadOf(raw).stream]
       const validate = validator.request(schema, 'body')
       return [mediaType, ({ body }) => valueOrThrow(validate(body as JsonDocument))]
     }
-    if (!isUploaded(mediaType)) {
+    if (!isReadByHandler(mediaType)) {
       const read = formReader(form)
       const validate = validator.request(schema, 'body')
       return [mediaType, ({ body }) => valueOrThrow(validate(read(body as never)))]
     }
-    const read = multipartReader(form, schema, validator, { bytes, memory, fields: uploads.fields })
+    const read = multipartReader(form, schema, validator, { bytes, memory, fields: uploads.fields }, shared)
     return [mediaType, ({ raw }, { contentType }) => read(uploadOf(raw), contentType)]
   })
   return Object.fromEntries(readers)

@@ -18,13 +18,13 @@ export function requestKindOf(mediaType: string): RequestKind {
 }
 
 /** Returns whether a handler reads bodies of a media type itself, as they arrive. */
-export const isUploaded = (mediaType: string): boolean => ['multipart', 'bytes'].includes(requestKindOf(mediaType))
+export const isReadByHandler = (mediaType: string): boolean => ['multipart', 'bytes'].includes(requestKindOf(mediaType))
 
 /** Returns whether the handler of an operation may read its body itself. */
-export const mayUpload = ({ body }: Pick<RouteSchema, 'body'>): boolean =>
-  Object.keys(body?.content ?? {}).some(isUploaded)
+export const mayReadBody = ({ body }: Pick<RouteSchema, 'body'>): boolean =>
+  Object.keys(body?.content ?? {}).some(isReadByHandler)
 
-/** Returns whether Fastify finds the schema of each body by its media type alone: JSON without parameters. */
+/** Returns whether Fastify can look up the body's schema by media type alone: that of JSON without parameters. */
 export const isPlainJson = (mediaType: string): boolean =>
   requestKindOf(mediaType) === 'json' && /^[^;A-Z]+$/.test(mediaType)
 

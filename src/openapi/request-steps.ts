@@ -38,7 +38,6 @@ type Guards = {
   admit: Admit
   /** Returns the methods of a path, none when it is unknown. */
   allowedMethods(url: string): string[]
-  /** Bytes of a header section. */
   headersLimit: number
   /** Answers preflight requests, where other origins are allowed. */
   preflight: Step | undefined
@@ -79,7 +78,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   const { operation, schemas, validator, openStreams, bounds } = parts
   const negotiated = negotiation(operation.schema)
   const splitPath = pathTexts(operation.parameters)
-  const body = requestBody(operation, validator, bounds)
+  const body = requestBody(operation, validator, bounds, schemas)
   const isStreamed = mayStream(operation.schema)
   return {
     onRequest: [
@@ -100,12 +99,14 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
 
 function authenticate({ operation: { operationId, security }, verifiers, conclude }: OperationParts): Hook {
   const verify = authenticator(security, verifiers)
-  return (request, _reply, done) => {
+  return (request, reply, done) => {
     const context = contextOf(request.raw)
     recordOperation(context, operationId)
     verify(request, (refusal, client, ignored) => {
       recordClient(context, client)
-      done(conclude(request, refusal, client, ignored))
+      const concluded = conclude(request, refusal, client, ignored)
+      // The connection may have closed while the verifier waited: nothing would tell the next steps.
+      if (!reply.raw.destroyed) done(concluded)
     })
   }
 }
@@ -116,9 +117,8 @@ function handle(
   send: ReturnType<typeof responseSender>,
 ) {
   const handler = mayStream(operation.schema) ? (endingLateStreams(given as never) as AnyHandler) : given
-  const fail = (reply: FastifyReply, thrown: unknown): void => {
+  const fail = (reply: FastifyReply, thrown: unknown) =>
     reply.send(thrown instanceof Error ? thrown : new Error('what was thrown is no error', { cause: thrown }))
-  }
   const answer: SendAnswer = (reply, error, outcome) => {
     try {
       if (outcome === undefined) {

@@ -1,5 +1,5 @@
 import { ContractError } from '../http/errors.ts'
-import { type JsonDocument, keepDigits } from '../json/json-document.ts'
+import { type JsonDocument, moveDigits } from '../json/json-document.ts'
 import type { JsonError } from '../json/json-error.ts'
 import { parseJson } from '../json/parse-json.ts'
 import type { TextValue } from './routes.ts'
@@ -110,12 +110,7 @@ function readJson(value: TextValue, { texts, document, holder, decode }: Reading
   const given = textsOf(value, texts)
   if (given.length === 0) return false
   const parsed = parsedJson(decode(single(given)))
-  for (const [at, digits] of parsed.digits ?? []) {
-    for (const [key, text] of digits) {
-      if (at === parsed) keepDigits(document, holder, value.name, text)
-      else keepDigits(document, at, key, text)
-    }
-  }
+  moveDigits(parsed, parsed, document, holder, value.name)
   setMember(holder, value.name, parsed.value)
   return true
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { closeUnread, uploadFailure } from '../http/upload.ts'
-import { mayUpload } from './request-media.ts'
+import { mayReadBody } from './request-media.ts'
 import type { RouteSchema } from './routes.ts'
 import type { Outcome } from './send-response.ts'
 
@@ -8,11 +8,11 @@ import type { Outcome } from './send-response.ts'
 export type SendAnswer = (reply: FastifyReply, error: unknown, outcome?: Outcome) => void
 
 /**
- * Returns what answers the requests of an operation, where its handler may have read the body: why that failed tells more
- * than what the handler threw.
+ * Returns what answers the requests of an operation whose handler may have read the body. If the upload failed, the answer
+ * is that failure, not the error that the handler threw.
  */
 export function afterUpload(schema: RouteSchema, answer: SendAnswer): SendAnswer {
-  if (!mayUpload(schema)) return answer
+  if (!mayReadBody(schema)) return answer
   return (reply, error, outcome) => {
     const { raw } = reply.request
     closeUnread(raw, reply.raw)

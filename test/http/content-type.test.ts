@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseContentType } from '../../src/http/content-type.ts'
+import { isEssence, parseContentType } from '../../src/http/content-type.ts'
 
 const read = (text: string) => {
   const { essence, parameters } = parseContentType(text) ?? {}
@@ -28,4 +28,13 @@ t.test('malformed, overlong and repeated Content-Type values give undefined', as
     `a/b;${' '.repeat(1_000)}`,
   ]
   for (const text of texts) t.equal(read(text), undefined, text)
+})
+
+t.test('the names of a media type are tokens of RFC 9110, with and without parameters', async (t) => {
+  for (const character of "!#$%&'*+.^`|~-_") {
+    const text = `a/b${character}c`
+    t.equal(isEssence(text), true, text)
+    t.same(read(text), [text, {}])
+  }
+  for (const text of ['a', 'a/', 'a/b;c=d', 'a/b c', 'a/b/c', '']) t.equal(isEssence(text), false, text)
 })

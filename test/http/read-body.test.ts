@@ -43,6 +43,14 @@ t.test('a body that is too large is told so once, by what is announced or by wha
   t.same(outcomes, [41300])
 })
 
+t.test('the refusal of a body that is too large tells the limit', async (t) => {
+  const request = Object.assign(new PassThrough(), { complete: false }) as unknown as IncomingMessage
+  const memory = bodyMemory(1e6, () => {})
+  readBody(request, { announced: 5, limit: 4, memory }, (error) =>
+    t.equal(error?.message, 'the body has more than 4 bytes'),
+  )
+})
+
 t.test('a body that breaks off has no bytes', async (t) => {
   const { request, outcomes } = reading({ has: 'ab' })
   request.destroy(new Error('aborted'))

@@ -12,10 +12,14 @@ t.test('a silent source is kept alive, and its items come in order', async (t) =
   }
   const { signal } = new AbortController()
   const seen: string[] = []
-  for await (const part of streamParts(source(), { write, end: signal, keepAlive: { time: 10, text: '-' } })) {
+  for await (const part of streamParts(source(), {
+    write,
+    end: signal,
+    keepAlive: { opening: 10, time: 10, text: '-' },
+  })) {
     seen.push(String(part))
   }
-  t.match(seen.join(''), /^-a-+b$/)
+  t.match(seen.join(''), /^a-+b$/)
 })
 
 t.test('the end is heeded while a source is silent, and what that throws later concerns nobody', async (t) => {
@@ -52,7 +56,11 @@ t.test(
       if (item === 'no') throw new Error('must not leave')
       return item
     }
-    const parts = streamParts(source(), { write: checked, end: signal, keepAlive: { time: 10, text: '-' } })
+    const parts = streamParts(source(), {
+      write: checked,
+      end: signal,
+      keepAlive: { opening: 10, time: 10, text: '-' },
+    })
     const seen: string[] = []
     await t.rejects(
       (async () => {
@@ -64,7 +72,7 @@ t.test(
       })(),
       { message: 'must not leave' },
     )
-    t.match(seen.join(''), /^-a-*b-*$/)
+    t.match(seen.join(''), /^a-*b-*$/)
   },
 )
 
@@ -81,11 +89,19 @@ t.test('the end is heeded before the source is asked', async (t) => {
     isAsked = true
     yield 'a'
   }
-  const controller = new AbortController()
-  const keepAlive = { time: 10, text: '-' }
-  const parts = streamParts(source(), { write, end: controller.signal, keepAlive })
-  t.equal((await parts.next()).value, '-')
-  controller.abort()
+  const parts = streamParts(source(), { write, end: AbortSignal.abort() })
   t.match(await parts.next(), { done: true })
   t.equal(isAsked, false)
+})
+
+t.test('a source that is silent from its start is kept alive sooner than later', async (t) => {
+  const source = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<IteratorResult<string>>(() => {}) }) }
+  const controller = new AbortController()
+  const keepAlive = { opening: 10, time: 600_000, text: '-' }
+  const parts = streamParts(source, { write, end: controller.signal, keepAlive })
+  t.equal((await parts.next()).value, '-')
+  const next = parts.next()
+  t.equal(await Promise.race([next, sleep(50, 'silent')]), 'silent')
+  controller.abort()
+  t.match(await next, { done: true })
 })

@@ -21,5 +21,9 @@ t.test('a form is percent-encoded UTF-8, and has no more fields than allowed', a
   t.same(parse(form, utf8('a=%C3%A4&%C3%A4=')), [{ texts: { a: ['%C3%A4'], '\u00e4': [''] }, length: 16 }])
   for (const text of ['a=%ff', 'a=%', '%C3=%A4']) t.same(parse(form, utf8(text)), ['body is not percent-encoded UTF-8'])
   t.same(parse(form, utf8('a=%00')), ['body holds the character U+0000'])
+  t.same(parse(form, utf8(' a= b \r\n&\u00a0=\ufeff')), [
+    { texts: { ' a': [' b \r\n'], '\u00a0': ['\ufeff'] }, length: 12 },
+  ])
+  t.same(parse(form, utf8('')), [{ texts: {}, length: 0 }])
   t.same(parse(form, utf8('&&')), ['a form has at most 2 fields'])
 })

@@ -113,15 +113,17 @@ t.test('a client that leaves aborts the signal and ends the source', async (t) =
 })
 
 t.test('a client that leaves before there is a stream ends it as well', async (t) => {
-  const { state, parts } = source(10)
+  const body = new Readable({ read() {} })
+  let isCalled = false
   const { port } = await serve(t, async ({ signal }) => {
+    isCalled = true
     await once(signal, 'abort')
-    return streamOf(Readable.from(parts))
+    return streamOf(body)
   })
   const { socket } = await openSocket(t, port, get)
-  setTimeout(() => socket.destroy(), 50)
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  await until(() => state.taken === 0, 'nothing to be taken')
+  await until(() => isCalled, 'the handler')
+  socket.destroy()
+  await until(() => body.destroyed, 'the end of the stream')
 })
 
 t.test('a handler whose time is over is aborted, and the stream that comes late is ended', async (t) => {
@@ -253,6 +255,104 @@ t.test(
     t.equal(sources[1]?.isEnded, true)
   },
 )
+
+/** Returns what logs at error level, and its lines. */
+function errorLog() {
+  const lines: { request_id: string; err: { message: string }; msg: string }[] = []
+  return { lines, logger: { level: 'error', stream: { write: (line: string) => lines.push(JSON.parse(line)) } } }
+}
+
+t.test('a stream that fails before its first part is a 500, of events as of others', async (t) => {
+  async function* failing() {
+    yield* []
+    throw new Error('no source')
+  }
+  const bodies: [body: () => AsyncIterable<unknown>, message: RegExp][] = [
+    [failing, /no source/],
+    [() => Readable.from([{ data: 'one' }]), /breaks its schema|must be a Uint8Array/],
+  ]
+  for (const path of ['a', 'events', 'lines']) {
+    for (const [body, message] of bodies) {
+      const { lines, logger } = errorLog()
+      const { base } = await serve(t, async () => streamOf(body()), { logger })
+      const answer = await ask(`${base}/${path}`)
+      t.match(answer, { status: 500, body: '50000' }, path)
+      t.match(lines, [{ request_id: answer.headers['x-request-id'], err: { message }, msg: 'request failed' }], path)
+    }
+  }
+})
+
+t.test('a stream that fails after its head is logged as an error', async (t) => {
+  const items: Record<string, unknown> = { a: Buffer.from('a'), events: { data: 1 }, lines: 1 }
+  for (const [path, item] of Object.entries(items)) {
+    for (const second of ['thrown', { data: 'one' }]) {
+      const { lines, logger } = errorLog()
+      const { port } = await serve(
+        t,
+        async () => {
+          async function* parts() {
+            yield item
+            if (second === 'thrown') throw new Error('a broken source')
+            yield second
+          }
+          return streamOf(parts())
+        },
+        { logger },
+      )
+      const { closed } = await openSocket(t, port, get.replace('/a', `/${path}`))
+      const id = /x-request-id: (\S+)/i.exec(await closed())?.[1]
+      const message = second === 'thrown' ? 'a broken source' : /breaks its schema|must be a Uint8Array/
+      t.match(lines, [{ request_id: id, err: { message }, msg: 'request failed' }], path)
+    }
+  }
+})
+
+t.test('the head of a stream of events does not wait for an event that is slow, whose failure is logged', async (t) => {
+  const { lines, logger } = errorLog()
+  let fail = (_error: Error) => {}
+  async function* events() {
+    yield* []
+    await new Promise((_resolve, reject) => {
+      fail = reject
+    })
+  }
+  const { port } = await serve(t, async () => streamOf(events()), { logger })
+  const { receives, closed } = await openSocket(t, port, get.replace('/a', '/events'))
+  await receives(/^HTTP\/1.1 200 .*\r\n\r\n3\r\n:\n\n\r\n$/s)
+  t.same(lines, [])
+  fail(new Error('a late failure'))
+  t.notMatch(await closed(), /\r\n0\r\n/)
+  t.match(lines, [{ err: { message: 'a late failure' }, msg: 'request failed' }])
+})
+
+t.test('what a source throws after its client has left is not logged', async (t) => {
+  const { lines, logger } = errorLog()
+  for (const path of ['a', 'events', 'lines']) {
+    let isEnded = false
+    const { port } = await serve(
+      t,
+      async ({ signal }) => {
+        async function* parts() {
+          try {
+            yield path === 'a' ? Buffer.from('1') : path === 'events' ? { data: 1 } : 1
+            await once(signal, 'abort')
+            throw new Error('aborted')
+          } finally {
+            isEnded = true
+          }
+        }
+        return streamOf(parts())
+      },
+      { logger },
+    )
+    const { socket, receives } = await openSocket(t, port, get.replace('/a', `/${path}`))
+    await receives(/\r\n\r\n.+/s)
+    socket.destroy()
+    await until(() => isEnded, 'the end of the source')
+  }
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.same(lines, [])
+})
 
 t.test('an item that breaks its schema never leaves', async (t) => {
   const { base } = await serve(t, async () => streamOf(Readable.from(['one'])))

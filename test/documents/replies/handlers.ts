@@ -139,7 +139,7 @@ export const calls: Call[] = [
   {
     request: 'GET /events',
     status: 200,
-    body: ':\n\ndata: {"id":9007199254740993}\n\nevent: added\nid: 2\nretry: 10\ndata: {"id":2}\n\n',
+    body: 'data: {"id":9007199254740993}\n\nevent: added\nid: 2\nretry: 10\ndata: {"id":2}\n\n',
     answer: { ...text('text/event-stream'), 'x-stream': 'a' },
   },
   { request: 'HEAD /events', status: 200, body: '', answer: { ...text('text/event-stream'), 'x-stream': 'a' } },

@@ -25,7 +25,8 @@ export const checkMediaType =
     const isAbsent = given === undefined && contentLength(headers) === 0 && headers['transfer-encoding'] === undefined
     if (isAbsent && !isRequired) return undefined
     if (!takes(given, raw)) {
-      const message = `the media type must be ${mediaTypes.join(' or ')}, with no charset but utf-8`
+      const charset = given !== undefined && /;[ \t]*charset=/i.test(given) ? ', with no charset but utf-8' : ''
+      const message = `the media type must be ${mediaTypes.join(' or ')}${charset}`
       return new ContractError('unsupportedMediaType', message, { accept: mediaTypes.join(', ') })
     }
     if (headers['content-encoding'] === undefined) return undefined

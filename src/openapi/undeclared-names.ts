@@ -1,0 +1,28 @@
+import type { Schema } from './schema-keywords.ts'
+
+/** Keywords for which it makes no difference whether an object has a property that no schema names. */
+const indifferent = new Set([
+  ...['type', 'properties', 'required', '$ref', 'allOf', 'additionalProperties'],
+  ...['title', 'description', 'example', 'examples', 'default', 'deprecated', 'externalDocs', 'xml', '$comment'],
+])
+
+/**
+ * Returns whether the schema of a form may refuse it for a name that is not among its fields. A keyword that is not known
+ * here may, and so may a schema that requires such a name.
+ */
+export function mayRefuseNames(schema: Schema, fields: ReadonlySet<string>, shared: Record<string, Schema>): boolean {
+  const mayRefuse = (each: Schema): boolean => {
+    if (typeof each === 'boolean') return !each
+    const { $ref, allOf = [], required = [], additionalProperties = true } = each as Keywords
+    return (
+      Object.keys(each).some((keyword) => !indifferent.has(keyword)) ||
+      additionalProperties !== true ||
+      required.some((name) => !fields.has(name)) ||
+      ($ref !== undefined && mayRefuse(shared[$ref.slice(0, -1)] as Schema)) ||
+      allOf.some(mayRefuse)
+    )
+  }
+  return mayRefuse(schema)
+}
+
+type Keywords = { $ref?: string; allOf?: Schema[]; required?: string[]; additionalProperties?: unknown }

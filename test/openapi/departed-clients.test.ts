@@ -1,0 +1,148 @@
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { Document } from '../../scripts/generate/openapi-document.ts'
+import { until } from '../../scripts/system/until.ts'
+import type { RequestContext } from '../../src/http/request-context.ts'
+import { defaultLimits } from '../../src/limits/limits.ts'
+import { watchOverload } from '../../src/limits/load-shedding.ts'
+import type { AnyHandler } from '../../src/openapi/request-steps.ts'
+import type { Verifier } from '../../src/openapi/security.ts'
+import { serveDocument } from '../support/serve-document.ts'
+import { openSocket } from '../support/sockets.ts'
+
+const bodies = {
+  'image/png': 'image/png',
+  'text/plain': 'text/plain',
+  'application/json': 'application/json',
+  'multipart/form-data': 'multipart/form-data; boundary=b',
+}
+
+const schema = { type: 'object', properties: { a: { type: 'string' } } }
+
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'Departed clients', version: '1' },
+  security: [{ token: [] }],
+  paths: {
+    '/a': {
+      post: {
+        operationId: 'a',
+        requestBody: {
+          content: Object.fromEntries(
+            Object.keys(bodies).map((type) => [type, type.startsWith('multipart') ? { schema } : {}]),
+          ),
+        },
+        responses: { 200: { content: { 'image/png': {} } } },
+      },
+    },
+    '/open': {
+      get: { operationId: 'open', security: [], responses: { 200: { content: { 'image/png': {} } } } },
+    },
+  },
+  components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+} as unknown as Document
+
+const head = (contentType: string) =>
+  `POST /a HTTP/1.1\r\nHost: a\r\nContent-Type: ${contentType}\r\nContent-Length: 1000\r\n\r\n`
+
+type Given = { body: AsyncIterable<Buffer>; signal: AbortSignal }
+
+/** Serves so many handlers at a time, and records the requests that have ended. */
+async function serve(t: Test, handler: (given: Given) => Promise<unknown>, token: Verifier, inFlight = 1) {
+  const overload = watchOverload({ ...defaultLimits, eventLoopDelay: 60_000, inFlight }, () => {})
+  t.teardown(() => overload.close())
+  const ended: RequestContext[] = []
+  const app = await serveDocument(document, {
+    handlers: { a: handler as unknown as AnyHandler, open: handler as unknown as AnyHandler },
+    verifiers: { token },
+    observer: { begin() {}, end: (context) => ended.push(context) },
+    admit: overload.admit,
+    run: overload.run,
+  })
+  const listen = async () => {
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    return (app.server.address() as AddressInfo).port
+  }
+  return { app, listen, ended, overload }
+}
+
+const rest = { 'a part of its body': 'abc', 'its whole body': 'a'.repeat(1_000) }
+const cases = Object.values(bodies).flatMap((contentType) =>
+  Object.entries(rest).map(([sent, body]) => ({ contentType, sent, body })),
+)
+
+for (const { contentType, sent, body } of cases) {
+  t.test(`a client that leaves while its token is verified has no handler: ${sent} as ${contentType}`, async (t) => {
+    const waiting: (() => void)[] = []
+    let calls = 0
+    const { app, listen, ended, overload } = await serve(
+      t,
+      async () => {
+        calls++
+        return await new Promise(() => {})
+      },
+      (_request, done) => waiting.push(() => done(undefined, { name: 'a client', scopes: [] })),
+    )
+    const { socket } = await openSocket(t, await listen(), head(contentType) + body)
+    await until(() => waiting.length === 1, 'the token is looked at')
+    socket.destroy()
+    await until(() => ended.length === 1, 'the end of the request')
+    for (const go of waiting) go()
+    await sleep(50)
+    t.equal(calls, 0)
+    t.equal(overload.admit(), undefined, 'no handler is in flight')
+    // A body that is not whole is malformed HTTP.
+    t.match(ended, [{ operation: 'a', status: body.length === 1_000 ? 0 : 400 }])
+    t.equal(ended.length, 1)
+    await app.close()
+  })
+}
+
+t.test('a request that waits behind another one ends with its connection, and so does its signal', async (t) => {
+  const signals: AbortSignal[] = []
+  const { app, listen, ended } = await serve(
+    t,
+    async ({ signal }) => {
+      signals.push(signal)
+      return await new Promise(() => {})
+    },
+    (_request, done) => done(),
+    2,
+  )
+  const { socket } = await openSocket(t, await listen(), 'GET /open HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2))
+  await until(() => signals.length === 2, 'both handlers')
+  socket.destroy()
+  await until(() => ended.length === 2, 'the end of both')
+  for (const { reason } of signals) t.match(reason, { message: 'the connection is closed' })
+  t.match(ended, [{ status: 0 }, { status: 0 }])
+  await app.close()
+})
+
+t.test('a handler that is called after its client has left gets a stream that has failed', async (t) => {
+  const outcomes: unknown[] = []
+  const { app, listen, ended } = await serve(
+    t,
+    async ({ body, signal }) => {
+      outcomes.push(signal.reason, await buffer(body).catch((error) => error))
+      throw new Error('what a handler throws then')
+    },
+    (_request, done) => done(),
+  )
+  const waiting: (() => void)[] = []
+  app.addHook('preValidation', (_request, _reply, done) => {
+    waiting.push(done)
+  })
+  const { socket } = await openSocket(t, await listen(), `${head('image/png')}abc`)
+  await until(() => waiting.length === 1, 'the hook')
+  socket.destroy()
+  await until(() => ended.length === 1, 'the end of the request')
+  for (const go of waiting) go()
+  await until(() => outcomes.length === 2, 'the outcomes')
+  t.match(outcomes, [
+    { name: 'AbortError', message: 'the connection is closed' },
+    { name: 'ContractError', message: 'the body is not whole' },
+  ])
+  await app.close()
+})

@@ -47,7 +47,7 @@ try {
   await Promise.all(directories.map((directory) => rm(directory, { recursive: true })))
 }
 
-/** Takes sources by name; gives the files that are made of them. */
+/** Builds each source by its name. Returns the paths of the bundles. */
 async function buildAll(
   sources: Record<string, string>,
   directory: string,

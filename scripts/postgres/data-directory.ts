@@ -35,7 +35,7 @@ async function certify(data: string): Promise<void> {
 
 const notInBackup = /\/(postmaster\.\w+|(pg_wal|pg_replslot|pg_dynshmem)\/.*)$/
 
-/** Takes a base backup of a running server and configures it as the standby `name`. */
+/** Copies a running server by a base backup and configures the copy as the standby `name`. */
 export async function copyData(from: { data: string; url: string }, data: string, name: string): Promise<void> {
   const client = new pg.Client(from.url)
   await client.connect()

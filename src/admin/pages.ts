@@ -7,7 +7,7 @@ export type ManagementOptions = {
   contract: Contract
   /** Path of the docs page; it may be missing. */
   docs: string
-  /** Gives Prometheus' text format. */
+  /** Returns the metrics in Prometheus' text format. */
   metrics(): Promise<string>
   /** Resolves when the service can do its work, rejects with the reason when it cannot. */
   ready(): Promise<void>

@@ -2,8 +2,8 @@
 const limit = 2_000
 
 /**
- * Takes what resolves when the service can do its work and rejects with the reason when it cannot; gives what tells a
- * probe the reason, undefined when there is none. Probes that come together ask once.
+ * Returns a probe of `ready`, which rejects with the reason when the service cannot do its work. The probe resolves to
+ * that reason, or to undefined. Concurrent probes share one call.
  */
 export function readiness(ready: () => Promise<void>): () => Promise<string | undefined> {
   let asked: Promise<string | undefined> | undefined

@@ -1,8 +1,8 @@
 const dateTime = /^(\d{4}-\d\d-(\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d)(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 
 /**
- * Takes a date and time of RFC 3339 section 5.6, with T and Z in upper case; gives its milliseconds since 1970, undefined
- * for any other text, a day that no calendar has, or a leap second.
+ * Parses a date and time of RFC 3339 section 5.6, with T and Z in upper case. Returns milliseconds since 1970, or
+ * undefined for any other text, a day that does not exist, or a leap second.
  */
 export function parseDateTime(text: string): number | undefined {
   const [, local = '', day = ''] = dateTime.exec(text) ?? []

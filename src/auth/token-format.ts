@@ -5,7 +5,7 @@ const prefix = 'plants_'
 /** Finds a token of ours anywhere in a text: the prefix, 32 bytes and a checksum of 4, both in base64url. */
 export const tokenPattern = /plants_[A-Za-z0-9_-]{49}/
 
-/** Takes 32 random bytes; gives the token of them, in the alphabet of RFC 6750 section 2.1. */
+/** Returns the token of 32 random bytes, in the alphabet of RFC 6750 section 2.1. */
 export function formatToken(secret: Buffer): string {
   const unchecked = prefix + secret.toString('base64url')
   return unchecked + checksum(unchecked)

@@ -17,7 +17,7 @@ export type TokenSources = {
 /** Is told when the file was read, with how many clients it has, what is wrong when it cannot be, and that it is large. */
 type Following = { load(clients: number): void; error(error: Error): void; large?(bytes: number): void }
 
-/** Gives what accepts the tokens of every source. Rejects, in one line, when the file cannot be used. */
+/** Returns a verifier for the tokens of every source. Rejects with one line when the tokens file cannot be used. */
 export async function acceptTokens(
   { tokens, scopes, tokensFile, jwt }: TokenSources,
   on: Following,

@@ -6,9 +6,8 @@ export class UsageError extends Error {
 }
 
 /**
- * Takes the words after a command, the names of the options that it has, each with a value, and the name of the one word
- * that may stand alone, if any; gives what was given, and whether help was asked for. Throws a UsageError, which shows no
- * value.
+ * Parses the arguments of a command: options that have a value each, and at most one other argument. Returns what was
+ * given, and whether help was requested. Throws a UsageError, which shows no value.
  */
 export function parseOptions(
   args: string[],

@@ -3,7 +3,7 @@ import { UsageError } from './cli-options.ts'
 
 const units: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Takes a duration such as 90d, 24h, 30m or 0s; gives its milliseconds. Throws a UsageError that names the option. */
+/** Parses a duration such as 90d, 24h, 30m or 0s. Returns milliseconds. Throws a UsageError that names the option. */
 export function parseDuration(text: string, option: string): number {
   const milliseconds = durationOf(text)
   if (milliseconds === undefined)
@@ -12,8 +12,8 @@ export function parseDuration(text: string, option: string): number {
 }
 
 /**
- * Takes what was given as --expires, a duration from now, a date, at whose start in UTC it is, or a date and time of RFC
- * 3339; gives the time in milliseconds since 1970. Throws a UsageError for anything else, and for what is not to come.
+ * Parses the value of --expires: a duration from now, a date (its start in UTC), or a date and time of RFC 3339.
+ * Returns milliseconds since 1970. Throws a UsageError for anything else and for a time in the past.
  */
 export function parseExpiry(text: string, now: number): number {
   const duration = durationOf(text)

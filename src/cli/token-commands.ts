@@ -71,7 +71,7 @@ export function revoke({ name, digest }: Given): (entries: TokenEntry[]) => Chan
   }
 }
 
-/** Gives a table of the entries. */
+/** Returns a table of the entries. */
 export function list(entries: TokenEntry[], now: number): string {
   const rows = entries.map((entry) => [
     entry.name,

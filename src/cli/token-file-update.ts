@@ -9,7 +9,7 @@ import { lockTokensFile } from './token-file-lock.ts'
 /** Milliseconds that another command may keep this one waiting. */
 const timeout = 5_000
 
-/** Gives the entries of the tokens file at `path`. */
+/** Returns the entries of the tokens file at `path`. */
 export const readTokens = async (path: string): Promise<TokenEntry[]> =>
   parseTokens((await readTokensFile(path)).toString())
 

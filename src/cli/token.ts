@@ -32,8 +32,8 @@ const options = {
 }
 
 /**
- * Takes the words after `plant-store token` and the environment; gives what to print, a result and words for people
- * beside it. Rejects with a UsageError, or with what is wrong with the file.
+ * Runs `plant-store token` with the given arguments and environment. Returns what to print: a result, and messages for
+ * people. Rejects with a UsageError, or with what is wrong with the file.
  */
 export async function token(
   [command = '', ...args]: string[],

@@ -8,6 +8,6 @@ export type { ClientOptions }
 /** The client of a plant store. */
 export type PlantStoreClient = ExactClient<paths>
 
-/** Gives a client of the plant store at `baseUrl`: exact for every int64, which is a bigint, in requests and replies. */
+/** Creates a client of the plant store at `baseUrl`. Every int64 is a bigint, exact in requests and replies. */
 export const createClient = (options: ClientOptions): PlantStoreClient =>
   exactClient<paths>({ ...replies, parameters }, options)

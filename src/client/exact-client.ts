@@ -34,7 +34,7 @@ export type ExactClient<Paths extends object> = {
 /** What the client must know of a document: where its replies hold an int64, and which parameters have another style. */
 export type CallTable = Int64Replies & { parameters?: CallStyles }
 
-/** Gives a client of the document whose types are `Paths`. */
+/** Creates a client of the document whose types are `Paths`. */
 export function exactClient<Paths extends object>(
   table: CallTable,
   { baseUrl, token, fetch: send = globalThis.fetch }: ClientOptions,

@@ -30,8 +30,8 @@ export function replyPlace(
 }
 
 /**
- * Takes the JSON text of a reply and its place; gives its value, every int64 as a bigint. Nothing is validated: what is
- * no integer there is left as it is. Throws when the text is not I-JSON (RFC 7493).
+ * Parses the JSON text of a reply. Returns its value with every int64 at its `places` as a bigint. It validates
+ * nothing: what is not an integer there stays as it is. Throws when the text is not I-JSON (RFC 7493).
  */
 export function exactReply(text: string, { places }: Int64Replies, root: ReplyPlace): unknown {
   const document = parseJson(text)

@@ -4,7 +4,10 @@ import { isIssuer, isKeySource } from '../auth/issuer.ts'
 import { defaultLimits as limits } from '../limits/limits.ts'
 import { isStoreUrl, storeUrls } from '../store/open.ts'
 
-/** Takes how a variable is read, whether a value is allowed, and that in words; gives its validator, by its default. */
+/**
+ * Returns a function that makes the validator of a variable with a default: `parse` reads the text, `isAllowed` checks
+ * the value, `allowed` describes what is allowed.
+ */
 const checked =
   <T extends object | string | number>(parse: (text: string) => T, isAllowed: (value: T) => boolean, allowed: string) =>
   (fallback: T): ValidatorSpec<T> =>

@@ -26,8 +26,8 @@ export type Config = {
 }
 
 /**
- * Takes the environment; gives the configuration. Throws one error of one line that names the first variable that is
- * wrong, what was given and what is allowed; of a token it tells only what is wrong with it.
+ * Reads the configuration from environment variables. Throws an error of one line that names the first invalid
+ * variable, the given value and what is allowed; of a token it says only what is wrong with it.
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const values = readVariables(environment)

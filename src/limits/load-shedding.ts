@@ -15,7 +15,7 @@ const oneOf = 4
 export type ShedReason = 'event_loop_delay' | 'in_flight' | 'body_memory'
 
 export type Overload = {
-  /** Gives what a new request is refused with while there is more than can be done. */
+  /** Returns the error that a new request is rejected with while the service is overloaded. */
   admit(): ContractError | undefined
   /** Runs a handler; `done` is told of its outcome or its error, once, or of a 503 when there is neither in time. */
   run<Outcome>(handle: () => Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void): void

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * Takes an IP address; gives what one client has of it: an address of IPv4 whole, of IPv6 the first 64 bits, of which
- * each site has at least one to itself (RFC 6177 section 2).
+ * Returns the part of an IP address that identifies one client: an IPv4 address as it is, the first 64 bits of an IPv6
+ * address, because each site has at least one /64 to itself (RFC 6177 section 2).
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

@@ -2,7 +2,7 @@
 export type RateLimit = {
   /** Counts one more event of somebody; gives the seconds until the next is allowed, 0 when this one is. */
   take(of: string): number
-  /** Gives the same without counting. */
+  /** Returns the same without counting. */
   wait(of: string): number
 }
 
@@ -16,9 +16,9 @@ const rounding = 0.1
 const remembered = 10_000
 
 /**
- * Takes how many events of one key are allowed a minute, all at once or spread, 0 for any number, and what makes a key of
- * who causes them. Keeps one number a key, the time at which everything that was taken is paid off (the generic cell rate
- * algorithm), and forgets the key by then.
+ * Creates a rate limiter of `perMinute` events for each key, 0 for any number, at once or spread. `keyOf` returns the
+ * key of a client. It stores one number for each key, the time at which its quota is full again (generic cell rate
+ * algorithm), and evicts the key then.
  */
 export function rateLimit(perMinute: number, keyOf = (of: string) => of, now = monotonic): RateLimit {
   const paidOff = new Map<string, number>()

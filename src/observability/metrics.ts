@@ -34,7 +34,7 @@ export type Metrics = {
   close(): void
 }
 
-/** Takes the version of the contract; gives metrics that nothing else in the process shares. */
+/** Creates metrics with a registry of their own. `version` is that of the contract. */
 export function createMetrics({ version }: { version: string }): Metrics {
   const registry = new Registry()
   const registers = [registry]

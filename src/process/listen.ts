@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 export type ListenAddress = { host: string; port: number }
 
 /**
- * Takes what is to listen somewhere, and how the variables begin that say where; gives its URL (RFC 3986 section 3.2.2)
- * once it does. Rejects with one line that names the variable to change.
+ * Starts a server and returns its URL (RFC 3986 section 3.2.2) once it listens. `prefix` is that of the variables that
+ * configure its address. Rejects with one line that names the variable to change.
  */
 export async function listen(
   start: (place: ListenAddress) => Promise<unknown>,

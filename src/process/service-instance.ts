@@ -21,7 +21,7 @@ export type Service = Pick<ManagementOptions, 'metrics' | 'ready' | 'onReady'> &
   listen(): Promise<string>
   /** From now on it is unready, and each answer ends its connection. */
   drain(): void
-  /** Takes nothing new and resolves when what was taken is finished. */
+  /** Rejects new requests and resolves when the requests in flight have finished. */
   close(): Promise<void>
 }
 

@@ -3,7 +3,7 @@ export const grace = 500
 
 let finish = (done: () => void): void => done()
 
-/** Takes what is still to be done before the process ends: to write the log, for example. */
+/** Registers work to be done before the process exits, such as writing the log. */
 export function beforeEnd(finishing: (done: () => void) => void): void {
   finish = finishing
 }
@@ -15,7 +15,7 @@ export function end(error: Error): void {
   exit()
 }
 
-/** Takes how the process ends in peace: so it does at the first signal. A second one ends it at once. */
+/** Runs `stop` on the first SIGTERM or SIGINT. A second signal exits at once. */
 export function endAtSignals(stop: (signal: NodeJS.Signals) => Promise<void>): void {
   let stopping = false
   const handle = (signal: NodeJS.Signals) => {

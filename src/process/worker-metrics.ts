@@ -6,7 +6,7 @@ import type { WorkerProcess } from './worker-process.ts'
 /** Milliseconds that a worker may take to tell its figures; after that those are shown that it told last. */
 const patience = 1_000
 
-/** Takes what gives the figures of the primary process; gives what shows those of all processes as if they were one. */
+/** Returns the metrics of all processes as sums, from the figures of the primary process and those of its workers. */
 export function addFigures(own: () => Promise<Figures>) {
   const latest = new Map<WorkerProcess, Figures>()
   /** What was counted by workers that have ended: no sum may fall. */
@@ -19,12 +19,12 @@ export function addFigures(own: () => Promise<Figures>) {
   }
 
   return {
-    /** Gives Prometheus' text format. */
+    /** Returns the metrics in Prometheus' text format. */
     async text(workers: WorkerProcess[]): Promise<string> {
       const [figures] = await Promise.all([own(), ...workers.map(ask)])
       return await AggregatorRegistry.aggregate([figures, await counted, ...latest.values()]).metrics()
     },
-    /** Takes a worker that has ended: what it was seen to have counted stays. */
+    /** Keeps the last known figures of a worker that has exited. */
     keep(worker: WorkerProcess): void {
       // The package declares numbers, and gives words.
       const counts = latest.get(worker)?.filter(({ type }) => String(type) !== 'gauge') ?? []

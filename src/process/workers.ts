@@ -14,8 +14,8 @@ const pause = 1_000
 const ignore = () => {}
 
 /**
- * Gives the service in as many processes as the configuration says, on one port; they are started when it is to listen.
- * One that ends after that is replaced. Its close rejects when a worker has not ended in peace.
+ * Returns the service as `config.workers` processes on one port, which start with `listen`. A worker that exits later
+ * is replaced. `close` rejects when a worker has not exited cleanly.
  */
 export async function openWorkers(config: Config, routes: Routes): Promise<Service> {
   const own = createMetrics(routes.info)

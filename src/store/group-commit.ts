@@ -29,7 +29,7 @@ type Options<Item> = {
 export type GroupCommit<Item, Outcome> = {
   /** Resolves with the outcome of the item's own commit; rejects with its error, or `Unavailable` when the queue is full. */
   submit(item: Item): Promise<Outcome>
-  /** Takes nothing more; resolves when everything that was taken has its outcome. */
+  /** Rejects new items and resolves when every pending one has its outcome. */
   close(): Promise<void>
 }
 
@@ -90,7 +90,7 @@ export function groupCommit<Item, Outcome>(
     if (held === 0) for (const resolve of whenIdle.splice(0)) resolve()
   }
 
-  /** Gives the reason when the store does not answer: then nothing that waits is tried. */
+  /** Returns the reason when the store does not answer; the waiting items are then not tried. */
   async function attempt(batch: Waiting<Item, Outcome>[]): Promise<Unavailable | undefined> {
     try {
       const outcomes = await commit(batch.map(({ item }) => item))

@@ -8,8 +8,8 @@ const functions = Object.keys({ create: true, ready: true, close: true } satisfi
 >)
 
 /**
- * Takes `module:PATH`, where the path is that of a JavaScript module, from the working directory; calls its
- * `open(url)` with the whole URL and gives the store that it resolves to. Throws when the module has no such function.
+ * Opens the store of a `module:PATH` URL: imports the JavaScript module, whose path is relative to the working
+ * directory, and calls its `open(url)` with the whole URL. Throws when the module has no such function.
  */
 export async function openModule(url: string): Promise<PlantStore> {
   const location = new URL(url.slice('module:'.length), pathToFileURL('./'))

@@ -64,7 +64,7 @@ export const isStoreUrl = (url: string): boolean => adapterOf(url) !== undefined
 /** Whether the store of this URL is one process' own; of a module's only its author knows. */
 export const isAlone = (url: string): boolean => adapterOf(url)?.isAlone === true
 
-/** Takes a STORE_URL; gives the store, open. Only its own adapter is loaded. Rejects with the reason. */
+/** Opens the store of a STORE_URL, loading only its own adapter. Rejects with the reason. */
 export async function openStore(url: string): Promise<PlantStore> {
   const adapter = adapterOf(url)
   if (adapter === undefined) throw new Error(`it is no store's, allowed: ${storeUrls}`)

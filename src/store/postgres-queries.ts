@@ -5,7 +5,7 @@ import type { Primary } from './postgres-primary.ts'
 /** Reads an id as the driver gives it: a bigint as its digits. */
 const exact = ({ id, ...rest }: PlantRow<string>) => plantOf({ id: BigInt(id), ...rest })
 
-/** Gives the sizes of texts first, so that a page of long ones is not read further than it goes; any engine can do it. */
+/** Selects the sizes of texts first, so that no more rows than fit into a page are read; every engine supports it. */
 const sizes =
   'SELECT id, length(name) + coalesce(length(tag), 0) AS size FROM plants WHERE id >= $1 ORDER BY id LIMIT $2'
 

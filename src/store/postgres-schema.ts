@@ -60,9 +60,9 @@ type Steps = {
 }
 
 /**
- * Takes the steps that a database has not had, each in a transaction with its row: the row makes instances that take the
- * same step at the same time wait for each other. Rejects with one line when the database is too new for this instance, or
- * a step fails, or waits for `limit` milliseconds.
+ * Runs the steps that a database has not had, each in a transaction with its row: the row makes instances that run the
+ * same step wait for each other. Rejects with one line when the database is too new for this instance, or when a step
+ * fails or waits longer than `limit` milliseconds.
  */
 export async function takePostgresSteps(primary: Primary, { steps, asked, table = '', limit }: Steps): Promise<void> {
   const { applied, oldest } = await readSchema(primary)

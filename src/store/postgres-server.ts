@@ -9,12 +9,12 @@ const names = [
   'synchronous_standby_names',
 ] as const
 
-/** Gives the settings that `unfit` judges. */
+/** Selects the settings that `unfit` checks. */
 export const settingsQuery = `SELECT name, setting FROM pg_settings WHERE name IN ('${names.join("', '")}')`
 
 /**
- * Gives why creates may not go to a server with these settings: it takes no writes, cannot hold every text or, unless
- * that is accepted, can lose what it acknowledges, by itself or with the failure of a server that has a standby.
+ * Returns why a server with these settings must not receive creates, or undefined: it is read-only, cannot store every
+ * text or, unless `acceptLoss`, can lose acknowledged plants, by itself or if a server with a standby fails.
  */
 export function unfit(settings: ServerSettings, acceptLoss: boolean): string | undefined {
   const { transaction_read_only, server_encoding = 'UTF8', fsync, synchronous_commit = 'on' } = settings

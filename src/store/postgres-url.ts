@@ -40,8 +40,9 @@ const known = new Map<string, { pattern: RegExp; allowed: string }>(
 )
 
 /**
- * Takes `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`, each part percent-encoded (RFC 3986 section
- * 2.1); gives the settings, with limits of time where the URL names none. Throws when a parameter is unknown or wrong.
+ * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?PARAMETERS`, each part percent-encoded (RFC 3986
+ * section 2.1). Returns the settings, with default timeouts where the URL has none. Throws when a parameter is unknown
+ * or invalid.
  */
 export function readPostgresUrl(url: string): PostgresSettings {
   const parts = (postgresUrl.exec(url) as RegExpExecArray).groups

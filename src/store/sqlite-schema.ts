@@ -76,7 +76,7 @@ export function assertExpanded(database: Database, steps: SchemaStep[]): void {
   throw new Error(`it has no schema version ${missing.version} yet; run plant-store migrate expand`)
 }
 
-/** Takes those steps that a database has not had, each in a transaction with its row. */
+/** Runs the steps that a database has not had, each in a transaction with its row. */
 export function takeSqliteSteps(database: Database, steps: SchemaStep[]): void {
   for (const { version, sql, oldest } of steps) {
     const take = database.transaction(() => {

@@ -133,7 +133,7 @@ t.test('it is healthy as long as /livez is good', async (t) => {
   t.equal(await health(port), 1)
 })
 
-/** Gives the exit code of the image's health check, beside a service with this management port. */
+/** Returns the exit code of the image's health check for a service with this management port. */
 async function health(port: string): Promise<number> {
   const [, ...args]: string[] = JSON.parse((of(image, 'HEALTHCHECK')[0] as string).replace('CMD ', ''))
   const [code] = await once(spawn(process.execPath, args, { env: { MANAGEMENT_PORT: port } }), 'exit')

@@ -2,10 +2,7 @@ import { relative } from 'node:path'
 import ts from 'typescript'
 import { virtualProgram } from '../../scripts/system/virtual-program.ts'
 
-/**
- * Takes the paths of modules and the texts of files that are not on the disk, by path; gives what the compiler says of
- * them, one line for each diagnostic.
- */
+/** Compiles modules, with texts by path for files that are not on disk. Returns one line for each diagnostic. */
 export const diagnose = (modules: string[], texts: Record<string, string>): string[] =>
   ts.getPreEmitDiagnostics(virtualProgram(modules, texts)).map(({ code, file, start = 0, messageText }) => {
     const line =

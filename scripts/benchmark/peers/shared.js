@@ -5,7 +5,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 const sha256 = (text) => hash('sha256', text, 'buffer')
 const accepted = sha256(process.env.ACCESS_TOKENS)
 
-/** Takes the header Authorization; tells whether its bearer token is the one of ACCESS_TOKENS. */
+/** Returns whether the bearer token of an Authorization header is the one of ACCESS_TOKENS. */
 export function isAccepted(authorization = '') {
   const [, token] = /^bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? []
   return token !== undefined && timingSafeEqual(sha256(token), accepted)

@@ -33,8 +33,8 @@ const judgedKeywords = [
 const onNumbers = ['int32', 'int64', 'float', 'double']
 
 /**
- * Takes a document; gives the function that takes a schema of it, and gives one alternative for each way through its
- * anyOf and oneOf, with every $ref and allOf joined in. A schema that nothing can satisfy has none.
+ * Returns a function that expands a schema of the document into alternatives: one for each combination of its anyOf and
+ * oneOf branches, with every $ref and allOf merged. A schema that nothing can satisfy has none.
  */
 export function alternativesOf(document: Document): (schema: Schema) => Alternative[] {
   const known = new Map<Schema, Alternative[]>()

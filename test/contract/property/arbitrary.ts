@@ -42,7 +42,7 @@ export const ofType: Record<JsonType, fc.Arbitrary<Json>> = fc.letrec<Record<Jso
 /** Any JSON value. */
 export const anyJson: fc.Arbitrary<Json> = fc.oneof(...Object.values(ofType))
 
-/** Takes names and values; gives the object of them, also when a name is __proto__. */
+/** Returns an object of names and values, also when a name is __proto__. */
 export function membersOf(entries: [string, Json][]): Members {
   return Object.fromEntries(entries)
 }

@@ -11,6 +11,6 @@ export type Breach = {
   values: fc.Arbitrary<Json>
 }
 
-/** Takes what is wrong with a value itself; leaves out what cannot be. */
+/** Returns the breaches of a value itself, without those that are not possible. */
 export const breachesHere = (found: Record<string, fc.Arbitrary<Json> | undefined>): Breach[] =>
   Object.entries(found).flatMap(([what, values]) => (values === undefined ? [] : [{ where: '', what, values }]))

@@ -19,7 +19,7 @@ export type Case = {
   error: number | undefined
 }
 
-/** Takes a document; gives for each operation its valid requests, and those with each thing that can be wrong. */
+/** Returns the valid requests of each operation, and requests with each possible breach. */
 export function casesOf(document: Document): Case[] {
   const generator = new Generator(document)
   return endpoints(document).flatMap((endpoint) => casesOfOperation(document, endpoint, generator))

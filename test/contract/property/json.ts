@@ -6,7 +6,7 @@ export type Members = { [name: string]: Json }
 export const styles = ['plain', 'spaced', 'escaped', 'fraction', 'exponent'] as const
 export type Style = (typeof styles)[number]
 
-/** Takes a value; gives its JSON text, with white space, escapes and numbers as the style has them. */
+/** Returns the JSON text of a value, with white space, escapes and numbers in the given style. */
 export function jsonText(value: Json, style: Style = 'plain'): string {
   const space = style === 'spaced' ? '\r\n\t ' : ''
   const write = (value: Json): string => {
@@ -29,7 +29,7 @@ function integerText(integer: bigint, style: Style): string {
   return `${digits}e${zeros.length}`
 }
 
-/** Takes a string; gives it as a JSON string of escapes only. */
+/** Returns a string as JSON that consists of escapes only. */
 export const escaped = (text: string): string =>
   `"${Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`
 
@@ -38,8 +38,8 @@ export const jsonTypes = ['null', 'boolean', 'number', 'string', 'array', 'objec
 export type JsonType = (typeof jsonTypes)[number]
 
 /**
- * Takes a value; gives it with numbers that are doubles, for tools that know no others. An integer outside of 64 bits
- * is moved further away from them: its nearest double may be a limit of int64.
+ * Returns a value with doubles for its numbers, for tools that know no others. An integer outside of 64 bits is moved
+ * further away from them, because its nearest double may be a limit of int64.
  */
 export function withDoubles(value: Json): unknown {
   if (typeof value === 'bigint') {

@@ -19,7 +19,7 @@ export class Judge {
     this.#ajv.addSchema({ paths, components }, 'document')
   }
 
-  /** Takes a schema whose references lead into the document. */
+  /** Returns whether a schema, whose references lead into the document, accepts a value. */
   accepts(schema: Schema, value: Json): boolean {
     const validate = this.#compiled.get(schema) ?? this.#ajv.compile(rebased(schema) as object)
     this.#compiled.set(schema, validate)

@@ -59,7 +59,7 @@ const joins = {
   maxItems: lesser,
 }
 
-/** Takes what two schemas say of the same value; gives what they say together. */
+/** Returns the conjunction of two schemas of the same value. */
 export function join(a: Alternative, b: Alternative): Alternative {
   const keywords: Record<string, unknown> = { ...a.keywords }
   let judged = a.judged || b.judged

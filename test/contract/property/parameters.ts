@@ -13,7 +13,7 @@ type Texts = string[]
 /** What the parameters of an operation make of a request. */
 export type Target = { path: string; headers: Record<string, string> }
 
-/** Takes an endpoint; gives requests with valid parameters, and breaches of one parameter each. */
+/** Returns requests to an endpoint with valid parameters, and breaches of one parameter each. */
 export function parametersOf(document: Document, { path, parameters }: Endpoint, generator: Generator) {
   const judge = new Judge(document)
   const known = parameters.filter(({ schema }) => schema !== undefined)

@@ -24,7 +24,8 @@ export const isRange = (mediaType: string): boolean => essenceOf(mediaType).incl
 /** Returns whether a range of media types holds one. */
 export function holds(range: string, mediaType: string): boolean {
   const essence = essenceOf(mediaType)
-  if (!isEssence(essence)) return false
+  // RFC 6838 section 4.2: no registered name has an asterisk.
+  if (isRange(essence) || !isEssence(essence)) return false
   const [type = ''] = essenceOf(range).split('/')
   return type === '*' || essence.startsWith(`${type}/`)
 }

@@ -23,7 +23,7 @@ export type Parts<Item> = {
 export async function* streamParts<Item>(source: Source<Item>, { write, end, keepAlive }: Parts<Item>) {
   const iterator = source[Symbol.asyncIterator]()
   let settled: Settled<Item> | undefined
-  let wake = () => {}
+  let wake!: () => void
   let silence = keepAlive?.opening
   const settle = (value: Settled<Item>) => {
     settled = value

@@ -64,8 +64,8 @@ export function convertPlaces(document: JsonDocument, places: ConvertedPlaces): 
 
 /** Returns the message of an error, with the width of an integer where the schema says one. Needs Ajv's verbose errors. */
 export function messageWithFormat({ keyword, message = '', parentSchema }: ErrorObject): string {
-  const { format, type } = (parentSchema ?? {}) as { format?: unknown; type?: unknown }
   if (keyword !== 'type') return message
+  const { format, type } = parentSchema as { format?: unknown; type: unknown }
   if (!Array.isArray(type)) return isFormat(format) ? `must be an ${format} integer` : message
   const names = type.map((one) => (one === 'integer' && isFormat(format) ? `an ${format} integer` : one))
   return `must be ${names.join(' or ')}`

@@ -87,6 +87,8 @@ t.test('it holds what a consumer needs, and nothing else', async (t) => {
     'dist/types/src/store/conformance.d.ts',
     'dist/types/src/store/open.d.ts',
     'dist/types/src/store/plant-store.d.ts',
+    'dist/types/src/store/schema-migration.d.ts',
+    'dist/types/src/store/schema-step.d.ts',
     'generated/openapi.json',
     'generated/routes.json',
     'package.json',

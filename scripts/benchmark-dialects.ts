@@ -9,10 +9,11 @@ import { commandLine } from './system/command-line.ts'
 const { options } = commandLine(
   `npm run benchmark:dialects [-- --rounds 5] [--seconds 2] [--directory DIRECTORY]
 
-How many creates a second PostgreSQL takes with 1, 64, 256 and 2,048 in flight in its own dialect, in the portable one,
-which other engines get, and by one statement that only PostgreSQL knows; measured in turns in one process, each on a
-database of its own, with new plants. A ratio is the median of those of the rounds. PostgreSQL is the server of TEST_DATABASE_URL, or one that is started in DIRECTORY (default: that of the
-system for temporary files).
+Measures how many creates a second PostgreSQL takes with 1, 64, 256 and 2,048 in flight in its own dialect, in the
+portable one, which other engines get, and by one statement that only PostgreSQL supports. Each has a database of its
+own and new plants; they are measured in turns in one process. A ratio is the median of those of the rounds. PostgreSQL
+is the server of TEST_DATABASE_URL, or one that is started in DIRECTORY (default: that of the system for temporary
+files).
 `,
   { rounds: 5, seconds: 2, directory: tmpdir() },
 )

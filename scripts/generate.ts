@@ -10,12 +10,12 @@ const contract = 'openapi/plant-store.yaml'
 const { options } = commandLine(
   `npm run generate [-- --check] [--document FILE] [--rules FILE] [--out DIRECTORY] [--errors FILE]
 
-Lints and bundles the document and writes from it what the server and its client are built on. --rules is the linter's
-configuration. The bodies that errorBody in ${errorModule} makes of the service's own errors must be what the responses
-declare. --errors names another module to check with, beside a --document that another service answers for: this one
-always uses ${errorModule}. For each operation that is new a handler is printed, to be pasted: nothing is ever written into
-src.
-With --check nothing is written; exit 1 and the names of the files that differ when they are not up to date.
+Lints and bundles the document and writes the files that the server and its client are built on. --rules is the
+configuration of the linter. The bodies that errorBody in ${errorModule} makes must be what the responses
+declare; --errors names another module to check with, for a --document of another service. Prints a handler for each
+new operation, to be pasted: it never writes into src.
+
+With --check it writes nothing, and exits with 1 and the names of stale files.
 `,
   {
     check: false,

@@ -31,8 +31,8 @@ import type { Validator } from './validator.ts'
 /** A handler as the steps see it; handler-types.ts gives its type for each operation. */
 export type AnyHandler = (request: never) => Promise<Outcome>
 
-/** Runs a handler; may call `done`, with an error, before the handler has its outcome. */
-export type Run = (handle: () => Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void) => void
+/** Calls `done` with the outcome of a handler; may call it, with an error, before the handler has its outcome. */
+export type Run = (outcome: Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void) => void
 
 type Guards = {
   admit: Admit
@@ -137,14 +137,11 @@ function handle(
     const bytes = bodyLength(request.raw)
     // Behind another answer of its connection, a request may wait for long.
     if (bytes >= smallBody) request.body = undefined
-    run(
-      () => memory.during(bytes, () => handler(input as never)),
-      (error, outcome) => {
-        // An answer that is written once all that came is read costs a fifth less than one between two reads; but until
-        // it is written, the body stays in memory.
-        if (bytes < smallBody) setImmediate(respond, reply, error, outcome)
-        else respond(reply, error, outcome)
-      },
-    )
+    run(memory.during(bytes, handler(input as never)), (error, outcome) => {
+      // An answer that is written once all that came is read costs a fifth less than one between two reads; but until
+      // it is written, the body stays in memory.
+      if (bytes < smallBody) setImmediate(respond, reply, error, outcome)
+      else respond(reply, error, outcome)
+    })
   }
 }

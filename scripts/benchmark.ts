@@ -27,12 +27,12 @@ Figures are medians of the rounds; q1 and q3 are the quartiles of CPU; ratios ar
 CPU, more is better. CPU is user and system time of the server's processes, as the kernel counts it. --before names the
 folder of another build of this service, built by \`npm run build\` there; its contenders are before-memory and so on.
 
-Server and load have a core each. The load is this process, or with --generator wrk a process of wrk with one thread,
-which sends the same bytes, checks only the status of each answer and sleeps while it has none. This process has one raw
-socket a connection, with one request in flight, the next sent as soon as the answer is checked to the last byte. It needs half of a core for the fastest of
-the servers (autocannon, which checks less, three quarters), and never sleeps: waking it would be up to a sixth of what
-an answer costs the server, most of all a slow one. A server that is less than 100 % "busy" has "waited" for its core,
-because of other processes or its own threads, or else for its disk or database. Access logs go to /dev/null.
+Server and load have a core each. The load is this process: each connection has one request in flight and sends the
+next one after it has checked the answer to the last byte. It needs half of a core for the fastest of the servers, and
+never sleeps: waking it would be up to a sixth of what an answer costs the server. With --generator wrk the load is wrk
+with one thread, a new process for the warm-up and for the measurement. It sends the same bytes, checks only the status
+of each answer, and sleeps while it has none. A server that is less than 100 % "busy" has "waited" for its core, because
+of other processes or its own threads, or else for its disk or database. Access logs go to /dev/null.
 
 In memory the same 10,000 plants are created again and again: each answer is a 200, and no Map grows. SQLite and
 PostgreSQL get a new plant with each request, so that each waits for the disk of --directory (default: that of the

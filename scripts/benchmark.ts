@@ -17,7 +17,7 @@ const { options } = commandLine(
                   [--before DIRECTORY] [--out DIRECTORY] [--directory DIRECTORY]
 
 What a request costs, how many are answered and how fast, by this service and by other ways to build it, which all do
-the same: check a bearer token against a digest, parse and validate a body, refuse what is wrong, keep the plant and
+the same: check a bearer token, parse and validate a body, refuse what is wrong, keep the plant and
 reply with it. Each process is first checked to do so. What only this service does (exact integers, I-JSON, limits,
 request ids, metrics) is in its figures. Prints them and writes node-MAJOR.json and node-MAJOR.svg (with wrk
 node-MAJOR-wrk) into --out (default: scripts/benchmark/results, with --only nowhere). Needs Linux.

@@ -46,6 +46,7 @@ export function contendersWith({ sqlite, postgres }: Stores, before?: string): R
   return {
     'node-http': peer('node:http by hand', 'node-http.js'),
     fastify: peer('Fastify by hand', 'fastify.js'),
+    'bearer-auth': peer('Fastify with bearer-auth', 'fastify-bearer-auth.js'),
     glue: peer('fastify-openapi-glue', 'fastify-openapi-glue.js'),
     nest: peer('NestJS on Fastify', 'dist/nest.js'),
     hono: peer('Hono with zod-openapi', 'hono.js'),

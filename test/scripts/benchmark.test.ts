@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { assertWorks, replyBody } from '../../scripts/benchmark/acceptance.ts'
+import { assertWorks, plantBody, replyBody } from '../../scripts/benchmark/acceptance.ts'
 import { endAfter, evenGaps, poissonGaps } from '../../scripts/benchmark/arrivals.ts'
 import { chart } from '../../scripts/benchmark/chart.ts'
 import { contendersWith, oneService, only } from '../../scripts/benchmark/contenders.ts'
@@ -86,7 +86,10 @@ t.test('wrk sends the requests of the other generator, and its figures are read'
   const script = luaScript('POST / HTTP/1.1\r\ncontent-length: ', 7, undefined)
   t.match(script, /^local id = 6\n/)
   t.match(script, 'id = id + 1\n')
-  t.match(script, `local body = "{\\"id\\":" .. id .. ",\\"name\\":\\"Monstera deliciosa\\",\\"tag\\":\\"indoor\\"}"\n`)
+  const [before, after] = plantBody(-1)
+    .split('-1')
+    .map((text) => JSON.stringify(text))
+  t.match(script, `local body = ${before} .. id .. ${after}\n`)
   t.match(script, 'return "POST / HTTP/1.1\\r\\ncontent-length: " .. #body .. "\\r\\n\\r\\n" .. body\n')
   t.match(luaScript('', 1, 10_000), 'id = (id + 1) % 10000\n')
   const output = 'Running 1s test\n  1 threads\nfigures 1000 10 2 2000000 1500 2500 3500 9000\n'

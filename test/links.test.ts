@@ -15,7 +15,7 @@ const anchorsOf = (path: string): string[] =>
       .replaceAll(' ', '-'),
   )
 
-t.test('each link within the documentation leads to a file and to a heading', async (t) => {
+t.test('every documentation link leads to an existing file and heading', async (t) => {
   for (const page of pages) {
     const text = readFileSync(page, 'utf8').replace(/^```.*?^```$/gms, '')
     for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
@@ -28,7 +28,7 @@ t.test('each link within the documentation leads to a file and to a heading', as
   }
 })
 
-t.test('each page of docs/ is linked from the README, which stays short', async (t) => {
+t.test('every page of docs/ is linked from the README', async (t) => {
   const readme = readFileSync('README.md', 'utf8')
   for (const page of pages.filter((page) => page.startsWith('docs/'))) t.ok(readme.includes(`(${page})`), page)
   t.ok(readme.split('\n').length <= 150)

@@ -234,7 +234,7 @@ overTheWire(t, (t, start) => {
     })
   }
 
-  t.test('ids are exact to the last digit', async (t) => {
+  t.test('IDs are exact to the last digit', async (t) => {
     const { listen, log, created: asked } = await start(t)
     const port = await listen()
     for (const [text, id] of exactIds) {

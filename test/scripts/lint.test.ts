@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { run } from '../support/process.ts'
 
-t.test('lint runs all three linters whatever they find, and --fix lets the one of the code mend', async (t) => {
+t.test('lint runs every linter whatever they find, and --fix formats the code', async (t) => {
   const directory = t.testdir({})
   for (const [name, code] of Object.entries({ redocly: 1, biome: 0, tsc: 0 })) {
     writeFileSync(join(directory, name), `#!/bin/sh\necho ${name} "$@"\nexit ${code}\n`)

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import t from 'tap'
 
-const pages = ['.', 'docs', 'deploy'].flatMap((folder) =>
+const pages = ['.', 'docs', 'deploy', 'examples'].flatMap((folder) =>
   readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
 )
 

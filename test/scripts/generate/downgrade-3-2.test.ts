@@ -73,7 +73,7 @@ t.test('the schema of an event says what its data are', (t) => {
   t.same(data(event({ ...json, contentSchema: { type: 'integer' } })), { schema: { type: 'integer' } })
   t.same(data(event(json)), { schema: true })
   t.same(data({ properties: {} }), { schema: true })
-  for (const other of [true, { oneOf: [] }, { properties: { data: true, colour: { type: 'string' } } }]) {
+  for (const other of [true, { oneOf: [] }, { properties: { data: true, color: { type: 'string' } } }]) {
     t.same(data(other), { itemSchema: other })
   }
   t.end()

@@ -147,7 +147,7 @@ const structures: Case[] = [
   ...all({ status: 200 }, [
     ['white space of every kind', '\r\n\t {\t"id"\n:\r1 , "name" : "raw"\n} \r\n\t'],
     '{"name":"raw","id":1}',
-    '{"id":1,"name":"raw","x":1,"colour":"green","error":1,"message":"a"}',
+    '{"id":1,"name":"raw","x":1,"color":"green","error":1,"message":"a"}',
     '{"id":1,"name":"raw","__proto__":{"tag":"a"}}',
     '{"id":1,"name":"raw","__proto__":null}',
     '{"id":1,"name":"raw","constructor":{"prototype":{"tag":"a"}}}',

@@ -22,7 +22,7 @@ t.test('the SBOM is CycloneDX and names no local path', async (t) => {
   t.equal(bill.metadata.component.purl, `pkg:npm/plant-store@${version}`)
   for (const { name, purl, hashes, licenses } of bill.components) {
     t.match(purl, /^pkg:npm\/[^?#]+@[^?#]+$/, `${name} is of no registry`)
-    t.ok(hashes?.length && licenses?.length, `${name} has a hash and a licence`)
+    t.ok(hashes?.length && licenses?.length, `${name} has a hash and a license`)
   }
   t.same(new Set(text.match(/https?:\/\/[^/"]+/g)), new Set(['http://cyclonedx.org']), 'it names no other host')
 })

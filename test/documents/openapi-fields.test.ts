@@ -120,7 +120,7 @@ const places: Record<string, string[]> = {
   response: [`${operation} responses 200`],
   example: ['components examples Small'],
   link: ['components links Same'],
-  header: [`${operation} responses 200 headers X-Colour`],
+  header: [`${operation} responses 200 headers X-Color`],
   tag: ['tags 0'],
   reference: [`${operation} parameters 2`],
   schema: [box, `${box} properties name`],

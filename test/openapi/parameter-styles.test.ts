@@ -138,9 +138,9 @@ t.test('a list parameter may follow other characters of its segment', async (t) 
 t.test('a value that breaks its style is rejected with its name', async (t) => {
   const cases: [place: 'path' | 'query', style: string, explode: boolean, schema: Schema, string, string][] = [
     ['path', 'label', false, list, 'blue', 'path/color must begin with .'],
-    ['path', 'matrix', false, list, ';colour=blue', 'path/color must begin with ;color='],
+    ['path', 'matrix', false, list, ';colors=blue', 'path/color must begin with ;color='],
     ['path', 'matrix', false, { type: 'string' }, 'color=blue', 'path/color must begin with ;color='],
-    ['path', 'matrix', true, list, ';color=a;colour=b', 'path/color must be ;color= and an item, repeated'],
+    ['path', 'matrix', true, list, ';color=a;colors=b', 'path/color must be ;color= and an item, repeated'],
     ['path', 'matrix', true, color, 'R=1', 'path/color must begin with ;'],
     ['path', 'simple', true, color, 'R,1', 'path/color must be made of NAME=VALUE'],
     ['path', 'simple', false, color, 'R,1,G', 'path/color must be names and values in turn'],

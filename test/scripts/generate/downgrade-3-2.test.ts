@@ -73,7 +73,7 @@ t.test('an event schema describes its data', (t) => {
   t.same(data(event({ ...json, contentSchema: { type: 'integer' } })), { schema: { type: 'integer' } })
   t.same(data(event(json)), { schema: true })
   t.same(data({ properties: {} }), { schema: true })
-  for (const other of [true, { oneOf: [] }, { properties: { data: true, colour: { type: 'string' } } }]) {
+  for (const other of [true, { oneOf: [] }, { properties: { data: true, color: { type: 'string' } } }]) {
     t.same(data(other), { itemSchema: other })
   }
   t.end()

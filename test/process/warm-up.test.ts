@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
+import { newContext } from '../../src/http/request-context.ts'
+import { requiredScopes } from '../../src/openapi/security.ts'
 import { warmUpRequests } from '../../src/process/example-request.ts'
 import { type Effects, rehearsable } from '../../src/process/warm-up.ts'
 import type { PlantOperations, PlantStore } from '../../src/store/plant-store.ts'
@@ -51,6 +53,27 @@ t.test('the warm-up calls the rehearsal of the store, and nothing of the service
   }
   await rehearse(t, { rehearsal: async () => ({ create }) as PlantOperations }, 60_000)
   t.ok(creates > 1_000, `${creates} creates`)
+})
+
+t.test('outside of the warm-up the app has the effects of the service', async (t) => {
+  const told: unknown[] = []
+  const { options, warmUp } = rehearsable({
+    store: { create: async () => 'conflict' },
+    verifyToken: () => ({ name: 'a', scopes: requiredScopes(contract.routes.operations) }),
+    observer: { begin: () => told.push('begin'), end: () => told.push('end') },
+    shed: (reason) => told.push(reason),
+    draining: () => true,
+  })
+  const { app, create } = await createService(t, options)
+  await warmUp(app, contract.routes, {}, 100)
+  t.same(told, [])
+  t.equal((await create({ id: 1, name: 'a' })).status, 409)
+  const context = newContext('POST')
+  options.observer.begin(context)
+  options.observer.end(context)
+  options.shed('in_flight')
+  t.same(told, ['begin', 'end', 'in_flight'])
+  t.ok(options.draining())
 })
 
 t.test('the warm-up uses a memory store where the store has no rehearsal', (t) => t.resolves(rehearse(t, {}, 200)))

@@ -70,12 +70,17 @@ export function rehearsable(effects: Effects) {
       await app.ready()
       // An HTTP server accepts sockets with the options of the app's: V8 would not optimize for others.
       const listener = createServer().removeAllListeners('connection')
-      listener.on('connection', (socket) => app.server.emit('connection', socket))
+      const closed: Promise<unknown>[] = []
+      listener.on('connection', (socket) => {
+        closed.push(new Promise((resolve) => socket.once('close', resolve)))
+        app.server.emit('connection', socket)
+      })
       await once(listener.listen(0, '127.0.0.1'), 'listening')
       const { port } = listener.address() as AddressInfo
       await Promise.allSettled(Array.from({ length: lanes }, () => send(port, warmUpRequests(token), end)))
-      // Once no connection is left, no request can reach the real store.
-      await once(listener.close(), 'close')
+      listener.close()
+      // A server closes before its sockets. The last requests end with these, and must not be counted.
+      await Promise.all(closed)
     } finally {
       use(effects)
       metrics.close()

@@ -3,7 +3,7 @@ const body = '{"id":1,"name":"Monstera deliciosa","tag":"indoor"}'
 
 /** Returns a command that creates a plant in the service of a URL. */
 export const exampleRequest = (url: string, token: string): string =>
-  `curl -X POST ${url}/plants -H 'Authorization: Bearer ${token}' ` + `-H 'Content-Type: application/json' -d '${body}'`
+  `curl -X POST ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${body}'`
 
 /**
  * Returns the HTTP requests that the warm-up sends. Their handlers run, with a store that keeps nothing: add no operation

@@ -15,6 +15,7 @@ export const defaults = {
   DRAIN_TIME: '0',
   EVENT_LOOP_DELAY_LIMIT: '60000',
   STORE_URL: 'memory:',
+  WARM_UP: 'off',
 }
 
 /** How a process ended, with all that it had written; the members are those that a test compares. */

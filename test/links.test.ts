@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import t from 'tap'
 
-const pages = ['.', 'docs', 'deploy'].flatMap((folder) =>
+const pages = ['.', 'docs', 'docs/decisions', 'deploy'].flatMap((folder) =>
   readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
 )
 
@@ -28,8 +28,9 @@ t.test('each link within the documentation leads to a file and to a heading', as
   }
 })
 
-t.test('each page of docs/ is linked from the README, which stays short', async (t) => {
+t.test('the README links to each page of docs/ and to the index of decisions, and stays short', async (t) => {
   const readme = readFileSync('README.md', 'utf8')
-  for (const page of pages.filter((page) => page.startsWith('docs/'))) t.ok(readme.includes(`(${page})`), page)
+  const linked = pages.filter((page) => dirname(page) === 'docs' || page === 'docs/decisions/README.md')
+  for (const page of linked) t.ok(readme.includes(`(${page})`), page)
   t.ok(readme.split('\n').length <= 150)
 })

@@ -20,8 +20,8 @@ const idle = 30_000
 
 /**
  * Creates the HTTP server for operators, which does not listen yet. It serves probes, metrics, the docs page and the
- * document. On a loopback address it also serves the forms of try.html and forwards their requests. Each answer ends its
- * connection; close() stops the server, closeAllConnections() at once.
+ * document. On a loopback address it also serves the forms of try.html and forwards their requests. Each answer ends
+ * its connection; close() stops the server, closeAllConnections() at once.
  */
 export function createManagement(options: ManagementOptions): Server {
   const answer = answers(options, () => isLoopback((server.address() as AddressInfo | null)?.address))
@@ -91,7 +91,8 @@ function answers(options: ManagementOptions, isLocal: () => boolean): (request: 
 
 /**
  * Whether another name than its own led to a loopback address. A web page can have its name resolved so, to read what
- * only this machine shall in the browser that shows the page. On a network a service goes by names that nobody knows here.
+ * only this machine shall in the browser that shows the page. On a network a service goes by names that nobody knows
+ * here.
  */
 function isMisdirected({ headers: { host = 'localhost' }, socket: { localAddress = '' } }: IncomingMessage): boolean {
   if (!isLoopback(localAddress)) return false

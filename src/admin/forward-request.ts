@@ -13,8 +13,8 @@ const limit = 20_000
 export const forwardedPath = '/try'
 
 /**
- * Prefix of each header that is forwarded, in both directions. So the browser adds no cookie and no origin of its own, lets
- * the page send any header, and acts on no header of the service.
+ * Prefix of each header that is forwarded, in both directions. So the browser adds no cookie and no origin of its own,
+ * lets the page send any header, and acts on no header of the service.
  */
 const prefix = 'try-'
 
@@ -24,8 +24,8 @@ const notForwarded =
 
 /**
  * Returns a function that forwards requests of the page try.html to the service. It resolves with status 200 and the
- * service's status in the header try-status, or with another status and the reason why there is none. Bodies are streams
- * with backpressure, so none is held in memory.
+ * service's status in the header try-status, or with another status and the reason why there is none. Bodies are
+ * streams with backpressure, so none is held in memory.
  *
  * @param time Milliseconds that a request may take.
  */

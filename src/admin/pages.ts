@@ -41,8 +41,8 @@ const linkPlace = '<!-- try.html -->'
 const link = '<a href="try.html">Try an operation</a>'
 
 /**
- * Requests are forwarded from a loopback address, which rate limits and TRUST_PROXY treat as local, so other machines must
- * not send any.
+ * Requests are forwarded from a loopback address, which rate limits and TRUST_PROXY treat as local, so other machines
+ * must not send any.
  */
 export const onlyLocal: Answer = {
   status: 404,

@@ -11,8 +11,8 @@ const slice = 500
 export type Accepted = Map<string, { client: Client; expires: number }>
 
 /**
- * Parses a tokens file in slices that yield to the event loop; returns the tokens and the number of clients with a token
- * that has not expired.
+ * Parses a tokens file in slices that yield to the event loop; returns the tokens and the number of clients with a
+ * token that has not expired.
  */
 export async function readAccepted(text: string): Promise<{ tokens: Accepted; clients: number }> {
   const tokens: Accepted = new Map()
@@ -27,7 +27,9 @@ export async function readAccepted(text: string): Promise<{ tokens: Accepted; cl
   return { tokens, clients: clients.size }
 }
 
-/** Returns what splits the scopes of an entry: entries with the same text share one list, so that many cost no memory. */
+/**
+ * Returns what splits the scopes of an entry: entries with the same text share one list, so that many cost no memory.
+ */
 function sharedScopes(): (scope: TokenEntry['scope']) => readonly string[] {
   const lists = new Map<string, readonly string[]>()
   return (scope = '') => {

@@ -13,8 +13,8 @@ export type ApiKeyPlace = { in: 'header' | 'query' | 'cookie'; name: string }
 const challenge = challengeOf('ApiKey')
 
 /**
- * Creates the verifier of an apiKey scheme: it asks `verify` for the client of each key, as a bearer verifier does for a
- * token. A key that comes twice, or has more than 4,096 characters, is not valid.
+ * Creates the verifier of an apiKey scheme: it asks `verify` for the client of each key, as a bearer verifier does for
+ * a token. A key that comes twice, or has more than 4,096 characters, is not valid.
  */
 export const apiKeyVerifier = (place: ApiKeyPlace, verify: VerifyToken, mayCost: MayCost = always): Verifier =>
   credentialVerifier(

@@ -11,8 +11,8 @@ export type MayCost = (request: Pick<FastifyRequest, 'raw'>) => boolean
 export const always: MayCost = () => true
 
 /**
- * Returns the limits on authentication: `failures` counts requests with wrong or missing credentials by address, `requests`
- * those of each client. Both count when every scheme was asked, since what one refuses another may accept.
+ * Returns the limits on authentication: `failures` counts requests with wrong or missing credentials by address,
+ * `requests` those of each client. Both count when every scheme was asked, since what one refuses another may accept.
  */
 export function authLimits(failures: RateLimit, requests: RateLimit): { mayCost: MayCost; conclude: Conclude } {
   return {

@@ -28,7 +28,9 @@ const given = /^basic +([A-Za-z\d+/]*={0,2})$/i
 /** RFC 7617 section 2 allows control characters in neither; the name ends at the first colon. */
 const userPass = /^([^\p{Cc}:]*):(\P{Cc}*)$/u
 
-/** Creates the verifier of the http scheme basic. An Authorization header of more than 4,096 characters is not valid. */
+/**
+ * Creates the verifier of the http scheme basic. An Authorization header of more than 4,096 characters is not valid.
+ */
 export const basicVerifier = (verify: VerifyPassword, mayCost: MayCost = always): Verifier =>
   credentialVerifier(
     {

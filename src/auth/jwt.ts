@@ -17,10 +17,10 @@ const mostAtOnce = 1_000
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 
 /**
- * Returns the verifier of the JWT access tokens (RFC 9068) that one issuer makes for one audience. The name of the client
- * is `client_id`, its scopes are those of `scope`, or of `scp`. It returns undefined for text that is not a JWT. It rejects
- * with `KeysUnavailable` while the issuer's keys cannot be fetched, and with another error with `retryAfter` beyond 1,000
- * verifications at a time. Nothing is fetched before the first token.
+ * Returns the verifier of the JWT access tokens (RFC 9068) that one issuer makes for one audience. The name of the
+ * client is `client_id`, its scopes are those of `scope`, or of `scp`. It returns undefined for text that is not a JWT.
+ * It rejects with `KeysUnavailable` while the issuer's keys cannot be fetched, and with another error with `retryAfter`
+ * beyond 1,000 verifications at a time. Nothing is fetched before the first token.
  */
 export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): VerifyToken {
   const key = issuerKeys({ issuer, jwksUrl }, times)

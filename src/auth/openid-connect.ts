@@ -17,8 +17,8 @@ type OpenIdConnect = {
 }
 
 /**
- * Creates the verifier of an openIdConnect scheme: it accepts the access tokens of its provider, JSON Web Tokens of
- * RFC 9068, and no ID tokens. The provider is asked for its keys with the first token. Rejects for a URL that is not the
+ * Creates the verifier of an openIdConnect scheme: it accepts the access tokens of its provider, JSON Web Tokens of RFC
+ * 9068, and no ID tokens. The provider is asked for its keys with the first token. Rejects for a URL that is not the
  * place of the metadata of a provider.
  */
 export async function openIdConnectVerifier(

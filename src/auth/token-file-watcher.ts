@@ -39,8 +39,9 @@ export async function followTokens(
     isLarge = bytes > largeSize
   }
 
-  // It is read each time, not only when stat tells of a change: a replaced link or mount, a change within one tick of the
-  // file system's clock, or one that a network file system still hides from stat, is none to stat. Events tell less.
+  // It is read each time, not only when stat tells of a change: a replaced link or mount, a change within one tick of
+  // the file system's clock, or one that a network file system still hides from stat, is none to stat. Events tell
+  // less.
   const load = async () => {
     const before = seen
     seen = undefined

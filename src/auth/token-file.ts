@@ -53,8 +53,8 @@ export async function readTokensFile(path: string, on: { size?(bytes: number): v
   try {
     const status = await file.stat()
     if (!status.isFile()) throw new Error('it is no regular file')
-    // What sshd asks of authorized_keys: a digest of a random token is no secret, but who may write makes clients. Whose
-    // file it is says little, since containers map the owners.
+    // What sshd asks of authorized_keys: a digest of a random token is no secret, but who may write makes clients.
+    // Whose file it is says little, since containers map the owners.
     const mode = status.mode & 0o777
     if (mode & 0o022) throw new Error(`its mode is ${mode.toString(8)}, allowed: writable by its owner alone`)
     on.size?.(status.size)
@@ -68,9 +68,9 @@ export async function readTokensFile(path: string, on: { size?(bytes: number): v
 export const parseTokens = (text: string): TokenEntry[] => Array.from(eachToken(text))
 
 /**
- * Yields the entries of a tokens file, each when it is asked for, so that a caller can let other work pass between them.
- * Throws one line with the place of what is wrong and what is allowed there, and nothing of the text itself, which may have
- * a token where it has no place.
+ * Yields the entries of a tokens file, each when it is asked for, so that a caller can let other work pass between
+ * them. Throws one line with the place of what is wrong and what is allowed there, and nothing of the text itself,
+ * which may have a token where it has no place.
  */
 export function* eachToken(text: string): Generator<TokenEntry> {
   if (tokenPattern.test(text)) throw new Error('it holds a token, allowed: digests of tokens')

@@ -6,7 +6,9 @@ export type AcceptedTokens = {
   close(): void
 }
 
-/** Where accepted tokens come from: a list, whose tokens all have the same scopes, a file that is watched, an issuer. */
+/**
+ * Where accepted tokens come from: a list, whose tokens all have the same scopes, a file that is watched, an issuer.
+ */
 export type TokenSources = {
   tokens: string[]
   scopes?: readonly string[]
@@ -14,7 +16,9 @@ export type TokenSources = {
   jwt: JwtOptions | undefined
 }
 
-/** Is told when the file was read, with how many clients it has, what is wrong when it cannot be, and that it is large. */
+/**
+ * Is told when the file was read, with how many clients it has, what is wrong when it cannot be, and that it is large.
+ */
 type Following = { load(clients: number): void; error(error: Error): void; large?(bytes: number): void }
 
 /** Returns a verifier for the tokens of every source. Rejects with one line when the tokens file cannot be used. */

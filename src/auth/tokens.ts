@@ -4,14 +4,15 @@ import { digestLookup } from './token-digests.ts'
 import { formatToken } from './token-format.ts'
 
 /**
- * Returns the client of a token, undefined for a token that is not accepted. Rejects with an error whose `retryAfter` is in
- * seconds while a token can be neither accepted nor refused. `mayCost` tells whether more than a look-up may be done.
+ * Returns the client of a token, undefined for a token that is not accepted. Rejects with an error whose `retryAfter`
+ * is in seconds while a token can be neither accepted nor refused. `mayCost` tells whether more than a look-up may be
+ * done.
  */
 export type VerifyToken = (token: string, mayCost?: () => boolean) => Client | undefined | Promise<Client | undefined>
 
 /**
- * Returns the verifier of a list of tokens, which holds only digests. Each client is named by the place of its token in the
- * list, from 1, and has the scopes that are given.
+ * Returns the verifier of a list of tokens, which holds only digests. Each client is named by the place of its token in
+ * the list, from 1, and has the scopes that are given.
  */
 export function tokenVerifier(tokens: string[], scopes: readonly string[] = []): VerifyToken {
   const clients = new Map(

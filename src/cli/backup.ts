@@ -10,8 +10,9 @@ const unfinished = '.unfinished'
 const lockSuffix = `${unfinished}-lock`
 
 /**
- * Copies the SQLite file of STORE_URL into a new file, while a service has it open or not, and removes what killed backups
- * left in the same directory. The copy has its name only when it is whole and synced. Returns a line for people.
+ * Copies the SQLite file of STORE_URL into a new file, while a service has it open or not, and removes what killed
+ * backups left in the same directory. The copy has its name only when it is whole and synced. Returns a line for
+ * people.
  */
 export function backup(target: string, environment: NodeJS.ProcessEnv): string {
   const path = sqlitePath(environment)

@@ -15,8 +15,8 @@ contract  does the same, then removes what older services alone need: none of th
 `
 
 /**
- * Runs `plant-store migrate` with the words after it; returns what to print. Throws a UsageError, or rejects with one line
- * that says what failed.
+ * Runs `plant-store migrate` with the words after it; returns what to print. Throws a UsageError, or rejects with one
+ * line that says what failed.
  */
 export async function migrateCommand(
   args: string[],

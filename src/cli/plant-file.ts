@@ -43,8 +43,8 @@ export function assertSound(path: string): number {
 }
 
 /**
- * Copies a file of plants, as it is at one moment, into a new file that is examined and synced, and returns the number of
- * its plants. Throws one line when a file cannot be used, and has then removed the copy.
+ * Copies a file of plants, as it is at one moment, into a new file that is examined and synced, and returns the number
+ * of its plants. Throws one line when a file cannot be used, and has then removed the copy.
  */
 export function copyPlants(from: string, to: string): number {
   try {

@@ -14,8 +14,8 @@ import { readLines } from './read-lines.ts'
 const [batchLength, batchBytes] = [1_000, 2 ** 20]
 
 /**
- * Creates the plant of each line and prints what became of them, also when it is interrupted or fails: what was created by
- * then stays, and another import of the same lines goes on from there.
+ * Creates the plant of each line and prints what became of them, also when it is interrupted or fails: what was created
+ * by then stays, and another import of the same lines goes on from there.
  */
 export async function importPlants({ operand, storeUrl, limit, terminal }: PlantsCall): Promise<number> {
   const { stdin, stdout, stderr, interrupt } = terminal

@@ -2,11 +2,16 @@ import { openBeside, openReader, openTables, withoutPassword } from '../store/op
 import type { PlantReader, PlantStore } from '../store/plant-store.ts'
 import type { SchemaTables } from '../store/schema-migration.ts'
 
-/** Runs `use` with the plants of a STORE_URL to be read, and returns its result. Rejects with a line that names the URL. */
+/**
+ * Runs `use` with the plants of a STORE_URL to be read, and returns its result. Rejects with a line that names the URL.
+ */
 export const withReader = <Result>(url: string, use: (reader: PlantReader) => Promise<Result>): Promise<Result> =>
   withOpen(openReader, url, use)
 
-/** Runs `use` with the store of a STORE_URL to be written, and returns its result. Rejects with a line that names the URL. */
+/**
+ * Runs `use` with the store of a STORE_URL to be written, and returns its result. Rejects with a line that names the
+ * URL.
+ */
 export const withStore = <Result>(url: string, use: (store: PlantStore) => Promise<Result>): Promise<Result> =>
   withOpen(openBeside, url, use)
 

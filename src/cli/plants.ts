@@ -37,8 +37,8 @@ const commands: Record<string, Command> = {
 }
 
 /**
- * Runs `plant-store plants` with the words after it; resolves with the exit code. Rejects with a UsageError, or with one
- * line that says what failed.
+ * Runs `plant-store plants` with the words after it; resolves with the exit code. Rejects with a UsageError, or with
+ * one line that says what failed.
  */
 export async function plants(
   [name = '', ...words]: string[],

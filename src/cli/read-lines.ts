@@ -3,7 +3,9 @@ export type NumberedLine = { number: number; bytes: Buffer | undefined }
 
 const lineFeed = 0x0a
 
-/** Yields the lines of what arrives in chunks, those of each chunk together. It holds no more of a line than its limit. */
+/**
+ * Yields the lines of what arrives in chunks, those of each chunk together. It holds no more of a line than its limit.
+ */
 export async function* readLines(chunks: AsyncIterable<Buffer>, limit: number): AsyncGenerator<NumberedLine[]> {
   let number = 0
   let parts: Buffer[] = []

@@ -13,8 +13,8 @@ export type ReplacedFile = {
 }
 
 /**
- * Makes a file that takes the place of another one, or of none, once it is whole; until then nothing changes. What a killed
- * process left is removed. Rejects when the path leads to anything but a file.
+ * Makes a file that takes the place of another one, or of none, once it is whole; until then nothing changes. What a
+ * killed process left is removed. Rejects when the path leads to anything but a file.
  */
 export async function replaceFile(path: string): Promise<ReplacedFile> {
   if (!existsSync(dirname(path))) throw new Error(`${dirname(path)} does not exist; make that directory`)

@@ -11,10 +11,10 @@ import { assertSound, copyPlants, sqlitePath } from './plant-file.ts'
 const timeout = 1_000
 
 /**
- * Puts a copy of a backup in the place of the SQLite file of STORE_URL, and keeps the old file with its journal beside it.
- * A crash at any moment leaves the old file, or a decided restore, which the next start of the service finishes. Returns a
- * line for people. Throws one line when a service has the file open or the backup is not sound, and has then changed
- * nothing, except that it finishes an interrupted restore.
+ * Puts a copy of a backup in the place of the SQLite file of STORE_URL, and keeps the old file with its journal beside
+ * it. A crash at any moment leaves the old file, or a decided restore, which the next start of the service finishes.
+ * Returns a line for people. Throws one line when a service has the file open or the backup is not sound, and has then
+ * changed nothing, except that it finishes an interrupted restore.
  */
 export function restore(source: string, environment: NodeJS.ProcessEnv): string {
   const given = sqlitePath(environment)

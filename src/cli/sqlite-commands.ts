@@ -16,8 +16,8 @@ check     tells whether a file is sound, while the service runs or not: that of 
 const operands = { backup: 'TARGET', restore: 'SOURCE', check: 'FILE' }
 
 /**
- * Runs `plant-store backup`, `restore` or `check` with the words after it; returns what to print, and the exit code. Throws
- * a UsageError, or one line with what is wrong with a file.
+ * Runs `plant-store backup`, `restore` or `check` with the words after it; returns what to print, and the exit code.
+ * Throws a UsageError, or one line with what is wrong with a file.
  */
 export function sqliteCommand(
   command: keyof typeof operands,

@@ -25,8 +25,8 @@ export function create(given: Given, now: number): (entries: TokenEntry[]) => Ch
 }
 
 /**
- * Makes a further token of a client, has the active ones expire and forgets the others. What is not given is as with the
- * latest: the new one has its scopes and its note, and lives as long as that was made for.
+ * Makes a further token of a client, has the active ones expire and forgets the others. What is not given is as with
+ * the latest: the new one has its scopes and its note, and lives as long as that was made for.
  */
 export function rotate(given: Given, now: number): (entries: TokenEntry[]) => Change {
   const { name, scope, note } = labels(given)
@@ -97,7 +97,9 @@ export function list(entries: TokenEntry[], now: number): string {
 
 type Labels = { scope: string | undefined; note: string | undefined }
 
-/** Returns the name, the scopes and the note that were given; none is shown when it is wrong, since it may be a token. */
+/**
+ * Returns the name, the scopes and the note that were given; none is shown when it is wrong, since it may be a token.
+ */
 function labels({ name, scope, note }: Given): Labels & { name: string } {
   if (name === undefined) throw new UsageError(`--name is missing, allowed: ${rules.name.allowed}`)
   for (const [label, text] of Object.entries({ name, scope, note })) {

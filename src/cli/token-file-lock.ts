@@ -8,8 +8,8 @@ const busy = 'another command changes it'
 
 /**
  * Locks a file for a command that changes the tokens file, and returns what releases the lock, which also ends with the
- * process. Rejects when another command keeps the lock for longer than `timeout` milliseconds. Where SQLite is missing, the
- * lock is that of the program flock(1); the two kinds do not exclude each other.
+ * process. Rejects when another command keeps the lock for longer than `timeout` milliseconds. Where SQLite is missing,
+ * the lock is that of the program flock(1); the two kinds do not exclude each other.
  */
 export async function lockTokensFile(path: string, timeout: number): Promise<() => void> {
   try {
@@ -20,7 +20,9 @@ export async function lockTokensFile(path: string, timeout: number): Promise<() 
   }
 }
 
-/** Locks a file by flock(1), which Linux has and Node has not. The program ends when its input does, with this process. */
+/**
+ * Locks a file by flock(1), which Linux has and Node has not. The program ends when its input does, with this process.
+ */
 export async function lockByProgram(path: string, timeout: number): Promise<() => void> {
   const program = spawn('flock', [path, 'sh', '-c', 'echo locked && exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
   const release = () => {

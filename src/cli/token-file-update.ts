@@ -15,8 +15,8 @@ export const readTokens = async (path: string): Promise<TokenEntry[]> =>
 
 /**
  * Changes the tokens file at `path`, or makes one where there is none; gives what `change` gave. Whoever reads the file
- * finds it whole, as it was or as it is now, also after a crash, and no other command changes it meanwhile. Rejects with
- * the reason when the file or the change cannot be, and has changed nothing.
+ * finds it whole, as it was or as it is now, also after a crash, and no other command changes it meanwhile. Rejects
+ * with the reason when the file or the change cannot be, and has changed nothing.
  */
 export async function changeTokens<T extends { entries: TokenEntry[] }>(
   path: string,

@@ -9,8 +9,8 @@ export type FieldStyles = Partial<Record<string, Record<string, ParameterStyle>>
 export type SentBody = { body: NonNullable<RequestInit['body']> | null; contentType?: string }
 
 /**
- * Returns the body of a call in a media type, by default JSON: a value as JSON, an object as a form, and texts and bytes as
- * they are.
+ * Returns the body of a call in a media type, by default JSON: a value as JSON, an object as a form, and texts and
+ * bytes as they are.
  */
 export function sentBody(body: unknown, contentType = 'application/json', styles: FieldStyles = {}): SentBody {
   if (body === undefined) return { body: null }

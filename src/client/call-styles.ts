@@ -1,6 +1,6 @@
 /**
- * How a parameter or a field of a form is written, where that is not as its place has it by default (OpenAPI 3.1 section
- * 4.8.12.2.1). `mediaType` is that of a part, where it is neither text/plain nor application/json.
+ * How a parameter or a field of a form is written, where that is not as its place has it by default (OpenAPI 3.1
+ * section 4.8.12.2.1). `mediaType` is that of a part, where it is neither text/plain nor application/json.
  */
 export type ParameterStyle = { style?: string; explode?: boolean; isJson?: boolean; mediaType?: string }
 

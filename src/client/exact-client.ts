@@ -20,9 +20,9 @@ export const clientMethods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD',
 type Method = (typeof clientMethods)[number]
 
 /**
- * One function for each method. It takes a path of the document and `{ params, body, contentType }` as its operation has them,
- * and resolves to `{ status, data, response }`, or to `{ status, error, response }` when the status is none of success. It
- * rejects when there is no answer, or when a reply of success is not JSON.
+ * One function for each method. It takes a path of the document and `{ params, body, contentType }` as its operation
+ * has them, and resolves to `{ status, data, response }`, or to `{ status, error, response }` when the status is none
+ * of success. It rejects when there is no answer, or when a reply of success is not JSON.
  */
 export type ExactClient<Paths extends object> = {
   [Name in Method]: <Path extends PathOf<Paths, Lowercase<Name>>>(
@@ -31,7 +31,9 @@ export type ExactClient<Paths extends object> = {
   ) => Promise<CallOutcome<OperationAt<Paths, Path, Lowercase<Name>>, Lowercase<Name>>>
 }
 
-/** What the client must know of a document: where its replies hold an int64, and which parameters have another style. */
+/**
+ * What the client must know of a document: where its replies hold an int64, and which parameters have another style.
+ */
 export type CallTable = Int64Replies & { parameters?: CallStyles }
 
 /** Creates a client of the document whose types are `Paths`. */

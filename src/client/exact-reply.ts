@@ -18,7 +18,9 @@ export type Int64Replies = {
   replies: Record<string, Record<string, number | null>>
 }
 
-/** The place of a reply's body; undefined when there is no int64 in it. A range or default is for what is not listed. */
+/**
+ * The place of a reply's body; undefined when there is no int64 in it. A range or default is for what is not listed.
+ */
 export function replyPlace(
   { places, replies }: Int64Replies,
   operation: string,

@@ -25,8 +25,8 @@ export type CallOptions<Operation> = Omit<RequestInit, 'method' | 'body'> & {
 export type CallArguments<Options> = object extends Options ? [options?: Options] : [options: Options]
 
 /**
- * The outcome of a call: one member for each response of the operation, told apart by its status. A response `default` is
- * an error, unless the operation has no other.
+ * The outcome of a call: one member for each response of the operation, told apart by its status. A response `default`
+ * is an error, unless the operation has no other.
  */
 export type CallOutcome<Operation, Method extends string> = Operation extends { responses: infer Responses }
   ? { [Key in keyof Responses]: OutcomeOf<Statuses<Responses, Key>, Content<Responses[Key], Method>> }[keyof Responses]

@@ -18,9 +18,9 @@ type Writing = Required<Pick<ParameterStyle, 'style' | 'explode'>> & {
 }
 
 /**
- * Returns the names and values by which a parameter is sent, as the service reads them: no pair for an empty list. An item
- * or a property that is undefined is left out. The values are percent-encoded, except in a header. Calls `refuse` for a
- * value that its style cannot hold.
+ * Returns the names and values by which a parameter is sent, as the service reads them: no pair for an empty list. An
+ * item or a property that is undefined is left out. The values are percent-encoded, except in a header. Calls `refuse`
+ * for a value that its style cannot hold.
  */
 export function parameterPairs(
   { in: place, name, isJson, ...given }: ParameterStyle & { in: Place; name: string },

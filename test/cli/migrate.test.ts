@@ -37,7 +37,7 @@ t.test('the line says what is left to contract', async (t) => {
 t.test('a store without tables, a wrong word and none are refused, and help is given', async (t) => {
   await t.rejects(migrate('memory:', 'expand'), {
     message: whole(
-      'STORE_URL is "memory:": only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres://…',
+      'STORE_URL is "memory:": the commands cannot open this kind of store, allowed: sqlite:PATH or postgres://…',
     ),
   })
   for (const words of [[], ['back']]) {

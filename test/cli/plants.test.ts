@@ -38,7 +38,7 @@ t.test('what is written wrong is refused before the store is opened', async (t) 
 t.test('a store that only its service can reach is refused', async (t) => {
   for (const url of ['memory:', 'module:./my-store.js']) {
     const message = whole(
-      `STORE_URL is "${url}": only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres://…`,
+      `STORE_URL is "${url}": the commands cannot open this kind of store, allowed: sqlite:PATH or postgres://…`,
     )
     for (const words of [['count'], ['export'], ['import']]) await t.rejects(runPlants(url, words), { message })
   }

@@ -41,7 +41,7 @@ t.test('a store without tables, a wrong word and none are refused, and help is g
     ),
   })
   for (const words of [[], ['back']]) {
-    await t.rejects(migrate('memory:', ...words), usageError('migrate what? allowed: expand, contract'))
+    await t.rejects(migrate('memory:', ...words), usageError('migrate: unknown command, allowed: expand, contract'))
   }
   t.equal(await migrate('memory:', '--help'), migrateHelp)
 })

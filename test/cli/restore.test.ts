@@ -105,7 +105,7 @@ t.test('a damaged file is replaced, and a restore that was killed is finished by
   for (const suffix of ['-wal', '-journal']) t.equal(readFileSync(`${path}-replaced${suffix}`, 'utf8'), 'stale')
 
   makeStore(`${path}-restored`, 3n)
-  const exists = `${path}-replaced exists, which the last restore replaced; move it away, with its -wal, or remove it`
+  const exists = `${path}-replaced still exists, from the last restore; move it away with its -wal file, or remove both`
   t.throws(() => restore(copy, { STORE_URL }), { message: whole(exists) })
   t.same(servedIds(path), [3])
 })

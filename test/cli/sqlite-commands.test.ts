@@ -60,7 +60,7 @@ t.test('words that are missing or too many are refused, and help is given', asyn
   t.throws(() => sqliteCommand('restore', [], {}), missing('SOURCE', 'the path of a backup'))
   t.throws(
     () => sqliteCommand('check', ['a', 'b'], {}),
-    usageError('More than one word without an option, allowed: FILE, --help'),
+    usageError('More than one argument, allowed: FILE, --help'),
   )
   t.throws(
     () => sqliteCommand('backup', ['--', '--help'], {}),

@@ -104,7 +104,7 @@ t.test('a command that another keeps waiting gives up', { skip: noSqlite }, asyn
   const other = new Database(`${path}-lock`)
   other.exec('BEGIN EXCLUSIVE')
   t.teardown(() => other.close())
-  await t.rejects(changeTokens(path, added), { message: whole('another command changes it') })
+  await t.rejects(changeTokens(path, added), { message: whole('another command is changing it; try again') })
   t.equal(readFileSync(path, 'utf8'), textOf())
   other.exec('COMMIT')
   await changeTokens(path, added)

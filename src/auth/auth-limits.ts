@@ -19,7 +19,7 @@ export function authLimits(failures: RateLimit, requests: RateLimit): { mayCost:
   return {
     mayCost: (request) => failures.wait(addressOf(request)) === 0,
     conclude(request, refusal, client, ignored) {
-      // Valid tokens bypass the per-address limit, so that neighbours behind one address cannot lock each other out.
+      // Valid tokens bypass the per-address limit, so that neighbors behind one address cannot lock each other out.
       if (isUnauthenticated(refusal)) return tooMany(failures.take(addressOf(request))) ?? refusal
       if (client !== undefined) return tooMany(requests.take(client.name)) ?? refusal
       // An operation with optional credentials must not allow an unlimited number of guesses.

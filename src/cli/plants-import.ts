@@ -91,5 +91,5 @@ async function createLines(input: Readable, { limit, tally, create, interrupt }:
   }
 }
 
-/** RFC 8259 section 2. */
+/** Returns whether a byte is JSON white space other than a line feed (RFC 8259 section 2). */
 const isSpace = (byte: number) => byte === 0x20 || byte === 0x0d || byte === 0x09

@@ -56,7 +56,7 @@ export async function plants(
     return 0
   }
   const { storeUrl, limits } = readConfig({ STORE_URL, BODY_LIMIT })
-  // Each write reports its own failure.
+  // Each write reports its own failure, so this event needs no other handler.
   terminal.stdout.on('error', () => {})
   try {
     return await command.run({ ...options, storeUrl, limit: limits.body, terminal })

@@ -10,7 +10,7 @@ export type PathOf<Paths, Method extends string> = {
   [Path in keyof Paths]: Paths[Path] extends Record<Method, object> ? Path : never
 }[keyof Paths]
 
-/** The operation of a path and a method. */
+/** The operation of a path and a method, which is in lower case. */
 export type OperationAt<Paths, Path extends keyof Paths, Method extends string> =
   Paths[Path] extends Record<Method, infer Operation> ? Operation : never
 

@@ -11,7 +11,7 @@ const batches = channel('plant-store:batch')
  * Queue length at which a batch starts without waiting for the next turn of the event loop. With more than 1,024
  * readable connections, libuv reads from up to 48 times as many before that turn.
  */
-const crowd = 64
+const longQueue = 64
 
 type Options<Item> = {
   /** Returns the bytes that an item may hold in memory, so that batch and queue are bounded for items of any size. */
@@ -131,7 +131,7 @@ export function groupCommit<Item, Outcome>(
         if (held > 0 && held + size > queueBytes) throw new Unavailable('the queue of the store is full')
         held += size
         queue.push({ item, size, resolve, reject })
-        if (queue.length >= crowd && running < outstanding) void run(take())
+        if (queue.length >= longQueue && running < outstanding) void run(take())
         else arm()
       })
     },

@@ -10,7 +10,8 @@ const lock = (ids: string) => `SELECT id, name, tag FROM plants WHERE id = ANY($
  * waits for the disk and the synchronous standby, in case that wait was interrupted in the first commit.
  */
 export const ownDialect: Dialect = {
-  // The protocol allows 65,535 parameters. The size of a batch allows no more plants anyway.
+  // The size limit of a batch allows no more plants: 1 MiB, with at least 1 KiB a plant. The protocol allows 65,535
+  // parameters.
   batchItems: 1_024,
 
   async create(query, plants) {

@@ -23,7 +23,7 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
   }
-  const lent = new Set<PoolClient>()
+  const inUse = new Set<PoolClient>()
   let chosen: Promise<Pool> | undefined
   let closed = false
 
@@ -43,7 +43,7 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
   }
 
   /**
-   * Runs a query with a deadline. A late query is not cancelled, and its connection stays in use until the answer
+   * Runs a query with a deadline. A late query is not canceled, and its connection stays in use until the answer
    * comes: a server whose commits wait for a standby does not notice closed connections, and would run out of them.
    */
   async function execute<Row extends QueryResultRow>(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
@@ -52,10 +52,10 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
       client.release(true)
       throw new Error('the store is closed')
     }
-    lent.add(client)
+    inUse.add(client)
     const answer = run<Row>(client, text, values)
     const release = (failed: boolean) => {
-      if (lent.delete(client)) client.release(failed)
+      if (inUse.delete(client)) client.release(failed)
     }
     answer.then(
       () => release(false),
@@ -82,15 +82,15 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
     async close() {
       closed = true
       const ended = pools.map((pool) => pool.end())
-      for (const client of lent) client.release(true)
-      lent.clear()
+      for (const client of inUse) client.release(true)
+      inUse.clear()
       await Promise.all(ended)
     },
   }
 }
 
 /**
- * Runs a query and treats a warning as a failure: a commit whose wait for a synchronous standby is cancelled succeeds
+ * Runs a query and treats a warning as a failure: a commit whose wait for a synchronous standby is canceled succeeds
  * with only a warning (postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION-HA).
  */
 async function run<Row extends QueryResultRow>(client: PoolClient, text: string, values: unknown[]): Promise<Row[]> {

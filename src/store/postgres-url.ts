@@ -1,7 +1,7 @@
 import type { PoolConfig } from 'pg'
 
 export type PostgresSettings = {
-  /** How to connect to each server that the URL names. */
+  /** The connection settings of each server in the URL. */
   servers: PoolConfig[]
   /** Milliseconds that a query may take. */
   timeout: number
@@ -20,7 +20,7 @@ const milliseconds = { pattern: /^\d{1,9}$/, allowed: 'a number of milliseconds,
 const text = { pattern: /./, allowed: 'a text' }
 const file = { pattern: /./, allowed: 'the path of a file' }
 
-/** The parameters of the URL: those of libpq where it has them (postgresql.org/docs/current/libpq-connect.html). */
+/** The parameters of the URL, named as in libpq where it has them (postgresql.org/docs/current/libpq-connect.html). */
 const known = new Map<string, { pattern: RegExp; allowed: string }>(
   Object.entries({
     sslmode: {

@@ -24,7 +24,7 @@ export type Migration = {
   left: SchemaStep[]
 }
 
-/** The rows that one transaction of a backfill reads. */
+/** The maximum number of rows in one transaction of a backfill. */
 const batch = 1_000
 const lastId = 2n ** 63n - 1n
 

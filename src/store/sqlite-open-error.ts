@@ -24,7 +24,7 @@ function reasonOf({ message, code = '' }: Failure, path: string, { hasLocks, acc
   }
   if (code.startsWith('SQLITE_BUSY')) return 'it is in use by another process'
   if (accessRefused.test(code)) return deniedFile(path, access) ?? message
-  // The tables are read when statements are prepared.
+  // Preparing a statement fails when its tables or columns are missing.
   if (code === 'SQLITE_ERROR') return `its tables are not those of its schema version: ${message}; restore a backup`
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return `${message}; plant-store check shows the damage, restore a backup`
   return message

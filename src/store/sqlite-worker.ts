@@ -5,9 +5,11 @@ import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
 
 /** A batch to commit, a query by its name, or a probe. */
 export type DatabaseQuestion = StoredPlant[] | { query: string; args: unknown[] } | 'probe'
+/** A request to the thread. */
 export type Request = DatabaseQuestion | 'close'
 /** Why a request failed without any change, and whether a retry may succeed. */
 type Refusal = { message: string; transient: boolean }
+/** The result of a request or why it failed, and the size of the write-ahead log in bytes. */
 export type Reply = { result?: unknown; refusal?: Refusal; journalBytes: number }
 
 /**

@@ -52,7 +52,10 @@ t.test('a backup that cannot be is refused, and leaves nothing', async (t) => {
   for (const [from, to, message] of refusals) {
     t.throws(() => backup(to, { STORE_URL: `sqlite:${from}` }), { message: whole(message) })
   }
-  t.throws(() => backup(target, { STORE_URL: 'memory:' }), /^STORE_URL is not sqlite:PATH; use the tools of that database$/)
+  t.throws(
+    () => backup(target, { STORE_URL: 'memory:' }),
+    /^STORE_URL is not sqlite:PATH; use the tools of that database$/,
+  )
   t.same(readdirSync(directory), ['plants.db', 'plants.db-lock'], 'nor a journal of the file')
 
   const empty = join(directory, 'empty.db')

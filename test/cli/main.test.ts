@@ -49,8 +49,7 @@ t.test('help and version', async (t) => {
 })
 
 t.test('what is written wrong is told in one line, with exit code 2', async (t) => {
-  const command =
-    'unknown command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version'
+  const command = 'unknown command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version'
   const refusals: [string[], string][] = [
     [[], command],
     [['sevre'], command],

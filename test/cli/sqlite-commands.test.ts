@@ -58,10 +58,7 @@ t.test('words that are missing or too many are refused, and help is given', asyn
   const missing = (name: string, allowed: string) => usageError(`${name} is missing, allowed: ${allowed}`)
   t.throws(() => sqliteCommand('backup', [], {}), missing('TARGET', 'the path of a new file'))
   t.throws(() => sqliteCommand('restore', [], {}), missing('SOURCE', 'the path of a backup'))
-  t.throws(
-    () => sqliteCommand('check', ['a', 'b'], {}),
-    usageError('More than one argument, allowed: FILE, --help'),
-  )
+  t.throws(() => sqliteCommand('check', ['a', 'b'], {}), usageError('More than one argument, allowed: FILE, --help'))
   t.throws(
     () => sqliteCommand('backup', ['--', '--help'], {}),
     usageError('TARGET must not begin with a dash, allowed: TARGET, --help'),

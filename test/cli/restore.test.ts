@@ -138,7 +138,7 @@ t.test('a file that is no sound backup is refused, and changes nothing', async (
   }
   t.same(readdirSync(dirname(path)), ['plants.db', 'plants.db-lock'])
   t.same(servedIds(path), [1])
-  t.throws(() => restore(path, { STORE_URL: 'memory:' }), /^STORE_URL is no sqlite:PATH/)
+  t.throws(() => restore(path, { STORE_URL: 'memory:' }), /^STORE_URL is not sqlite:PATH/)
 })
 
 t.test('a restore goes where a link leads, makes directories, and takes a backup beside its journal', async (t) => {

@@ -178,7 +178,7 @@ t.test('a wrong variable is named, with what was given and what is allowed', asy
     [
       'JWT_ISSUER',
       'https://issuer.example',
-      /^JWT_AUDIENCE is not set, required when JWT_ISSUER is set: the audience of the tokens$/,
+      /^JWT_AUDIENCE is not set but required with JWT_ISSUER; set it to the audience of the tokens$/,
     ],
     ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants", allowed only with JWT_ISSUER$/],
     ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example", allowed only with JWT_ISSUER$/],

@@ -19,7 +19,7 @@ t.test('a duration', async (t) => {
   }
 })
 
-t.test('a time to come', async (t) => {
+t.test('a future time', async (t) => {
   const times: [string, string][] = [
     ['90d', '2026-05-01T12:00:00Z'],
     ['2026-02-01', '2026-02-01T00:00:00Z'],

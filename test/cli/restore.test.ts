@@ -44,7 +44,7 @@ t.test('a service serves the plants of the backup, and no later ones', async (t)
 
   const restored = await command(t, copy, STORE_URL)
   t.same([restored.code, restored.stderr], [0, ''])
-  const kept = `the file that was there is ${path}-replaced`
+  const kept = `the old file is now ${path}-replaced`
   t.equal(restored.stdout, `1 plants of ${copy} are in ${path}; ${kept}\n`)
   const again = await startService(t, { STORE_URL })
   t.equal((await again.create('{"id":1,"name":"b"}')).status, 409)

@@ -34,7 +34,7 @@ t.test('create makes the first token of a client', async (t) => {
 
   t.throws(() => create({ name: 'shop' }, now)([shop]), /^shop already has an active token; rotate or revoke it$/)
   t.throws(() => create({}, now), noName)
-  t.throws(() => create({ name: 'new', expires: 'x' }, now), /^--expires is "x", allowed: a time to come, [^\n]+$/)
+  t.throws(() => create({ name: 'new', expires: 'x' }, now), /^--expires is "x", allowed: a future time, [^\n]+$/)
 })
 
 t.test('rotate makes a new one beside those that end', async (t) => {
@@ -45,7 +45,7 @@ t.test('rotate makes a new one beside those that end', async (t) => {
     [other, { ...shop, expires: '2026-02-01T12:00:00Z' }, entry],
     'expired ones are forgotten',
   )
-  t.equal(change.words, 'the new token of shop does not expire, the previous ones expire by 2026-02-01T12:00:00Z')
+  t.equal(change.words, 'the new token of shop does not expire; the previous ones expire by 2026-02-01T12:00:00Z')
 
   const sooner = { ...shop, expires: '2026-01-31T13:00:00Z' }
   t.strictSame(rotate({ name: 'shop' }, now)([sooner]).entries[0], sooner, 'no life is made longer')
@@ -58,7 +58,7 @@ t.test('rotate makes a new one beside those that end', async (t) => {
   t.throws(() => rotate({ name: 'shop' }, now)([expired, other]), /^shop has no active token; create one$/)
   t.throws(() => rotate({}, now), noName)
   t.throws(() => rotate({ name: 'shop', overlap: '1' }, now), /^--overlap is "1", allowed: a duration [^\n]+$/)
-  t.throws(() => rotate({ name: 'shop', expires: '1' }, now), /^--expires is "1", allowed: a time to come, [^\n]+$/)
+  t.throws(() => rotate({ name: 'shop', expires: '1' }, now), /^--expires is "1", allowed: a future time, [^\n]+$/)
 })
 
 t.test('a rotated token has the note and the life of the one before', async (t) => {

@@ -37,7 +37,7 @@ t.test('a token is made, rotated and revoked, and accepted as long', async (t) =
   t.match(rotated, {
     code: 0,
     stdout: /^plants_[\w-]{49}\n$/,
-    stderr: /^\S+: the new token of shop does not expire, the previous ones expire by \S+\n$/,
+    stderr: /^\S+: the new token of shop does not expire; the previous ones expire by \S+\n$/,
   })
   const [first, second] = [made.stdout.trim(), rotated.stdout.trim()]
 

@@ -33,7 +33,7 @@ t.test('invalid configuration stops the start of workers with one line', async (
   const STORE_URL = storeWith(t)
   const away = 'postgres://me:s3cret@127.0.0.1:1/plants'
   const cases: [Record<string, string>, RegExp][] = [
-    [{ STORE_URL: 'memory:' }, /^plant-store: WORKERS is "2", allowed: 1 beside STORE_URL=memory:, .*\n$/],
+    [{ STORE_URL: 'memory:' }, /^plant-store: WORKERS is "2", allowed: 1 with STORE_URL=memory:, .*\n$/],
     [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+, allowed: a free port\n$/],
     [{ MANAGEMENT_PORT: PORT }, /^plant-store: MANAGEMENT_PORT is \d+: another process listens on .*\n$/],
     [{ STORE_URL: away }, /^plant-store: STORE_URL is "postgres:\/\/me:\*\*\*@127\.0\.0\.1:1\/plants": .*\n$/],

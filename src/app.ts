@@ -41,7 +41,6 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const limits = { ...defaultLimits, ...options.limits }
   const app = Fastify({
     ...serverOptions,
-    loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustProxy.length > 0 && trustProxy,
     bodyLimit: limits.body,
@@ -59,6 +58,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       connectionsCheckingInterval: Math.min(1_000, limits.headersTime),
     },
   })
+  // Fastify would listen to the end of each response for a logger that it was given; setServerLogger hands this one on.
+  app.log = log
   app.server.maxConnections = limits.connections
   const overload = watchOverload(limits, shed)
   app.addHook('onClose', async () => overload.close())

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Client } from '../http/authenticated-client.ts'
+import { digestLookup } from './token-digests.ts'
 
 type Options = {
   /** Milliseconds. */
@@ -31,12 +32,12 @@ export function verifiedTokens({
 }: Options = {}): VerifiedTokens {
   const verified = new Map<string, { client: Client; until: number; expires: number }>()
   return {
-    get(token) {
-      const found = verified.get(sha256(token))
+    get: digestLookup((digest) => {
+      const found = verified.get(digest)
       return found !== undefined && now() < found.until && wallClock() < found.expires ? found.client : undefined
-    },
+    }),
     add(token, client, expires) {
-      const digest = sha256(token)
+      const digest = hash('sha256', token)
       // Written again, it is the newest of the map.
       verified.delete(digest)
       verified.set(digest, { client, until: now() + maxAge, expires })
@@ -44,5 +45,3 @@ export function verifiedTokens({
     },
   }
 }
-
-const sha256 = (token: string): string => hash('sha256', token, 'base64url')

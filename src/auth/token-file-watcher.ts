@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Client } from '../http/authenticated-client.ts'
 import { type Accepted, isValid, readAccepted } from './accepted-tokens.ts'
+import { digestLookup } from './token-digests.ts'
 import { readTokensFile } from './token-file.ts'
 import { isMistyped } from './token-format.ts'
 
@@ -68,15 +68,14 @@ export async function followTokens(
     if (!closed) timer = setTimeout(look, interval).unref()
   }
 
+  const find = digestLookup((digest) => {
+    const found = accepted.get(digest)
+    return found !== undefined && isValid(found) ? found.client : undefined
+  })
   await load()
   timer = setTimeout(look, interval).unref()
   return {
-    verify(token) {
-      if (isMistyped(token)) return undefined
-      // It need not take constant time: nobody can choose a token by its digest, so to learn of digests is of no use.
-      const found = accepted.get(hash('sha256', token))
-      return found !== undefined && isValid(found) ? found.client : undefined
-    },
+    verify: (token) => (isMistyped(token) ? undefined : find(token)),
     close() {
       closed = true
       clearTimeout(timer)

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Client } from '../http/authenticated-client.ts'
+import { digestLookup } from './token-digests.ts'
 import { formatToken } from './token-format.ts'
 
 /**
@@ -19,8 +20,7 @@ export function tokenVerifier(tokens: string[], scopes: readonly string[] = []):
       { name: `access-token-${index + 1}`, scopes },
     ]),
   )
-  // It need not take constant time: nobody can choose a token by its digest, so to learn of digests is of no use.
-  return (token) => clients.get(hash('sha256', token))
+  return digestLookup((digest) => clients.get(digest))
 }
 
 /** A token that nobody can guess: 256 bits, in the alphabet of RFC 6750 section 2.1. */

@@ -1,5 +1,6 @@
 /** Returns what the query of a request target has for each name; values stay percent-encoded. */
-export const parseQuery = (text: string): Record<string, string[]> => parsePairs(text.split('&'), decodeText)
+export const parseQuery = (text: string): Record<string, string[]> =>
+  text === '' ? {} : parsePairs(text.split('&'), decodeText)
 
 /** Returns what a Cookie header (RFC 6265 section 4.2.1) has for each name; values stay percent-encoded. */
 export const parseCookies = (text = ''): Record<string, string[]> =>

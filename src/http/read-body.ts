@@ -11,8 +11,8 @@ export type BodyMemory = {
   release(bytes: number): void
   /** Asks whether there is room for the value of so many bytes more of a body of which `held` are counted already. */
   admit(bytes: number, held?: number): ContractError | undefined
-  /** Counts that value until the handler that gets it has its outcome. */
-  during<Outcome>(bytes: number, handle: () => Promise<Outcome>): Promise<Outcome>
+  /** Counts that value until the handler that has got it has its outcome, which it returns. */
+  during<Outcome>(bytes: number, outcome: Promise<Outcome>): Promise<Outcome>
 }
 
 type Done = (error: ContractError | null, bytes?: Buffer) => void

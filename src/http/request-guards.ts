@@ -46,8 +46,16 @@ export const checkFraming =
     }
   }
 
+/** Gives a request and its response the app's logger: Fastify itself is given none. */
+export function setServerLogger(request: FastifyRequest, reply: FastifyReply): void {
+  const { log } = request.server
+  request.log = log
+  reply.log = log
+}
+
 /** Answers with the request id of the log, in X-Request-Id. */
 export const identify: Step = (request, reply) => {
+  setServerLogger(request, reply)
   const context = contextOf(request.raw)
   recordAddress(context, clientAddress(request))
   reply.header('x-request-id', context.id)

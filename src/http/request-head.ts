@@ -18,7 +18,7 @@ export function malformedHead({ rawHeaders, headers, httpVersion, url = '' }: In
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP ${httpVersion} is not spoken here`
   // RFC 9112 section 3.2: a path and a query, or the asterisk of OPTIONS; a fragment is never sent.
   if ((!url.startsWith('/') && url !== '*') || url.includes('#')) return 'the request target is not one'
-  const repeated = singletons.find((name) => isRepeated(rawHeaders, name))
+  const repeated = repeatedSingleton(rawHeaders)
   if (repeated !== undefined) return `the header ${repeated} is given more than once`
   if (headers.host === undefined) {
     if (httpVersion === '1.1') return 'the header host is missing'
@@ -31,11 +31,16 @@ export function malformedHead({ rawHeaders, headers, httpVersion, url = '' }: In
   return undefined
 }
 
-function isRepeated(rawHeaders: string[], name: string): boolean {
-  let count = 0
+function repeatedSingleton(rawHeaders: string[]): string | undefined {
+  let seen = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const given = rawHeaders[i] as string
-    if (given.length === name.length && given.toLowerCase() === name) count++
+    for (let at = 0; at < singletons.length; at++) {
+      const name = singletons[at] as string
+      if (given.length !== name.length || given.toLowerCase() !== name) continue
+      if (seen & (1 << at)) return name
+      seen |= 1 << at
+    }
   }
-  return count > 1
+  return undefined
 }

@@ -6,12 +6,14 @@ import { refuseConnection } from './connection-refusal.ts'
 import { ContractError } from './errors.ts'
 import { parseQuery } from './query-string.ts'
 import { contextOf, recordAddress } from './request-context.ts'
+import { setServerLogger } from './request-guards.ts'
 import { malformedHead } from './request-head.ts'
 
 /** Fastify options without which an answer would leave the service that is not the contract's. */
 export const serverOptions = {
   // No hook has run for these.
   frameworkErrors(error, request, reply) {
+    setServerLogger(request, reply)
     const context = contextOf(request.raw)
     recordAddress(context, clientAddress(request))
     const message = malformedHead(request.raw)
@@ -24,8 +26,7 @@ export const serverOptions = {
   return503OnClosing: false,
   // Node's own 400 for a missing Host has no body: it is refused with the rest of a malformed head.
   http: { requireHostHeader: false, IncomingMessage: CoalescingMessage },
-  // Fastify would make a logger for each request, and an id of its own.
-  childLoggerFactory: (logger) => logger,
+  // Fastify would make an id of its own.
   genReqId: (request) => contextOf(request).id,
   // RFC 9112 section 3.2.2: a server accepts the absolute form of a request target.
   rewriteUrl: ({ url = '' }) => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]+\/?/i, '/')),

@@ -29,9 +29,8 @@ export function bodyMemory(limit: number, shed: (reason: ShedReason) => void): B
       const fits = bytes < smallBody || isAlone || values + valueFactor * bytes <= limit
       return fits ? undefined : refuse()
     },
-    during(bytes, handle) {
-      if (bytes < smallBody) return handle()
-      const outcome = handle()
+    during(bytes, outcome) {
+      if (bytes < smallBody) return outcome
       values += valueFactor * bytes
       const release = () => {
         values -= valueFactor * bytes

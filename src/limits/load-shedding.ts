@@ -17,8 +17,8 @@ export type ShedReason = 'event_loop_delay' | 'in_flight' | 'body_memory'
 export type Overload = {
   /** Returns the error that a new request is rejected with while the service is overloaded. */
   admit(): ContractError | undefined
-  /** Runs a handler; `done` is told of its outcome or its error, once, or of a 503 when there is neither in time. */
-  run<Outcome>(handle: () => Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void): void
+  /** Calls `done` once with the outcome or the error of a handler, or with a 503 when it has neither in time. */
+  run<Outcome>(outcome: Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void): void
   close(): void
 }
 
@@ -58,8 +58,7 @@ export function watchOverload(
       shed(why)
       return overloaded('the service has more to do than it can')
     },
-    run(handle, done) {
-      const outcome = handle()
+    run(outcome, done) {
       const one: Running = { place: running.length, since: last, done }
       running.push(one)
       const end: typeof done = (error, value) => {

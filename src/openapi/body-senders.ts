@@ -16,15 +16,18 @@ export type ReplyBody = { body: unknown; contentType: string | undefined; header
 export type SendBody = (reply: FastifyReply, body: ReplyBody) => Promise<void> | undefined
 
 /** Returns what sends JSON of a media type, or of a range; `key` is what Fastify has for the status of the response. */
-export const jsonSender =
-  (key: string, mediaType: string): SendBody =>
-  (reply, { body, contentType = mediaType, headers }) => {
-    const write = reply.getSerializationFunction(key, mediaType) as (body: unknown) => string
+export function jsonSender(key: string, mediaType: string): SendBody {
+  const ownContentType = contentTypeOf(mediaType)
+  let write: ((body: unknown) => string) | undefined
+  return (reply, { body, contentType, headers }) => {
+    write ??= reply.getSerializationFunction(key, mediaType) as (body: unknown) => string
     // Named here, it writes a body that is a string, too: Fastify takes one for text that is written already.
     const serializer = headers.length === 0 ? write : withHeaders(write, reply, headers)
-    reply.type(contentTypeOf(contentType)).serializer(serializer).send(body)
+    reply.type(contentType === undefined ? ownContentType : contentTypeOf(contentType))
+    reply.serializer(serializer).send(body)
     return undefined
   }
+}
 
 /** Sets the headers once the body is written: the error for a body that cannot be has none of them. */
 const withHeaders =

@@ -33,7 +33,7 @@ export function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Prom
     // A value is there twice: for the handler, and for the schema of the whole form.
     const refusal = memory.admit(2 * more, 2 * counted)
     if (refusal !== undefined) throw refusal
-    void memory.during(2 * more, () => over)
+    void memory.during(2 * more, over)
     counted = total
   }
   const collect = async (source: ByteSource): Promise<Buffer> => {

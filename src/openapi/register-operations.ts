@@ -113,9 +113,9 @@ const unbounded: BodyMemory = {
   take: () => undefined,
   release() {},
   admit: () => undefined,
-  during: (_bytes, handle) => handle(),
+  during: (_bytes, outcome) => outcome,
 }
 
 const unlimited: Conclude = (_request, refusal) => refusal
 
-const runAlone: Run = (handle, done) => void handle().then((outcome) => done(undefined, outcome), done)
+const runAlone: Run = (outcome, done) => void outcome.then((outcome) => done(undefined, outcome), done)

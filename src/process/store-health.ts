@@ -114,26 +114,25 @@ export function watchStore(store: PlantStore, changed: (reason: string | undefin
     if (reason !== undefined || missed > 0 || now - proven >= idle) void ask()
   }
 
-  async function create(plant: StoredPlant): Promise<CreateOutcome> {
-    try {
-      const outcome = await store.create(plant)
-      if (outcome === 'created') {
-        created = true
-        if (reason !== undefined || missed > 0 || doubted || strikes > 0) {
-          strikes = 0
-          succeed()
-        }
+  function observe(outcome: CreateOutcome): CreateOutcome {
+    if (outcome === 'created') {
+      created = true
+      if (reason !== undefined || missed > 0 || doubted || strikes > 0) {
+        strikes = 0
+        succeed()
       }
-      return outcome
-    } catch (error) {
-      const { message, retryAfter } = error as Error & { retryAfter?: number }
-      // Any other error is that of one plant, and answered with a 500.
-      if (retryAfter !== undefined) strike(message)
-      throw error
     }
+    return outcome
+  }
+
+  function observeFailure(error: Error & { retryAfter?: number }): never {
+    // Any other error is that of one plant, which gets a 500.
+    if (error.retryAfter !== undefined) strike(error.message)
+    throw error
   }
 
   const looking = setInterval(look, interval).unref()
   void ask()
+  const create = (plant: StoredPlant) => store.create(plant).then(observe, observeFailure)
   return { create, known, reason: () => reason, close: () => clearInterval(looking) }
 }

@@ -123,12 +123,12 @@ export function groupCommit<Item, Outcome>(
   }
 
   return {
-    async submit(item) {
-      if (closed) throw new Error('the store is closed')
-      const size = sizeOf(item)
-      if (held > 0 && held + size > queueBytes) throw new Unavailable('too much waits for the store')
-      held += size
-      return await new Promise((resolve, reject) => {
+    submit(item) {
+      return new Promise((resolve, reject) => {
+        if (closed) throw new Error('the store is closed')
+        const size = sizeOf(item)
+        if (held > 0 && held + size > queueBytes) throw new Unavailable('too much waits for the store')
+        held += size
         queue.push({ item, size, resolve, reject })
         if (queue.length >= crowd && running < outstanding) void run(take())
         else arm()

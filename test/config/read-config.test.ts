@@ -5,7 +5,7 @@ import { variables } from '../../src/config/environment-variables.ts'
 import { readConfig } from '../../src/config/read-config.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
 
-t.test('without any variable: loopback, an embedded store, a token of this process', async (t) => {
+t.test('the defaults are a loopback address, an embedded store and a generated token', async (t) => {
   const { generatedToken, tokens, ...config } = readConfig({})
   t.same(config, {
     host: '127.0.0.1',
@@ -26,7 +26,7 @@ t.test('without any variable: loopback, an embedded store, a token of this proce
   t.not(readConfig({}).generatedToken, generatedToken)
 })
 
-t.test('every variable', async (t) => {
+t.test('every variable is read', async (t) => {
   const ACCESS_TOKENS = [newToken(), newToken()].join(', ')
   const environment = {
     HOST: '::',
@@ -101,7 +101,7 @@ t.test('every variable', async (t) => {
   t.equal(readConfig({ PORT: '', HOST: 'localhost' }).port, 3000, 'an empty variable is not set')
 })
 
-t.test('the page on configuration lists every variable with its default', async (t) => {
+t.test('docs/configuration.md lists every variable with its default', async (t) => {
   const rows = Array.from(
     readFileSync('docs/configuration.md', 'utf8').matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`)?/gm),
     ([, name, fallback]) => [name, fallback ?? ''],
@@ -112,7 +112,7 @@ t.test('the page on configuration lists every variable with its default', async 
   }
 })
 
-t.test('a wrong variable is named, with what was given and what is allowed', async (t) => {
+t.test('an invalid variable is reported with its value and the allowed values', async (t) => {
   const cases: [string, string, RegExp][] = [
     ['HOST', 'example', /^HOST is "example", allowed: an IP address or localhost$/],
     ['PORT', '65536', /^PORT is "65536", allowed: an integer from 0 to 65535$/],
@@ -187,7 +187,7 @@ t.test('a wrong variable is named, with what was given and what is allowed', asy
     t.throws(() => readConfig({ [name]: value }), { message }, `${name}=${value}`)
 })
 
-t.test('one port serves both only at two addresses', async (t) => {
+t.test('service and admin server may share a port only on different addresses', async (t) => {
   const ports = { PORT: '80', MANAGEMENT_PORT: '80', ACCESS_TOKENS: newToken() }
   for (const hosts of [{ HOST: 'localhost' }, { HOST: '0.0.0.0' }, { HOST: '192.0.2.1', MANAGEMENT_HOST: '::' }]) {
     t.throws(() => readConfig({ ...ports, ...hosts }), /^MANAGEMENT_PORT is "80", the same as PORT/)
@@ -196,7 +196,7 @@ t.test('one port serves both only at two addresses', async (t) => {
   t.equal(readConfig({ PORT: '0', MANAGEMENT_PORT: '0' }).management.port, 0)
 })
 
-t.test('a token that is too weak is refused without being shown', async (t) => {
+t.test('a weak token is rejected without being shown', async (t) => {
   const weak = 'hunter2'
   for (const ACCESS_TOKENS of [weak, `${newToken()},${weak}`, `${newToken()},`]) {
     try {
@@ -213,7 +213,7 @@ t.test('a token that is too weak is refused without being shown', async (t) => {
   }
 })
 
-t.test('an address that others can reach needs tokens', async (t) => {
+t.test('a non-loopback address requires tokens', async (t) => {
   for (const HOST of ['0.0.0.0', '::', '192.0.2.1']) {
     t.throws(
       () => readConfig({ HOST }),

@@ -58,7 +58,7 @@ t.test('a store may be an instance of a class', async (t) => {
   t.match(await failure, { message: /^failed$/ })
 })
 
-t.test('a module without a valid store is refused with the reason', async (t) => {
+t.test('a module without a valid store is rejected with the reason', async (t) => {
   const directory = t.testdir({
     'nothing.mjs': '',
     'half.mjs': `import { anyStore } from '${anyStore}'

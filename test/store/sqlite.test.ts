@@ -30,7 +30,7 @@ for (const [name, run] of Object.entries(queries)) {
   })
 }
 
-t.test('queries are answered by the thread, and one that fails is no end of the store', async (t) => {
+t.test('queries run in the thread, and a failed one does not fail the store', async (t) => {
   const store = await openSqlite(join(t.testdir({}), 'plants.db'))
   await t.rejects(store.get(2n ** 64n), { name: 'Error', message: /too big/ })
   const plants = [
@@ -87,7 +87,7 @@ t.test('a file of schema version 1 is migrated with its plants', async (t) => {
   last.close()
 })
 
-t.test('the database of another program is refused and not changed', async (t) => {
+t.test('the database of another program is rejected and unchanged', async (t) => {
   const directory = t.testdir({})
   for (const version of [0, 1, 2]) {
     const path = join(directory, `${version}.db`)
@@ -100,7 +100,7 @@ t.test('the database of another program is refused and not changed', async (t) =
   }
 })
 
-t.test('the write-ahead log that a killed process of another program left is not touched', async (t) => {
+t.test("the write-ahead log of another program's killed process is unchanged", async (t) => {
   const path = join(t.testdir({}), 'foreign.db')
   const code = `
     const database = new (require('better-sqlite3'))(${JSON.stringify(path)})
@@ -118,7 +118,7 @@ t.test('the write-ahead log that a killed process of another program left is not
   )
 })
 
-t.test('a symbolic link does not bypass the lock, and a file with several hard links is refused', async (t) => {
+t.test('a symbolic link does not bypass the lock, and hard links are rejected', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   const store = await openStore(`sqlite:${path}`)
@@ -131,7 +131,7 @@ t.test('a symbolic link does not bypass the lock, and a file with several hard l
   await (await openStore(`sqlite:${directory}/symbolic.db`)).close()
 })
 
-t.test('a file that is open is refused to a second store', async (t) => {
+t.test('a second store cannot open the same file', async (t) => {
   const url = `sqlite:${join(t.testdir({}), 'plants.db')}`
   const store = await openStore(url)
   await t.rejects(openStore(url), { message: /^it is in use by another process$/ })

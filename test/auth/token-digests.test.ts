@@ -1,0 +1,37 @@
+import { hash } from 'node:crypto'
+import t from 'tap'
+import { digestLookup } from '../../src/auth/token-digests.ts'
+
+const digest = (token: string) => hash('sha256', token)
+
+t.test('a token is found by its digest, the first time and each later time', (t) => {
+  const asked: string[] = []
+  const find = digestLookup((digest) => {
+    asked.push(digest)
+    return 'client'
+  })
+  t.equal(find('one'), 'client')
+  t.equal(find('one'), 'client')
+  t.same(asked, [digest('one'), digest('one')])
+  t.end()
+})
+
+t.test('a token that is removed from the list is no longer found', (t) => {
+  const clients = new Map([[digest('one'), 'client']])
+  const find = digestLookup((digest) => clients.get(digest))
+  t.equal(find('one'), 'client')
+  clients.clear()
+  t.equal(find('one'), undefined)
+  clients.set(digest('one'), 'other')
+  t.equal(find('one'), 'other')
+  t.end()
+})
+
+t.test('more tokens than are remembered, and long ones, are still found', (t) => {
+  const find = digestLookup((digest) => digest)
+  const tokens = Array.from({ length: 1_001 }, (_, index) => `token ${index}`)
+  for (const token of [...tokens, ...tokens, 'x'.repeat(2_000)]) {
+    if (find(token) !== digest(token)) t.fail(token)
+  }
+  t.end()
+})

@@ -158,6 +158,6 @@ t.test('a taken port is told, and that plants in memory will be gone', async (t)
   t.equal(stdout, 'dev: STORE_URL=memory: forgets its plants at each change\n')
   t.same(
     [code, stderr],
-    [1, `dev: PORT is ${PORT}: another process listens on 127.0.0.1:${PORT}, allowed: a free port\n`],
+    [1, `dev: PORT is ${PORT}: another process listens on 127.0.0.1:${PORT}; use a free port\n`],
   )
 })

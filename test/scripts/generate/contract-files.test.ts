@@ -45,7 +45,7 @@ t.test('boolean schemas in an allOf, behind a $ref and as a property are typed a
 })
 
 t.test('a $ref that leads to no schema is refused with its place', async (t) => {
-  const problem = 'is not the place of a schema; put the schema into #/components/schemas'
+  const problem = 'does not point to a schema; move the schema to #/components/schemas'
   for (const $ref of ['#/components/schemas/None', '#/paths/~1a/post/responses', '#/components/examples/A/value']) {
     const components = { examples: { A: { value: { type: 'string' } } } }
     await t.rejects(filesOf(documentOf({ $ref }, { components }), 'a.yaml'), {
@@ -112,7 +112,7 @@ t.test('a schema that the service could not compile is refused when generating',
   )
   t.match(
     message,
-    /^a cannot be served as it says:\n {2}schema A: [^\n]+\n {2}schema C: [^\n]+$/,
+    /^a cannot be served as written:\n {2}schema A: [^\n]+\n {2}schema C: [^\n]+$/,
     'where it stands, once',
   )
 })
@@ -138,11 +138,11 @@ t.test('the table of errors is refused where it is not one', async (t) => {
   })
   await t.rejects(filesOf(document, 'a.yaml'), {
     message: [
-      'a.yaml cannot be served as it says:',
+      'a.yaml cannot be served as written:',
       '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase',
       '#/x-error-numbers/low/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100',
-      '#/x-error-numbers/again/error: 40000 is there twice; give each error its own number',
-      '#/x-error-numbers/silent/meaning: must be a text for people',
+      '#/x-error-numbers/again/error: 40000 occurs twice; give each error its own number',
+      '#/x-error-numbers/silent/meaning: must be a string that describes the error',
       '#/paths/~1a/post/responses/400: 40002 is not in x-error-numbers; add it there',
     ].join('\n  '),
   })
@@ -170,7 +170,7 @@ t.test('a default of a parameter that its schema does not allow is refused with 
   const place = 'operation a: parameter'
   await t.rejects(filesOf(document, 'a.yaml'), {
     message: [
-      'a.yaml cannot be served as it says:',
+      'a.yaml cannot be served as written:',
       `${place} query-limit: its default must be >= 1; correct it`,
       `${place} header-limit: its default/1 must be string; correct it`,
     ].join('\n  '),

@@ -56,5 +56,5 @@ t.test('a member that one branch names is one of the others in another branch', 
 
 t.test('a number that may be an int64 or not is told with its place', async (t) => {
   const { problems } = repliesOf({ items: { oneOf: [{ properties: { id: int64 } }, { properties: { id: int32 } }] } })
-  t.same(problems, ['GET /a 200/*/id: a number is an int64 in one schema and not in another'])
+  t.same(problems, ['GET /a 200/*/id: a number is an int64 in one schema and not in another; use one format in both'])
 })

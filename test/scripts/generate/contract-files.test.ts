@@ -119,7 +119,7 @@ t.test('a schema that the service could not compile is refused when generating',
 
 t.test('an int64 where it would not be exact is refused', async (t) => {
   const int64 = { type: 'integer', format: 'int64' }
-  await t.rejects(filesOf(documentOf({ contains: int64 }), 'a.yaml'), { message: /schema\/contains: an int64 is not/ })
+  await t.rejects(filesOf(documentOf({ contains: int64 }), 'a.yaml'), { message: /schema\/contains: int64 values are not exact/ })
   const set = { uniqueItems: true, prefixItems: [int64, int64] }
   await t.rejects(filesOf(documentOf(set), 'a.yaml'), { message: /schema\/uniqueItems: cannot compare int64/ })
 })
@@ -139,7 +139,7 @@ t.test('the table of errors is refused where it is not one', async (t) => {
   await t.rejects(filesOf(document, 'a.yaml'), {
     message: [
       'a.yaml cannot be served as written:',
-      '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase',
+      '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase; rename it',
       '#/x-error-numbers/low/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100',
       '#/x-error-numbers/again/error: 40000 occurs twice; give each error its own number',
       '#/x-error-numbers/silent/meaning: must be a string that describes the error',

@@ -84,7 +84,7 @@ t.test('a schema of an event that leads back to itself is refused with its place
   const content = { 'text/event-stream': { itemSchema: schemas.A } }
   const paths = { '/boxes': { get: { responses: { 200: { description: 'Events.', content } } } } }
   await t.rejects(filesOf(document(paths, { schemas }), 'boxes'), {
-    message: /\/text~1event-stream\/itemSchema: an event may .*\n +#\/components\/schemas\/A\/.* leads back to itself/,
+    message: /\/text~1event-stream\/itemSchema: an event may .*\n +#\/components\/schemas\/A\/.* refers back to itself/,
   })
 })
 

@@ -4,9 +4,9 @@ import { commandLine } from './system/command-line.ts'
 const { options } = commandLine(
   `npm run lint [-- --fix]
 
-Checks the document by the rules of redocly.yaml and scripts/lint, the code by those of biome.json, and the types. With
---fix it first formats the code and mends what can be mended without a change of what it does. Runs all three whatever
-the others find; exits with 1 when one of them has findings.
+Checks the document with the rules of redocly.yaml and scripts/lint, the code with those of biome.json, and the types.
+With --fix it first formats the code and applies safe fixes. Always runs all three checks; exits with 1 if one of them
+has findings.
 `,
   { fix: false },
 )
@@ -14,7 +14,7 @@ the others find; exits with 1 when one of them has findings.
 const code = options.fix ? ['check', '--write', '--error-on-warnings'] : ['ci', '--error-on-warnings']
 const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 for (const [command, ...args] of [['redocly', 'lint'], ['biome', ...code, '.'], ['tsc']]) {
-  // npm puts the commands of its packages on the path.
+  // npm adds the commands of the installed packages to PATH.
   const { status } = spawnSync(command as string, args, { stdio: 'inherit', env: environment })
   if (status !== 0) process.exitCode = 1
 }

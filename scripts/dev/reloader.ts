@@ -32,11 +32,11 @@ const { config, front, management } = await open().catch((error: Error) => {
   console.error(`dev: ${error.message}`)
   process.exit(1)
 })
-console.log(`dev: builds the service for ${front.url}`)
+console.log(`dev: building the service for ${front.url}`)
 const builder = fork(new URL('./snapshot-process.ts', import.meta.url))
 builder.on('exit', () => {
   if (isEnding) return
-  console.error('dev: the process that builds has ended')
+  console.error('dev: the build process has ended; start npm run dev again')
   process.exit(1)
 })
 let updating = update()
@@ -83,7 +83,7 @@ function tell({ message }: Error): void {
   if (running !== undefined) console.error('dev: the last good service goes on')
   else {
     forward(undefined)
-    console.error('dev: no service runs until this is mended')
+    console.error('dev: no service is running; correct the error above')
   }
 }
 

@@ -82,7 +82,10 @@ t.test('npm run changes lets a document be released only when its version says w
       ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     )
-  t.match(await changes(), { code: 1, stderr: /^openapi\/released holds no released document; run with -- --release to store the first\n$/ })
+  t.match(await changes(), {
+    code: 1,
+    stderr: /^openapi\/released holds no released document; run with -- --release to store the first\n$/,
+  })
   t.match(await changes('--release'), { code: 0, stdout: /^wrote openapi\/released\/1.0.0.json$/m })
   t.match(await Promise.all([changes('--release'), changes('--released', 'nowhere')]), [
     { code: 1, stdout: /^no changes since 1.0.0$/m, stderr: '1.0.0 is already released; raise info.version\n' },

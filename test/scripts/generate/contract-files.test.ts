@@ -119,7 +119,9 @@ t.test('a schema that the service could not compile is refused when generating',
 
 t.test('an int64 where it would not be exact is refused', async (t) => {
   const int64 = { type: 'integer', format: 'int64' }
-  await t.rejects(filesOf(documentOf({ contains: int64 }), 'a.yaml'), { message: /schema\/contains: int64 values are not exact/ })
+  await t.rejects(filesOf(documentOf({ contains: int64 }), 'a.yaml'), {
+    message: /schema\/contains: int64 values are not exact/,
+  })
   const set = { uniqueItems: true, prefixItems: [int64, int64] }
   await t.rejects(filesOf(documentOf(set), 'a.yaml'), { message: /schema\/uniqueItems: cannot compare int64/ })
 })

@@ -12,7 +12,11 @@ t.test('what is not in the shape of OpenAPI is refused with its place', async (t
     [null, '#', 'must be an object, not null'],
     [{ info: valid.info }, '#/openapi', 'is missing; add a string'],
     [{ ...valid, info: { title: 1, version: '1' } }, '#/info', 'must be an object with a title and a version'],
-    [{ ...valid, security: [{ a: null }] }, '#/security', 'must be an array of objects with an array of scopes for each'],
+    [
+      { ...valid, security: [{ a: null }] },
+      '#/security',
+      'must be an array of objects with an array of scopes for each',
+    ],
     [{ ...valid, paths: [] }, '#/paths', 'must be an object, not []'],
     [operation({ parameters: null }), '#/paths/~1a/get/parameters', 'must be an array, not null'],
     [operation({ parameters: [1] }), '#/paths/~1a/get/parameters/0', 'must be an object, not 1'],

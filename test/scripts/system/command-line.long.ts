@@ -21,7 +21,7 @@ t.test('a wrong command line is refused with what is allowed', async (t) => {
   const refusals: [string[], string][] = [
     [['--round=3'], `Unknown option '--round', ${allowed}`],
     [['--constructor'], `Unknown option '--constructor', ${allowed}`],
-    [['fsync', 'toString'], `Unknown word 'toString', ${allowed}`],
+    [['fsync', 'toString'], `Unexpected argument 'toString', ${allowed}`],
     ...['0', '1.5', 'x', ''].map((value): [string[], string] => [
       [`--rounds=${value}`],
       `--rounds is "${value}", allowed: an integer from 1`,

@@ -24,8 +24,8 @@ export function readWriteProblems(document: Document): string[] {
       problems.push(
         ...unlikeAlternatives(document, ignoredNames, schema, keyword).map(
           (name) =>
-            `${join(pointer, keyword)}: ${name} is writeOnly in one alternative and not in another, so that a reply ` +
-            'could show what must not leave; describe it alike in each',
+            `${join(pointer, keyword)}: ${name} is writeOnly in one alternative and not in another, so a response ` +
+            'could expose it; describe it the same way in each',
         ),
       )
     }

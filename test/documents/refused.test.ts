@@ -62,7 +62,7 @@ t.test('what cannot be served as it says is refused, each place with what to do'
     '#/components/schemas/Pattern/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it',
     '#/components/schemas/Patterns/pattern: [ is not a regular expression of ECMA-262 with the flag u; correct it',
     '#/components/schemas/Nowhere/properties/id: is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them',
-    '#/components/schemas/Unlike/oneOf: key is writeOnly in one alternative and not in another, so that a response could expose it; describe it the same way in each',
+    '#/components/schemas/Unlike/oneOf: key is writeOnly in one alternative and not in another, so a response could expose it; describe it the same way in each',
   ])
 })
 

@@ -32,7 +32,7 @@ t.test('what cannot be read and written as it says is refused, with its place', 
 t.test('alternatives must agree about what is writeOnly', async (t) => {
   const shown = { properties: { secret: {} } }
   const problem = (place: string) =>
-    `${at}/${place}: secret is writeOnly in one alternative and not in another, so that a response could ` +
+    `${at}/${place}: secret is writeOnly in one alternative and not in another, so a response could ` +
     'expose it; describe it the same way in each'
   const unlike = {
     Secret: secret,
@@ -87,10 +87,10 @@ t.test('a nullable without a type is warned of in 3.0, with what to write instea
     C: { ...to('A'), nullable: true },
   }
   const ineffective = 'nullable has no effect without a type in the same schema; to allow null,'
-  const wrapping = 'use anyOf: of the schema, and of { type: object, nullable: true, enum: [null] }'
+  const wrapping = 'use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
   t.same(ineffectiveNullables(documentOf(schemas, '3.0.3')), [
     `${at}/B/properties/wrapped: ${ineffective} ${wrapping}`,
-    `${at}/B/properties/bare: ${ineffective} give the type, too`,
+    `${at}/B/properties/bare: ${ineffective} add the type`,
     `${at}/C: ${ineffective} ${wrapping}`,
   ])
   t.same(ineffectiveNullables(documentOf(schemas)), [], 'in 3.1 it is refused')

@@ -129,7 +129,7 @@ t.test('forms that are not read are refused, each place with what to do', async 
       {},
       'uniqueItems is not checked for files; state it in the description',
     ],
-    [{ ...binary, maxLength: 5 }, {}, 'maxLength of a file is not checked; say it in the description'],
+    [{ ...binary, maxLength: 5 }, {}, 'maxLength is not checked for a file; state it in the description'],
     [
       string,
       { contentType: 'text/html, application/json' },

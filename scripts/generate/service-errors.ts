@@ -39,11 +39,11 @@ export const serviceErrors: Record<string, ServiceError> = {
   missingToken: { error: 40100, meaning: 'The credentials are missing', ends: ofSchemes },
   invalidToken: { error: 40101, meaning: 'The credentials are not valid', ends: ofSchemes },
   insufficientScope: { error: 40300, meaning: 'The credentials lack a scope', ends: ofScopes },
-  noSuchPath: { error: 40400, meaning: 'There is nothing at this path' },
+  noSuchPath: { error: 40400, meaning: 'No operation has this path' },
   noSuchMethod: { error: 40500, meaning: 'The path does not have this method' },
   notAcceptable: {
     error: 40600,
-    meaning: 'No media type of the answer is accepted',
+    meaning: 'The client accepts no media type of the response',
     ends: ({ schema }) => negotiation(schema) !== undefined,
   },
   tooSlow: { error: 40800, meaning: 'The request took too long to arrive', ends: always, comes: 'before' },
@@ -54,5 +54,5 @@ export const serviceErrors: Record<string, ServiceError> = {
   tooManyRequests: { error: 42900, meaning: 'Too many requests', ends: always },
   headersTooLarge: { error: 43100, meaning: 'The header section is too large', ends: always, comes: 'before' },
   internal: { error: 50000, meaning: 'The service failed', ends: always, comes: 'both' },
-  unavailable: { error: 50300, meaning: 'The service cannot answer now', ends: always, comes: 'both' },
+  unavailable: { error: 50300, meaning: 'The service is temporarily unavailable', ends: always, comes: 'both' },
 }

@@ -39,7 +39,7 @@ export const serviceErrors: Record<string, ServiceError> = {
   missingToken: { error: 40100, meaning: 'The credentials are missing', ends: ofSchemes },
   invalidToken: { error: 40101, meaning: 'The credentials are not valid', ends: ofSchemes },
   insufficientScope: { error: 40300, meaning: 'The credentials lack a scope', ends: ofScopes },
-  noSuchPath: { error: 40400, meaning: 'No operation has this path' },
+  noSuchPath: { error: 40400, meaning: 'There is nothing at this path' },
   noSuchMethod: { error: 40500, meaning: 'The path does not have this method' },
   notAcceptable: {
     error: 40600,

@@ -89,14 +89,14 @@ t.test('npm run changes lets a document be released only when its version says w
   t.match(await changes('--release'), { code: 0, stdout: /^wrote openapi\/released\/1.0.0.json$/m })
   t.match(await Promise.all([changes('--release'), changes('--released', 'nowhere')]), [
     { code: 1, stdout: /^no changes since 1.0.0$/m, stderr: '1.0.0 is already released; raise info.version\n' },
-    { code: 1, stdout: '', stderr: /^nowhere holds no document/ },
+    { code: 1, stdout: '', stderr: /^nowhere holds no released document/ },
   ])
 
   edit('version: 1.0.0', 'version: 1.1.0')
   edit('any 64-bit signed integer', 'every 64-bit signed integer')
   edit('operationId: createPlant', 'operationId: addPlant')
   const { code, stderr, stdout } = await changes('--release')
-  t.same({ code, stderr }, { code: 1, stderr: 'info.version is 1.1.0, raise it to 2.0.0 or higher\n' })
+  t.same({ code, stderr }, { code: 1, stderr: 'info.version is 1.1.0; raise it to 2.0.0 or higher\n' })
   t.match(stdout.split('\n'), [
     /^openapi\/plant-store.yaml:\d+:\d+ breaking: modified #\/paths\/~1plants\/post\/operationId: .*'createPlant'/,
     /^openapi\/plant-store.yaml:\d+:\d+ text: modified #\/components\/schemas\/NewPlant\/.*\/id\/description$/,

@@ -34,7 +34,7 @@ export function commandLine<Given extends Options>(
 ): { options: Values<Given>; words: string[] } {
   const [, name] = /^npm run (\S+)/.exec(help) as unknown as [string, string]
   const unnamed = Object.keys(defaults).filter((option) => !help.includes(`--${option}`))
-  if (unnamed.length > 0) throw new Error(`the help does not name --${unnamed.join(', --')}; add it`)
+  if (unnamed.length > 0) throw new Error(`the help does not name --${unnamed.join(', --')}; add them`)
   try {
     const { isHelp, ...given } = parseCommandLine(process.argv.slice(2), defaults, names)
     if (!isHelp) return given

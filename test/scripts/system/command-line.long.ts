@@ -36,7 +36,7 @@ t.test('a wrong command line is refused with what is allowed', async (t) => {
   for (const [args, message] of refusals) t.throws(() => parse(...args), { name: 'UsageError', message })
   t.throws(() => parseCommandLine(['kill'], {}, []), { message: 'A word without an option, allowed: --help' })
   t.throws(() => commandLine('npm run a [-- --rounds 200]', defaults), {
-    message: /--workers, --load, --store, --out, --check$/,
+    message: /--workers, --load, --store, --out, --check; add them$/,
   })
 })
 

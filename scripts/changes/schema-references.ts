@@ -5,8 +5,11 @@ import { isNode, type Node } from '../generate/walk-document.ts'
 /** Returns the target pointer of a $ref in normalized form. */
 export const targetOf = ($ref: string): string => join('#', ...keysOf($ref))
 
+/** Returns whether a value is a schema with a $ref. */
 export const isReferring = (schema: unknown): schema is { $ref: string } =>
   isNode(schema) && typeof schema.$ref === 'string'
+
+/** Returns whether a schema is a $ref without siblings. */
 export const isReference = (schema: Node) => isReferring(schema) && Object.keys(schema).length === 1
 
 /** Returns whether a schema has neither subschemas nor a $ref. */

@@ -51,14 +51,14 @@ t.test('the warm-up calls the rehearsal of the store, and nothing of the service
     creates++
     return 'created' as const
   }
-  await rehearse(t, { rehearsal: async () => ({ create }) as PlantOperations }, 60_000)
+  await rehearse(t, { rehearsal: async () => ({ create }) as unknown as PlantOperations }, 60_000)
   t.ok(creates > 1_000, `${creates} creates`)
 })
 
 t.test('outside of the warm-up the app has the effects of the service', async (t) => {
   const told: unknown[] = []
   const { options, warmUp } = rehearsable({
-    store: { create: async () => 'conflict' },
+    store: { create: async () => 'conflict' } as unknown as PlantOperations,
     verifyToken: () => ({ name: 'a', scopes: requiredScopes(contract.routes.operations) }),
     observer: { begin: () => told.push('begin'), end: () => told.push('end') },
     shed: (reason) => told.push(reason),

@@ -3,19 +3,19 @@ import type { Document } from '../../scripts/generate/openapi-document.ts'
 import { loadContract } from '../../src/openapi/load-contract.ts'
 import { type Answer, type Assertions, listedAnswers, namedResponseOf, responseOf } from './listed-answer.ts'
 
-/** What the service loads of generated/. */
+/** The files of generated/, as the service loads them at start. */
 export const contract = await loadContract(new URL('../../generated/', import.meta.url))
 
 export const document: Document = JSON.parse(contract.documentText)
 
-/** The numbers of the contract's table of errors. */
+/** The error numbers of the contract. */
 export const tableOfErrors: number[] = Object.values(errorNumbers)
 
 const { operationAt, assertResponse, assertBody, ...listed } = listedAnswers(document)
 
 export const { methodsAt } = listed
 
-/** Fails the test unless an answer is one that the contract lists: status, media type, headers and body. */
+/** Fails the test unless the contract lists the response: status, media type, headers and body. */
 export function assertAnswer(t: Assertions, answer: Answer): void {
   const { method, path, status, headers } = answer
   const operation = operationAt(method, path)
@@ -34,7 +34,7 @@ export function assertAnswer(t: Assertions, answer: Answer): void {
       : assertResponse(t, response, answer)
   if (status < 400 || method === 'HEAD') return
   const { error } = value as { error: number }
-  t.ok(tableOfErrors.includes(error), `${error} is in the table of errors`)
+  t.ok(tableOfErrors.includes(error), `the contract lists error number ${error}`)
   t.equal(Math.trunc(error / 100), status)
   t.same(Object.keys(value as object), ['error', 'message'])
 }

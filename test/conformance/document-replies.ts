@@ -6,11 +6,11 @@ import { responseOf } from '../support/listed-answer.ts'
 
 export type Answer = { status: number; contentType: string | undefined; body: string }
 
-/** What a document in the form of OpenAPI 3.1 says of bodies, by plain Ajv. */
+/** Judges bodies against a document (OpenAPI 3.1), using plain Ajv. */
 export type PlainBodies = {
-  /** Returns whether a request may have a body: JSON that its schema has, or one of another media type. */
+  /** Returns whether a request body is valid: it matches its JSON schema, or is not JSON. */
   isRequest(endpoint: Endpoint, contentType: string, body: string | undefined): boolean
-  /** Returns in what an answer is not one of the operation, undefined where it is one. */
+  /** Returns how a response violates the document; undefined if it does not. */
   problemOf(endpoint: Endpoint, answer: Answer): string | undefined
 }
 
@@ -47,6 +47,6 @@ export function plainBodies(document: Document): PlainBodies {
   return { isRequest, problemOf }
 }
 
-/** Returns whether a range of media types, such as text/*, holds one. */
+/** Returns whether a media type range, such as text/*, includes a media type. */
 const isWithin = (range: string, mediaType = ''): boolean =>
   range === '*/*' || (range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1)))

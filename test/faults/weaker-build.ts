@@ -22,7 +22,6 @@ export async function copyWeaker(directory: string, changes: Record<string, stri
     }
     await writeFile(join(build, name), text)
   }
-  for (const from of missing)
-    throw new Error(`the build does not contain "${from}"; adapt the control to the code`)
+  for (const from of missing) throw new Error(`the build does not contain "${from}"; adapt the control to the code`)
   return build
 }

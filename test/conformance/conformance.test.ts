@@ -67,7 +67,10 @@ t.test('a parser that is too strict, too lax or wrong does not pass', (t) => {
       () => JSON.parse(''),
       { 'JSON accepted': 0, 'JSON rejected, not listed': 1, 'optional texts rejected, not listed': 1 },
     ],
-    [() => [1], { 'JSON parsed differently by JSON.parse': 1, 'invalid texts rejected': 0, 'invalid texts accepted': 1 }],
+    [
+      () => [1],
+      { 'JSON parsed differently by JSON.parse': 1, 'invalid texts rejected': 0, 'invalid texts accepted': 1 },
+    ],
   ]
   for (const [parse, wrong] of parsers) {
     const report = recording(t)
@@ -81,7 +84,11 @@ t.test('a parser that is too strict, too lax or wrong does not pass', (t) => {
     judgeTexts(report, texts, result, {})
     t.same(report.wrong, wrong)
   }
-  t.throws(() => judgeTexts(recording(t), texts, () => Object(undefined).a.b, {}), TypeError, 'a crash is not a rejection')
+  t.throws(
+    () => judgeTexts(recording(t), texts, () => Object(undefined).a.b, {}),
+    TypeError,
+    'a crash is not a rejection',
+  )
   t.end()
 })
 
@@ -100,7 +107,9 @@ const document: Document = {
 
 t.test('a document is generated without what is refused, compiled and called', async (t) => {
   const exceptions = {
-    'documents with rejected operations': [{ reason: 'TRACE is not served.', cases: ['boxes.json: 1 of 2 operations'] }],
+    'documents with rejected operations': [
+      { reason: 'TRACE is not served.', cases: ['boxes.json: 1 of 2 operations'] },
+    ],
   }
   const report = recording(t)
   await judgeDocuments(report, [['boxes.json', document]], t.testdir(), exceptions)

@@ -19,7 +19,7 @@ t.test('the proxies wait for handlers, and see a drain in time', async (t) => {
 })
 
 const has = async (tool: string) => (await runTool(tool, '-v'))?.code === 0
-const skip = async (tool: string) => ((await has(tool)) ? false : `NOT RUN: there is no ${tool}`)
+const skip = async (tool: string) => ((await has(tool)) ? false : `NOT RUN: ${tool} is not installed`)
 
 t.test('nginx accepts its file', { skip: await skip('nginx') }, async (t) => {
   const directory = t.testdir({})

@@ -45,7 +45,7 @@ t.test('a workflow may do nothing, and a job what it says, in a limited time', a
     t.ok(concurrency, name)
   }
   for (const { name, job } of jobs) {
-    t.ok(job.permissions, `${name} says what it may do`)
+    t.ok(job.permissions, `${name} declares its permissions`)
     if (job.uses === undefined) t.ok(Number(job['timeout-minutes']) > 0, `${name} has a time limit`)
   }
 })

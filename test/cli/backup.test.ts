@@ -28,11 +28,11 @@ t.test('a backup of a store in use is a consistent snapshot', async (t) => {
   await store.close()
 
   t.equal(code, 0)
-  t.equal(statSync(target).mode & 0o777, 0o600, 'no more users may read it')
+  t.equal(statSync(target).mode & 0o777, 0o600, 'the backup has the mode of the store')
   const ids = idsIn(target)
   t.equal(stdout, `${ids.length} plants are in ${target}\n`)
   t.ok(ids.length > 0 && ids.length <= created)
-  t.same(ids, [...ids.keys()], 'one moment: no plant without those before it')
+  t.same(ids, [...ids.keys()], 'the snapshot has every plant created before its last one')
   t.same(readdirSync(directory).sort(), ['copy.db', 'plants.db', 'plants.db-lock'])
   const restored = await openStore(`sqlite:${target}`)
   t.equal(await restored.create({ id: 0n, name: 'a' }), 'identical')
@@ -53,7 +53,7 @@ t.test('a backup that cannot be is refused, and leaves nothing', async (t) => {
     t.throws(() => backup(to, { STORE_URL: `sqlite:${from}` }), { message: whole(message) })
   }
   t.throws(() => backup(target, { STORE_URL: 'memory:' }), /^STORE_URL is no sqlite:PATH; use the tools of that store$/)
-  t.same(readdirSync(directory), ['plants.db', 'plants.db-lock'], 'nor a journal of the file')
+  t.same(readdirSync(directory), ['plants.db', 'plants.db-lock'], 'no write-ahead log is left')
 
   const empty = join(directory, 'empty.db')
   writeFileSync(empty, '')
@@ -63,14 +63,14 @@ t.test('a backup that cannot be is refused, and leaves nothing', async (t) => {
   t.same(readdirSync(directory), ['empty.db', 'plants.db', 'plants.db-lock'])
 })
 
-/** Starts a process that holds the lock of a backup into a file, and has written half of the copy. */
+/** Starts a process that holds the lock of a backup and has written half of the copy. */
 async function startHalfBackup(t: Test, target: string) {
   const script = join(dirname(target), 'half.mjs')
   writeFileSync(
     script,
     `import { writeFileSync } from 'node:fs'
     import { lockFile } from ${JSON.stringify(resolve('src/store/file-lock.ts'))}
-    // A lock ends with what releases it, so that is kept.
+    // Garbage collection of the release function would end the lock.
     globalThis.release = lockFile(${JSON.stringify(`${target}.unfinished-lock`)}, 0)
     writeFileSync(${JSON.stringify(`${target}.unfinished`)}, 'half')
     console.log('written')
@@ -90,7 +90,7 @@ t.test('what a killed backup left is removed by the next, and not what another o
   const other = await startHalfBackup(t, monday)
   t.throws(() => backup(monday, { STORE_URL }), /^another backup writes [^\n]+monday\.db; name another file$/)
   t.equal(backup(join(backups, 'tuesday.db'), { STORE_URL }), `1 plants are in ${backups}/tuesday.db\n`)
-  t.ok(existsSync(`${monday}.unfinished`), 'another backup writes it')
+  t.ok(existsSync(`${monday}.unfinished`), 'the file of the running backup is kept')
 
   await other.stop('SIGKILL')
   backup(join(backups, 'wednesday.db'), { STORE_URL })

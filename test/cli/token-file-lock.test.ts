@@ -7,9 +7,9 @@ import { nodeCommand, spawnProcess } from '../support/process.ts'
 import { hideSqlite } from '../support/sqlite.ts'
 import { whole } from '../support/whole.ts'
 
-const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT RUN: there is no program flock'
+const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT RUN: flock is not installed'
 
-/** Milliseconds that no test waits for. */
+/** A timeout (ms) that no test reaches. */
 const long = 60_000
 
 t.test('a lock of flock keeps others waiting until it is released', { skip }, async (t) => {

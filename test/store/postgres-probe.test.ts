@@ -28,7 +28,7 @@ t.test('the store is not ready while its user may not create, or its table is an
     await server.query(repair)
     await t.resolves(store.ready(), repair)
   }
-  t.same(await server.query('SELECT id FROM plants'), [{ id: '1' }], 'no probe leaves a plant')
+  t.same(await server.query('SELECT id FROM plants'), [{ id: '1' }], 'probes leave no row')
 })
 
 t.test('a constraint that refuses the plant of a probe does not make the store unready', async (t) => {

@@ -168,7 +168,7 @@ t.test('a corrupt file is a permanent failure of the store', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   const store = await openStore(`sqlite:${path}`)
   const count = 100
-  // More data than the page cache holds, checkpointed into the file itself.
+  // More data than the page cache holds; the checkpoint below moves it to the database file.
   const fill = (id: number) => store.create({ id: BigInt(id), name: 'x'.repeat(256 * 1024) })
   await Promise.all(Array.from({ length: count }, (_, id) => fill(id)))
   const other = new Database(path)

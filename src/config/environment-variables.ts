@@ -87,6 +87,7 @@ export const variables = {
   REQUESTS_PER_MINUTE: perMinute(limits.requests),
   AUTH_FAILURES_PER_MINUTE: perMinute(limits.authFailures),
 
+  WARM_UP: choice('on', 'off'),
   DRAIN_TIME: milliseconds(0)(5_000),
   DRAIN_DEADLINE: milliseconds(1)(30_000),
 

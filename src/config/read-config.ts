@@ -19,6 +19,8 @@ export type Config = {
   trustProxy: string[]
   /** Origins whose pages may call the service from a browser. */
   origins: string[]
+  /** Whether the service sends requests to itself before it is ready. */
+  warmUp: boolean
   /** Milliseconds: how long requests are still taken after SIGTERM, and when the process ends at the latest. */
   drain: { time: number; deadline: number }
   management: { host: string; port: number }
@@ -65,6 +67,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     },
     trustProxy: values.TRUST_PROXY,
     origins: values.CORS_ORIGINS,
+    warmUp: values.WARM_UP === 'on',
     drain: { time: values.DRAIN_TIME, deadline: values.DRAIN_DEADLINE },
     management: { host: addressOf(values.MANAGEMENT_HOST), port: values.MANAGEMENT_PORT },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT, requests: values.ACCESS_LOG === 'on' },

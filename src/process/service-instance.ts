@@ -2,8 +2,7 @@ import type { Server } from 'node:http'
 import type { ManagementOptions } from '../admin/pages.ts'
 import { acceptTokens, type TokenSources } from '../auth/token-verifier.ts'
 import type { Config } from '../config/read-config.ts'
-import type { RequestContext } from '../http/request-context.ts'
-import { createLog, requestLog } from '../observability/log.ts'
+import { createLog } from '../observability/log.ts'
 import type { Figures } from '../observability/metrics.ts'
 import type { Routes } from '../openapi/routes.ts'
 import { requiredScopes } from '../openapi/security.ts'
@@ -11,6 +10,7 @@ import { openStore, withoutPassword } from '../store/open.ts'
 import { listen } from './listen.ts'
 import { beforeEnd, grace } from './shutdown.ts'
 import { watchStore } from './store-health.ts'
+import { type Effects, observe, rehearsable } from './warm-up.ts'
 
 /** Milliseconds for which idle connections are still served after the listener closed, unless DRAIN_DEADLINE is near. */
 const linger = 1_000
@@ -38,7 +38,7 @@ export type OwnService = Service & {
  */
 export async function openService(config: Config, routes: Routes, failed: (error: Error) => void): Promise<OwnService> {
   // A store may open in a thread of its own, beside which the rest is loaded.
-  const [store, { createApp }, { createMetrics }, log] = await Promise.all([
+  const [store, { createApp }, { createMetrics }, { log, logRequest }] = await Promise.all([
     openStore(config.storeUrl).catch((error: Error) => {
       throw new Error(`STORE_URL is "${withoutPassword(config.storeUrl)}": ${error.message}`)
     }),
@@ -70,26 +70,26 @@ export async function openService(config: Config, routes: Routes, failed: (error
     if (reason === undefined) log.info('store takes creates again')
     else log.error({ reason }, 'store takes no creates, the service is not ready')
   })
-  const logRequest = config.log.requests ? requestLog(log) : () => {}
-  const app = await createApp({
-    routes,
+  const effects: Effects = {
     store: { ...store, create: health.create },
     verifyToken: tokens.verify,
-    log,
-    limits: config.limits,
-    observer: {
-      begin: metrics.begin,
-      end(context: RequestContext) {
-        metrics.end(context)
-        logRequest(context)
-      },
-    },
+    observer: observe(metrics, config.log.requests ? logRequest : () => {}),
     shed: metrics.shed,
     draining: () => unready !== undefined,
+  }
+  const { options, warmUp } = rehearsable(effects)
+  const app = await createApp({
+    routes,
+    ...options,
+    log,
+    limits: config.limits,
     linger: Math.min(linger, (config.drain.deadline - config.drain.time) / 4),
     trustProxy: config.trustProxy,
     origins: config.origins,
   })
+  if (config.warmUp) {
+    await warmUp(app, routes, store).catch((err: Error) => log.debug({ err }, 'warm-up failed'))
+  }
   app.server.on('drop', () => metrics.refused('connections'))
   void store.failure?.then(({ message }) => {
     // Who waits for an answer gets it, but a slow client does not keep the service from being started anew.

@@ -24,6 +24,8 @@ type Options<Item> = {
   queueBytes?: number
   /** Batches under way at once. */
   outstanding?: number
+  /** Whether no batch is told of. */
+  quiet?: boolean
 }
 
 export type GroupCommit<Item, Outcome> = {
@@ -47,7 +49,7 @@ type Waiting<Item, Outcome> = {
  */
 export function groupCommit<Item, Outcome>(
   commit: (batch: Item[]) => Promise<Outcome[]>,
-  { sizeOf, batchBytes = 2 ** 20, batchItems = Infinity, queueBytes = 2 ** 26, outstanding = 2 }: Options<Item>,
+  { sizeOf, batchBytes = 2 ** 20, batchItems = Infinity, queueBytes = 2 ** 26, outstanding = 2, quiet }: Options<Item>,
 ): GroupCommit<Item, Outcome> {
   const queue: Waiting<Item, Outcome>[] = []
   let held = 0
@@ -82,7 +84,7 @@ export function groupCommit<Item, Outcome>(
     const started = performance.now()
     await attempt(batch)
     running--
-    if (batches.hasSubscribers) {
+    if (batches.hasSubscribers && !quiet) {
       const duration = performance.now() - started
       batches.publish({ size: batch.length, duration, queued: queue.length } satisfies BatchMessage)
     }

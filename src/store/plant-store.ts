@@ -25,6 +25,11 @@ export type PlantStore = PlantOperations & {
    * called; from then on the others reject.
    */
   close(): Promise<void>
+  /**
+   * Resolves with operations that do the same work as the store's own but keep nothing. The service calls them before it is
+   * ready, so that V8 has compiled their code when requests arrive.
+   */
+  rehearsal?(): Promise<PlantOperations>
   /** Resolves with the reason when the store can never answer again, and the process must end. */
   failure?: Promise<Error>
 }

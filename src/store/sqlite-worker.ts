@@ -2,9 +2,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { StoredPlant } from './plant-store.ts'
 import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
+import { openRehearsal } from './sqlite-rehearsal.ts'
 
-/** A batch to commit, a query by its name, or a probe. */
-export type DatabaseQuestion = StoredPlant[] | { query: string; args: unknown[] } | 'probe'
+/** A batch to commit, or a query by its name. */
+type Work = StoredPlant[] | { query: string; args: unknown[] }
+/** Work on the file, the same on a database in memory, or a probe of the file. */
+export type DatabaseQuestion = Work | { rehearsed: Work } | 'probe'
 export type Request = DatabaseQuestion | 'close'
 /** Why nothing was done, and whether it may be otherwise soon. */
 type Refusal = { message: string; transient: boolean }
@@ -20,6 +23,7 @@ const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = open()
+let rehearsal: ReturnType<typeof openRehearsal> | undefined
 
 let checkedAt = Number.NEGATIVE_INFINITY
 
@@ -49,8 +53,13 @@ function open(): PlantDatabase {
 
 function answer(question: DatabaseQuestion): unknown {
   if (question === 'probe') return database.probe()
-  return Array.isArray(question) ? database.commit(question) : database.query(question.query, question.args)
+  if (!('rehearsed' in question)) return work(database, question)
+  rehearsal ??= openRehearsal()
+  return work(rehearsal, question.rehearsed)
 }
+
+const work = ({ commit, query }: Pick<PlantDatabase, 'commit' | 'query'>, asked: Work): unknown =>
+  Array.isArray(asked) ? commit(asked) : query(asked.query, asked.args)
 
 function attempt(run: () => unknown): Reply {
   try {

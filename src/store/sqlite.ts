@@ -36,6 +36,16 @@ export async function openSqlite(path: string, beside = false): Promise<PlantSto
     async ready() {
       await askOpen('probe')
     },
+    async rehearsal() {
+      return {
+        ...queriesOf((query, args) => askOpen({ rehearsed: { query, args } })),
+        create: groupCreates(
+          (rehearsed) => askOpen({ rehearsed }) as Promise<CreateOutcome[]>,
+          Number.POSITIVE_INFINITY,
+          true,
+        ).submit,
+      }
+    },
     async close() {
       closing ??= creates.close().then(() => worker.postMessage('close' satisfies Request))
       await closing

@@ -39,7 +39,7 @@ t.test('a backup of a store in use is a consistent snapshot', async (t) => {
   await restored.close()
 })
 
-t.test('a backup that cannot be is refused, and leaves nothing', async (t) => {
+t.test('a failed backup leaves nothing behind', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   const target = join(directory, 'backups', 'copy.db')
@@ -81,7 +81,7 @@ async function startHalfBackup(t: Test, target: string) {
   return half
 }
 
-t.test('what a killed backup left is removed by the next, and not what another one writes', async (t) => {
+t.test("the remains of a killed backup are removed, a concurrent backup's file is not", async (t) => {
   const directory = t.testdir({ backups: { 'notes.unfinished': '', 'other.unfinished-lock': 'x'.repeat(4_096) } })
   const backups = join(directory, 'backups')
   const STORE_URL = `sqlite:${join(directory, 'plants.db')}`
@@ -99,7 +99,7 @@ t.test('what a killed backup left is removed by the next, and not what another o
   t.same(idsIn(join(backups, 'wednesday.db')), [1])
 })
 
-t.test('a backup where SQLite is missing says so, and keeps what another backup writes', async (t) => {
+t.test("a backup without SQLite fails and keeps a concurrent backup's file", async (t) => {
   const directory = t.testdir({ 'other.unfinished-lock': '', 'other.unfinished': 'half' })
   const path = join(directory, 'plants.db')
   makeStore(path, 1n)
@@ -111,7 +111,7 @@ t.test('a backup where SQLite is missing says so, and keeps what another backup 
   t.same(readdirSync(directory), before)
 })
 
-t.test('a backup while no service runs leaves no journal, which would be of the user who makes it', async (t) => {
+t.test('a backup without a running service leaves no journal of another owner', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   makeStore(path, 1n)

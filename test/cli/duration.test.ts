@@ -4,7 +4,7 @@ import { usageError } from '../support/whole.ts'
 
 const now = Date.parse('2026-01-31T12:00:00Z')
 
-t.test('a duration', async (t) => {
+t.test('durations are parsed', async (t) => {
   const durations: [string, number][] = [
     ['0s', 0],
     ['10s', 10_000],
@@ -19,7 +19,7 @@ t.test('a duration', async (t) => {
   }
 })
 
-t.test('a time to come', async (t) => {
+t.test('a duration gives a future time', async (t) => {
   const times: [string, string][] = [
     ['90d', '2026-05-01T12:00:00Z'],
     ['2026-02-01', '2026-02-01T00:00:00Z'],

@@ -12,14 +12,14 @@ needSqlite(t)
 const [least, greatest] = [-(2n ** 63n), 2n ** 63n - 1n]
 const range = `an integer from ${least} to ${greatest}`
 
-t.test('help is given for the command and for each of its own', async (t) => {
+t.test('help is printed for the command and its subcommands', async (t) => {
   const printed = { code: 0, stdout: plantsHelp, stderr: '' }
   for (const words of [['--help'], ['-h'], ['list', '--help'], ['import', 'FILE', '-h']]) {
     t.same(await runPlants('memory:', words), printed)
   }
 })
 
-t.test('what is written wrong is refused before the store is opened', async (t) => {
+t.test('wrong arguments are rejected before the store is opened', async (t) => {
   const refusals: [string[], string][] = [
     [[], 'plants: there is no such command, allowed: list, get, count, export, import'],
     [['toString'], 'plants: there is no such command, allowed: list, get, count, export, import'],
@@ -35,7 +35,7 @@ t.test('what is written wrong is refused before the store is opened', async (t) 
   await t.rejects(runPlants('nothing', ['count']), /^STORE_URL is "nothing", allowed: memory:/)
 })
 
-t.test('a store that only its service can reach is refused', async (t) => {
+t.test('a store that only its service can open is rejected', async (t) => {
   for (const url of ['memory:', 'module:./my-store.js']) {
     const message = whole(
       `STORE_URL is "${url}": only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres://…`,
@@ -44,7 +44,7 @@ t.test('a store that only its service can reach is refused', async (t) => {
   }
 })
 
-t.test('a file that has no plants is refused', async (t) => {
+t.test('a file without plants is rejected', async (t) => {
   const directory = t.testdir({ 'text.db': 'x'.repeat(4_096), 'empty.db': '' })
   const refusals = {
     'none.db': 'it does not exist',
@@ -77,7 +77,7 @@ t.test('plants are listed from an id on, found by their id, and counted', async 
   t.same(await runPlants(url, ['count']), printed('5\n'))
 })
 
-t.test('a count ends at the greatest id', async (t) => {
+t.test('a count ends at the largest id', async (t) => {
   const count = async (from: bigint, limit: number) => {
     if (from > greatest) throw new Error('there is no such id')
     return { count: limit, last: greatest }
@@ -85,7 +85,7 @@ t.test('a count ends at the greatest id', async (t) => {
   t.equal(await countAll({ count }, new AbortController().signal), 100_000)
 })
 
-t.test('more plants than one query has are all listed and counted', async (t) => {
+t.test('plants over several pages are all listed and counted', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   const count = 100_001
   makeStore(path, ...Array.from({ length: count }, (_, id) => BigInt(id)))

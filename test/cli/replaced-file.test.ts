@@ -4,7 +4,7 @@ import t from 'tap'
 import { replaceFile } from '../../src/cli/replaced-file.ts'
 import { whole } from '../support/whole.ts'
 
-t.test('a file takes its name when it is finished, for its owner alone', async (t) => {
+t.test('a file gets its name when it is complete, readable by its owner only', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.jsonl')
   const file = await replaceFile(path)
@@ -56,7 +56,7 @@ t.test(
   },
 )
 
-t.test('a path that is no file, or below no directory, is refused', async (t) => {
+t.test('a path that is not a file, or has no directory, is rejected', async (t) => {
   const directory = t.testdir({ inner: {} })
   const inner = join(directory, 'inner')
   await t.rejects(replaceFile(inner), { message: whole(`${inner} is no file; name one`) })

@@ -21,7 +21,7 @@ function digestOf(t: Test, { result }: Change): string {
   return hash('sha256', token)
 }
 
-t.test('create makes the first token of a client', async (t) => {
+t.test('create adds the first token of a client', async (t) => {
   const plain = create({ name: 'new' }, now)([shop])
   const entry = { name: 'new', sha256: digestOf(t, plain), created: '2026-01-31T12:00:00Z' }
   t.strictSame(plain.entries, [shop, entry])
@@ -37,7 +37,7 @@ t.test('create makes the first token of a client', async (t) => {
   t.throws(() => create({ name: 'new', expires: 'x' }, now), /^--expires is "x", allowed: a time to come, [^\n]+$/)
 })
 
-t.test('rotate makes a new one beside those that end', async (t) => {
+t.test('rotate adds a token and lets the earlier ones expire', async (t) => {
   const change = rotate({ name: 'shop' }, now)([shop, expired, other])
   const entry = { name: 'shop', sha256: digestOf(t, change), created: '2026-01-31T12:00:00Z' }
   t.strictSame(change.entries, [other, { ...shop, expires: '2026-02-01T12:00:00Z' }, entry], 'expired ones are removed')
@@ -57,7 +57,7 @@ t.test('rotate makes a new one beside those that end', async (t) => {
   t.throws(() => rotate({ name: 'shop', expires: '1' }, now), /^--expires is "1", allowed: a time to come, [^\n]+$/)
 })
 
-t.test('a rotated token has the note and the life of the one before', async (t) => {
+t.test('a rotated token keeps note and lifetime', async (t) => {
   const first = { ...other, expires: '2026-02-01T00:00:00Z' }
   const once = rotate({ name: 'other' }, now)([first])
   t.hasStrict(once.entries[1], { expires: '2026-03-02T12:00:00Z', note: 'a note' })
@@ -68,7 +68,7 @@ t.test('a rotated token has the note and the life of the one before', async (t) 
   )
 })
 
-t.test('a token has the scopes that are given, a rotated one those of the one before', async (t) => {
+t.test('a token has the given scopes, and rotate keeps them', async (t) => {
   const made = create({ name: 'new', scope: 'plants:read plants:write' }, now)([])
   t.hasStrict(made.entries, [{ scope: 'plants:read plants:write' }])
   t.hasStrict(rotate({ name: 'new' }, now)(made.entries).entries[1], { scope: 'plants:read plants:write' })
@@ -79,7 +79,7 @@ t.test('a token has the scopes that are given, a rotated one those of the one be
   }
 })
 
-t.test('a name or note that the file may not have is refused, and not shown', async (t) => {
+t.test('an invalid name or note is rejected without being shown', async (t) => {
   for (const command of [create, rotate]) {
     const name = usageError('--name is wrong, allowed: 1 to 64 letters, digits and ._-')
     for (const wrong of ['', 'the shop', 'a\nb', newToken() + newToken()]) {
@@ -108,7 +108,7 @@ t.test('revoke removes the tokens of a client, or one', async (t) => {
   }
 })
 
-t.test('list shows all but the digests, whole', async (t) => {
+t.test('list shows everything but digests', async (t) => {
   t.equal(
     list([{ ...shop, scope: 'r w' }, expired, other], now),
     `NAME   DIGEST    CREATED               EXPIRES               STATE    SCOPE  NOTE

@@ -12,7 +12,7 @@ const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT R
 /** A timeout (ms) that no test reaches. */
 const long = 60_000
 
-t.test('a lock of flock keeps others waiting until it is released', { skip }, async (t) => {
+t.test('a lock of flock blocks others until it is released', { skip }, async (t) => {
   const path = join(t.testdir({}), 'lock')
   const release = await lockByProgram(path, long)
   await t.rejects(lockByProgram(path, 50), { message: whole('another command changes it') })
@@ -21,7 +21,7 @@ t.test('a lock of flock keeps others waiting until it is released', { skip }, as
   ;(await waiting)()
 })
 
-t.test('a tokens file is locked by flock where SQLite is missing', { skip }, async (t) => {
+t.test('without SQLite a token file is locked by flock', { skip }, async (t) => {
   hideSqlite(t)
   const path = join(t.testdir({}), 'lock')
   const release = await lockTokensFile(path, long)
@@ -47,7 +47,7 @@ t.test('a lock of flock ends with its process', { skip }, async (t) => {
   ;(await lockByProgram(path, long))()
 })
 
-t.test('a file that flock cannot open, and a machine without SQLite and flock', async (t) => {
+t.test('an unreadable lock file and a missing flock are reported', async (t) => {
   const directory = t.testdir({})
   mkdirSync(join(directory, 'empty'))
   if (skip === false)

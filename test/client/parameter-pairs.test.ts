@@ -50,7 +50,7 @@ t.test('JSON in a header has characters of ASCII alone', async (t) => {
   t.same(JSON.parse(pair[0]?.[1] ?? ''), { ä: '𝒳' })
 })
 
-t.test('a value that a style has no way to hold is refused', async (t) => {
+t.test('a value that its style cannot represent is rejected', async (t) => {
   const problems = (parameter: Partial<Parameters<typeof parameterPairs>[0]>, value: unknown): string[] => {
     const found: string[] = []
     parameterPairs({ name: 'a', in: 'query', ...parameter }, value, (problem) => found.push(problem))

@@ -126,7 +126,7 @@ t.test('a boundary has 1 to 70 characters of RFC 2046', async (t) => {
   t.throws(() => boundaryOf(new Map()), { message: /has no boundary of 1 to 70 characters/ })
 })
 
-t.test('a reader that leaves ends its source', async (t) => {
+t.test('a reader that stops ends its source', async (t) => {
   let isGiven = false
   function* chunks() {
     yield Buffer.from(part('a', '1') + head('c'))
@@ -142,7 +142,7 @@ t.test('a reader that leaves ends its source', async (t) => {
   t.equal(isGiven, false)
 })
 
-t.test('what follows the last boundary is read to its end', async (t) => {
+t.test('the epilogue is read to its end', async (t) => {
   const source = tapStream(Readable.from([part('a', '1') + end, 'x', 'y'].map((each) => Buffer.from(each))), {})
   for await (const { name } of readParts(source, 'b', 3)) t.equal(name, 'a')
   t.equal(source.readableEnded, true)

@@ -8,7 +8,7 @@ import { spawnService, startService } from '../support/service-process.ts'
 import { openSocket } from '../support/sockets.ts'
 import { startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
 
-t.test('connections beyond the limit of each worker are closed and counted', async (t) => {
+t.test('connections over the limit of each worker are closed and counted', async (t) => {
   const environment = { CONNECTIONS_LIMIT: '1', STORE_URL: storeWith(t, '', 'memory:', sourceCode) }
   const { port, page, create, stop, banner } = await startWorkers(t, environment, sourceCode)
   const request = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -25,7 +25,7 @@ t.test('connections beyond the limit of each worker are closed and counted', asy
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
 })
 
-t.test('a start that cannot be is refused with one line', async (t) => {
+t.test('invalid configuration stops the start of workers with one line', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   t.teardown(() => taken.close())
   await once(taken, 'listening')
@@ -46,7 +46,7 @@ t.test('a start that cannot be is refused with one line', async (t) => {
   }
 })
 
-t.test('without tokens one is made for all workers', async (t) => {
+t.test('without ACCESS_TOKENS all workers share a generated token', async (t) => {
   const service = await startService(t, { ACCESS_TOKENS: '', WORKERS: '2', STORE_URL: storeWith(t) })
   const [, made] = await service.find('stderr', /takes the token (\S+)\n/)
   const taken = () => new Set(Array.from(service.output.stdout.matchAll(/^taken by (\d+)$/gm), ([, pid]) => pid))

@@ -149,7 +149,7 @@ t.test(
   },
 )
 
-t.test('a taken port is told, and that plants in memory will be gone', async (t) => {
+t.test('a taken port and the loss of plants in memory are reported', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   t.teardown(() => taken.close())
   await new Promise((resolve) => taken.once('listening', resolve))

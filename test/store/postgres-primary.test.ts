@@ -16,7 +16,7 @@ t.test('the store reconnects to a restarted server', async (t) => {
   }
 })
 
-t.test('of several servers the store uses the primary, also after a failover', async (t) => {
+t.test('the store uses the primary of several servers, also after a failover', async (t) => {
   const primary = await startServer(t)
   const standby = await primary.standby({ synchronous: true })
   t.teardown(() => standby.close())
@@ -34,7 +34,7 @@ t.test('of several servers the store uses the primary, also after a failover', a
   ])
 })
 
-t.test('a promoted server that can lose acknowledged plants is refused', async (t) => {
+t.test('a promoted server that can lose acknowledged plants is rejected', async (t) => {
   const primary = await startServer(t)
   const standby = await primary.standby({ synchronous: true })
   t.teardown(() => standby.close())

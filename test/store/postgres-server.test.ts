@@ -7,7 +7,7 @@ import { unfit } from '../../src/store/postgres-server.ts'
 import { makeTable } from '../../src/store/postgres-table.ts'
 import { startServer } from './postgres-stores.ts'
 
-t.test('a server that can lose acknowledged plants is refused, unless accept_data_loss is set', async (t) => {
+t.test('a server that can lose acknowledged plants is rejected unless accept_data_loss is set', async (t) => {
   const server = await startServer(t, { settings: { fsync: 'off' } })
   const refusal =
     /^no server can be used: its fsync is off, so it can lose what it acknowledged; allowed with accept_data_loss=true$/
@@ -17,7 +17,7 @@ t.test('a server that can lose acknowledged plants is refused, unless accept_dat
   await store.close()
 })
 
-t.test('a user with asynchronous commits is refused', async (t) => {
+t.test('a user with asynchronous commits is rejected', async (t) => {
   const server = await startServer(t)
   await server.query("ALTER ROLE postgres SET synchronous_commit = 'off'")
   await t.rejects(openStore(server.url()), { message: /: its synchronous_commit is off, / })
@@ -25,7 +25,7 @@ t.test('a user with asynchronous commits is refused', async (t) => {
   await (await openStore(server.url())).close()
 })
 
-t.test('settings that make a server unfit are named', async (t) => {
+t.test('unsafe server settings are named', async (t) => {
   const fit = { transaction_read_only: 'off', server_encoding: 'UTF8', fsync: 'on', synchronous_commit: 'on' }
   const standby = { synchronous_standby_names: 'standby' }
   const cases: [object, RegExp | undefined][] = [
@@ -47,7 +47,7 @@ t.test('settings that make a server unfit are named', async (t) => {
   t.match(unfit({ ...fit, transaction_read_only: 'on' }, true), /^it takes no writes$/)
 })
 
-t.test('a database with an encoding other than UTF8 is refused', async (t) => {
+t.test('a database with an encoding other than UTF8 is rejected', async (t) => {
   const server = await startServer(t)
   await server.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
   await t.rejects(openStore(server.url('latin')), /its encoding is LATIN1, allowed: UTF8/)

@@ -39,7 +39,7 @@ t.test('a URL of several servers applies its parameters to each', async (t) => {
   })
 })
 
-t.test('an unknown or invalid parameter is refused with what is allowed', async (t) => {
+t.test('an unknown or invalid parameter is rejected with the allowed ones', async (t) => {
   const cases: [string, RegExp][] = [
     ['sslmod=require', /^it has no parameter sslmod, allowed: sslmode, sslrootcert, /],
     ['toString=1', /^it has no parameter toString, /],

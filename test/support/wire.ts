@@ -38,12 +38,12 @@ export type StartService = (t: Test, wanted?: Wanted) => Promise<WireService>
  * process, which is what ships. Tests with equal options share one child process.
  */
 export function overTheWire(t: Test, suite: (t: Test, start: StartService) => void): void {
-  t.test('in this process', async (t) => suite(t, startApp))
-  t.test('as the built bundle', async (t) => {
+  t.test('the service runs in this process', async (t) => suite(t, startApp))
+  t.test('the service runs as the built bundle', async (t) => {
     const { start, stop } = bundleProcesses(t, builtCode)
     suite(t, start)
     // The log is written some time after the response, so a test's own look at the log may miss lines.
-    t.test('the service has logged nothing, and ends at SIGTERM', stop)
+    t.test('the service has logged nothing and exits at SIGTERM', stop)
   })
 }
 

@@ -35,6 +35,7 @@ export function damage(path: string): Buffer {
   return bytes
 }
 
+/** Returns the ids in a file, in order. */
 export function idsIn(path: string): unknown[] {
   const database = new Database(path)
   try {

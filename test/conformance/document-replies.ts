@@ -16,6 +16,7 @@ export type PlainBodies = {
 
 const json = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i
 
+/** Compiles the schemas of a document with plain Ajv and returns the functions that judge bodies. */
 export function plainBodies(document: Document): PlainBodies {
   const ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false })
   addFormats.default(ajv)

@@ -8,6 +8,7 @@ import type { Generated } from './generated-documents.ts'
 /** A document, or part of one, that can be served. */
 export type Served = Required<Generated>
 
+/** Returns whether a document has operations that can be served. */
 export const isServed = (document: Generated): document is Served => document.files !== undefined
 
 /** Returns the compiler's diagnostics of the documents' printed handlers, compiled in one program. */

@@ -23,6 +23,7 @@ export type Tally = {
   percentile(percent: number): number
 }
 
+/** Returns a tally that has counted nothing. */
 export function newTally(): Tally {
   const counts: Record<string, number> = {}
   const latency = createHistogram()

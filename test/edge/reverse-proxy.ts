@@ -15,7 +15,7 @@ export type StartProxy = (instances: [Instance, Instance], directory: string) =>
 /**
  * Returns a function that starts nginx with deploy/nginx.conf.
  *
- * @param retries Whether nginx resends a POST to the other instance when a connection broke; nginx's default is false.
+ * @param retries Whether nginx sends a POST to the other instance after a connection broke; by default it does not.
  */
 export const nginx =
   (retries: boolean): StartProxy =>

@@ -5,7 +5,7 @@ import { startPair } from './instance-pair.ts'
 import { startBalancer } from './load-balancer.ts'
 
 const restarts = 20
-/** Milliseconds: five health checks of the balancer. */
+/** Milliseconds for the balancer to find a draining instance unready: five health checks. */
 const drainTime = 500
 
 /** A rolling restart fails no request. */

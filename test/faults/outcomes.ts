@@ -15,18 +15,23 @@ export type Outcome = {
 /** Ids that were sent, and ids that were answered with 200. Several loads can share one journal. */
 export type Journal = { sent: Set<bigint>; acknowledged: Set<bigint> }
 
+/** Returns an empty journal. */
 export const newJournal = (): Journal => ({ sent: new Set(), acknowledged: new Set() })
 
+/** Returns whether a create was acknowledged. */
 export const isTaken = ({ status }: Outcome): boolean => status === 200
 
+/** Returns whether the service was unavailable for a create. */
 export const isRefused = ({ status }: Outcome): boolean => status === 503
 
+/** Returns whether the connection failed before a response. */
 export const isDisconnected = ({ status }: Outcome): boolean => typeof status === 'string'
 
 /** Returns whether no fault excuses a response: its status is neither 200 nor 503, or it violates the contract. */
 export const isWrong = (outcome: Outcome): boolean =>
   outcome.flaw !== undefined || !(isTaken(outcome) || isRefused(outcome) || isDisconnected(outcome))
 
+/** Returns the number of outcomes that match. */
 export const count = (outcomes: Outcome[], isCounted: (outcome: Outcome) => boolean): number =>
   outcomes.filter(isCounted).length
 

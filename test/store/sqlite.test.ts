@@ -53,7 +53,7 @@ t.test('a rehearsal does the work of the store in its thread, and leaves the fil
   const batches: unknown[] = []
   const note = (message: unknown) => batches.push(message)
   subscribe('plant-store:batch', note)
-  // Its first answer lets the thread bring the journal into the file.
+  // After its first message the thread checkpoints the write-ahead log into the file.
   await store.ready()
   t.equal(await store.get(1n), undefined)
   const before = readFileSync(path)

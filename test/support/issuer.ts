@@ -52,8 +52,10 @@ const keyPair = (algorithm: string, bits: number) => {
   return curve === undefined ? generateKeyPairSync('ed25519') : generateKeyPairSync('ec', { namedCurve: curve })
 }
 
+/** Returns a value as JSON in base64url, as the parts of a JWT are. */
 export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
+/** Returns the time in seconds since the epoch. */
 export const seconds = (): number => Math.floor(Date.now() / 1000)
 
 type Parts = { claims?: Record<string, unknown>; header?: Record<string, unknown> }

@@ -43,6 +43,7 @@ export const responseOf = ({ responses }: Endpoint, status: number): Response | 
 export const namedResponseOf = (responses: Endpoint['responses'], status: number): Response | undefined =>
   responses[status] ?? responses[`${Math.trunc(status / 100)}XX`]
 
+/** Compiles the schemas of a document and returns the functions that check responses against it. */
 export function listedAnswers(document: Document): ListedAnswers {
   const validators = [{}, { coerceTypes: true }].map((options) => {
     const ajv = new Ajv2020({ strict: false, allErrors: true, ...options })

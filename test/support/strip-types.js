@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const cache = new URL('../../.tap/stripped/', import.meta.url)
 
-/** Module hook of Node that loads a TypeScript file as JavaScript, with its types replaced by blanks. */
+/** Loads a TypeScript file as JavaScript, with its types replaced by blanks (a module hook of Node). */
 export async function load(url, context, nextLoad) {
   if (!url.endsWith('.ts')) return nextLoad(url, context)
   return { format: 'module', source: await stripped(readFileSync(fileURLToPath(url), 'utf8')), shortCircuit: true }

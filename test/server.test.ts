@@ -103,8 +103,8 @@ t.test('invalid configuration stops the start with one line', async (t) => {
   await once(taken, 'listening')
   const PORT = String((taken.address() as AddressInfo).port)
   const cases: [Record<string, string>, RegExp][] = [
-    [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+, allowed: a free port\n$/],
-    [{ HOST: '192.0.2.1' }, /^plant-store: HOST is 192\.0\.2\.1: this machine has no such address, .*\n$/],
+    [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+; use a free port\n$/],
+    [{ HOST: '192.0.2.1' }, /^plant-store: HOST is 192\.0\.2\.1: this machine has no such address; .*\n$/],
     [{ HOST: 'fe80::1' }, /^plant-store: listen .*\n$/],
     [{ PORT: 'x' }, /^plant-store: PORT is "x", allowed: an integer from 0 to 65535\n$/],
     [{ STORE_URL: 'sqlite:/dev/null/plants.db' }, /^plant-store: STORE_URL is "sqlite:\/dev\/null\/plants.db": .*\n$/],
@@ -207,19 +207,19 @@ t.test('a broken token file is logged and counted, and its last good tokens stay
   const good = readFileSync(path, 'utf8')
   const { find, create, page, stop } = await startService(t, { ACCESS_TOKENS: '', TOKENS_FILE: path }, sourceCode)
   const figure = async () => /^plant_store_tokens_file_good (\d)$/m.exec((await page('/metrics')).body)?.[1]
-  await find('stdout', /^\{"level":"info".*"clients":1,"msg":"tokens file read"\}$/m)
+  await find('stdout', /^\{"level":"info".*"clients":1,"msg":"token file loaded"\}$/m)
   t.equal(await figure(), '1')
   t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
   writeFileSync(path, good.slice(1))
-  await find('stdout', /^\{"level":"error".*"msg":"tokens file cannot be used, the last good one is kept"\}$/m)
+  await find('stdout', /^\{"level":"error".*"msg":"token file cannot be used; the last valid one stays in use"\}$/m)
   t.equal(await figure(), '0')
   t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
   writeFileSync(path, good)
-  await find('stdout', /(tokens file read"\}\n[\s\S]*){2}/)
+  await find('stdout', /(token file loaded"\}\n[\s\S]*){2}/)
   t.equal(await figure(), '1')
   writeFileSync(`${path}.new`, good + ' '.repeat(2 ** 24), { mode: 0o600 })
   renameSync(`${path}.new`, path)
-  await find('stdout', /^\{"level":"warn".*"bytes":16777\d+,"msg":"tokens file is large, [^"]+"\}$/m)
+  await find('stdout', /^\{"level":"warn".*"bytes":16777\d+,"msg":"token file is large, [^"]+"\}$/m)
   t.hasStrict(await stop(), { code: 0, signal: null })
 
   const refused = await spawnService({ ACCESS_TOKENS: '', TOKENS_FILE: '/nowhere/tokens.json' }).untilEnded()

@@ -8,7 +8,7 @@ const readmeLines = 150
 
 /** Returns the Markdown pages of a project: those at its top, and those of the folders of its documentation. */
 export const markdownPages = (root: string): string[] =>
-  ['', 'docs', 'deploy', 'examples'].flatMap((folder) =>
+  ['', 'docs', join('docs', 'decisions'), 'deploy', 'examples'].flatMap((folder) =>
     filesOf(join(root, folder)).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
   )
 

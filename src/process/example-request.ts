@@ -1,7 +1,7 @@
 /** The body of a request that creates a plant. */
 const body = '{"id":1,"name":"Monstera deliciosa","tag":"indoor"}'
 
-/** Returns a command that creates a plant in the service of a URL. */
+/** Returns a curl command that creates a plant in the service at `url`. */
 export const exampleRequest = (url: string, token: string): string =>
   `curl -X POST ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${body}'`
 

@@ -2,8 +2,8 @@ import { groupCommit } from './group-commit.ts'
 import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 
 /**
- * Commits plants together, at most `batchItems` of them; the size of one is that of its text, and of what surrounds it on
- * its way. Where it is quiet, the metrics do not count its batches.
+ * Returns a group commit of plants with at most `batchItems` plants in a batch. The size of a plant is that of its text
+ * and an allowance for the objects around it. Metrics do not count the batches of a `quiet` one.
  */
 export const groupCreates = (
   commit: (batch: StoredPlant[]) => Promise<CreateOutcome[]>,

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import type { PlantStore } from './plant-store.ts'
 
-/** The functions that a module's store must have: all of a store. */
+/** The functions that the store of a module must have. */
 const functions = Object.keys({ create: true, ready: true, close: true } satisfies Record<
   Exclude<keyof PlantStore, 'failure' | 'rehearsal'>,
   true

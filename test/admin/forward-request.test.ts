@@ -147,7 +147,7 @@ t.test('an unread body is drained, so that the browser reads the response', asyn
   // The service has closed its connection by then.
   await new Promise((done) => setTimeout(done, 300))
   t.notOk(await new Promise((done) => client.socket.write(Buffer.alloc(length), done)), 'all is written')
-  t.match(await client.closed(), /^HTTP\/1\.1 502 .*the service gave no answer: /s)
+  t.match(await client.closed(), /^HTTP\/1\.1 502 .*the service did not respond: /s)
 })
 
 t.test('bodies are streamed in both directions', async (t) => {
@@ -211,7 +211,7 @@ t.test('a request over the time limit gets an error, or is cut off once its resp
     response.writeHead(status, { connection: 'close' })
     await pipeline(body as AsyncIterable<Buffer>, response).catch(({ name }) => ends.push(name))
   })
-  t.match(await ask(`${url}/try/none`, { headers: samePage }), { status: 504, body: 'no answer within 300 ms' })
+  t.match(await ask(`${url}/try/none`, { headers: samePage }), { status: 504, body: 'did not respond within 300 ms' })
   await t.rejects(ask(`${url}/try/half`, { headers: samePage }))
   t.equal(ends.length, 1)
 })

@@ -174,7 +174,7 @@ t.test('without keys a token gets 503, with them an invalid one gets 401', async
   issuer.goDown(true)
   const answer = await create({ id: 1, name: 'Monstera' }, { authorization })
   t.match(answer, { status: 503, headers: { 'retry-after': '10' }, body: { error: 50300 } })
-  t.match(log.join(''), 'the keys of the issuer cannot be had')
+  t.match(log.join(''), 'the keys of the issuer cannot be fetched')
   t.notMatch(log.join(''), authorization.slice(7), 'a token is not logged')
   issuer.goDown(false)
   clock.now += 10_000
@@ -224,7 +224,7 @@ t.test('the error message leaves out the query of a URL', async (t) => {
   const verify = clientNames(jwtVerifier({ issuer: issuer.url, audience, jwksUrl: `${issuer.jwksUrl}?code=secret` }))
   const error = await Promise.resolve(verify(key.token())).catch((error) => error)
   t.ok(error instanceof KeysUnavailable)
-  t.equal(error.cause.message, `${issuer.jwksUrl} answers 404`)
+  t.equal(error.cause.message, `${issuer.jwksUrl} responds with status 404`)
 })
 
 t.test('concurrent verifications are limited', async (t) => {
@@ -232,7 +232,7 @@ t.test('concurrent verifications are limited', async (t) => {
   const held = new Promise<ServerResponse>((resolve) => issuer.serve('/keys', (_, response) => resolve(response)))
   const token = key.token()
   const waiting = Array.from({ length: 1_000 }, () => verify(token))
-  await t.rejects(Promise.resolve(verify(token)), { message: 'too many tokens are verified', retryAfter: 1 })
+  await t.rejects(Promise.resolve(verify(token)), { message: 'too many tokens are being verified', retryAfter: 1 })
   t.equal(await verify('no-token'), undefined, 'what is no JWT does not wait')
   const response = await held
   response.end(JSON.stringify({ keys: [key.jwk] }))

@@ -45,14 +45,17 @@ t.test('a failed backup leaves nothing behind', async (t) => {
   const target = join(directory, 'backups', 'copy.db')
   makeStore(path, 1n)
   const refusals: [string, string, string][] = [
-    [path, path, `${path} exists; name a new file`],
-    [path, target, `${dirname(target)} does not exist; make that directory`],
+    [path, path, `${path} exists already; name a new file`],
+    [path, target, `${dirname(target)} does not exist; create that directory`],
     [join(directory, 'none.db'), join(directory, 'copy.db'), `${directory}/none.db does not exist`],
   ]
   for (const [from, to, message] of refusals) {
     t.throws(() => backup(to, { STORE_URL: `sqlite:${from}` }), { message: whole(message) })
   }
-  t.throws(() => backup(target, { STORE_URL: 'memory:' }), /^STORE_URL is no sqlite:PATH; use the tools of that store$/)
+  t.throws(
+    () => backup(target, { STORE_URL: 'memory:' }),
+    /^STORE_URL is not sqlite:PATH; use the tools of that database$/,
+  )
   t.same(readdirSync(directory), ['plants.db', 'plants.db-lock'], 'no write-ahead log is left')
 
   const empty = join(directory, 'empty.db')
@@ -88,7 +91,7 @@ t.test("the remains of a killed backup are removed, a concurrent backup's file i
   makeStore(join(directory, 'plants.db'), 1n)
   const monday = join(backups, 'monday.db')
   const other = await startHalfBackup(t, monday)
-  t.throws(() => backup(monday, { STORE_URL }), /^another backup writes [^\n]+monday\.db; name another file$/)
+  t.throws(() => backup(monday, { STORE_URL }), /^another backup is writing [^\n]+monday\.db; name another file$/)
   t.equal(backup(join(backups, 'tuesday.db'), { STORE_URL }), `1 plants are in ${backups}/tuesday.db\n`)
   t.ok(existsSync(`${monday}.unfinished`), 'the file of the running backup is kept')
 

@@ -33,7 +33,7 @@ t.test('--help and --version are printed', async (t) => {
     [['-h'], /^plant-store serve .*\n(.*\n)*plant-store --version\n$/],
     [
       ['serve', '--help'],
-      /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*docs\/configuration\.md has them all\.\n$/,
+      /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*docs\/configuration\.md lists all variables\.\n$/,
     ],
     [['token', '--help'], whole(tokenHelp)],
     [['restore', '--help'], whole(sqliteHelp)],
@@ -49,13 +49,12 @@ t.test('--help and --version are printed', async (t) => {
 })
 
 t.test('wrong arguments are reported in one line, with exit code 2', async (t) => {
-  const command =
-    'there is no such command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version'
+  const command = 'unknown command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version'
   const refusals: [string[], string][] = [
     [[], command],
     [['sevre'], command],
     [['serve', '--port', '80'], "Unknown option '--port', allowed: --help"],
-    [['serve', 'plants'], 'A word without an option, allowed: --help'],
+    [['serve', 'plants'], 'Unexpected argument, allowed: --help'],
   ]
   for (const [args, message] of refusals) {
     const { code, stdout, stderr } = await plantStore(t, args).untilEnded()

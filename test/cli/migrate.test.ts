@@ -37,11 +37,11 @@ t.test('the output names the remaining contraction', async (t) => {
 t.test('a store without tables and wrong arguments are rejected, and help is printed', async (t) => {
   await t.rejects(migrate('memory:', 'expand'), {
     message: whole(
-      'STORE_URL is "memory:": only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres://…',
+      'STORE_URL is "memory:": the commands cannot open this kind of store, allowed: sqlite:PATH or postgres://…',
     ),
   })
   for (const words of [[], ['back']]) {
-    await t.rejects(migrate('memory:', ...words), usageError('migrate what? allowed: expand, contract'))
+    await t.rejects(migrate('memory:', ...words), usageError('migrate: unknown command, allowed: expand, contract'))
   }
   t.equal(await migrate('memory:', '--help'), migrateHelp)
 })

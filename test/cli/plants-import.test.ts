@@ -117,7 +117,7 @@ t.test('an import works beside a service and reports its plants at SIGINT', asyn
 t.test('an empty or unreadable import is rejected', async (t) => {
   const directory = t.testdir({})
   const url = `sqlite:${join(directory, 'plants.db')}`
-  const message = 'FILE is missing, allowed: a file, or lines on the standard input'
+  const message = 'FILE is missing, allowed: a file, or lines on standard input'
   const stdin = Object.assign(new PassThrough(), { isTTY: true })
   await t.rejects(runPlants(url, ['import'], { stdin }), usageError(message))
   await t.rejects(runPlants(url, ['import', join(directory, 'none')]), { message: /^ENOENT: no such file[^\n]+none'$/ })

@@ -21,15 +21,15 @@ t.test('help is printed for the command and its subcommands', async (t) => {
 
 t.test('wrong arguments are rejected before the store is opened', async (t) => {
   const refusals: [string[], string][] = [
-    [[], 'plants: there is no such command, allowed: list, get, count, export, import'],
-    [['toString'], 'plants: there is no such command, allowed: list, get, count, export, import'],
+    [[], 'plants: unknown command, allowed: list, get, count, export, import'],
+    [['toString'], 'plants: unknown command, allowed: list, get, count, export, import'],
     [['get'], `ID is missing, allowed: ${range}`],
     [['get', '1.0'], `ID is wrong, allowed: ${range}`],
     [['get', `${greatest + 1n}`], `ID is wrong, allowed: ${range}`],
     [['list', '--from', `${least - 1n}`], `--from is wrong, allowed: ${range}`],
     [['list', '--limit', '0'], '--limit is wrong, allowed: an integer of at least 1'],
-    [['count', 'all'], 'A word without an option, allowed: --help'],
-    [['export', 'a', 'b'], 'More than one word without an option, allowed: FILE, --help'],
+    [['count', 'all'], 'Unexpected argument, allowed: --help'],
+    [['export', 'a', 'b'], 'More than one argument, allowed: FILE, --help'],
   ]
   for (const [words, message] of refusals) await t.rejects(runPlants('memory:', words), usageError(message))
   await t.rejects(runPlants('nothing', ['count']), /^STORE_URL is "nothing", allowed: memory:/)
@@ -38,7 +38,7 @@ t.test('wrong arguments are rejected before the store is opened', async (t) => {
 t.test('a store that only its service can open is rejected', async (t) => {
   for (const url of ['memory:', 'module:./my-store.js']) {
     const message = whole(
-      `STORE_URL is "${url}": only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres://…`,
+      `STORE_URL is "${url}": the commands cannot open this kind of store, allowed: sqlite:PATH or postgres://…`,
     )
     for (const words of [['count'], ['export'], ['import']]) await t.rejects(runPlants(url, words), { message })
   }
@@ -68,7 +68,7 @@ t.test('plants are listed from an id on, found by their id, and counted', async 
   t.same(await runPlants(url, ['list', '--limit', '5']), printed(all), 'no hint when there are no more plants')
   t.same(
     await runPlants(url, ['list', '--from', '-12', '--limit', '2']),
-    printed(`${lines[1]}${lines[2]}`, 'there are more, --from 13\n'),
+    printed(`${lines[1]}${lines[2]}`, 'more plants follow; continue with --from 13\n'),
   )
   t.same(await runPlants(url, ['list', '--from=13']), printed(`${lines[3]}${lines[4]}`))
   t.same(await runPlants(url, ['get', '-12']), printed(lines[1] as string))

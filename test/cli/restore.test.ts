@@ -44,7 +44,7 @@ t.test('a service serves the plants of the backup, and no later ones', async (t)
 
   const restored = await command(t, copy, STORE_URL)
   t.same([restored.code, restored.stderr], [0, ''])
-  const kept = `the file that was there is ${path}-replaced`
+  const kept = `the old file is now ${path}-replaced`
   t.equal(restored.stdout, `1 plants of ${copy} are in ${path}; ${kept}\n`)
   const again = await startService(t, { STORE_URL })
   t.equal((await again.create('{"id":1,"name":"b"}')).status, 409)
@@ -105,7 +105,7 @@ t.test('a damaged file is replaced, and the next restore completes a killed one'
   for (const suffix of ['-wal', '-journal']) t.equal(readFileSync(`${path}-replaced${suffix}`, 'utf8'), 'stale')
 
   makeStore(`${path}-restored`, 3n)
-  const exists = `${path}-replaced exists, which the last restore replaced; move it away, with its -wal, or remove it`
+  const exists = `${path}-replaced still exists, from the last restore; move it away with its -wal file, or remove both`
   t.throws(() => restore(copy, { STORE_URL }), { message: whole(exists) })
   t.same(servedIds(path), [3])
 })
@@ -138,7 +138,7 @@ t.test('an invalid backup is rejected and changes nothing', async (t) => {
   }
   t.same(readdirSync(dirname(path)), ['plants.db', 'plants.db-lock'])
   t.same(servedIds(path), [1])
-  t.throws(() => restore(path, { STORE_URL: 'memory:' }), /^STORE_URL is no sqlite:PATH/)
+  t.throws(() => restore(path, { STORE_URL: 'memory:' }), /^STORE_URL is not sqlite:PATH/)
 })
 
 t.test('a restore follows links, creates directories and accepts a backup with a journal', async (t) => {

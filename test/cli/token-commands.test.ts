@@ -32,16 +32,16 @@ t.test('create adds the first token of a client', async (t) => {
   t.strictSame(full.entries, [expired, { ...entry, name: 'shop', sha256: digestOf(t, full), expires, note: 'n' }])
   t.equal(full.words, 'the token of shop expires 2026-05-01T12:00:00Z')
 
-  t.throws(() => create({ name: 'shop' }, now)([shop]), /^shop has a token, which can be rotated or revoked$/)
+  t.throws(() => create({ name: 'shop' }, now)([shop]), /^shop already has an active token; rotate or revoke it$/)
   t.throws(() => create({}, now), noName)
-  t.throws(() => create({ name: 'new', expires: 'x' }, now), /^--expires is "x", allowed: a time to come, [^\n]+$/)
+  t.throws(() => create({ name: 'new', expires: 'x' }, now), /^--expires is "x", allowed: a future time, [^\n]+$/)
 })
 
 t.test('rotate adds a token and lets the earlier ones expire', async (t) => {
   const change = rotate({ name: 'shop' }, now)([shop, expired, other])
   const entry = { name: 'shop', sha256: digestOf(t, change), created: '2026-01-31T12:00:00Z' }
   t.strictSame(change.entries, [other, { ...shop, expires: '2026-02-01T12:00:00Z' }, entry], 'expired ones are removed')
-  t.equal(change.words, 'the new token of shop does not expire, those before it expire by 2026-02-01T12:00:00Z')
+  t.equal(change.words, 'the new token of shop does not expire; the previous ones expire by 2026-02-01T12:00:00Z')
 
   const sooner = { ...shop, expires: '2026-01-31T13:00:00Z' }
   t.strictSame(rotate({ name: 'shop' }, now)([sooner]).entries[0], sooner, 'rotation extends no lifetime')
@@ -51,10 +51,10 @@ t.test('rotate adds a token and lets the earlier ones expire', async (t) => {
   t.strictSame(quick.entries, [{ ...other, expires: '2026-01-31T12:00:00Z' }, after])
   t.match(list(quick.entries, now), /^other +0123456f .* expired +- +a note$/m)
 
-  t.throws(() => rotate({ name: 'shop' }, now)([expired, other]), /^shop has no token that could be rotated$/)
+  t.throws(() => rotate({ name: 'shop' }, now)([expired, other]), /^shop has no active token; create one$/)
   t.throws(() => rotate({}, now), noName)
   t.throws(() => rotate({ name: 'shop', overlap: '1' }, now), /^--overlap is "1", allowed: a duration [^\n]+$/)
-  t.throws(() => rotate({ name: 'shop', expires: '1' }, now), /^--expires is "1", allowed: a time to come, [^\n]+$/)
+  t.throws(() => rotate({ name: 'shop', expires: '1' }, now), /^--expires is "1", allowed: a future time, [^\n]+$/)
 })
 
 t.test('a rotated token keeps note and lifetime', async (t) => {
@@ -97,10 +97,10 @@ t.test('revoke removes the tokens of a client, or one', async (t) => {
   t.strictSame(revoke({ digest: shop.sha256 })(entries).entries, [expired, other])
   t.strictSame(revoke({ digest: '01234567', name: 'shop' })(entries).entries, [expired, other])
 
-  t.throws(() => revoke({ name: 'sho' })(entries), /^there is no such token$/)
-  t.throws(() => revoke({ name: 'other', digest: 'aaaaaaaa' })(entries), /^there is no such token$/)
+  t.throws(() => revoke({ name: 'sho' })(entries), /^no token matches$/)
+  t.throws(() => revoke({ name: 'other', digest: 'aaaaaaaa' })(entries), /^no token matches$/)
   const alike = { ...other, sha256: shop.sha256.replace(/f$/, 'e') }
-  t.throws(() => revoke({ digest: '01234567' })([shop, alike]), /^2 tokens have this digest$/)
+  t.throws(() => revoke({ digest: '01234567' })([shop, alike]), /^2 tokens match this digest; give more digits$/)
   t.throws(() => revoke({}), usageError('--name is missing, allowed: --name or --digest'))
   for (const digest of ['', '0123456', 'A'.repeat(8), 'a'.repeat(65), 'plants_x']) {
     const allowed = '8 to 64 hexadecimal digits, as list shows them'

@@ -37,7 +37,7 @@ t.test('a token is accepted from its creation until it is revoked', async (t) =>
   t.match(rotated, {
     code: 0,
     stdout: /^plants_[\w-]{49}\n$/,
-    stderr: /^\S+: the new token of shop does not expire, those before it expire by \S+\n$/,
+    stderr: /^\S+: the new token of shop does not expire; the previous ones expire by \S+\n$/,
   })
   const [first, second] = [made.stdout.trim(), rotated.stdout.trim()]
 
@@ -114,15 +114,15 @@ t.test('the token file comes from the option, the environment or tokens.json', a
 t.test('a failure is reported in one line with the file', async (t) => {
   const file = tokensFile(t)
   const refusals: [string[], string][] = [
-    [['rotate', '--name', 'a', '--file', file], `${file}: a has no token that could be rotated`],
-    [['revoke', '--name', 'a', '--file', file], `${file}: there is no such token`],
+    [['rotate', '--name', 'a', '--file', file], `${file}: a has no active token; create one`],
+    [['revoke', '--name', 'a', '--file', file], `${file}: no token matches`],
     [['list', '--file', `${file}.none`], `${file}.none: ENOENT: no such file or directory, open '${file}.none'`],
   ]
   for (const [args, message] of refusals) {
     await t.rejects(command(args, {}), { name: /^Error$/, message: whole(message) })
   }
   const { code, stdout, stderr } = await token(t, {}, 'revoke', '--name', 'a', '--file', file).untilEnded()
-  t.same([code, stdout, stderr], [1, '', `plant-store: ${file}: there is no such token\n`])
+  t.same([code, stdout, stderr], [1, '', `plant-store: ${file}: no token matches\n`])
 })
 
 t.test('wrong arguments are reported before a file is touched', async (t) => {
@@ -130,13 +130,13 @@ t.test('wrong arguments are reported before a file is touched', async (t) => {
   const TOKENS_FILE = join(directory, 'tokens.json')
   const create = 'allowed: --name, --scope, --expires, --note, --file, --help'
   const refusals: [string[], string][] = [
-    [[], 'token: there is no such command, allowed: create, list, rotate, revoke'],
-    [['toString'], 'token: there is no such command, allowed: create, list, rotate, revoke'],
+    [[], 'token: unknown command, allowed: create, list, rotate, revoke'],
+    [['toString'], 'token: unknown command, allowed: create, list, rotate, revoke'],
     [['create', '--nmae', 'a'], `Unknown option '--nmae', ${create}`],
     [['create', '--overlap', '1h', '--name', 'a'], `Unknown option '--overlap', ${create}`],
     [['create', '--name'], `Option '--name <value>' argument missing, ${create}`],
     [['create', '--name', '--note'], `Option '--name' argument is ambiguous, ${create}`],
-    [['create', 'plants_secret'], `A word without an option, ${create}`],
+    [['create', 'plants_secret'], `Unexpected argument, ${create}`],
     [['create'], '--name is missing, allowed: 1 to 64 letters, digits and ._-'],
     [['list', '--name', 'a'], "Unknown option '--name', allowed: --file, --help"],
     [['revoke'], '--name is missing, allowed: --name or --digest'],

@@ -183,7 +183,7 @@ t.test('each form part has the media type of its encoding and keeps its line bre
 t.test('a field that its style cannot represent is rejected before anything is sent', async (t) => {
   const wrong = { soil: { 'a[b]': 1n } } as Plant
   const call = client.POST('/plants', { contentType: 'application/x-www-form-urlencoded', body: wrong })
-  await t.rejects(call, new TypeError('body/soil: the name of a property cannot hold a bracket'))
+  await t.rejects(call, new TypeError('body/soil: the name of a property cannot contain a bracket'))
 })
 
 t.test('a body of another media type does not compile', async (t) => {

@@ -126,7 +126,7 @@ t.test('an invalid variable is reported with its value and the allowed values', 
     [
       'WORKERS',
       '2',
-      /^WORKERS is "2", allowed: 1 beside STORE_URL=sqlite:data\/plants\.db, a store that one process has alone$/,
+      /^WORKERS is "2", allowed: 1 with STORE_URL=sqlite:data\/plants\.db, a store that only one process can open$/,
     ],
     [
       'STORE_URL',
@@ -181,10 +181,10 @@ t.test('an invalid variable is reported with its value and the allowed values', 
     [
       'JWT_ISSUER',
       'https://issuer.example',
-      /^JWT_AUDIENCE is not set, beside JWT_ISSUER it must be: what the tokens are for$/,
+      /^JWT_AUDIENCE is not set but required with JWT_ISSUER; set it to the audience of the tokens$/,
     ],
-    ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants", allowed only beside JWT_ISSUER$/],
-    ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example", allowed only beside JWT_ISSUER$/],
+    ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants", allowed only with JWT_ISSUER$/],
+    ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example", allowed only with JWT_ISSUER$/],
   ]
   for (const [name, value, message] of cases)
     t.throws(() => readConfig({ [name]: value }), { message }, `${name}=${value}`)

@@ -18,7 +18,11 @@ const user = Number(/^(\d+):\1$/.exec(of(image, 'USER')[0] ?? '')?.[1])
 t.test('the image has the documented content', async (t) => {
   const tags = stages.map(({ base }) => /^node:(\d+\.\d+\.\d+)-(\w+)(-slim)?$/.exec(base)?.slice(1))
   const [[compiler = '', debian] = [], [runtime = '', ...rest] = []] = tags
-  t.same([compiler.split('.')[0], debian], [runtime.split('.')[0], rest[0]], 'both stages have one Node and Debian')
+  t.same(
+    [compiler.split('.')[0], debian],
+    [runtime.split('.')[0], rest[0]],
+    'both stages have the same Node and Debian',
+  )
   // Compiled with newer headers, better-sqlite3 aborts on garbage collection of a database (nodejs/node issue 65446).
   t.ok(compiler.localeCompare('24.19.0', 'en', { numeric: true }) < 0, compiler)
   t.equal(rest[1], '-slim')

@@ -142,7 +142,7 @@ t.test('a handler that starts after the disconnect gets a failed stream', async 
   await until(() => outcomes.length === 2, 'the outcomes')
   t.match(outcomes, [
     { name: 'AbortError', message: 'the connection is closed' },
-    { name: 'ContractError', message: 'the body is not whole' },
+    { name: 'ContractError', message: 'the body is incomplete' },
   ])
   await app.close()
 })

@@ -120,7 +120,7 @@ t.test('a disconnect within a file ends the file and the parts', async (t) => {
   await until(() => message.listenerCount('data') === 1, 'a handler that reads')
   socket.destroy()
   await until(() => outcomes.length === 3, 'the outcomes')
-  t.same(outcomes, ['the body is not whole', 'the body is not whole', true])
+  t.same(outcomes, ['the body is incomplete', 'the body is incomplete', true])
   for (const event of ['data', 'end']) t.equal(message.listenerCount(event), 0, event)
 })
 

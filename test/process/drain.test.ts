@@ -67,7 +67,7 @@ forSourceAndBundle(t, (t, code) => {
     const answer = create().catch(() => 'cut off')
     await find('stdout', /^taken$/m)
     const sent = performance.now()
-    const late = 'plant-store: what was in flight has not ended within DRAIN_DEADLINE, 300 ms\n'
+    const late = 'plant-store: requests in flight did not finish within DRAIN_DEADLINE, 300 ms\n'
     t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
     t.ok(performance.now() - sent >= 300)
     t.equal(await answer, 'cut off')

@@ -16,7 +16,7 @@ t.test('a worker that cannot start counts as exited', async (t) => {
   const worker = forkWorker(readConfig({}), document)
   const { inPeace, reason } = await worker.ended
   t.notOk(inPeace)
-  t.match(reason.message, /^no worker can be started: [^\n]*ENOENT[^\n]*$/)
+  t.match(reason.message, /^cannot start a worker: [^\n]*ENOENT[^\n]*$/)
   await t.rejects(worker.serving, reason)
   await t.rejects(worker.ask('ready'), reason)
 })

@@ -73,7 +73,7 @@ forSourceAndBundle(t, (t, code) => {
     const { create, find, stop, banner } = await startWorkers(t, environment, { command })
     const answers = [1, 2].map((id) => create(id).catch(() => 'cut off'))
     await find('stdout', /(^taken by \d+\n){2}/m)
-    const late = 'plant-store: what was in flight has not ended within DRAIN_DEADLINE, 500 ms\n'
+    const late = 'plant-store: requests in flight did not finish within DRAIN_DEADLINE, 500 ms\n'
     t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
     t.same(await Promise.all(answers), ['cut off', 'cut off'])
   })

@@ -53,7 +53,7 @@ t.test('a worker that exits during shutdown is not replaced', async (t) => {
   const [first] = await pids()
   process.kill(first, 'SIGKILL')
   await becomes(/^worker \d+ ended by SIGKILL\n$/)
-  const told = `plant-store: worker ${first} ended by SIGKILL; another worker takes its place\n`
+  const told = `plant-store: worker ${first} ended by SIGKILL; starting a replacement\n`
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
 })
 
@@ -71,6 +71,6 @@ t.test('a worker that exits during a handover is replaced, and its connections a
   await until(() => clients.every((client) => client.isClosed() || client.received() !== ''), 'no client waits')
   await becomes(/^starting\n$/)
   await becomes(/^ready\n$/)
-  const told = `plant-store: worker ${first} ended by SIGKILL; another worker takes its place\n`
+  const told = `plant-store: worker ${first} ended by SIGKILL; starting a replacement\n`
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
 })

@@ -33,8 +33,8 @@ t.test('invalid configuration stops the start of workers with one line', async (
   const STORE_URL = storeWith(t)
   const away = 'postgres://me:s3cret@127.0.0.1:1/plants'
   const cases: [Record<string, string>, RegExp][] = [
-    [{ STORE_URL: 'memory:' }, /^plant-store: WORKERS is "2", allowed: 1 beside STORE_URL=memory:, .*\n$/],
-    [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+, allowed: a free port\n$/],
+    [{ STORE_URL: 'memory:' }, /^plant-store: WORKERS is "2", allowed: 1 with STORE_URL=memory:, .*\n$/],
+    [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+; use a free port\n$/],
     [{ MANAGEMENT_PORT: PORT }, /^plant-store: MANAGEMENT_PORT is \d+: another process listens on .*\n$/],
     [{ STORE_URL: away }, /^plant-store: STORE_URL is "postgres:\/\/me:\*\*\*@127\.0\.0\.1:1\/plants": .*\n$/],
   ]
@@ -48,7 +48,7 @@ t.test('invalid configuration stops the start of workers with one line', async (
 
 t.test('without ACCESS_TOKENS all workers share a generated token', async (t) => {
   const service = await startService(t, { ACCESS_TOKENS: '', WORKERS: '2', STORE_URL: storeWith(t) })
-  const [, made] = await service.find('stderr', /takes the token (\S+)\n/)
+  const [, made] = await service.find('stderr', /accepts the token (\S+)\n/)
   const taken = () => new Set(Array.from(service.output.stdout.matchAll(/^taken by (\d+)$/gm), ([, pid]) => pid))
   let id = 0
   const create = async () => {

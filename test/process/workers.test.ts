@@ -54,7 +54,7 @@ t.test('a killed worker is replaced while the other serves', async (t) => {
   await becomes(/^starting\n$/)
   await becomes(/^ready\n$/)
   t.equal(figure(await page('/metrics'), answered), before + 4, 'counters do not decrease')
-  const told = `plant-store: worker ${first} ended by SIGKILL; another worker takes its place\n`
+  const told = `plant-store: worker ${first} ended by SIGKILL; starting a replacement\n`
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
 })
 
@@ -73,6 +73,6 @@ t.test("a probe shows a worker's error, and a worker whose store failed is repla
   process.kill(first, 'SIGUSR2')
   await becomes(/^the store has failed: gone\n$/)
   await becomes(/^ready\n$/)
-  const told = 'plant-store: the store has failed: gone; another worker takes its place\n'
+  const told = 'plant-store: the store has failed: gone; starting a replacement\n'
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
 })

@@ -171,7 +171,7 @@ t.test('objects are sent in their style, JSON as typed', inBrowser, async (t) =>
   )
   t.equal(got[0]?.headers['x-where'], where)
   t.match(await page.send({ pipes: 'R|1=2' }, 'GET /v1/search'), {
-    status: 'Not sent: pipes: no part of it can hold "|"',
+    status: 'Not sent: pipes: its parts cannot contain "|"',
   })
 })
 

@@ -94,7 +94,7 @@ t.test('a table with other columns or without a primary key is reported', async 
     await query(url, `CREATE TABLE plants (${columns})`)
     const allowed = 'allowed: id bigint PRIMARY KEY, name text NOT NULL, tag text'
     await t.rejects(openPostgres(url, portable), {
-      message: whole(`its table plants is another: ${message}; ${allowed}`),
+      message: whole(`its table plants does not fit: ${message}; ${allowed}`),
     })
     await query(url, 'DROP TABLE plants')
   }

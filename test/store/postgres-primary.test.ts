@@ -43,7 +43,7 @@ t.test('a promoted server that can lose acknowledged plants is rejected', async 
   await standby.query('SELECT pg_reload_conf()')
   await primary.stop('kill')
   await standby.promote()
-  const reason = /its synchronous_commit is off, so it can lose what it acknowledged/
+  const reason = /its synchronous_commit is off, so it can lose acknowledged plants/
   for (let attempt = 0; attempt < 3; attempt++) await store.create({ id: 1n, name: 'a' }).catch(() => {})
   await t.rejects(store.create({ id: 1n, name: 'a' }), { ...unavailable, message: reason })
 })

@@ -10,7 +10,7 @@ import { startServer } from './postgres-stores.ts'
 t.test('a server that can lose acknowledged plants is rejected unless accept_data_loss is set', async (t) => {
   const server = await startServer(t, { settings: { fsync: 'off' } })
   const refusal =
-    /^no server can be used: its fsync is off, so it can lose what it acknowledged; allowed with accept_data_loss=true$/
+    /^no server can be used: its fsync is off, so it can lose acknowledged plants; allowed with accept_data_loss=true$/
   await t.rejects(openStore(server.url()), { message: refusal })
   const store = await openStore(`${server.url()}?accept_data_loss=true`)
   t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
@@ -36,7 +36,7 @@ t.test('unsafe server settings are named', async (t) => {
     [{ ...fit, ...standby, synchronous_commit: 'local' }, /^its synchronous_commit is local, so it can lose/],
     [{ ...fit, synchronous_commit: 'off' }, /^its synchronous_commit is off, so it can lose/],
     [{ ...fit, fsync: 'off' }, /^its fsync is off, so it can lose/],
-    [{ ...fit, transaction_read_only: 'on' }, /^it takes no writes$/],
+    [{ ...fit, transaction_read_only: 'on' }, /^it is read-only$/],
     [{ ...fit, server_encoding: 'LATIN1' }, /^its encoding is LATIN1, allowed: UTF8$/],
   ]
   for (const [settings, reason] of cases) {
@@ -44,7 +44,7 @@ t.test('unsafe server settings are named', async (t) => {
     else t.match(unfit(settings, false), reason)
   }
   t.equal(unfit({ ...fit, fsync: 'off', synchronous_commit: 'off' }, true), undefined)
-  t.match(unfit({ ...fit, transaction_read_only: 'on' }, true), /^it takes no writes$/)
+  t.match(unfit({ ...fit, transaction_read_only: 'on' }, true), /^it is read-only$/)
 })
 
 t.test('a database with an encoding other than UTF8 is rejected', async (t) => {

@@ -113,7 +113,7 @@ t.test('a table with other columns or without a primary key is reported without 
   for (const [columns, message] of tables) {
     await query(url, `CREATE TABLE plants (${columns})`)
     const allowed = 'allowed: id bigint PRIMARY KEY, name text NOT NULL, tag text'
-    await t.rejects(openStore(url), { message: whole(`its table plants is another: ${message}; ${allowed}`) })
+    await t.rejects(openStore(url), { message: whole(`its table plants does not fit: ${message}; ${allowed}`) })
     await query(url, 'DROP TABLE plants')
   }
 })

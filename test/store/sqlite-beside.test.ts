@@ -46,7 +46,7 @@ t.test('a file that no service created is rejected beside one', async (t) => {
   const path = join(directory, 'plants.db')
   const service = openDatabase(path)
   linkSync(path, join(directory, 'other.db'))
-  t.throws(() => openDatabase(path, true), { message: /^it has several names/ })
+  t.throws(() => openDatabase(path, true), { message: /^it has several hard links/ })
   service.close()
 
   const lock = new Database(join(directory, 'none.db-lock'))
@@ -88,7 +88,7 @@ t.test('a store can be opened beside its service, and read-only', async (t) => {
   await guest.close()
   await service.close()
   for (const open of [openReader, openBeside] as ((url: string) => Promise<unknown>)[]) {
-    const message = /^only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres:/
+    const message = /^the commands cannot open this kind of store, allowed: sqlite:PATH or postgres:/
     await t.rejects(open('memory:'), { message })
     await t.rejects(open('nothing'), { message })
   }

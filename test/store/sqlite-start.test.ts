@@ -133,7 +133,7 @@ t.test('a damaged file is reported with the remedy', async (t) => {
 
 t.test('a store without durable commits is rejected', async (t) => {
   const database = new Database(':memory:')
-  t.throws(() => makeDurable(database), /^it cannot be durable here: journal mode memory$/)
+  t.throws(() => makeDurable(database), /^its commits are not durable: journal mode memory; use another file system$/)
   database.close()
 })
 

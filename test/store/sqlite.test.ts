@@ -152,7 +152,7 @@ t.test('a symbolic link does not bypass the lock, and hard links are rejected', 
   symlinkSync(path, join(directory, 'symbolic.db'))
   await t.rejects(openStore(`sqlite:${directory}/symbolic.db`), { message: /^it is in use by another process$/ })
   linkSync(path, join(directory, 'hard.db'))
-  await t.rejects(openStore(`sqlite:${directory}/hard.db`), { message: /^it has several names/ })
+  await t.rejects(openStore(`sqlite:${directory}/hard.db`), { message: /^it has several hard links/ })
   await store.close()
   rmSync(join(directory, 'hard.db'))
   await (await openStore(`sqlite:${directory}/symbolic.db`)).close()
@@ -206,7 +206,7 @@ t.test('a corrupt file is a permanent failure of the store', async (t) => {
   const settled = await Promise.allSettled(Array.from({ length: count }, (_, id) => fill(id)))
   t.same(
     new Set(settled.map((each) => each.status === 'rejected' && each.reason.message)),
-    new Set(['the file has failed']),
+    new Set(['the SQLite file has failed']),
   )
   t.match(await store.failure, { message: /malformed|not a database|disk I\/O error/ })
   await t.rejects(store.create({ id: 0n, name: 'a' }), { name: 'Unavailable' })

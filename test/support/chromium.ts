@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
-/** The path of the browser for the tests: CHROMIUM if it is set, else where Linux distributions install one. */
+/** The path of the browser for the tests: that of CHROMIUM, else one where Linux distributions install it, if any. */
 export const chromium = [process.env.CHROMIUM, ...names.map((name) => `/usr/bin/${name}`)].find(
   (path): path is string => path !== undefined && existsSync(path),
 ) as string

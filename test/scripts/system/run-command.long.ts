@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { oldNode, run } from '../../support/process.ts'
 
-const problem = 'Node 20.19.0 or newer is needed, this is 18.20.8\n'
+const problem = 'Node 18.20.8 is too old; use Node 20.19.0 or newer\n'
 
 t.test('every npm command checks the Node version first', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))

@@ -80,8 +80,8 @@ t.test('a step waits for its lock in short turns, so that creates continue, and 
   const primary = openPrimary(readPostgresUrl(url))
   t.teardown(() => primary.close())
   const locked =
-    'schema version 2 cannot be made: canceling statement due to lock timeout; ' +
-    'end the transactions that keep a lock of the table plants, and try again'
+    'schema version 2 cannot be applied: canceling statement due to lock timeout; ' +
+    'end the transactions that hold a lock on the table plants, and try again'
   const asked = [expansion]
   await t.rejects(takePostgresSteps(primary, { steps: asked, asked, limit: 0 }), { message: whole(locked) })
 
@@ -129,7 +129,7 @@ t.test('a user without ALTER rights is told who has them, and serves afterwards'
   await openRelease(t, guest)
   const denied = 'permission denied for schema public; run plant-store migrate expand as the owner of the table plants'
   await t.rejects(openPostgres(guest, undefined, postgresNote), {
-    message: whole(`schema version 2 cannot be made: ${denied}`),
+    message: whole(`schema version 2 cannot be applied: ${denied}`),
   })
   await migrateBy(url, postgresNote)
   for (const steps of [[], postgresNote]) {
@@ -145,7 +145,7 @@ t.test('a failed step leaves the tables unchanged', async (t) => {
   await openRelease(t, url)
   const wrong = [{ ...expansion, sql: `${expansion.sql}; ALTER TABLE plants ADD COLUMN name text` }]
   await t.rejects(openPostgres(url, undefined, wrong), {
-    message: /^schema version 2 cannot be made: column "name" .* already exists; the tables are left as they were$/,
+    message: /^schema version 2 cannot be applied: column "name" .* already exists; the tables are left as they were$/,
   })
   t.same(await historyOf(url), [])
   await openRelease(t, url, postgresNote)

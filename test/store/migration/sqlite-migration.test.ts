@@ -114,5 +114,5 @@ t.test('this release has nothing to migrate', async (t) => {
   t.same(await migrate(tables, true), { version: 2, filled: 0, left: [] })
   await tables.close()
   t.same(inspect(path, 'SELECT name FROM sqlite_schema'), [2, ['plants']])
-  await t.rejects(openTables('memory:'), /^only the service can reach the plants of such a store/)
+  await t.rejects(openTables('memory:'), /^the commands cannot open this kind of store/)
 })

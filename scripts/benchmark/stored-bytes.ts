@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import pg from 'pg'
 import { openSqliteFile } from '../../src/store/sqlite-driver.ts'
-import { until } from '../system/until.ts'
+import { until } from '../system/poll.ts'
 
 /** Measures what the plants of an open store take. Nothing else may use the store, nor its PostgreSQL server. */
 export type StoredBytes = {

@@ -14,7 +14,7 @@ export const exceptionsOf = (suite: string): Record<string, Exceptions> => parse
  * Reports the number of cases with one kind of deviation. Fails for each case that is not listed, and for each listed
  * case without the deviation. `details` has more text by case name.
  */
-export function judge(
+export function reportExceptions(
   report: Report,
   way: string,
   found: string[],

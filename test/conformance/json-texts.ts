@@ -5,7 +5,7 @@ import { JsonError } from '../../src/json/json-error.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
 import type { Scenario } from '../scenarios/scenario-runner.ts'
-import { type Exceptions, exceptionsOf, judge } from './exceptions.ts'
+import { type Exceptions, exceptionsOf, reportExceptions } from './exceptions.ts'
 
 type Text = { name: string; input: string }
 
@@ -37,12 +37,12 @@ export function judgeTexts(
     results.filter(({ name, ours }) => kind.test(name) && (ours !== undefined) === isAccepted).map(({ name }) => name)
   const changed = results.filter(({ ours, plain }) => ours && plain && !isDeepStrictEqual(ours, plain))
   report.notZero('JSON accepted', named(json, true).length)
-  judge(report, 'JSON rejected', named(json, false), exceptions['JSON rejected'])
+  reportExceptions(report, 'JSON rejected', named(json, false), exceptions['JSON rejected'])
   report.zero('JSON parsed differently by JSON.parse', changed.length)
   report.notZero('invalid texts rejected', named(other, false).length)
   report.zero('invalid texts accepted', named(other, true).length)
   report.figure('optional texts accepted', named(either, true).length)
-  judge(report, 'optional texts rejected', named(either, false), exceptions['optional texts rejected'])
+  reportExceptions(report, 'optional texts rejected', named(either, false), exceptions['optional texts rejected'])
 }
 
 /** Name patterns of texts that a parser must accept, must reject, and may either accept or reject. */

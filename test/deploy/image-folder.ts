@@ -10,7 +10,7 @@ import { of, readDockerfile, type Stage } from './dockerfile.ts'
  * executed, except that a link to node_modules replaces `npm ci`. Returns the folder of the last stage, which is
  * read-only except for data/; removed when the test ends.
  */
-export function layImage(t: Test): string {
+export function buildImageFolder(t: Test): string {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-image-'))
   t.teardown(() => execFileSync('chmod', ['-R', 'u+w', directory]) && rmSync(directory, { recursive: true }))
   // The service's user must be able to enter the directory.

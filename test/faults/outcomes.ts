@@ -19,17 +19,17 @@ export type Journal = { sent: Set<bigint>; acknowledged: Set<bigint> }
 export const newJournal = (): Journal => ({ sent: new Set(), acknowledged: new Set() })
 
 /** Returns whether a create was acknowledged. */
-export const isTaken = ({ status }: Outcome): boolean => status === 200
+export const isAcknowledged = ({ status }: Outcome): boolean => status === 200
 
 /** Returns whether the service was unavailable for a create. */
-export const isRefused = ({ status }: Outcome): boolean => status === 503
+export const isUnavailable = ({ status }: Outcome): boolean => status === 503
 
 /** Returns whether the connection failed before a response. */
 export const isDisconnected = ({ status }: Outcome): boolean => typeof status === 'string'
 
 /** Returns whether no fault excuses a response: its status is neither 200 nor 503, or it violates the contract. */
 export const isWrong = (outcome: Outcome): boolean =>
-  outcome.flaw !== undefined || !(isTaken(outcome) || isRefused(outcome) || isDisconnected(outcome))
+  outcome.flaw !== undefined || !(isAcknowledged(outcome) || isUnavailable(outcome) || isDisconnected(outcome))
 
 /** Returns the number of outcomes that match. */
 export const count = (outcomes: Outcome[], isCounted: (outcome: Outcome) => boolean): number =>
@@ -40,7 +40,7 @@ export const longestWait = (outcomes: Outcome[]): number =>
   outcomes.reduce((longest, { sentAt, endedAt }) => Math.max(longest, endedAt - sentAt), 0)
 
 /** Reports the number of responses by status and by flaw; none may be wrong. */
-export function reportAnswers(report: Report, outcomes: Outcome[]): void {
+export function reportOutcomes(report: Report, outcomes: Outcome[]): void {
   const counts: Record<string, number> = {}
   for (const { status, flaw } of outcomes) {
     for (const key of flaw === undefined ? [status] : [status, flaw]) counts[key] = (counts[key] ?? 0) + 1

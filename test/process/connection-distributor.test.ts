@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { distributeConnections } from '../../src/process/connection-distributor.ts'
 import type { WorkerProcess } from '../../src/process/worker-process.ts'
-import { openSocket, untilRefused } from '../support/sockets.ts'
+import { openSocket, untilRefused } from '../support/open-socket.ts'
 
 /** Starts a distributor on a free loopback port. */
 async function start(t: Test, limit = 100) {
@@ -14,7 +14,7 @@ async function start(t: Test, limit = 100) {
   return { ...connections, port, refused: () => refused }
 }
 
-/** Returns a worker that accepts a connection when the test calls `settle`, and ends when it calls `end`. */
+/** Returns a worker that accepts a connection when the test calls `settle`, and ends when it calls `exitWithError`. */
 function newWorker() {
   const offered: { socket: Socket; settle: (isTaken: boolean) => void }[] = []
   let end = () => {}

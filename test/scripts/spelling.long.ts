@@ -1,5 +1,5 @@
 import t from 'tap'
-import { spawnProcess } from '../support/process.ts'
+import { spawnProcess } from '../support/child-process.ts'
 
 /** Checks a text as if it were this file of the project; resolves with the words that are found. */
 async function misspelled(name: string, text: string): Promise<string[]> {

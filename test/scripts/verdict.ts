@@ -1,11 +1,11 @@
-import type { Weight } from '../../scripts/changes/change-weight.ts'
+import type { Severity } from '../../scripts/changes/change-severity.ts'
 
 /** A schema and the components beside it; `#$` stands for where these are. */
 export type Version = { schema: object; components?: Record<string, object> }
 export type Position = 'sent' | 'returned' | 'both'
 
 /** What an edit of a schema is, by where the schema is used; undefined where it is no change. */
-export type Verdict = { edit: string; before: Version; after: Version } & Record<Position, Weight | undefined>
+export type Verdict = { edit: string; before: Version; after: Version } & Record<Position, Severity | undefined>
 
 export const positions: Position[] = ['sent', 'returned', 'both']
 
@@ -16,7 +16,7 @@ export const named = object({ name: text }, 'name')
 export const tagged = object({ tag: text })
 export const namedAndTagged = object({ name: text, tag: text }, 'name')
 
-export const only = (verdict: Weight | undefined): Record<Position, Weight | undefined> => ({
+export const only = (verdict: Severity | undefined): Record<Position, Severity | undefined> => ({
   sent: verdict,
   returned: verdict,
   both: verdict,

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { groupCommit } from '../../src/store/group-commit.ts'
 
-/** Returns a group commit whose oldest pending batch ends when the test calls `end`. */
-export function controlled(
+/** Returns a group commit whose oldest pending batch ends when the test calls `exitWithError`. */
+export function controlledGroupCommit(
   options: { batchBytes?: number; batchItems?: number; queueBytes?: number; outstanding?: number } = {},
 ) {
   const batches: { items: number[]; end(error?: Error): void }[] = []

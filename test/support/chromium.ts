@@ -8,5 +8,5 @@ export const chromium = [process.env.CHROMIUM, ...names.map((name) => `/usr/bin/
 ) as string
 
 /** The reason to skip tests that need the browser; false when there is one. */
-export const withoutBrowser: string | false =
+export const browserSkipReason: string | false =
   chromium === undefined ? `NOT RUN: found none of ${names.join(', ')}; set CHROMIUM to the path of a browser` : false

@@ -1,10 +1,10 @@
-import { type History, whyUnexplained } from './plant-history.ts'
+import { type History, linearizabilityViolation } from './plant-history.ts'
 
 /** Counts the ids with an unexplained history, in total and by reason. */
-export function reasons(histories: Map<bigint, History>): { all: number; counts: Map<string, number> } {
+export function countViolations(histories: Map<bigint, History>): { all: number; counts: Map<string, number> } {
   const counts = new Map<string, number>()
   for (const history of histories.values()) {
-    const why = whyUnexplained(history)
+    const why = linearizabilityViolation(history)
     if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1)
   }
   return { all: [...counts.values()].reduce((sum, ids) => sum + ids, 0), counts }
@@ -23,7 +23,7 @@ export const isRaced = (history: History): boolean =>
 /** Returns the unexplained histories as text: one operation a line, ordered by start. */
 export function unexplainedText(histories: Map<bigint, History>): string {
   const texts = [...histories].map(([id, history]) => {
-    const why = whyUnexplained(history)
+    const why = linearizabilityViolation(history)
     if (why === undefined) return ''
     const lines = history
       .toSorted((one, other) => one.start - other.start)

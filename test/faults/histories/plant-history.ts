@@ -1,4 +1,4 @@
-/** A create of one id. `start` precedes the request and `end` follows the response, on one monotonic clock. */
+/** A create of one id. `start` precedes the request and `exitWithError` follows the response, on one monotonic clock. */
 export type Create = {
   /** 200, 409, or unknown: then the create may take effect at any time after its start, or never. */
   outcome: 'kept' | 'conflict' | 'unknown'
@@ -19,7 +19,7 @@ export type History = (Create | Read)[]
  * that is set once: the first create sets it; a later create is kept when its content is the same and conflicts
  * otherwise. Every operation must take effect at one moment between its start and its end.
  */
-export function whyUnexplained(history: History): string | undefined {
+export function linearizabilityViolation(history: History): string | undefined {
   const seen = new Set(history.flatMap((operation) => (isSeen(operation) ? [operation.content] : [])))
   if (seen.size > 1) return 'two contents were kept'
   if (seen.size === 0 && !history.some(isConflict)) return undefined

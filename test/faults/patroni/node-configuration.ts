@@ -1,5 +1,5 @@
 /** Location of one node of the cluster. */
-export type NodePlace = {
+export type NodeLocation = {
   name: string
   /** Working directory of the node's Patroni. */
   directory: string
@@ -27,7 +27,7 @@ export type ClusterOptions = {
 }
 
 /** Returns the configuration of a node as JSON, which is also valid YAML. */
-export function nodeConfiguration(place: NodePlace, etcdPort: number, options: ClusterOptions): string {
+export function nodeConfiguration(place: NodeLocation, etcdPort: number, options: ClusterOptions): string {
   const { programs, synchronous } = options
   const { name, directory, port, apiPort } = place
   return JSON.stringify({

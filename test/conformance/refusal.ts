@@ -1,3 +1,0 @@
-/** Returns whether generation rejected the document with an explanation: one line for each place, with the remedy. */
-export const isRefusal = (error: unknown): error is Error =>
-  error instanceof Error && /^\S+ cannot be served as written:(\n {2}[^\s:].*: .+)+$/.test(error.message)

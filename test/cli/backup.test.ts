@@ -28,11 +28,11 @@ t.test('a backup of a store in use is a consistent snapshot', async (t) => {
   await store.close()
 
   t.equal(code, 0)
-  t.equal(statSync(target).mode & 0o777, 0o600, 'no more users may read it')
+  t.equal(statSync(target).mode & 0o777, 0o600, 'the backup has the mode of the store')
   const ids = idsIn(target)
   t.equal(stdout, `${ids.length} plants are in ${target}\n`)
   t.ok(ids.length > 0 && ids.length <= created)
-  t.same(ids, [...ids.keys()], 'one moment: no plant without those before it')
+  t.same(ids, [...ids.keys()], 'the snapshot has every plant created before its last one')
   t.same(readdirSync(directory).sort(), ['copy.db', 'plants.db', 'plants.db-lock'])
   const restored = await openStore(`sqlite:${target}`)
   t.equal(await restored.create({ id: 0n, name: 'a' }), 'identical')
@@ -56,7 +56,7 @@ t.test('a failed backup leaves nothing behind', async (t) => {
     () => backup(target, { STORE_URL: 'memory:' }),
     /^STORE_URL is not sqlite:PATH; use the tools of that database$/,
   )
-  t.same(readdirSync(directory), ['plants.db', 'plants.db-lock'], 'nor a journal of the file')
+  t.same(readdirSync(directory), ['plants.db', 'plants.db-lock'], 'no write-ahead log is left')
 
   const empty = join(directory, 'empty.db')
   writeFileSync(empty, '')
@@ -66,14 +66,14 @@ t.test('a failed backup leaves nothing behind', async (t) => {
   t.same(readdirSync(directory), ['empty.db', 'plants.db', 'plants.db-lock'])
 })
 
-/** Starts a process that holds the lock of a backup into a file, and has written half of the copy. */
+/** Starts a process that holds the lock of a backup and has written half of the copy. */
 async function startHalfBackup(t: Test, target: string) {
   const script = join(dirname(target), 'half.mjs')
   writeFileSync(
     script,
     `import { writeFileSync } from 'node:fs'
     import { lockFile } from ${JSON.stringify(resolve('src/store/file-lock.ts'))}
-    // A lock ends with what releases it, so that is kept.
+    // Garbage collection of the release function would end the lock.
     globalThis.release = lockFile(${JSON.stringify(`${target}.unfinished-lock`)}, 0)
     writeFileSync(${JSON.stringify(`${target}.unfinished`)}, 'half')
     console.log('written')
@@ -93,7 +93,7 @@ t.test("the remains of a killed backup are removed, a concurrent backup's file i
   const other = await startHalfBackup(t, monday)
   t.throws(() => backup(monday, { STORE_URL }), /^another backup is writing [^\n]+monday\.db; name another file$/)
   t.equal(backup(join(backups, 'tuesday.db'), { STORE_URL }), `1 plants are in ${backups}/tuesday.db\n`)
-  t.ok(existsSync(`${monday}.unfinished`), 'another backup is writing it')
+  t.ok(existsSync(`${monday}.unfinished`), 'the file of the running backup is kept')
 
   await other.stop('SIGKILL')
   backup(join(backups, 'wednesday.db'), { STORE_URL })

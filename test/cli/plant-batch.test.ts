@@ -13,7 +13,7 @@ const plants: StoredPlant[] = [
   { id: 1n, name: 'b' },
 ]
 
-/** A store whose creates fail some times each before they succeed. */
+/** Returns a store whose creates each fail a number of times before they succeed. */
 function failing(times: number, error: Error) {
   const store = openMemory()
   const failed = new Map<StoredPlant, number>()

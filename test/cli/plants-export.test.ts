@@ -25,7 +25,7 @@ t.test('all plants are written to a file or stdout, with a progress bar on a ter
   t.match(looks[1], /^\[#{9} {15}\] 40 %, 1,000 plants, [\d,]+\/s, \d+ s left$/)
   t.equal(looks.at(-1), '')
   t.equal(readFileSync(file, 'utf8'), all)
-  t.same(readdirSync(directory), ['plants.db', 'plants.db-lock', 'plants.jsonl'], 'nor a journal of the database')
+  t.same(readdirSync(directory), ['plants.db', 'plants.db-lock', 'plants.jsonl'], 'no write-ahead log is left')
 })
 
 t.test('an interrupted export leaves the file unchanged', async (t) => {

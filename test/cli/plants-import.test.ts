@@ -92,7 +92,7 @@ t.test('an interrupted import starts no further batch', async (t) => {
     stdin: Array.from({ length: 5_000 }, (_, id) => lineOf(id)).join(''),
     interrupt: interruption.signal,
     isTTY: true,
-    // The bar is drawn when the first batch is created.
+    // The first progress bar appears after the first batch.
     onStderr: () => interruption.abort(),
   })
   t.same([code, stdout], [130, 'new: 1000, identical: 0, in conflict: 0, wrong lines: 0\n'])

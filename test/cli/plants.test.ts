@@ -65,7 +65,7 @@ t.test('plants are listed from an id on, found by their id, and counted', async 
   const printed = (stdout: string, stderr = '', code = 0) => ({ code, stdout, stderr })
   const all = lines.join('')
   t.same(await runPlants(url, ['list']), printed(all))
-  t.same(await runPlants(url, ['list', '--limit', '5']), printed(all), 'there are no more')
+  t.same(await runPlants(url, ['list', '--limit', '5']), printed(all), 'no hint when there are no more plants')
   t.same(
     await runPlants(url, ['list', '--from', '-12', '--limit', '2']),
     printed(`${lines[1]}${lines[2]}`, 'more plants follow; continue with --from 13\n'),

@@ -40,7 +40,7 @@ t.test('a service serves the plants of the backup, and no later ones', async (t)
   t.equal(refused.stderr, `plant-store: ${path}: it is in use by another process; stop the service first\n`)
   t.equal((await first.create('{"id":2,"name":"later"}')).status, 200)
   await first.stop('SIGKILL')
-  t.ok(existsSync(`${path}-wal`), 'a journal is left')
+  t.ok(existsSync(`${path}-wal`), 'a write-ahead log is left')
 
   const restored = await command(t, copy, STORE_URL)
   t.same([restored.code, restored.stderr], [0, ''])
@@ -50,7 +50,7 @@ t.test('a service serves the plants of the backup, and no later ones', async (t)
   t.equal((await again.create('{"id":1,"name":"b"}')).status, 409)
   t.equal((await again.create('{"id":2,"name":"another"}')).status, 200)
   await again.stop()
-  t.same(idsIn(`${path}-replaced`), [1, 2], 'the old file has its journal')
+  t.same(idsIn(`${path}-replaced`), [1, 2], 'the replaced file has its write-ahead log')
 })
 
 t.test('a killed restore leaves the old file or one that the next start completes', async (t) => {
@@ -88,7 +88,7 @@ t.test('a killed restore leaves the old file or one that the next start complete
       t.same(readdirSync(join(directory, 'data')), ['plants.db', 'plants.db-lock', 'plants.db-replaced'])
     }
     t.same(servedIds(path), [1], 'the backup')
-    t.same(idsIn(`${path}-replaced`), [1, 2], 'the old file and its journal')
+    t.same(idsIn(`${path}-replaced`), [1, 2], 'the old file and its write-ahead log')
   }
 })
 
@@ -166,7 +166,7 @@ t.test("a restore by root keeps the file's owner and mode", async (t) => {
   makeStore(old, 2n)
   chmodSync(old, 0o640)
   for (const path of [old, `${old}-lock`, dirname(fresh)]) chownSync(path, user, group)
-  // A user that is not root may give a file to itself.
+  // Without root, a user may only chown a file to itself.
   t.intercept(process, 'getuid', { value: () => 0 })
   for (const path of [old, fresh]) {
     restore(copy, { STORE_URL: `sqlite:${path}` })

@@ -9,7 +9,7 @@ type Given = {
   onStderr?: () => void
 }
 
-/** Runs `plant-store plants` in this process; resolves with its exit code and what it has written. */
+/** Runs `plant-store plants` in this process; resolves with its exit code and output. */
 export async function runPlants(storeUrl: string, args: string[], given: Given = {}) {
   const { stdin = '', interrupt = new AbortController().signal, environment = {}, isTTY = false, onStderr } = given
   const written = { stdout: '', stderr: '' }

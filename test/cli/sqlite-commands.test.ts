@@ -35,7 +35,7 @@ t.test('check prints the damage and exits with 1', async (t) => {
   const lines = stdout.trimEnd().split('\n')
   t.ok(lines.length > 1)
   for (const line of lines) t.ok(line.startsWith(`${path}: Tree `), line)
-  t.ok(readFileSync(path).equals(bytes), 'it changes nothing')
+  t.ok(readFileSync(path).equals(bytes), 'the check does not change the file')
 
   writeFileSync(path, bytes.fill(0xff, 100, 4_096))
   const worse = await plantStore(t, `sqlite:${path}`, 'check')

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { openDatabase } from '../../src/store/sqlite-database.ts'
 import { Database } from '../support/better-sqlite.ts'
 
-/** Makes a file with plants of these ids, as a service leaves it that ends. */
+/** Writes a file with plants of these ids, in the state after a graceful shutdown. */
 export function makeStore(path: string, ...ids: bigint[]): void {
   mkdirSync(dirname(path), { recursive: true })
   const { commit, close } = openDatabase(path)
@@ -11,7 +11,7 @@ export function makeStore(path: string, ...ids: bigint[]): void {
   close()
 }
 
-/** Makes a file with plants of these ids, as a service leaves it that is killed: they are in the journal. */
+/** Writes a file with plants of these ids, in the state after kill -9: the plants are in the write-ahead log. */
 export function makeKilledStore(path: string, ...ids: bigint[]): void {
   const running = join(dirname(path), 'running', 'plants.db')
   mkdirSync(dirname(running), { recursive: true })
@@ -22,19 +22,20 @@ export function makeKilledStore(path: string, ...ids: bigint[]): void {
   rmSync(dirname(running), { recursive: true })
 }
 
-/** Opens a file as the service does, and returns the ids of its plants. */
+/** Opens a file as the service does, then returns the ids of its plants. */
 export function servedIds(path: string): unknown[] {
   openDatabase(path).close()
   return idsIn(path)
 }
 
-/** Overwrites the end of a page, so that SQLite can read the file and finds problems. Returns what the file has then. */
+/** Overwrites the end of a page, so that SQLite can read the file but finds errors; returns the new content. */
 export function damage(path: string): Buffer {
   const bytes = readFileSync(path).fill(0xff, 3 * 4_096 + 2_000, 4 * 4_096)
   writeFileSync(path, bytes)
   return bytes
 }
 
+/** Returns the ids in a file, in order. */
 export function idsIn(path: string): unknown[] {
   const database = new Database(path)
   try {

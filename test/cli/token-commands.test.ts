@@ -12,7 +12,7 @@ const other = { name: 'other', sha256: '0123456f'.repeat(8), created: '2026-01-0
 
 const noName = usageError('--name is missing, allowed: 1 to 64 letters, digits and ._-')
 
-/** The digest of the token that a command prints: alone, of our format. */
+/** Returns the digest of the token that a command prints; the token must be well-formed and the only output. */
 function digestOf(t: Test, { result }: Change): string {
   const token = result.slice(0, -1)
   t.equal(tokenPattern.exec(token)?.[0], token)
@@ -40,15 +40,11 @@ t.test('create adds the first token of a client', async (t) => {
 t.test('rotate adds a token and lets the earlier ones expire', async (t) => {
   const change = rotate({ name: 'shop' }, now)([shop, expired, other])
   const entry = { name: 'shop', sha256: digestOf(t, change), created: '2026-01-31T12:00:00Z' }
-  t.strictSame(
-    change.entries,
-    [other, { ...shop, expires: '2026-02-01T12:00:00Z' }, entry],
-    'expired ones are forgotten',
-  )
+  t.strictSame(change.entries, [other, { ...shop, expires: '2026-02-01T12:00:00Z' }, entry], 'expired ones are removed')
   t.equal(change.words, 'the new token of shop does not expire; the previous ones expire by 2026-02-01T12:00:00Z')
 
   const sooner = { ...shop, expires: '2026-01-31T13:00:00Z' }
-  t.strictSame(rotate({ name: 'shop' }, now)([sooner]).entries[0], sooner, 'no life is made longer')
+  t.strictSame(rotate({ name: 'shop' }, now)([sooner]).entries[0], sooner, 'rotation extends no lifetime')
 
   const quick = rotate({ name: 'other', overlap: '0s', expires: '1h', note: 'new' }, now)([other])
   const after = { ...entry, name: 'other', sha256: digestOf(t, quick), expires: '2026-01-31T13:00:00Z', note: 'new' }

@@ -7,9 +7,9 @@ import { hideSqlite } from '../support/better-sqlite.ts'
 import { nodeCommand, spawnProcess } from '../support/child-process.ts'
 import { exactly } from '../support/exact-pattern.ts'
 
-const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT RUN: there is no program flock'
+const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT RUN: flock is not installed'
 
-/** Milliseconds that no test waits for. */
+/** A timeout (ms) that no test reaches. */
 const long = 60_000
 
 t.test('a lock of flock blocks others until it is released', { skip }, async (t) => {

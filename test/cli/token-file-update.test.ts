@@ -38,7 +38,7 @@ t.test('an existing token file keeps its owner and mode', async (t) => {
   await updateTokenFile(path, added)
   const { uid, gid, mode, ino } = statSync(path)
   t.same([uid, gid, mode & 0o777], [before.uid, before.gid, 0o640])
-  t.not(ino, before.ino, 'it is another file')
+  t.not(ino, before.ino, 'the file was replaced, not rewritten')
   t.equal((await readTokens(path)).length, 2)
 })
 
@@ -50,7 +50,7 @@ t.test('a link stays a link', async (t) => {
   await updateTokenFile(link, added)
   t.ok(lstatSync(link).isSymbolicLink())
   t.strictSame(await readTokens(path), [entry])
-  t.ok(existsSync(`${path}-lock`), 'one lock for all names')
+  t.ok(existsSync(`${path}-lock`), 'the lock belongs to the target, so all links share it')
 })
 
 t.test('a dangling link stays a link', async (t) => {

@@ -31,7 +31,7 @@ t.test('a token is accepted from its creation until it is revoked', async (t) =>
     'for the shop',
   ).untilEnded()
   t.hasStrict(made, { code: 0, stderr: `${TOKENS_FILE}: the token of shop does not expire\n` })
-  t.match(made.stdout, /^plants_[\w-]{49}\n$/, 'the token alone')
+  t.match(made.stdout, /^plants_[\w-]{49}\n$/, 'stdout has only the token')
 
   const rotated = await token(t, { TOKENS_FILE }, 'rotate', '--name=shop', '--overlap=1h').untilEnded()
   t.match(rotated, {
@@ -53,7 +53,7 @@ t.test('a token is accepted from its creation until it is revoked', async (t) =>
   const digest = /^shop +([\da-f]{8}) /m.exec(listed.stdout)?.[1] ?? ''
   const revoked = await token(t, { TOKENS_FILE }, 'revoke', '--digest', digest).untilEnded()
   t.same(revoked, { code: 0, signal: null, stdout: '', stderr: `${TOKENS_FILE}: 1 token is revoked\n` })
-  await until(() => verify(first) === undefined, 'the revoked token is refused', 2_000)
+  await until(() => verify(first) === undefined, 'the revoked token is rejected', 2_000)
   t.same([verify(first), verify(second)?.name], [undefined, 'shop'])
   t.same(loaded, [1, 1])
 })

@@ -10,7 +10,7 @@ import { isRejection } from './rejection.ts'
 
 export type Validate = (value: unknown) => boolean
 
-/** Returns what validates a request body of a schema as the service does; undefined where generation refuses the schema. */
+/** Returns a validator that treats request bodies as the service does; undefined if generation rejects the schema. */
 export async function bodyValidator(schema: Schema): Promise<Validate | undefined> {
   try {
     const files = await filesOf(documentWith(schema), 'openapi.yaml')
@@ -24,7 +24,7 @@ export async function bodyValidator(schema: Schema): Promise<Validate | undefine
   }
 }
 
-/** What is no I-JSON is refused before it is validated. */
+/** Returns false for a value that is not I-JSON, because the service rejects it before validation. */
 function isTaken(validate: () => boolean): boolean {
   try {
     return validate()
@@ -47,7 +47,10 @@ const documentWith = (schema: Schema): Document => {
   }
 }
 
-/** In an OpenAPI document # is the document, and the dialect is that of JSON Schema 2020-12 unless it says otherwise. */
+/**
+ * Adapts a schema to an OpenAPI document: references to # point to the schema's place, and the default dialect, JSON
+ * Schema 2020-12, is left out.
+ */
 function placed({ $schema, $ref, ...schema }: Node): Node {
   return {
     ...($schema !== undefined && $schema !== dialect && { $schema }),

@@ -14,10 +14,10 @@ import { httpRequest } from '../support/http-request.ts'
 import { type AjvVerdicts, ajvVerdicts, type ServiceResponse } from './document-responses.ts'
 import type { Served } from './printed-handlers.ts'
 
-/** How the call of an operation ended. */
+/** The result of calling an operation. `byOwnExample`: the request was made from the document's own examples. */
 export type Call = { name: string; answer: ServiceResponse; problem: string | undefined; byOwnExample: boolean }
 
-/** Serves a document with handlers and calls each of its operations over a socket. */
+/** Serves a document with the given handlers and calls each of its operations over a socket. */
 export async function callOperations({ name, files }: Served, handlers: Record<string, AnyHandler>): Promise<Call[]> {
   const document = normalizedDocument(JSON.parse(files['openapi.json'] as string))
   const app = Fastify({ ...serverOptions, logger: false }) as unknown as FastifyInstance
@@ -40,7 +40,7 @@ export async function callOperations({ name, files }: Served, handlers: Record<s
   }
 }
 
-/** Calls an operation by the examples of the document; where they are refused, by values made of its schemas. */
+/** Calls an operation with the document's examples; if those get a 400, with values derived from its schemas. */
 async function call(
   document: Document,
   endpoint: Endpoint,
@@ -59,11 +59,11 @@ async function call(
 
 type Sent = { answer: ServiceResponse; contentType: string; body: string | undefined }
 
-/** Returns where the service and plain Ajv disagree on the body of a request. */
+/** Returns how the service and plain Ajv disagree on a request body; undefined if they agree. */
 function bodyProblem(endpoint: Endpoint, plain: AjvVerdicts, { answer, contentType, body }: Sent): string | undefined {
   const isRefused = answer.status === 400 && /"body[/ ]/.test(answer.body)
   return isRefused === plain.isRequest(endpoint, contentType, body)
-    ? `${answer.status}, other than plain Ajv has it: ${answer.body}`
+    ? `${answer.status}, but plain Ajv disagrees: ${answer.body}`
     : undefined
 }
 
@@ -89,13 +89,13 @@ async function send(document: Document, endpoint: Endpoint, origin: string): Pro
   return { answer: { status, contentType: sent['content-type'], body: text }, contentType, body }
 }
 
-/** Returns the bytes of a body that is written for an editor, where "< ./name" stands for a file. */
+/** Returns the bytes of a body in the format of HTTP client editors, where "< ./name" stands for a file's content. */
 function sentBody(contentType: string, shown: string): string {
   const text = shown.replaceAll(/^< \.\/.*$/gm, 'the bytes of a file')
   return contentType.startsWith('multipart/') ? text.replaceAll('\n', '\r\n') : text
 }
 
-/** Returns a text of a request with credentials that are good for the verifiers of the mock. */
+/** Fills the placeholders of a request with credentials that the mock's verifiers accept. */
 const withCredentials = (document: Document, { security }: Endpoint, text: string): string =>
   Object.keys(security[0] ?? {}).reduce((filled, name) => {
     const { type, scheme = '' } = securityScheme(document, name)
@@ -103,7 +103,7 @@ const withCredentials = (document: Document, { security }: Endpoint, text: strin
     return filled.replaceAll(`{{${name.replace(/\W/g, '_')}}}`, isBasic ? btoa('user:password') : 'token-of-this-test')
   }, text)
 
-/** Returns an operation in which parameters and body have examples that are made of their schemas alone. */
+/** Returns an operation whose required parameters and body have examples derived from their schemas only. */
 function withMadeValues(document: Document, endpoint: Endpoint): Endpoint {
   const made = <Given extends object>({ schema = {}, ...given }: Given & { schema?: Schema }) => ({
     ...given,

@@ -6,8 +6,8 @@ import { jsonTexts } from './json-texts.ts'
 await runScenarios(
   `npm run conformance [-- NAME...]
 
-Runs suites that others wrote. Prints each figure on a line. Exits with 1 when a case ends otherwise than its suite has
-it and is not in test/conformance/exceptions.yaml, or is there and does not end so any more.
+Runs public test suites. Prints one figure a line. Exits with 1 when a result deviates from its suite and is not listed
+in test/conformance/exceptions.yaml, or when a listed deviation no longer occurs.
 `,
   { 'json-schema': jsonSchema, json: jsonTexts, documents },
   {},

@@ -6,16 +6,17 @@ import { responseOf } from '../support/response-validator.ts'
 
 export type ServiceResponse = { status: number; contentType: string | undefined; body: string }
 
-/** What a document in the form of OpenAPI 3.1 says of bodies, by plain Ajv. */
+/** Judges bodies against a document (OpenAPI 3.1), using plain Ajv. */
 export type AjvVerdicts = {
-  /** Returns whether a request may have a body: JSON that its schema has, or one of another media type. */
+  /** Returns whether a request body is valid: it matches its JSON schema, or is not JSON. */
   isRequest(endpoint: Endpoint, contentType: string, body: string | undefined): boolean
-  /** Returns in what an answer is not one of the operation, undefined where it is one. */
+  /** Returns how a response violates the document; undefined if it does not. */
   problemOf(endpoint: Endpoint, answer: ServiceResponse): string | undefined
 }
 
 const json = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i
 
+/** Compiles the schemas of a document with plain Ajv and returns the functions that judge bodies. */
 export function ajvVerdicts(document: Document): AjvVerdicts {
   const ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false })
   addFormats.default(ajv)
@@ -47,6 +48,6 @@ export function ajvVerdicts(document: Document): AjvVerdicts {
   return { isRequest, problemOf }
 }
 
-/** Returns whether a range of media types, such as text/*, holds one. */
+/** Returns whether a media type range, such as text/*, includes a media type. */
 const isWithin = (range: string, mediaType = ''): boolean =>
   range === '*/*' || (range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1)))

@@ -8,11 +8,11 @@ import { type Generated, generateDocument } from './generated-documents.ts'
 import { diagnosePrinted, isServed, printedHandlers, type Served } from './printed-handlers.ts'
 
 export const documents: Scenario = {
-  title: 'the OpenAPI documents of @readme/oas-examples: generated, compiled, bound and called by the printed handlers',
+  title: 'the OpenAPI documents of @readme/oas-examples: generated, compiled and called, with the printed handlers',
   run: (report, { directory }) => judgeDocuments(report, exampleDocuments(), directory, exceptionsOf('documents')),
 }
 
-/** Generates documents, compiles the handlers that are printed for them, and calls these over sockets. */
+/** Generates documents, compiles the handlers that are printed for them, and calls their operations over sockets. */
 export async function judgeDocuments(
   report: Report,
   documents: [name: string, document: Document][],
@@ -29,16 +29,21 @@ export async function judgeDocuments(
   const served = generated.filter(isServed)
   const cut = generated.filter((one) => one.served < one.operations || !isServed(one))
   report.figure('documents', documents.length)
-  report.zero('documents that generation fails for without words', documents.length - generated.length)
+  report.zero('documents that crash generation', documents.length - generated.length)
   report.figure('documents generated whole', generated.length - cut.length)
   report.figure('operations', sum(generated.map(({ operations }) => operations)))
   report.figure('operations generated', sum(generated.map(({ served }) => served)))
   const refused = cut.map((one) => `${one.name}: ${one.operations - one.served} of ${one.operations} operations`)
-  reportExceptions(report, 'documents with refusals', refused, exceptions['documents with refusals'])
+  reportExceptions(
+    report,
+    'documents with rejected operations',
+    refused,
+    exceptions['documents with rejected operations'],
+  )
   const findings = diagnosePrinted(served)
   for (const finding of findings) process.stderr.write(`${finding}\n`)
   report.zero('errors of the compiler', findings.length)
-  await judgeCalls(report, served, directory, exceptions['replies otherwise'])
+  await judgeCalls(report, served, directory, exceptions['responses that violate the document'])
 }
 
 async function judgeCalls(
@@ -54,9 +59,9 @@ async function judgeCalls(
   )
   report.figure('operations called', calls.length)
   report.figure('operations called by an example', calls.filter(({ byOwnExample }) => byOwnExample).length)
-  report.notZero('replies as the document has them', calls.length - problems.length)
+  report.notZero('responses that match the document', calls.length - problems.length)
   const names = problems.map(([name]) => name)
-  reportExceptions(report, 'replies otherwise', names, exceptions, Object.fromEntries(problems))
+  reportExceptions(report, 'responses that violate the document', names, exceptions, Object.fromEntries(problems))
 }
 
 const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0)

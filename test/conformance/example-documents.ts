@@ -8,7 +8,7 @@ import type { Node } from '../../scripts/generate/walk-document.ts'
 
 const folder = dirname(fileURLToPath(import.meta.resolve('@readme/oas-examples/package.json')))
 
-/** Returns the example documents by their names; the package has each of them as YAML, too. */
+/** Returns the example documents by file name; the package's YAML copies are left out. */
 export const exampleDocuments = (): [name: string, document: Document][] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => /^\d\.\d\/json\/.*\.json$/.test(file))
@@ -17,7 +17,7 @@ export const exampleDocuments = (): [name: string, document: Document][] =>
 
 type Paths = Record<string, Node>
 
-/** Returns the paths of a document with one operation, for each of its operations. */
+/** Splits a document's paths: returns one paths object for each operation. */
 export const operationsOf = (document: Document): Paths[] =>
   Object.entries((document.paths ?? {}) as Paths).flatMap(([path, given]) => {
     const item = typeof given.$ref === 'string' ? (resolve(document, given.$ref) as Node) : given
@@ -29,7 +29,7 @@ export const operationsOf = (document: Document): Paths[] =>
       }))
   })
 
-/** Returns a document with some of its operations alone. */
+/** Returns a copy of a document with only the given operations. */
 export function documentWith(document: Document, operations: Paths[]): Document {
   const paths: Paths = {}
   for (const operation of operations) {

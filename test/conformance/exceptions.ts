@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import type { Report } from '../scenarios/scenario-report.ts'
 
-/** Cases of a suite that end otherwise than the suite has them, each with the reason. */
+/** Cases whose result deviates from their suite, grouped by reason. */
 export type Exceptions = { reason: string; cases: string[] }[]
 
 const path = 'test/conformance/exceptions.yaml'
 
-/** Returns the exceptions of a suite, by how their cases end. */
+/** Returns the exceptions of a suite, by kind of deviation. */
 export const exceptionsOf = (suite: string): Record<string, Exceptions> => parse(readFileSync(path, 'utf8'))[suite]
 
 /**
- * Reports how many cases end in a way, and fails for each case that is not listed and for each listed one that does not
- * end so any more. `details` say more of a case, by its name.
+ * Reports the number of cases with one kind of deviation. Fails for each case that is not listed, and for each listed
+ * case without the deviation. `details` has more text by case name.
  */
 export function reportExceptions(
   report: Report,
@@ -26,9 +26,9 @@ export function reportExceptions(
   const outdated = listed.filter((one) => !found.includes(one))
   report.figure(way, found.length)
   report.zero(`${way}, not listed`, unlisted.length)
-  report.zero(`${way}, listed wrongly`, outdated.length)
+  report.zero(`${way}, listed but not found`, outdated.length)
   for (const one of unlisted) {
-    process.stderr.write(`${way}: ${one}: add it to ${path}, or correct the service\n${details[one] ?? ''}`)
+    process.stderr.write(`${way}: ${one}: list it in ${path} or fix the service\n${details[one] ?? ''}`)
   }
-  for (const one of outdated) process.stderr.write(`${way}: ${one}: is not so any more; remove it from ${path}\n`)
+  for (const one of outdated) process.stderr.write(`${way}: ${one}: no longer occurs; remove it from ${path}\n`)
 }

@@ -5,10 +5,10 @@ import type { Document } from '../../scripts/generate/openapi-document.ts'
 import { documentWith, operationsOf } from './example-documents.ts'
 import { isRejection } from './rejection.ts'
 
-/** What is generated of a document, or of those of its operations that can be served. */
+/** Files generated from a document, or from the operations of it that can be served. */
 export type Generated = { name: string; operations: number; served: number; files?: Files; handlers?: string[] }
 
-/** Generates a document, without the operations that are refused. Rejects when generation fails otherwise. */
+/** Generates a document, skipping rejected operations. Rejects when generation fails for any other reason. */
 export async function generateDocument(name: string, document: Document): Promise<Generated> {
   const all = operationsOf(document)
   const whole = await filesOrRefusal(name, document)
@@ -30,7 +30,7 @@ const generatedOf = (name: string, operations: number, served: number, files: Fi
   handlers: handlerStubs(files, undefined),
 })
 
-/** Returns the files of a document, undefined where it is refused in words. */
+/** Returns the generated files; undefined when generation rejects the document with an explanation. */
 async function filesOrRefusal(name: string, document: Document): Promise<Files | undefined> {
   try {
     return await filesOf(document, name)

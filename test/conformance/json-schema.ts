@@ -7,11 +7,11 @@ import { type Exceptions, exceptionsOf, reportExceptions } from './exceptions.ts
 import { type Group, suiteGroups } from './schema-suite.ts'
 
 export const jsonSchema: Scenario = {
-  title: 'the JSON Schema Test Suite, draft 2020-12: as request bodies, and by plain Ajv beside them',
+  title: 'the JSON Schema Test Suite, draft 2020-12: its values as request bodies, compared with plain Ajv',
   run: (report) => judgeSuite(report, suiteGroups(), bodyValidator, exceptionsOf('json-schema')),
 }
 
-/** Compares what the service says of each value with what the suite and plain Ajv say. */
+/** Compares the service's verdict on each value with that of the suite and of plain Ajv. */
 export async function judgeSuite(
   report: Report,
   groups: Group[],
@@ -40,11 +40,11 @@ export async function judgeSuite(
     }
   }
   report.figure('schemas', groups.length)
-  reportExceptions(report, 'schemas refused', refused, exceptions['schemas refused'])
+  reportExceptions(report, 'schemas rejected', refused, exceptions['schemas rejected'])
   report.notZero('values right', right)
-  report.figure('values right, by plain Ajv wrong', rightAlone)
-  report.figure('values wrong as by plain Ajv', wrongAsAjv.length)
-  reportExceptions(report, 'wrong as by plain Ajv', countedByFormat(wrongAsAjv), exceptions['wrong as by plain Ajv'])
+  report.figure('values right where plain Ajv is wrong', rightAlone)
+  report.figure('values wrong, as in plain Ajv', wrongAsAjv.length)
+  reportExceptions(report, 'wrong, as in plain Ajv', countedByFormat(wrongAsAjv), exceptions['wrong, as in plain Ajv'])
   reportExceptions(report, 'wrong where plain Ajv is right', wrong, exceptions['wrong where plain Ajv is right'])
 }
 
@@ -55,7 +55,7 @@ function plainValidator(schema: Group['schema']): Validate {
   return (value) => validate(value)
 }
 
-/** Returns the names of values, for the tests of a format their number instead. */
+/** Returns the names, with those of each format's tests replaced by one entry with their number. */
 function countedByFormat(names: string[]): string[] {
   const counts = new Map<string, number>()
   for (const name of names) {

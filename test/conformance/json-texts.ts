@@ -10,7 +10,7 @@ import { type Exceptions, exceptionsOf, reportExceptions } from './exceptions.ts
 type Text = { name: string; input: string }
 
 export const jsonTexts: Scenario = {
-  title: 'the parsing tests of JSONTestSuite, as the text of a body',
+  title: 'the parsing tests of JSONTestSuite, each as the text of a body',
   async run(report) {
     judgeTexts(
       report,
@@ -21,7 +21,7 @@ export const jsonTexts: Scenario = {
   },
 }
 
-/** Compares what the service says of each text with what the suite and JSON.parse say. */
+/** Compares the service's result for each text with the suite and with JSON.parse. */
 export function judgeTexts(
   report: Report,
   texts: Text[],
@@ -37,25 +37,20 @@ export function judgeTexts(
     results.filter(({ name, ours }) => kind.test(name) && (ours !== undefined) === isAccepted).map(({ name }) => name)
   const changed = results.filter(({ ours, plain }) => ours && plain && !isDeepStrictEqual(ours, plain))
   report.notZero('JSON accepted', named(json, true).length)
-  reportExceptions(report, 'JSON refused', named(json, false), exceptions['JSON refused'])
-  report.zero('JSON read otherwise than by JSON.parse', changed.length)
-  report.notZero('other texts refused', named(other, false).length)
-  report.zero('other texts accepted', named(other, true).length)
-  report.figure('texts of either kind accepted', named(either, true).length)
-  reportExceptions(
-    report,
-    'texts of either kind refused',
-    named(either, false),
-    exceptions['texts of either kind refused'],
-  )
+  reportExceptions(report, 'JSON rejected', named(json, false), exceptions['JSON rejected'])
+  report.zero('JSON parsed differently by JSON.parse', changed.length)
+  report.notZero('invalid texts rejected', named(other, false).length)
+  report.zero('invalid texts accepted', named(other, true).length)
+  report.figure('optional texts accepted', named(either, true).length)
+  reportExceptions(report, 'optional texts rejected', named(either, false), exceptions['optional texts rejected'])
 }
 
-/** The names of texts that must be accepted, that must be refused, and that may be either. */
+/** Name patterns of texts that a parser must accept, must reject, and may either accept or reject. */
 const json = /^(?![ni]_)/
 const other = /^n_/
 const either = /^i_/
 
-/** Returns the value of a text, undefined where it is refused. */
+/** Returns the parsed value of a text; undefined if the parser rejects it. */
 function resultOf(parse: (text: string) => unknown, text: string): { value: unknown } | undefined {
   try {
     return { value: parse(text) }

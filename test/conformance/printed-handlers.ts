@@ -5,12 +5,13 @@ import type { AnyHandler } from '../../src/openapi/request-steps.ts'
 import { diagnose } from '../support/compiler.ts'
 import type { Generated } from './generated-documents.ts'
 
-/** A document, or a part of it, that can be served. */
+/** A document, or part of one, that can be served. */
 export type Served = Required<Generated>
 
+/** Returns whether a document has operations that can be served. */
 export const isServed = (document: Generated): document is Served => document.files !== undefined
 
-/** Returns what the compiler says of the printed handlers of documents, all in one program. */
+/** Returns the compiler's diagnostics of the documents' printed handlers, compiled in one program. */
 export function diagnosePrinted(documents: Served[]): string[] {
   const head = [
     "import type { Handlers } from '../../../src/openapi/handler-types.ts'",
@@ -37,7 +38,7 @@ export function diagnosePrinted(documents: Served[]): string[] {
   )
 }
 
-/** Returns the printed handlers of a document; they are JavaScript but for the head that gives them their types. */
+/** Loads the printed handlers of a document; without the typed head their text is JavaScript. */
 export async function printedHandlers(
   { name, handlers }: Served,
   directory: string,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 
-/** A schema of the JSON Schema Test Suite with values that it takes or refuses. */
+/** A schema of the JSON Schema Test Suite with values that are valid or invalid. */
 export type Group = { name: string; schema: Schema; tests: { name: string; data: unknown; valid: boolean }[] }
 
 const folder = 'test/conformance/json-schema-test-suite/draft2020-12'
@@ -13,7 +13,7 @@ type ReadGroup = {
   tests: { description: string; data: unknown; valid: boolean }[]
 }
 
-/** Returns the groups of the suite, those of the formats after the required ones. */
+/** Returns the groups of the suite: the required ones, then the optional ones and those of the formats. */
 export const suiteGroups = (): Group[] =>
   ['', 'optional', join('optional', 'format')].flatMap((place) =>
     readdirSync(join(folder, place))

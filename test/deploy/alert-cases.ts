@@ -1,11 +1,11 @@
-/** Values of series by their names, in the notation of `promtool test rules`: first value, step and steps of 15 s. */
+/** Values of series by name, in the notation of `promtool test rules`: first value, increment, number of 15 s steps. */
 export type Series = Record<string, string>
 
 type Case = {
   healthy: Series
-  /** Without any series, the whole job has none. */
+  /** An instance that must fire the alert. Empty: the whole job has no series. */
   ill: Series
-  /** What else the same cause fires. */
+  /** Other alerts that the same cause fires. */
   alsoFires?: string[]
 }
 
@@ -20,13 +20,13 @@ const MiB = 1024 ** 2
 const always = (value: number) => `${value}x100`
 const up = { up: always(1) }
 
-/** A healthy and an ill instance, the name of whose series differs in nothing else. */
+/** Returns a case whose healthy and ill instances differ only in the value of one gauge. */
 const gauge = (name: string, healthy: number, ill: number): Case => ({
   healthy: { ...up, [name]: always(healthy) },
   ill: { ...up, [name]: always(ill) },
 })
 
-/** For each alert, series of an instance that it must leave alone and of one that it must name, for 25 minutes. */
+/** For each alert, the series of an instance that must not fire it and of one that must, for 25 minutes. */
 export const cases: Record<string, Case> = {
   PlantStoreDown: gauge('up', 1, 0),
   PlantStoreAbsent: { healthy: {}, ill: {} },
@@ -41,7 +41,7 @@ export const cases: Record<string, Case> = {
   },
   PlantStoreOverloaded: {
     healthy: { ...up, [shed]: '0+1x100' },
-    // What is shed is refused as unavailable, and no sign of a store that fails.
+    // Shed requests are also counted as unavailable, which must not be taken for a failing store.
     ill: { ...up, [shed]: '0+90x100', [refused('unavailable')]: '0+90x100' },
   },
   PlantStoreSlow: {

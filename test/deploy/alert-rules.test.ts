@@ -62,7 +62,7 @@ t.test('thresholds match the limits', async (t) => {
   t.match(readFileSync('deploy/plant-store.service', 'utf8'), `\nMemoryMax=${memory}M\n`)
 })
 
-const skip = (await runTool('promtool', '--version'))?.code === 0 ? false : 'NOT RUN: there is no promtool'
+const skip = (await runTool('promtool', '--version'))?.code === 0 ? false : 'NOT RUN: promtool is not installed'
 
 t.test('promtool accepts the rules and the configuration', { skip }, async (t) => {
   t.match(await runTool('promtool', 'check', 'rules', '--lint=all', '--lint-fatal', path), { code: 0 })

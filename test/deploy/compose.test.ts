@@ -32,12 +32,12 @@ const { service, database, prometheus } = services
 
 t.test('every container has only the privileges it needs', async (t) => {
   for (const [name, one] of Object.entries(services)) {
-    t.equal(one.read_only, true, `${name} writes to its volumes alone`)
+    t.equal(one.read_only, true, `${name} has a read-only root`)
     t.same(one.cap_drop, ['ALL'])
     t.same(one.security_opt, ['no-new-privileges:true'])
-    t.ok(one.user === undefined ? one.build : /^[1-9]\d*:[1-9]\d*$/.test(one.user), `${name} is not root`)
-    t.match(one.image, /^([a-z]+\/)?[a-z-]+:v?\d+\.\d+/, `${name} has a version`)
-    for (const published of one.ports ?? []) t.match(published, /^127\.0\.0\.1:/, 'this machine alone reaches it')
+    t.ok(one.user === undefined ? one.build : /^[1-9]\d*:[1-9]\d*$/.test(one.user), `${name} does not run as root`)
+    t.match(one.image, /^([a-z]+\/)?[a-z-]+:v?\d+\.\d+/, `${name} pins a version`)
+    for (const published of one.ports ?? []) t.match(published, /^127\.0\.0\.1:/, 'only this machine can connect')
   }
   t.same(database.networks, ['back'])
   t.notOk(prometheus.networks.includes('back'))
@@ -51,16 +51,16 @@ t.test('the service is configured as documented', async (t) => {
   t.ok(service.ports?.every((published) => published.endsWith(`:${configuration.get('PORT')}`)))
   t.ok(
     Number.parseInt(service.stop_grace_period, 10) * 1_000 > numberOf('DRAIN_DEADLINE'),
-    'it may finish what it took',
+    'the grace period exceeds the drain deadline',
   )
-  t.ok((service.ulimits?.nofile ?? 0) > numberOf('CONNECTIONS_LIMIT'), 'connections are refused, not file descriptors')
+  t.ok((service.ulimits?.nofile ?? 0) > numberOf('CONNECTIONS_LIMIT'), 'file descriptors suffice for all connections')
   t.same(service.depends_on, { database: { condition: 'service_healthy' } })
   t.match(database.healthcheck?.test, ['CMD', 'pg_isready', '--host=127.0.0.1'])
 })
 
 t.test('the environment holds no secret', async (t) => {
   for (const [name, value] of Object.entries({ ...service.environment, ...database.environment })) {
-    t.notMatch(value, /:\/\/[^/@]*:[^/@]*@/, `${name} has no password`)
+    t.notMatch(value, /:\/\/[^/@]*:[^/@]*@/, `${name} contains no password`)
     if (/password|token|pass/i.test(name)) t.match(value, /^\/run\//, `${name} is a path`)
   }
   t.same(Object.keys(secrets), database.secrets)

@@ -5,7 +5,7 @@ import { startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
 import { startService } from '../support/service-process.ts'
 import { runTool } from './run-tool.ts'
 
-const skip = (await runTool('psql', '--version'))?.code === 0 ? false : 'NOT RUN: there is no psql'
+const skip = (await runTool('psql', '--version'))?.code === 0 ? false : 'NOT RUN: psql is not installed'
 
 t.test('the database of compose.yaml reads its password from a file', { skip }, async (t) => {
   const password = 'of-the-tests'
@@ -20,13 +20,13 @@ t.test('the database of compose.yaml reads its password from a file', { skip }, 
   t.match(
     await psql('--command=SELECT'),
     { code: 2, output: /password authentication failed/ },
-    'no superuser comes in',
+    'the superuser can no longer log in',
   )
 
   const PGPASSFILE = join(directory, 'pgpass')
   writeFileSync(PGPASSFILE, `127.0.0.1:${server.port}:plants:plants:${password}\n`, { mode: 0o600 })
   const STORE_URL = `postgres://plants@127.0.0.1:${server.port}/plants`
   const service = await startService(t, { STORE_URL, PGPASSFILE })
-  t.equal((await service.create('{"id":1,"name":"a"}')).status, 200, 'it may make its table, and a plant')
+  t.equal((await service.create('{"id":1,"name":"a"}')).status, 200, 'the service may create its table and a plant')
   t.match(await service.stop(), { code: 0 })
 })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 export type Instruction = { name: string; flags: Record<string, string>; rest: string }
 export type Stage = { base: string; name: string | undefined; instructions: Instruction[] }
 
-/** The stages of the Dockerfile, in order, each with its instructions: comments gone, continued lines joined. */
+/** Parses the stages of the Dockerfile with their instructions, without comments, with continued lines joined. */
 export function readDockerfile(): Stage[] {
   const lines = readFileSync('Dockerfile', 'utf8')
     .replace(/^#.*\n/gm, '')
@@ -23,11 +23,11 @@ export function readDockerfile(): Stage[] {
 const readFlags = (text: string): Record<string, string> =>
   Object.fromEntries(Array.from(text.matchAll(/--([\w-]+)=(\S+)/g), ([, name = '', value = '']) => [name, value]))
 
-/** What follows the name in each instruction of that name. */
+/** Returns the arguments of each instruction with this name. */
 export const of = ({ instructions }: Stage, wanted: string): string[] =>
   instructions.filter(({ name }) => name === wanted).map(({ rest }) => rest)
 
-/** The variables that a stage sets, by name. */
+/** Returns the environment variables that a stage sets. */
 export const environmentOf = (stage: Stage): Record<string, string> =>
   Object.fromEntries(
     of(stage, 'ENV').flatMap((rest) => rest.split(/\s+/).map((pair) => pair.split('=') as [string, string])),

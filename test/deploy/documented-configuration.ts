@@ -3,25 +3,25 @@ import type { Test } from 'tap'
 
 const page = readFileSync('docs/configuration.md', 'utf8')
 
-/** The variables that the service reads and their defaults, as the page on configuration has them. */
+/** Environment variables of the service with their defaults, from docs/configuration.md. */
 export const configuration = new Map(
   Array.from(page.matchAll(/^\| `([A-Z_]+)` \| *`?([^`|]*?)`? *\|/gm), ([, name = '', value = '']) => [name, value]),
 )
 
-/** What Node, the driver of PostgreSQL, and nobody else of the service's reads. */
+/** Variables that are read by Node or by the PostgreSQL driver, not by the service's own code. */
 const others = ['NODE_ENV', 'PGPASSFILE', 'PGPASSWORD']
 
-/** A misspelt variable is read by nobody, and nobody complains. */
+/** Fails the test unless every variable exists: a misspelled one would be ignored silently. */
 export function assertKnownVariables(t: Test, names: string[]): void {
   t.ok(names.length > 0, 'there are variables')
   t.same(
     names.filter((name) => !configuration.has(name) && !others.includes(name)),
     [],
-    'each variable is read',
+    'each variable exists',
   )
 }
 
-/** The default of a variable that is a number. */
+/** Returns the default of a numeric variable. */
 export const numberOf = (name: string): number => Number(configuration.get(name) ?? Number.NaN)
 
 export const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'))

@@ -6,14 +6,14 @@ import type { Test } from 'tap'
 import { of, readDockerfile, type Stage } from './dockerfile.ts'
 
 /**
- * Does without an engine what the Dockerfile says, each stage in a folder that stands for its root: copies what it
- * copies, and runs what it runs but `npm ci`, for which the packages at hand stand in. Gives the folder of the last
- * stage, where nothing can be written but below data/; removed when the test ends.
+ * Builds the image in a directory, without a container engine. Each stage gets a folder as its root; COPY and RUN are
+ * executed, except that a link to node_modules replaces `npm ci`. Returns the folder of the last stage, which is
+ * read-only except for data/; removed when the test ends.
  */
 export function buildImageFolder(t: Test): string {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-image-'))
   t.teardown(() => execFileSync('chmod', ['-R', 'u+w', directory]) && rmSync(directory, { recursive: true }))
-  // Whoever the service runs as comes this far.
+  // The service's user must be able to enter the directory.
   chmodSync(directory, 0o755)
   for (const [index, stage] of readDockerfile().entries()) layStage(directory, stage.name ?? String(index), stage)
   const root = join(directory, String(readDockerfile().length - 1))
@@ -40,11 +40,11 @@ function layStage(directory: string, name: string, stage: Stage): void {
   }
 }
 
-/** A directory is copied as what it holds, a file into a target that ends with a slash (docs.docker.com, COPY). */
+/** Copies a directory's content, or a file into a target that ends with a slash (docs.docker.com, COPY). */
 function copy(source: string, target: string): void {
   const into = statSync(source).isFile() && target.endsWith('/')
   cpSync(source, into ? join(target, basename(source)) : target, { recursive: true, dereference: true })
 }
 
-/** The packages whose JavaScript or binary lies in a folder, by name. */
+/** Returns the names of the packages in a folder's node_modules. */
 export const packagesIn = (root: string): string[] => readdirSync(join(root, 'node_modules')).sort()

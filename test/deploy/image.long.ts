@@ -18,15 +18,19 @@ const user = Number(/^(\d+):\1$/.exec(of(image, 'USER')[0] ?? '')?.[1])
 t.test('the image has the documented content', async (t) => {
   const tags = stages.map(({ base }) => /^node:(\d+\.\d+\.\d+)-(\w+)(-slim)?$/.exec(base)?.slice(1))
   const [[compiler = '', debian] = [], [runtime = '', ...rest] = []] = tags
-  t.same([compiler.split('.')[0], debian], [runtime.split('.')[0], rest[0]], 'what is compiled runs')
-  // Databases that are compiled with later headers abort the process when they are collected (nodejs/node issue 65446).
+  t.same(
+    [compiler.split('.')[0], debian],
+    [runtime.split('.')[0], rest[0]],
+    'both stages have the same Node and Debian',
+  )
+  // Compiled with newer headers, better-sqlite3 aborts on garbage collection of a database (nodejs/node issue 65446).
   t.ok(compiler.localeCompare('24.19.0', 'en', { numeric: true }) < 0, compiler)
   t.equal(rest[1], '-slim')
   t.equal(`${runtime.split('.')[0]}\n`, readFileSync('.nvmrc', 'utf8'))
-  t.ok(user > 0, 'a user who is not root, by number')
+  t.ok(user > 0, 'the user is numeric and not root')
   t.match(of(image, 'LABEL')[0], `org.opencontainers.image.version="${version}"`)
   t.same(of(image, 'EXPOSE'), [configuration.get('PORT')])
-  t.same(of(image, 'RUN'), [], 'nothing is run in the last stage')
+  t.same(of(image, 'RUN'), [], 'the last stage runs nothing')
   t.equal(environmentOf(image).STORE_URL, `sqlite:${of(image, 'VOLUME')[0]}/plants.db`)
   t.match(of(image, 'HEALTHCHECK')[0], /^CMD \["node", /)
   assertKnownVariables(t, Object.keys(environmentOf(image)))
@@ -51,12 +55,12 @@ t.test('the build context holds only copied files', async (t) => {
   for (const path of copied)
     t.ok(
       allowed.some((line) => isIn(path, line.slice(1))),
-      `${path} is let in`,
+      `${path} is not ignored`,
     )
   for (const line of allowed)
     t.ok(
       copied.some((path) => isIn(path, line.slice(1))),
-      `${line} is of use`,
+      `${line} is used`,
     )
 })
 
@@ -82,7 +86,7 @@ t.test(
       DRAIN_TIME: '200',
     }
     const pairs = Object.entries(variables).map((pair) => pair.join('='))
-    // By env, which leaves out what the tests put into the environment of each process, and becomes the command.
+    // env -i drops the test runner's environment variables, and then replaces itself with the command.
     const start = (args: string[]) => {
       const child = spawn('env', ['-i', ...pairs, process.execPath, ...entrypoint, ...args], {
         cwd: folder,
@@ -133,17 +137,17 @@ t.test('the health check follows /livez', async (t) => {
   t.equal(await health(port), 1)
 })
 
-/** Returns the exit code of the image's health check for a service with this management port. */
+/** Runs the image's health check against an admin server's port; resolves with its exit code. */
 async function health(port: string): Promise<number> {
   const [, ...args]: string[] = JSON.parse((of(image, 'HEALTHCHECK')[0] as string).replace('CMD ', ''))
   const [code] = await once(spawn(process.execPath, args, { env: { MANAGEMENT_PORT: port } }), 'exit')
   return code
 }
 
-/** Root may do as another user does; anybody else stays who they are, and owns what cannot be written. */
+/** Returns the image's user for spawn and makes it the owner of the data; only root can do so, else returns nothing. */
 function otherUser(t: Test, data: string): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) {
-    t.comment('NOT RUN: as the user of the image, which takes root')
+    t.comment("NOT RUN: as the image's user, which needs root")
     return {}
   }
   chownSync(data, user, user)

@@ -64,11 +64,11 @@ t.test('the service is configured as documented', async (t) => {
     { name: 'management', containerPort: numberOf('MANAGEMENT_PORT') },
   ])
   const value = (wanted: string) => container.env.find(({ name }) => name === wanted)
-  t.match(value('STORE_URL'), { valueFrom: { secretKeyRef: {} } }, 'its password is in a Secret')
+  t.match(value('STORE_URL'), { valueFrom: { secretKeyRef: {} } }, 'the password is in a Secret')
   t.equal(value('MANAGEMENT_HOST')?.value, '0.0.0.0', 'the kubelet can reach the probes')
   const [tokens] = container.volumeMounts
   t.ok(value('TOKENS_FILE')?.value?.startsWith(`${tokens?.mountPath}/`))
-  t.match(tokens, { readOnly: true, subPath: undefined }, 'a new Secret is seen')
+  t.match(tokens, { readOnly: true, subPath: undefined }, 'updates of the Secret reach the container')
   t.same(
     container.volumeMounts.map(({ name }) => name),
     pod.volumes.map(({ name }) => name),
@@ -79,13 +79,13 @@ t.test('a rollout loses no request', async (t) => {
   t.ok(Deployment.replicas >= 2)
   t.same(Deployment.strategy, { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } })
   t.ok(PodDisruptionBudget.maxUnavailable < Deployment.replicas)
-  t.ok(pod.terminationGracePeriodSeconds * 1_000 > numberOf('DRAIN_DEADLINE'), 'it may finish what it took')
+  t.ok(pod.terminationGracePeriodSeconds * 1_000 > numberOf('DRAIN_DEADLINE'), 'the grace period covers the drain')
   const { startupProbe, livenessProbe, readinessProbe } = container
   for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) t.equal(httpGet.port, 'management')
-  t.equal(livenessProbe.httpGet.path, '/livez', 'a store that is away restarts nobody')
+  t.equal(livenessProbe.httpGet.path, '/livez', 'a store outage restarts no pod')
   t.equal(readinessProbe.httpGet.path, '/readyz')
   const noticed = readinessProbe.periodSeconds * (readinessProbe.failureThreshold ?? 3) * 1_000
-  t.ok(noticed <= numberOf('DRAIN_TIME'), 'a draining instance is seen before it closes')
+  t.ok(noticed <= numberOf('DRAIN_TIME'), 'readiness probes notice a drain before the listener closes')
 })
 
 t.test('all manifests belong to one service', async (t) => {
@@ -98,8 +98,8 @@ t.test('all manifests belong to one service', async (t) => {
   t.same(
     Service.ports.map(({ targetPort }) => targetPort),
     ['http'],
-    'the management port is no part of it',
+    'the management port is not exposed',
   )
   const open = NetworkPolicy.ingress.filter(({ from }) => from === undefined).flatMap(({ ports }) => ports)
-  t.same(open, [{ port: 'http' }], 'not everybody reads the metrics')
+  t.same(open, [{ port: 'http' }], 'the metrics are not open to everyone')
 })

@@ -5,7 +5,7 @@ import { runTool } from './run-tool.ts'
 
 const workflows = join('.github', 'workflows')
 
-/** Each is first asked for its version: a plug-in that is missing is not a file that is wrong. */
+/** Tool, arguments of its version command, arguments of the check. The former tells a missing tool from a bad file. */
 const checks: [string, string[], string[]][] = [
   ['hadolint', ['--version'], ['Dockerfile']],
   ['docker', ['compose', 'version'], ['compose', '--file', 'compose.yaml', 'config', '--quiet']],
@@ -15,7 +15,7 @@ const checks: [string, string[], string[]][] = [
 
 for (const [tool, version, check] of checks) {
   const there = (await runTool(tool, ...version))?.code === 0
-  const skip = there ? false : `NOT RUN: there is no ${tool} ${version[0]?.replace(/^-.*/, '')}`.trim()
+  const skip = there ? false : `NOT RUN: "${[tool, ...version].join(' ')}" fails; install it`
   t.test(`${tool} ${check.join(' ')}`, { skip }, async (t) => {
     t.same(await runTool(tool, ...check).then((run) => run?.code), 0)
   })

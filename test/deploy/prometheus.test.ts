@@ -36,11 +36,11 @@ t.test('Prometheus scrapes the admin port over a shared network', async (t) => {
   ])
 })
 
-/** An address by which other containers would reach this one. */
+/** An address at which other containers could reach this one. */
 const address = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
-const noAddress = address === undefined ? 'NOT RUN: this machine has no address but loopback ones' : false
+const noAddress = address === undefined ? 'NOT RUN: this machine has only loopback addresses' : false
 
 t.test(
   'with the environment of compose.yaml the service shows its metrics to its network',
@@ -53,7 +53,7 @@ t.test(
 )
 
 const hasPrometheus = (await runTool('prometheus', '--version'))?.code === 0
-const skip = noAddress || (hasPrometheus ? false : 'NOT RUN: there is no prometheus')
+const skip = noAddress || (hasPrometheus ? false : 'NOT RUN: prometheus is not installed')
 
 t.test('Prometheus finds the service up by deploy/prometheus.yaml, and loads the rules', { skip }, async (t) => {
   const { managementUrl } = await startService(t, { MANAGEMENT_HOST })
@@ -89,7 +89,7 @@ t.test('Prometheus finds the service up by deploy/prometheus.yaml, and loads the
   t.ok(groups[0].rules.length > 10)
 })
 
-/** Stands for the name service of the network: a proxy that sends each request as it is to one address. Returns its URL. */
+/** Starts a proxy that forwards every request to one address, in place of the network's DNS; resolves with its URL. */
 async function resolver(t: Test, to: string): Promise<string> {
   const server = createServer(({ url = '', headers }, response) => {
     const forwarded = request(new URL(new URL(url).pathname, to), { headers }, (answer) => {

@@ -19,7 +19,7 @@ t.test('proxy timeouts exceed HANDLER_TIMEOUT, and health checks notice a drain 
 })
 
 const has = async (tool: string) => (await runTool(tool, '-v'))?.code === 0
-const skip = async (tool: string) => ((await has(tool)) ? false : `NOT RUN: there is no ${tool}`)
+const skip = async (tool: string) => ((await has(tool)) ? false : `NOT RUN: ${tool} is not installed`)
 
 t.test('nginx accepts its configuration', { skip: await skip('nginx') }, async (t) => {
   const directory = t.testdir({})

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 export type Run = { code: number; output: string }
 
-/** Runs a tool that a machine may have; gives its exit code and all that it prints, undefined when there is none. */
+/** Runs a tool; resolves with its exit code and all its output, or undefined when it is not installed. */
 export async function runTool(name: string, ...args: string[]): Promise<Run | undefined> {
   try {
     const { stdout, stderr } = await promisify(execFile)(name, args)

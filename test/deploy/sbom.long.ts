@@ -21,7 +21,7 @@ t.test('the SBOM is CycloneDX and names no local path', async (t) => {
   t.match(bill.metadata.component, { type: 'application', name: 'plant-store' })
   t.equal(bill.metadata.component.purl, `pkg:npm/plant-store@${version}`)
   for (const { name, purl, hashes, licenses } of bill.components) {
-    t.match(purl, /^pkg:npm\/[^?#]+@[^?#]+$/, `${name} is of no registry`)
+    t.match(purl, /^pkg:npm\/[^?#]+@[^?#]+$/, `the purl of ${name} names no registry`)
     t.ok(hashes?.length && licenses?.length, `${name} has a hash and a license`)
   }
   t.same(new Set(text.match(/https?:\/\/[^/"]+/g)), new Set(['http://cyclonedx.org']), 'it names no other host')
@@ -44,7 +44,7 @@ t.test('every bundled package is in the SBOM', async (t) => {
   const bundled = files
     .filter((file) => file.endsWith('.js'))
     .map((file) => readFileSync(join(project, 'dist', file), 'utf8'))
-    // esbuild tells where each module is from.
+    // esbuild writes the path of each module into a comment.
     .flatMap((code) =>
       Array.from(code.matchAll(/^\s*\/\/ \S*node_modules\/((?:@[\w.-]+\/)?[\w.-]+)/gm), ([, name]) => name),
     )

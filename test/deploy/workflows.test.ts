@@ -45,7 +45,7 @@ t.test('workflows have no permissions; jobs declare theirs and a time limit', as
     t.ok(concurrency, name)
   }
   for (const { name, job } of jobs) {
-    t.ok(job.permissions, `${name} says what it may do`)
+    t.ok(job.permissions, `${name} declares its permissions`)
     if (job.uses === undefined) t.ok(Number(job['timeout-minutes']) > 0, `${name} has a time limit`)
   }
 })

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { within } from '../../scripts/system/poll.ts'
 
-/** Ends the program when the pipe to this process closes, also by SIGKILL. */
+/** Shell script that kills the program when the pipe to this process closes, even if SIGKILL ends this process. */
 const guard = '"$@" & pid=$!; cat > /dev/null; kill -KILL $pid'
 
 /**
- * Starts a program that ends with this process. Resolves with how to end it when it has printed `ready`; rejects with
- * what it printed when it ends before.
+ * Starts a program that ends with this process. Resolves, once its output matches `ready`, with a function that ends
+ * it. Rejects with its output when the program ends before.
  */
 export async function startGuarded(
   file: string,
@@ -24,11 +24,11 @@ export async function startGuarded(
   const isReady = new Promise<void>((resolve, reject) => {
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        // The programs log each connection; only their start is looked at.
+        // The programs log every connection, but only their start matters here.
         if (output.length < 100_000) output += text
         if (ready.test(output)) resolve()
       })
-      // The shell waits for its pipe, so the end of the program shows as the end of its output.
+      // The shell waits for its pipe, so only the end of output shows that the program has ended.
       stream.on('end', () => reject(new Error(`${file} ended: ${output}`)))
     }
   })

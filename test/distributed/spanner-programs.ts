@@ -5,41 +5,41 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export type SpannerPrograms = {
-  /** The path of `emulator_main`. */
+  /** Path of `emulator_main`. */
   emulator: string
-  /** The class path of PGAdapter. */
+  /** Class path of PGAdapter. */
   pgadapter: string
 }
 
-/** Milliseconds in which Maven must have fetched PGAdapter and what it needs, some 100 MB. */
+/** Timeout (ms) for Maven to fetch PGAdapter and its dependencies, about 100 MB. */
 const patience = 400_000
 
 /**
- * Finds Spanner's emulator, Java and PGAdapter; returns what is missing, and how to install it, as a text. The variables
- * SPANNER_EMULATOR and PGADAPTER_CLASSPATH name the first and the last where they are elsewhere; Maven fetches PGAdapter
- * where the other two are there.
+ * Finds Spanner's emulator, Java and PGAdapter. Returns a text that says what is missing and how to install it.
+ * SPANNER_EMULATOR overrides the path of the emulator, PGADAPTER_CLASSPATH the class path of PGAdapter, which Maven
+ * otherwise fetches.
  */
 export function spannerPrograms(): SpannerPrograms | string {
   const emulator = process.env.SPANNER_EMULATOR ?? search('emulator_main') ?? besideGcloud()
   if (emulator === undefined || !existsSync(emulator)) {
-    return 'there is no Spanner emulator; run gcloud components install cloud-spanner-emulator, or set SPANNER_EMULATOR to emulator_main'
+    return 'Spanner emulator not found; run "gcloud components install cloud-spanner-emulator" or set SPANNER_EMULATOR'
   }
-  if (search('java') === undefined) return 'there is no java; PGAdapter needs Java 17'
+  if (search('java') === undefined) return 'java not found; PGAdapter needs Java 17'
   const pgadapter = process.env.PGADAPTER_CLASSPATH ?? fetched()
   if (pgadapter === undefined) {
-    return 'Maven does not fetch PGAdapter; install mvn, or set PGADAPTER_CLASSPATH to pgadapter.jar and its lib/*'
+    return 'Maven could not fetch PGAdapter; install mvn, or set PGADAPTER_CLASSPATH to pgadapter.jar and its lib/*'
   }
   return { emulator, pgadapter }
 }
 
-/** Returns the path of a program of PATH. */
+/** Returns the path of a program on PATH; undefined if there is none. */
 const search = (name: string) =>
   (process.env.PATH ?? '')
     .split(delimiter)
     .map((directory) => join(directory, name))
     .find((path) => existsSync(path))
 
-/** The components of the Google Cloud CLI are in its own directory, which is on no PATH. */
+/** Returns the emulator's path in the installation of the Google Cloud CLI, whose components are not on PATH. */
 function besideGcloud(): string | undefined {
   const gcloud = search('gcloud')
   return gcloud && join(dirname(realpathSync(gcloud)), 'cloud_spanner_emulator', 'emulator_main')

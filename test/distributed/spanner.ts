@@ -3,12 +3,12 @@ import { freePort } from '../../scripts/system/free-port.ts'
 import { startGuarded } from './guarded-process.ts'
 import type { SpannerPrograms } from './spanner-programs.ts'
 
-/** An emulator aborts all transactions but one, and tries them again; a machine may be busy. */
+/** Long timeouts: the emulator aborts and retries all transactions but one, and the machine may be busy. */
 const patience = 'connect_timeout=60&statement_timeout=120000&query_timeout=180000'
 
 /**
- * Starts Spanner's emulator and PGAdapter before it, which the teardown ends. Returns the URL of an empty database for each
- * name; a database is made when it is first connected to.
+ * Starts Spanner's emulator behind PGAdapter, both until the test ends. Returns a function that returns the URL of an
+ * empty database by name; the first connection creates the database.
  */
 export async function startSpanner(
   t: Test,

@@ -9,13 +9,13 @@ export type ClosedLoad = {
   token: string
   /** Number of clients, each with one request in flight. */
   clients: number
-  /** What a client does after a refusal: wait for the time of Retry-After, or send again at once. */
+  /** What a client does after a rejection: wait for Retry-After, or send again at once. */
   refused: 'wait' | 'again'
-  /** Milliseconds of think time between an answer and the next request; default 0. */
+  /** Think time (ms) between a response and the next request; default 0. */
   pause?: number
 }
 
-/** Starts clients that each wait for an answer before they send the next request. */
+/** Starts clients that each wait for a response before they send the next request. */
 export function startClosedLoad({ port, token, clients, refused, pause = 0 }: ClosedLoad): Load {
   const tally = newTally()
   const stopping = new AbortController()
@@ -39,7 +39,7 @@ export function startClosedLoad({ port, token, clients, refused, pause = 0 }: Cl
     tally,
     async stop() {
       stopping.abort()
-      await within(finished, 'the last answers')
+      await within(finished, 'the last responses')
     },
   }
 }

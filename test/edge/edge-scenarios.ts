@@ -10,9 +10,9 @@ import { slow } from './slow-connections.ts'
 await runScenarios(
   `npm run edge [-- NAME...]
 
-Runs the built service under the conditions of operation: restarts, overload, slow clients, hostile bodies, no file
-descriptors left. Checks that its clients get what it promises. The load comes from this process. Prints each figure on
-a line. Exits with 1 when a figure is not what it must be. Needs Linux.
+Runs the built service under operating conditions: restarts, overload, slow clients, hostile bodies, no free file
+descriptors. Checks that clients get the promised responses. This process generates the load. Prints one figure a line.
+Exits with 1 when a figure is out of bounds, else with 2 when a scenario could not run. Needs Linux.
 `,
   { rolling, proxies, slow, overload, bodies, descriptors, revocation },
 )

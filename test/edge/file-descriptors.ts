@@ -10,12 +10,12 @@ import { newTally } from './response-tally.ts'
 import { tokenCommand } from './token-command.ts'
 
 const limit = 64
-/** Samples of each round, and milliseconds between them: the service is out of descriptors all the while. */
+/** Rounds, samples of each round, and milliseconds between samples; no descriptor is free during a round. */
 const [rounds, samples, sampleInterval] = [3, 10, 100]
 
-/** Out of file descriptors the service keeps serving its connections, and recovers when descriptors are free again. */
+/** Without free file descriptors the service keeps serving its open connections; it recovers once some are free. */
 export const descriptors: Scenario = {
-  title: `${limit} open files allowed, and more connections than that`,
+  title: `a limit of ${limit} open files, and more connections than that`,
   async run(report, { directory }) {
     const path = join(directory, 'tokens.json')
     const token = await tokenCommand(path, 'create', '--name', 'kept')
@@ -43,7 +43,7 @@ export const descriptors: Scenario = {
     }
     const added = await tokenCommand(path, 'create', '--name', 'added')
     const follows = await recovery(port, added)
-    // The service closes the connections that it accepted last a moment after their clients left.
+    // After the clients left, the service takes a moment to close the connections that it accepted last.
     await holdsWithin(10_000, () => openFiles(pid) <= before.files)
     const left = { files: openFiles(pid), memory: Math.round(residentBytes(pid) / 2 ** 20) }
     kept.close()
@@ -51,22 +51,22 @@ export const descriptors: Scenario = {
 
     report.figure('connections at once', 4 * limit)
     report.figure('open files before', before.files)
-    report.atLeast('open files at most, of the limit', most, limit - 1)
+    report.atLeast('most open files', most, limit - 1)
     report.zero('failures before', first.status === 200 ? 0 : 1)
-    report.notZero('requests meanwhile on a connection kept', during.counts[200] ?? 0)
-    report.zero('of them failed', during.failed)
+    report.notZero('200s on the connection kept open', during.counts[200] ?? 0)
+    report.zero('failures on the connection kept open', during.failed)
     report.atMost('until a new connection is served again (ms)', Math.round(Math.max(...recoveries)), 1_000)
     report.atMost('until a new token is accepted (ms)', Math.round(follows), 2_000)
-    report.zero('open files more than before', Math.max(0, left.files - before.files))
-    report.atMost('memory more than before (MB)', left.memory - before.memory, 64)
+    report.zero('increase of open files', Math.max(0, left.files - before.files))
+    report.atMost('increase of memory (MB)', left.memory - before.memory, 64)
     report.zero('exit code', code ?? 1)
   },
 }
 
-/** Opens a connection that the service may refuse or close. */
+/** Opens a connection that the service may reject or close. */
 const open = (port: number): Socket => connect({ port, host: '127.0.0.1' }).on('error', () => {})
 
-/** Returns the milliseconds until a new connection with this token is served. */
+/** Returns the time (ms) until a new connection with this token is served; stops trying after 60 s. */
 async function recovery(port: number, token: string): Promise<number> {
   for (const start = performance.now(); ; ) {
     const client = newClient(port, token)

@@ -11,16 +11,16 @@ import { hostileRequests } from './hostile-requests.ts'
 
 const connections = 500
 
-/** Megabytes of the old space: what Node takes of a container with 512 MB. */
+/** Size of the old space (MB): Node's default in a container with 512 MB. */
 const heap = 256
 
-/** Milliseconds that the attack lasts, and that a client waits for an answer until it sends anew. */
+/** Milliseconds of the attack, and the timeout of a client, after which it sends the next request. */
 const duration = 30_000
 const patience = 15_000
 
-/** Bodies that are made to cost memory neither end the service nor make it outgrow its container. */
+/** Bodies designed to use memory must neither crash the service nor make it exceed its container. */
 export const bodies: Scenario = {
-  title: `${connections} connections with the dearest bodies, on a heap of ${heap} MB`,
+  title: `${connections} connections that send the most expensive bodies, on a heap of ${heap} MB`,
   async run(report) {
     const issuer = createServer(() => {}).listen(0, '127.0.0.1')
     await once(issuer, 'listening')
@@ -52,25 +52,25 @@ export const bodies: Scenario = {
     const peak = peakResidentBytes(service.pid)
     await healthy.stop()
     const ended = performance.now()
-    // What clients sent before they went is still in the kernel's buffers, and a chunk of one byte costs 0.6 µs.
+    // The kernel still buffers what disconnected clients sent, and the service spends 0.6 µs on each one-byte chunk.
     await until(() => openFiles(service.pid) <= idleFiles, 'the end of all connections', 120_000)
     const backlog = performance.now() - ended
     const { code } = await service.stop()
     issuer.close().closeAllConnections()
 
     for (const [kind, counts] of Object.entries(statuses)) report.figure(kind, JSON.stringify(counts))
-    report.figure('until all connections were done with (ms)', Math.round(backlog))
+    report.figure('until all connections were closed (ms)', Math.round(backlog))
     report.zero('exit code', code ?? -1)
     report.atMost('peak of resident memory (MB)', Math.round(peak / 1e6), 512)
     report.notZero('healthy requests', healthy.tally.counts[200] ?? 0)
-    report.figure('healthy requests refused for a while', healthy.tally.counts[503] ?? 0)
+    report.figure('healthy requests rejected with 503', healthy.tally.counts[503] ?? 0)
     report.figure('p50 of healthy requests (ms)', healthy.tally.percentile(50))
     report.figure('p99 of healthy requests (ms)', healthy.tally.percentile(99))
-    report.zero('healthy requests without an answer', healthy.tally.failed - (healthy.tally.counts[503] ?? 0))
+    report.zero('healthy requests that failed otherwise', healthy.tally.failed - (healthy.tally.counts[503] ?? 0))
   },
 }
 
-/** Sends a request on a connection of its own; returns the status of the answer, or why there is none. */
+/** Sends a request on a new connection; resolves with the status of the response, or the reason why there is none. */
 async function send(port: number, parts: Buffer[]): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   const status = new Promise<string>((resolve) => {
@@ -82,7 +82,7 @@ async function send(port: number, parts: Buffer[]): Promise<string> {
   for (const part of parts) socket.write(part)
   const outcome = await Promise.race([status, sleep(patience, 'none')])
   socket.destroy()
-  // What the service refuses at once would otherwise cost this process all of its time.
+  // Without a pause, immediate rejections would take all CPU time of this process.
   await sleep(100)
   return outcome
 }

@@ -1,6 +1,6 @@
 import { token } from '../scenarios/built-service.ts'
 
-/** Bytes of each body: those of the default limit. */
+/** Size of each body in bytes: the default limit. */
 const size = 262_144
 
 const head = (framing: string, credentials: string) =>
@@ -18,7 +18,7 @@ function plant(item: (n: number) => string): string {
   return `{"id":1,"name":"hostile","more":[${items.join()}]}`
 }
 
-/** Returns the parts of a request whose body is sent in one piece. */
+/** Returns the parts of a request with Content-Length: head and body. */
 const whole = (body: string) => [head(`Content-Length: ${body.length}`, token), body]
 
 const chunked = head('Transfer-Encoding: chunked', token)
@@ -26,14 +26,14 @@ const chunked = head('Transfer-Encoding: chunked', token)
 /** Returns a body in chunks of one byte. */
 const inBytes = (body: string) => `${body.replace(/./g, '1\r\n$&\r\n')}0\r\n\r\n`
 
-/** Returns an unsigned JSON Web Token, never the same, for whose key the service asks its issuer. */
+/** Returns a new forged JSON Web Token with an unknown key id, which makes the service fetch the issuer's keys. */
 function forgedToken(issuer: string): string {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const claims = { iss: issuer, aud: 'plants', sub: 'forged', exp: 2 ** 32 }
   return `${encode({ alg: 'RS256', kid: 'none' })}.${encode(claims)}.${Math.random().toString(36).slice(2)}`
 }
 
-/** Returns what makes the parts of each hostile request; `issuer` is the URL of one that never answers. */
+/** Returns a factory of request parts for each kind of attack; the issuer at this URL never responds. */
 export function hostileRequests(issuer: string): Record<string, () => Buffer[]> {
   const large = plant((n) => String(n))
   const bytes = Buffer.from(inBytes(large))

@@ -7,7 +7,7 @@ export type InstancePair = {
   instances: [Instance, Instance]
   /** Restarts one instance on its ports; resolves with it once it listens. */
   restart(which: 0 | 1): Promise<Instance>
-  /** Ends both; resolves with the number of instances that ever ended with another exit code than 0. */
+  /** Stops both; resolves with the number of stops, of all so far, with an exit code other than 0. */
   stop(): Promise<number>
 }
 

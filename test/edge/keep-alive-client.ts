@@ -2,28 +2,28 @@ import { connect, type Socket } from 'node:net'
 
 /** The result of one request. */
 export type CreateResponse = {
-  /** The HTTP status, or the error code of the connection; `CLOSED` when the service closed it without an answer. */
+  /** HTTP status, or error code of the connection; `CLOSED` when the service closed it without a response. */
   status: number | string
-  /** Seconds of Retry-After. */
+  /** Value of Retry-After in seconds. */
   retryAfter: number | undefined
-  /** Milliseconds of `performance.now()`. */
+  /** Times are milliseconds of `performance.now()`. */
   sentAt: number
   endedAt: number
 }
 
 export type Client = {
-  /** Creates a plant with a new id; resolves with the complete answer. Takes one call at a time. */
+  /** Creates a plant with a new id; resolves with the complete response. Must not be called concurrently. */
   create(): Promise<CreateResponse>
   close(): void
 }
 
-/** All ids have the same number of digits, so that every request of a client has the same head. */
+/** All ids have the same number of digits, so that Content-Length, and with it the head, is constant. */
 let lastId = 10 ** 12
 
 /**
- * Creates a client with one keep-alive connection to a loopback port. It connects with the first request, and again
- * after the service closed the connection. It uses a raw socket, because node:http would cost more than the service
- * under test.
+ * Returns a client with one keep-alive connection to a loopback port. It connects with the first request, and
+ * reconnects after the service has closed the connection. It uses a raw socket, because node:http would use more CPU
+ * than the service under test.
  */
 export function newClient(port: number, token: string): Client {
   const bodyOf = (id: number) => `{"id":${id},"name":"Monstera ${id}"}`

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { anyStore } from '../support/any-store.js'
 
-/** Concurrent creates, and milliseconds that each takes: a capacity of 1,000 creates per second. */
+/** Number of concurrent creates, and duration of each (ms): a capacity of 1,000 creates per second. */
 const [concurrency, latency] = [20, 20]
 
 /** Opens a store with the capacity of a remote database; further creates wait in a queue. */

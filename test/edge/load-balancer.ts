@@ -5,24 +5,24 @@ import type { Instance } from './instance-pair.ts'
 import { type Client, newClient } from './keep-alive-client.ts'
 import { type Load, newTally } from './response-tally.ts'
 
-/** Milliseconds between two health checks of an instance. */
+/** Interval between two health checks of an instance (ms). */
 const checkInterval = 100
 
 export type Balancer = Load & {
-  /** Returns how many requests found no ready instance; they failed, too. */
+  /** Returns the number of requests that were not sent because no instance was ready. */
   unroutable(): number
-  /** Resolves when a health check that began after this call finds the instance ready. */
+  /** Resolves when a health check that started after this call finds the instance ready. */
   seesReady(instance: Instance): Promise<void>
 }
 
-/** `checkedAt` is when the latest complete health check began, in milliseconds of `performance.now()`. */
+/** `checkedAt` is the start of the latest completed health check, in milliseconds of `performance.now()`. */
 type Target = Instance & { ready: boolean; checkedAt: number; idle: Client[] }
 
 /**
- * Starts a load balancer with clients of its own: it sends requests in turns to the instances whose /readyz answers
- * 200, over keep-alive connections, and never sends a request twice.
+ * Starts a load balancer and its clients. It sends requests round-robin to the instances whose /readyz responds with
+ * 200, over keep-alive connections, and never retries a request.
  *
- * @param pause Milliseconds between an answer and the next request of a client.
+ * @param pause Milliseconds between a response and the next request of a client.
  */
 export function startBalancer(instances: Instance[], token: string, clients: number, pause: number): Balancer {
   const targets: Target[] = instances.map((instance) => ({ ...instance, ready: false, checkedAt: 0, idle: [] }))
@@ -68,7 +68,7 @@ export function startBalancer(instances: Instance[], token: string, clients: num
     seesReady,
     async stop() {
       stopped = true
-      await within(Promise.all([running, ...checking]), 'the last answers')
+      await within(Promise.all([running, ...checking]), 'the last responses')
       for (const client of targets.flatMap(({ idle }) => idle)) client.close()
     },
   }

@@ -7,7 +7,7 @@ export type OpenLoad = {
   token: string
   /** Requests per second, whatever their results. */
   rate: number
-  /** Maximum number of connections. A request that finds none free is dropped. */
+  /** Maximum number of connections; a request that finds none free is dropped. */
   connections: number
 }
 
@@ -34,7 +34,7 @@ export function startOpenLoad({ port, token, rate, connections }: OpenLoad): Loa
     tally,
     async stop() {
       clearInterval(timer)
-      await until(() => underWay === 0, 'the last answers')
+      await until(() => underWay === 0, 'the last responses')
       for (const client of all) client.close()
     },
   }

@@ -7,14 +7,14 @@ import { startClosedLoad } from './closed-loop.ts'
 import { startOpenLoad } from './open-loop.ts'
 import { type Measure, measure } from './steady-state.ts'
 
-/** Clients that reach the peak rate; fewer than 512, the default limit of requests in flight. */
+/** Number of clients that reaches the peak rate; less than 512, the default limit of requests in flight. */
 const clients = 400
 const factor = 4
 const rounds = 3
 
 /** Four times the clients of the peak must not lower the throughput. */
 export const overload: Scenario = {
-  title: `${factor} times as many clients as give the peak, on three stores`,
+  title: `${factor} times the clients of the peak throughput, on three stores`,
   async run(report, { directory }) {
     const stores = {
       memory: 'memory:',
@@ -31,7 +31,7 @@ export const overload: Scenario = {
 
 type Kind = 'peak' | 'patient' | 'stubborn' | 'open'
 
-/** Measures the loads in turns, so that other work of the machine affects all of them alike. */
+/** Measures the kinds of load alternately, so that other work of the machine affects all of them alike. */
 async function measureAll(service: Service): Promise<Record<Kind, Measure[]>> {
   const { port } = service
   const closed = (count: number, refused: 'wait' | 'again') =>
@@ -56,20 +56,20 @@ function reportMeasures(report: Report, store: string, measures: Record<Kind, Me
     const sum = (of: (measure: Measure) => number) => all.reduce((total, measure) => total + of(measure), 0)
     const count = (status: string) => sum(({ tally }) => tally.counts[status] ?? 0)
     const rate = median(all.map((measure) => measure.rate))
-    report.figure(`${name} 200s a second`, Math.round(rate))
-    report.figure(`${name} 200s a processor second`, Math.round(median(all.map((one) => one.ratePerProcessor))))
+    report.figure(`${name} 200s per second`, Math.round(rate))
+    report.figure(`${name} 200s per CPU second`, Math.round(median(all.map((one) => one.ratePerProcessor))))
     report.figure(`${name} p99 of 200s (ms)`, median(all.map(({ tally }) => tally.percentile(99))))
-    report.figure(`${name} refusals`, count('503'))
-    report.figure(`${name} processors of the load`, Math.max(...all.map((one) => one.loadProcessors)).toFixed(2))
+    report.figure(`${name} rejections`, count('503'))
+    report.figure(`${name} CPUs of the load`, Math.max(...all.map((one) => one.loadProcessors)).toFixed(2))
     report.zero(
-      `${name} refusals without Retry-After`,
+      `${name} rejections without Retry-After`,
       sum(({ tally }) => tally.withoutRetryAfter),
     )
     report.zero(`${name} other failures`, sum(({ tally }) => tally.failed) - count('503'))
     if (kind === 'peak') continue
     const percent = Math.round((100 * rate) / peak)
-    const label = `${name} 200s a second, % of the peak`
-    // A refusal costs half as much as a 200: a CPU that is saturated at the peak has no time for three refusals each.
+    const label = `${name} 200s per second, % of the peak`
+    // A rejection costs half as much as a 200, so a CPU saturated at the peak cannot reject three requests for each 200.
     if (kind === 'open' && store !== 'slow store') report.figure(label, percent)
     else report.atLeast(label, percent, 90)
   }

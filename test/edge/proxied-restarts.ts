@@ -11,11 +11,11 @@ import type { Load } from './response-tally.ts'
 import { haproxy, nginx, type StartProxy } from './reverse-proxy.ts'
 
 const restarts = 20
-/** Connections of the clients, and requests a second of the load that does not saturate. */
+/** Number of client connections, and requests per second of the load that does not saturate. */
 const [clients, rate] = [48, 400]
-/** Milliseconds: three health checks of HAProxy. */
+/** Milliseconds for HAProxy to find a draining instance unready: three health checks. */
 const drainTime = 1_500
-/** Milliseconds: three health checks of HAProxy. */
+/** Milliseconds for HAProxy to find a started instance healthy: three health checks. */
 const settling = 1_500
 
 const steady = (port: number) => startOpenLoad({ port, token, rate, connections: clients })
@@ -32,7 +32,7 @@ const cases: Case[] = [
   { name: 'haproxy, saturated', start: haproxy, load: saturating },
 ]
 
-/** A rolling restart behind a real proxy loses no request. */
+/** A rolling restart behind a real proxy fails no request. */
 export const proxies: Scenario = {
   title: `${restarts} rolling restarts of two instances behind nginx and HAProxy`,
   needs: ['nginx', 'haproxy'],
@@ -46,7 +46,7 @@ export const proxies: Scenario = {
 }
 
 async function restartAll(report: Report, { name, start, load, workers = 1 }: Case, directory: string): Promise<void> {
-  // Two processes cannot share the memory store; this one keeps nothing.
+  // Two processes cannot share the memory store; this store keeps nothing.
   const storeUrl = workers === 1 ? 'memory:' : 'module:./test/edge/limited-store.js'
   const pair = await startPair({ DRAIN_TIME: String(drainTime), WORKERS: String(workers) }, storeUrl)
   const proxy = await start(pair.instances, directory)

@@ -4,25 +4,26 @@ import type { CreateResponse } from './keep-alive-client.ts'
 /** A running load. */
 export type Load = {
   tally: Tally
-  /** Sends no more requests; resolves when every request has its answer. */
+  /** Stops sending; resolves when every request has its response. */
   stop(): Promise<void>
 }
 
-/** Counts answers. */
+/** Counts responses. */
 export type Tally = {
   add(answer: CreateResponse): void
-  /** Number of answers by status, and of failed connections by error code. */
+  /** Number of responses by status, and of failed connections by error code. */
   readonly counts: Record<string, number>
-  /** Answers that were not 200. */
+  /** Requests without a 200, including failed connections. */
   readonly failed: number
-  /** Refusals (429 or 503) without Retry-After. */
+  /** Rejections (429 or 503) without Retry-After. */
   readonly withoutRetryAfter: number
-  /** When the latest 200 arrived, in milliseconds of `performance.now()`; 0 if there was none. */
+  /** When the latest 200 arrived, in milliseconds of `performance.now()`; 0 before the first. */
   readonly lastGoodAt: number
   /** Returns a percentile of the latency of the 200s, in milliseconds. */
   percentile(percent: number): number
 }
 
+/** Returns a tally that has counted nothing. */
 export function newTally(): Tally {
   const counts: Record<string, number> = {}
   const latency = createHistogram()

@@ -6,23 +6,23 @@ import { until } from '../../scripts/system/poll.ts'
 import { spawnProcess } from '../support/child-process.ts'
 import type { Instance } from './instance-pair.ts'
 
-/** A proxy program in a process of its own. */
+/** A running proxy program. */
 export type ReverseProxy = { port: number; stop(): Promise<unknown> }
 
 /** Starts a proxy in front of two instances, with files in the given directory; resolves when it listens. */
 export type StartProxy = (instances: [Instance, Instance], directory: string) => Promise<ReverseProxy>
 
 /**
- * Returns what starts nginx with deploy/nginx.conf.
+ * Returns a function that starts nginx with deploy/nginx.conf.
  *
- * @param retries Whether nginx sends a POST whose connection broke to the other instance; its own default is not to.
+ * @param retries Whether nginx sends a POST to the other instance after a connection broke; by default it does not.
  */
 export const nginx =
   (retries: boolean): StartProxy =>
   async (instances, directory) => {
     const { port, text } = await configuration('deploy/nginx.conf', instances)
     const server = retries ? text : replace(text, /^ *proxy_next_upstream .*\n/m, '')
-    // An nginx that is installed keeps its pid, log and temporary files elsewhere.
+    // A packaged nginx keeps its pid, log and temporary files in system directories.
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
       (name) => `${name}_temp_path ${join(directory, name)};`,
     )
@@ -43,7 +43,7 @@ export const haproxy: StartProxy = async (instances, directory) => {
   return await start(['haproxy', '-db', '-f', write(directory, 'haproxy.cfg', [text])], port)
 }
 
-/** Reads a sample configuration, with the ports of the instances and a free port of the proxy in place of its own. */
+/** Reads a sample configuration and replaces its ports: those of the instances, and a free one for the proxy. */
 async function configuration(path: string, [one, two]: [Instance, Instance]): Promise<{ port: number; text: string }> {
   const port = await freePort()
   let text = replace(readFileSync(path, 'utf8'), '127.0.0.1:8080', `127.0.0.1:${port}`)
@@ -59,7 +59,7 @@ async function configuration(path: string, [one, two]: [Instance, Instance]): Pr
 
 function replace(text: string, what: string | RegExp, by: string): string {
   const replaced = text.replace(what, by)
-  if (replaced === text) throw new Error(`the sample configuration lacks ${what}`)
+  if (replaced === text) throw new Error(`the sample configuration lacks ${what}; adapt the test to it`)
   return replaced
 }
 
@@ -70,7 +70,7 @@ function write(directory: string, name: string, parts: string[]): string {
 }
 
 async function start(command: string[], port: number): Promise<ReverseProxy> {
-  // A process group of its own, so that a kill reaches the workers of the proxy, too.
+  // A separate process group, so that a signal reaches the proxy's workers, too.
   const running = spawnProcess(command, { detached: true })
   const listens = () =>
     new Promise<boolean>((resolve) => {

@@ -8,14 +8,14 @@ import { startClosedLoad } from './closed-loop.ts'
 import type { Load } from './response-tally.ts'
 import { tokenCommand } from './token-command.ts'
 
-/** The load of each token. */
+/** The load with each token. */
 const load = { clients: 8, pause: 2, refused: 'wait' } as const
-/** Milliseconds within which a revocation must take effect. */
+/** Deadline for a revocation to take effect (ms). */
 const limit = 2_000
 
-/** Revoking a token under load affects no other token, and neither does a broken tokens file. */
+/** Neither the revocation of another token nor a broken token file affects a token under load. */
 export const revocation: Scenario = {
-  title: 'a token revoked under load, then a broken tokens file',
+  title: 'a token is revoked under load, then the token file is broken',
   async run(report, { directory }) {
     const path = join(directory, 'tokens.json')
     const tokens = {
@@ -28,12 +28,12 @@ export const revocation: Scenario = {
     const revoked = startClosedLoad({ port, token: tokens.revoked, ...load })
     const kept = startClosedLoad({ port, token: tokens.kept, ...load })
     const other = startClosedLoad({ port, token: tokens.other, ...load })
-    await until(() => [revoked, kept, other].every((one) => good(one) >= 100), '100 answers to each token')
+    await until(() => [revoked, kept, other].every((one) => good(one) >= 100), '100 responses with 200 for each token')
     const failedBefore = revoked.tally.failed
 
     await tokenCommand(path, 'revoke', '--name', 'revoked')
     const writtenAt = performance.now()
-    // These sleeps are the time limit under test, and a second in which nothing may be accepted any more.
+    // These sleeps are the deadline under test, and one second in which the token must not be accepted.
     await sleep(limit)
     const goodByThen = good(revoked)
     await sleep(1_000)

@@ -5,15 +5,15 @@ import { startPair } from './instance-pair.ts'
 import { startBalancer } from './load-balancer.ts'
 
 const restarts = 20
-/** Milliseconds: five health checks of the balancer. */
+/** Milliseconds for the balancer to find a draining instance unready: five health checks. */
 const drainTime = 500
 
-/** A rolling restart loses no request. */
+/** A rolling restart fails no request. */
 export const rolling: Scenario = {
   title: `${restarts} rolling restarts of two instances behind a load balancer`,
   async run(report) {
     await restartAll(report, '', drainTime, (name, failures) => report.zero(name, failures))
-    // The control: without a drain time the balancer cannot know.
+    // The control: without a drain time the balancer learns too late that an instance stops.
     await restartAll(report, 'without DRAIN_TIME: ', 0, (name, failures) => report.figure(name, failures))
   },
 }

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../../scripts/system/poll.ts'
 import { token } from '../scenarios/built-service.ts'
 
-/** Milliseconds between two pieces of a request. These pauses are the slowness under test. */
+/** Interval between two pieces of a request (ms): the slowness under test. */
 const pace = 250
 
 /**
- * Connects to a port; returns the milliseconds until the service ended the connection, or Infinity when it had not
- * after `patience` milliseconds.
+ * Connects to a port; resolves with the time (ms) until the service closed the connection, or with Infinity when it was
+ * still open after `patience` (ms).
  */
 export type SlowClient = (port: number, patience: number) => Promise<number>
 
@@ -24,25 +24,25 @@ const create = (id: number, nameLength: number) => {
 /** Connects and sends nothing. */
 export const silent: SlowClient = async (port, patience) => measure(await connected(port), patience)
 
-/** Sends one header line after another. */
+/** Sends an endless sequence of header lines, slowly. */
 export const slowHeaders: SlowClient = (port, patience) =>
   trickle(port, patience, 'POST /plants HTTP/1.1\r\n', 'X: a\r\n')
 
-/** Sends valid headers, then one byte of the body after another. */
+/** Sends valid headers, then the body byte by byte, slowly. */
 export const slowBody: SlowClient = (port, patience) => trickle(port, patience, head(1_000), ' ')
 
-/** Sends one request, reads its answer and then keeps the connection idle. */
+/** Sends one request, reads the response and then keeps the connection idle. */
 export const idle: SlowClient = async (port, patience) => {
   const socket = await connected(port)
   socket.write(create(1, 10))
   const answered = new Promise((resolve) => socket.once('data', resolve).once('close', resolve))
-  await within(answered, 'the first answer')
+  await within(answered, 'the first response')
   return await measure(socket, patience)
 }
 
 /**
- * Requests more than the socket buffers hold, and reads nothing. Only reading at the end shows whether the service
- * ended the connection: a part of the answers is then missing.
+ * Sends requests whose responses exceed the socket buffers, and reads nothing. Whether the service closed the
+ * connection shows only in a final read: part of the responses is then missing.
  */
 export const notReading: SlowClient = async (port, patience) => {
   const [requests, nameLength] = [25, 200_000]
@@ -76,7 +76,7 @@ async function connected(port: number): Promise<Socket> {
   return socket
 }
 
-/** Returns the milliseconds until the service ends a connection, with or without an answer. */
+/** Returns the time (ms) until the service closes a connection, with or without a response. */
 async function measure(socket: Socket, patience: number): Promise<number> {
   const start = performance.now()
   const ended = new Promise<number>((resolve) => {

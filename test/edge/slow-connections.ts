@@ -4,10 +4,10 @@ import type { Scenario } from '../scenarios/scenario-runner.ts'
 import { startClosedLoad } from './closed-loop.ts'
 import { idle, notReading, type SlowClient, silent, slowBody, slowHeaders } from './slow-clients.ts'
 
-/** Milliseconds; short, so that a run reaches all of them. */
+/** Timeouts (ms), short enough for one run to reach all of them. */
 const limits = { HEADERS_TIMEOUT: 3_000, REQUEST_TIMEOUT: 5_000, KEEP_ALIVE_TIMEOUT: 4_000, HANDLER_TIMEOUT: 1_000 }
 
-/** The number of clients of each kind, and the limit that ends them. */
+/** Number of clients of each kind, and the timeout that closes their connections. */
 const kinds: Record<string, { count: number; client: SlowClient; limit: number }> = {
   silent: { count: 250, client: silent, limit: limits.HEADERS_TIMEOUT },
   'slow headers': { count: 250, client: slowHeaders, limit: limits.HEADERS_TIMEOUT },
@@ -16,15 +16,15 @@ const kinds: Record<string, { count: number; client: SlowClient; limit: number }
   'not reading': { count: 20, client: notReading, limit: limits.REQUEST_TIMEOUT + limits.HANDLER_TIMEOUT },
 }
 
-/** Milliseconds after the limit within which a connection must have ended. */
+/** Milliseconds after the timeout within which a connection must be closed. */
 const grace = 2_000
 
-/** Milliseconds of healthy load without slow clients, for comparison. */
+/** Duration (ms) of the healthy load without slow clients, for comparison. */
 const baseline = 2_000
 
-/** A thousand slow clients are cut off in time and do not slow down a healthy client. */
+/** A thousand slow clients are disconnected in time and do not slow down a healthy client. */
 export const slow: Scenario = {
-  title: '1,000 slow connections beside a healthy client',
+  title: '1,000 slow connections next to a healthy client',
   async run(report) {
     const environment = Object.fromEntries(Object.entries(limits).map(([name, value]) => [name, String(value)]))
     const service = await startService('memory:', { environment })
@@ -45,15 +45,15 @@ export const slow: Scenario = {
 
     report.figure('healthy requests alone', before.tally.counts[200] ?? 0)
     report.figure('p99 of healthy requests alone (ms)', before.tally.percentile(99))
-    report.notZero('healthy requests beside slow ones', beside.tally.counts[200] ?? 0)
+    report.notZero('healthy requests next to slow ones', beside.tally.counts[200] ?? 0)
     report.atMost('p99 of healthy requests (ms)', beside.tally.percentile(99), 250)
     report.zero('healthy requests that failed', beside.tally.failed)
     for (const { kind, count, limit, durations: all } of durations) {
       report.figure(`${kind}: connections`, count)
-      report.figure(`${kind}: limit (ms)`, limit)
-      report.figure(`${kind}: cut off at the latest after (ms)`, Math.round(Math.max(...all)))
-      report.zero(`${kind}: not cut off in time`, all.filter((duration) => duration > limit + grace).length)
-      report.zero(`${kind}: cut off too early`, all.filter((duration) => duration < limit - 100).length)
+      report.figure(`${kind}: timeout (ms)`, limit)
+      report.figure(`${kind}: last disconnect after (ms)`, Math.round(Math.max(...all)))
+      report.zero(`${kind}: not disconnected in time`, all.filter((duration) => duration > limit + grace).length)
+      report.zero(`${kind}: disconnected too early`, all.filter((duration) => duration < limit - 100).length)
     }
   },
 }

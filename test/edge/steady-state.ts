@@ -3,20 +3,20 @@ import { processorSeconds } from '../../scripts/system/process-usage.ts'
 import type { Service } from '../scenarios/built-service.ts'
 import type { Load } from './response-tally.ts'
 
-/** Milliseconds of warm-up, and of measurement. */
+/** Duration of warm-up and of measurement (ms). */
 const [settling, window] = [1_500, 2_500]
 
 export type Measure = {
-  /** Answers with 200 per second. */
+  /** Responses with 200 per second. */
   rate: number
-  /** Answers with 200 per second of the service's CPU time, which other load on the machine hardly changes. */
+  /** Responses with 200 per second of the service's CPU time, which other load on the machine hardly changes. */
   ratePerProcessor: number
-  /** CPUs that this process used: at 1.0 the load generator, not the service, was the limit. */
+  /** CPUs used by this process; at 1.0 the load generator was the bottleneck, not the service. */
   loadProcessors: number
   tally: Load['tally']
 }
 
-/** Runs a load on a service and measures it after a warm-up. */
+/** Applies a load to a service and measures it after a warm-up. */
 export async function measure({ pid }: Service, start: () => Load): Promise<Measure> {
   const load = start()
   const now = () => ({

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** Runs `plant-store token` on a tokens file; returns its output, which is the token of a new client. */
+/** Runs `plant-store token` on a token file; resolves with its output, which for `create` is the new token. */
 export async function tokenCommand(path: string, ...args: string[]): Promise<string> {
   const env = { ...process.env, TOKENS_FILE: path }
   const { stdout } = await promisify(execFile)(process.execPath, ['dist/plant-store.js', 'token', ...args], { env })

@@ -8,9 +8,9 @@ import { reportOutcomes } from './outcomes.ts'
 import { exitsOnItsOwn } from './service-exit.ts'
 import { reportFile } from './sqlite-file.ts'
 
-/** A failing checkpoint loses nothing, but the journal grows without end: the service must not go on unnoticed. */
+/** A failing checkpoint loses nothing but lets the write-ahead log grow without end, so the service must exit. */
 export const checkpoint: Fault = {
-  title: 'every sync of the file, not of its journal, fails',
+  title: 'every sync of the database file fails, but none of its write-ahead log',
   needs: ['strace'],
   run,
 }
@@ -26,7 +26,7 @@ async function run(report: Report, { directory, random }: FaultOptions): Promise
   const byItself = await exitsOnItsOwn(service)
   const [{ code }] = await Promise.all([service.kill(), load.stop()])
   reportOutcomes(report, load.outcomes)
-  report.zero('service that does not end', byItself ? 0 : 1)
+  report.zero('services that did not end', byItself ? 0 : 1)
   report.notZero('exit code', code ?? 0)
   report.figure('stderr', JSON.stringify(service.stderr().trimEnd()))
 

@@ -12,18 +12,18 @@ import { startLoad } from './journaled-load.ts'
 import { count, isAcknowledged, isDisconnected, isUnavailable, type Outcome, reportOutcomes } from './outcomes.ts'
 import { reportFile } from './sqlite-file.ts'
 
-/** Sizes in MiB: of the disk, and of the file beside the store that is deleted to make space again. */
+/** Sizes (MiB) of the disk, and of a ballast file that is deleted to free space again. */
 const [size, ballastSize] = [16, 4]
 
 /** Milliseconds of load while the disk is full. */
 const fullTime = 2_000
 
-/** Plants that show that the service goes on once there is space. */
+/** Number of creates that must succeed once there is space. */
 const plantsAfter = 100
 
-/** A full disk gives 503 and loses nothing; once there is space the service goes on without a restart. */
+/** A full disk causes 503 but no loss; once there is space the service recovers without a restart. */
 export const diskFull: Fault = {
-  title: 'load until the disk of the store is full, then space',
+  title: 'load fills the disk of the store, then space is freed',
   needs: ['root on Linux'],
   async run(report, options) {
     const disk = join(options.directory, 'disk')
@@ -61,8 +61,8 @@ async function fill(report: Report, { random }: FaultOptions, disk: string): Pro
   reportOutcomes(report, load.outcomes)
   report.notZero('503 while full', count(load.outcomes.slice(0, whileFull), isUnavailable))
   report.zero('failed connections', count(load.outcomes, isDisconnected))
-  report.notZero('200 with space again, without a restart', count(load.outcomes, isAfter))
-  report.figure('from space to the first 200 (ms)', (load.outcomes.find(isAfter)?.endedAt ?? Number.NaN) - space)
+  report.notZero('200 after space was freed, without a restart', count(load.outcomes, isAfter))
+  report.figure('from free space to the first 200 (ms)', (load.outcomes.find(isAfter)?.endedAt ?? Number.NaN) - space)
   report.zero('exit code', code ?? -1)
   reportFile(report, path, load.journal)
 }

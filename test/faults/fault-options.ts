@@ -4,15 +4,15 @@ import type { Random } from './seeded-random.ts'
 export type FaultOptions = {
   directory: string
   random: Random
-  /** How many times a process is killed. */
+  /** Number of kills of a process. */
   rounds: number
-  /** How many times a PostgreSQL server goes away. */
+  /** Number of outages of PostgreSQL. */
   outages: number
-  /** How many crash images of a disk are checked. */
+  /** Number of crash images of a disk to check. */
   images: number
-  /** How many creates must be answered before their histories are checked. */
+  /** Number of creates that must be answered before their histories are checked. */
   operations: number
-  /** The store to kill the service on; default: a SQLite file in the directory. */
+  /** STORE_URL for the scenario `kill`; default: a SQLite file in the directory. */
   store: string | undefined
 }
 

@@ -24,7 +24,7 @@ const defaults = {
   store: undefined,
 }
 
-/** Every scenario draws from a sequence of its own, so that its seed repeats it whatever runs beside it. */
+/** Gives each scenario its own random sequence, so that a seed repeats it whatever other scenarios run. */
 const seeded = ({ run, ...fault }: Fault): Scenario<Values<typeof defaults>> => ({
   ...fault,
   async run(report, { seed, ...options }) {
@@ -37,8 +37,8 @@ await runScenarios(
   `npm run faults [-- NAME...] [--rounds=200] [--outages=10] [--images=1000] [--operations=50000] [--seed=N]
                [--store=URL]
 
-Breaks the built service, or what is below it, and checks that it kept its promises. Prints each figure on a line.
-Exits with 1 when a figure is not what it must be, else with 2 when a scenario could not be run.
+Injects faults into the built service and the systems below it, and checks its guarantees. Prints one figure a line.
+Exits with 1 when a figure is out of bounds, else with 2 when a scenario could not run.
 `,
   {
     kill: seeded(kill),

@@ -9,8 +9,8 @@ import { count, isAcknowledged, type Outcome, reportOutcomes } from './outcomes.
 import { exitsOnItsOwn } from './service-exit.ts'
 import { reportFile } from './sqlite-file.ts'
 
-/** A failed sync may have lost data, so the service acknowledges nothing more and exits. */
-export const fsync: Fault = { title: 'every sync fails from some moment on', needs: ['strace'], run }
+/** A failed sync may have lost data, so the service must acknowledge nothing more and exit. */
+export const fsync: Fault = { title: 'every sync fails from a random one on', needs: ['strace'], run }
 
 async function run(report: Report, { directory, random }: FaultOptions): Promise<void> {
   const path = join(directory, 'plants.db')
@@ -22,7 +22,7 @@ async function run(report: Report, { directory, random }: FaultOptions): Promise
   const command = ['strace', ...options, '-e', 'trace=fsync,fdatasync', '-e', inject]
 
   const service = await startService(`sqlite:${path}`, { command })
-  // No repeated ids: a plant that is stored already is acknowledged without a sync.
+  // No repeated ids: a plant that is already stored is acknowledged without a sync.
   const load = startLoad(service.port, { ids: idsOf(random, 0) })
   const byItself = await exitsOnItsOwn(service)
   const endedAt = byItself ? Date.now() : Number.NaN
@@ -34,25 +34,25 @@ async function run(report: Report, { directory, random }: FaultOptions): Promise
   report.figure('syncs before the first that failed', syncs.filter(({ failed }) => !failed).length)
   report.notZero('syncs failed', syncs.filter(({ failed }) => failed).length)
   report.zero(
-    '200 to what was sent after the failure',
+    '200 for requests sent after the failure',
     count(load.outcomes, (outcome) => isAcknowledged(outcome) && outcome.sentAt > failure),
   )
   report.zero(
-    '200 without a sync of the journal',
+    '200 without a sync of the write-ahead log',
     count(load.outcomes, (outcome) => isAcknowledged(outcome) && !isSynced(outcome, syncs)),
   )
-  report.zero('service that does not end', byItself ? 0 : 1)
+  report.zero('services that did not end', byItself ? 0 : 1)
   report.figure('from the failure to the end (ms)', Math.round(endedAt - failure))
   report.notZero('exit code', code ?? 0)
   const reason = service.stderr().trimEnd().split('\n')
   report.figure('stderr', JSON.stringify(reason[0]))
-  report.zero('lines on stderr besides one with the reason', reason[0] === '' ? 1 : reason.length - 1)
+  report.zero('lines on stderr other than one with the reason', reason[0] === '' ? 1 : reason.length - 1)
 
   await (await startService(`sqlite:${path}`)).stop()
   reportFile(report, path, load.journal)
 }
 
-/** Milliseconds since the epoch. */
+/** One sync; times are milliseconds since the epoch. */
 type Sync = { path: string; start: number; end: number; failed: boolean }
 
 async function readSyncs(traces: string): Promise<Sync[]> {
@@ -67,7 +67,7 @@ async function readSyncs(traces: string): Promise<Sync[]> {
   return syncs.sort((a, b) => a.start - b.start)
 }
 
-/** Whether the journal was synced between the request and its answer, whose times are whole milliseconds. */
+/** Returns whether the write-ahead log was synced between the request and its response (whole milliseconds). */
 const isSynced = ({ sentAt, endedAt }: Outcome, syncs: Sync[]): boolean =>
   syncs.some(
     ({ path, start, end, failed }) => !failed && path.endsWith('-wal') && start >= sentAt && end <= endedAt + 1,

@@ -2,8 +2,8 @@ import type { StoredPlant } from '../../src/store/plant-store.ts'
 import type { Random } from './seeded-random.ts'
 
 /**
- * Returns the only plant that is ever sent with this id. Its name and tag are derived from the id, so that any row can
- * be checked without a copy of what was sent. Some plants are longer than a page of the store.
+ * Returns the only plant that is ever sent with this id. Name and tag are derived from the id, so that any row can be
+ * verified without a record of the request. Some plants are longer than a database page.
  */
 export function plantOf(id: bigint): StoredPlant {
   const mixed = Number(BigInt.asUintN(64, id * 0x9e37_79b9_7f4a_7c15n) >> 40n)
@@ -21,9 +21,9 @@ export function isPlant({ id, name, tag }: { id: bigint; name: string; tag: stri
 }
 
 /**
- * Generates ids without end: random ones of 64 bits, and sequences that count up and down from 0 and up from 2^53. So
- * both the end and the middle of an index are written. One id in `retries` repeats a recent one, acknowledged or not;
- * 0 means that none does.
+ * Generates ids without end: random int64 values, and sequences that count up and down from 0 and up from 2^53, so that
+ * inserts hit both the end and the middle of an index. One id in `retries` repeats a recent one, acknowledged or not;
+ * 0 turns repetition off.
  */
 export function* idsOf(random: Random, retries = 16): Generator<bigint> {
   const recent: bigint[] = []

@@ -5,27 +5,27 @@ import { type Journal, newJournal, type Outcome } from './outcomes.ts'
 import { requestPlant } from './plant-request.ts'
 
 export type Load = {
-  /** In the order in which the requests ended; grows while the load runs. */
+  /** In the order in which requests ended; grows while the load runs. */
   outcomes: Outcome[]
   journal: Journal
-  /** Resolves when every request has its outcome: after `stop`, or when there are no more ids. */
+  /** Resolves when every request has its outcome: after `stop`, or at the end of the ids. */
   finished: Promise<void>
-  /** Sends no more requests; resolves with `finished`. */
+  /** Stops sending; resolves with `finished`. */
   stop(): Promise<void>
 }
 
 export type LoadOptions = {
-  /** The ids of the plants to create. The load ends with the last one. */
+  /** Ids of the plants to create; the load ends after the last one. */
   ids: Iterable<bigint>
-  /** Default: a new one. */
+  /** Default: an empty one. */
   journal?: Journal
   /** Number of keep-alive connections, each with one request in flight. */
   connections?: number
-  /** Milliseconds until a client gives up waiting for an answer; the outcome is then ETIMEDOUT. */
+  /** Client timeout (ms); the outcome is then ETIMEDOUT. */
   patience?: number
 }
 
-/** Creates plants as fast as the service answers, and keeps a journal of those that it acknowledged. */
+/** Creates plants as fast as the service responds and keeps a journal of the acknowledged ones. */
 export function startLoad(port: number, options: LoadOptions): Load {
   const { journal = newJournal(), connections = 64, patience = 30_000 } = options
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
@@ -41,7 +41,7 @@ export function startLoad(port: number, options: LoadOptions): Load {
       const { status, flaw } = await requestPlant(plantOf(id), { port, agent, timeout: patience })
       outcomes.push({ id, sentAt, endedAt: Date.now(), status, flaw })
       if (status === 200) journal.acknowledged.add(id)
-      // Back off, so that a service that refuses is not kept busy with refusing.
+      // Back off, so that a service that rejects requests does not spend its time on rejections.
       else await sleep(5)
     }
   }

@@ -4,37 +4,42 @@ import type { Report } from '../scenarios/scenario-report.ts'
 export type Outcome = {
   id: bigint
   sentAt: number
-  /** When the answer was complete, or when the connection failed. */
+  /** When the response was complete or the connection failed. */
   endedAt: number
-  /** The HTTP status, or the error code of the connection. */
+  /** HTTP status, or error code of the connection. */
   status: number | string
-  /** How the answer breaks the contract. */
+  /** How the response violates the contract. */
   flaw: string | undefined
 }
 
-/** The ids that were sent and the ids that were answered with 200. Several loads can share one. */
+/** Ids that were sent, and ids that were answered with 200. Several loads can share one journal. */
 export type Journal = { sent: Set<bigint>; acknowledged: Set<bigint> }
 
+/** Returns an empty journal. */
 export const newJournal = (): Journal => ({ sent: new Set(), acknowledged: new Set() })
 
+/** Returns whether a create was acknowledged. */
 export const isAcknowledged = ({ status }: Outcome): boolean => status === 200
 
+/** Returns whether the service was unavailable for a create. */
 export const isUnavailable = ({ status }: Outcome): boolean => status === 503
 
+/** Returns whether the connection failed before a response. */
 export const isDisconnected = ({ status }: Outcome): boolean => typeof status === 'string'
 
-/** Whether no fault excuses an answer: its status is neither 200 nor 503, or it breaks the contract. */
+/** Returns whether no fault excuses a response: its status is neither 200 nor 503, or it violates the contract. */
 export const isWrong = (outcome: Outcome): boolean =>
   outcome.flaw !== undefined || !(isAcknowledged(outcome) || isUnavailable(outcome) || isDisconnected(outcome))
 
+/** Returns the number of outcomes that match. */
 export const count = (outcomes: Outcome[], isCounted: (outcome: Outcome) => boolean): number =>
   outcomes.filter(isCounted).length
 
-/** Returns the longest time that a client waited for an answer, in milliseconds. */
+/** Returns the longest time (ms) that a client waited for a response. */
 export const longestWait = (outcomes: Outcome[]): number =>
   outcomes.reduce((longest, { sentAt, endedAt }) => Math.max(longest, endedAt - sentAt), 0)
 
-/** Reports how many answers had each status and each flaw; none may be wrong. */
+/** Reports the number of responses by status and by flaw; none may be wrong. */
 export function reportOutcomes(report: Report, outcomes: Outcome[]): void {
   const counts: Record<string, number> = {}
   for (const { status, flaw } of outcomes) {

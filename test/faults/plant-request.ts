@@ -8,11 +8,11 @@ export type PlantResponse = Pick<Outcome, 'status' | 'flaw'>
 export type RequestOptions = {
   port: number
   agent: Agent
-  /** Milliseconds until the client gives up waiting for an answer; the status is then ETIMEDOUT. */
+  /** Client timeout (ms); the status is then ETIMEDOUT. */
   timeout: number
 }
 
-/** Sends the create of a plant; resolves with its answer, or with the error code of its connection. */
+/** Sends a create; resolves with the status and flaw of the response, or with the error code of the connection. */
 export function requestPlant(plant: StoredPlant, options: RequestOptions): Promise<PlantResponse> {
   return new Promise((resolve) => {
     const failed = (error: Error & { code?: string }) =>
@@ -28,12 +28,12 @@ export function requestPlant(plant: StoredPlant, options: RequestOptions): Promi
           resolve({ status: answer.statusCode as number, flaw: flawOf(answer, body, plant) })
         })
     })
-    sent.on('timeout', () => sent.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })))
+    sent.on('timeout', () => sent.destroy(Object.assign(new Error('no response'), { code: 'ETIMEDOUT' })))
     sent.on('error', failed).end(bodyOf(plant))
   })
 }
 
-/** Writes the id by hand, because JSON.stringify refuses a bigint. */
+/** Writes the id by hand, because JSON.stringify throws on a bigint. */
 const bodyOf = ({ id, ...rest }: StoredPlant): string => `{"id":${id},${JSON.stringify(rest).slice(1)}`
 
 function flawOf({ statusCode, headers }: IncomingMessage, body: string, plant: StoredPlant): string | undefined {

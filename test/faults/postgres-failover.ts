@@ -11,12 +11,12 @@ import { count, isAcknowledged, isDisconnected, isUnavailable, isWrong, longestW
 import { inspectRows, killServer, pairUrl } from './postgres-rows.ts'
 import type { Random } from './seeded-random.ts'
 
-/** Plants that the standby must take before the load ends. */
+/** Number of creates that must succeed on the standby before the load ends. */
 const plantsAfter = 100
 
-/** The synchronous standby has every acknowledged plant, and the service finds it once it takes writes. */
+/** The synchronous standby has every acknowledged plant, and the service connects to it once it is promoted. */
 export const postgresFailover: Fault = {
-  title: 'kill -9 of the primary during load, and its synchronous standby is promoted',
+  title: 'kill -9 of the primary during load, then promotion of its synchronous standby',
   needs: [],
   run,
 }
@@ -35,10 +35,10 @@ async function run(report: Report, { outages, random }: FaultOptions): Promise<v
   report.figure('from kill to promoted (median, max ms)', times('promoted'))
   report.figure('from promoted to first 200 (median, max ms)', times('takenAfter'))
   report.figure('from kill to first 200 (median, max ms)', times('taken'))
-  report.figure('longest wait for an answer (median, max ms)', times('slowest'))
+  report.figure('longest wait for a response (median, max ms)', times('slowest'))
   report.zero('wrong answers', total('wrong'))
   report.zero('failed connections', total('failed'))
-  report.zero('services that took nothing afterwards', total('stuck'))
+  report.zero('services without a 200 after the failover', total('stuck'))
   report.zero('services that failed', total('ended'))
   report.notZero('acknowledged', total('acknowledged'))
   report.zero('lost', total('lost'))
@@ -47,7 +47,7 @@ async function run(report: Report, { outages, random }: FaultOptions): Promise<v
 
 type Round = Awaited<ReturnType<typeof failOver>>
 
-/** Times are milliseconds since the kill. */
+/** Runs one failover; times are milliseconds since the kill. */
 async function failOver(random: Random) {
   const primary = await startPostgres()
   const standby = await primary.standby({ synchronous: true })
@@ -76,7 +76,7 @@ async function failOver(random: Random) {
     promoted,
     refused: since(refused),
     taken: since(taken),
-    // The server takes writes a little before the call that promotes it returns.
+    // The server accepts writes slightly before the promoting call returns.
     takenAfter: Math.max(0, since(taken) - promoted),
     slowest: longestWait(load.outcomes),
     wrong: count(load.outcomes, isWrong),

@@ -3,7 +3,7 @@ import type { Fault } from './fault-options.ts'
 import { inspectRows } from './postgres-rows.ts'
 import { killRounds } from './service-kill.ts'
 
-/** Repeats `kill` on PostgreSQL, and compares its rows with the journal at the end. */
+/** Repeats `kill` with PostgreSQL as the store, and finally compares its rows with the journal. */
 export const postgresKill: Fault = {
   title: 'kill -9 of the service during load, on the same PostgreSQL each time',
   needs: [],

@@ -9,10 +9,10 @@ import { startLoad } from './journaled-load.ts'
 import { count, isAcknowledged, isDisconnected, isUnavailable, longestWait, reportOutcomes } from './outcomes.ts'
 import { inspectRows, killServer } from './postgres-rows.ts'
 
-/** Milliseconds within which the service must take creates again. */
+/** Maximum time (ms) from the restart of the server to the first successful create. */
 const longestRecovery = 5_000
 
-/** Milliseconds of load while the server is up, and at least while it is away. */
+/** Milliseconds of load while the server is up, and the minimum while it is down. */
 const [upTime, awayTime] = [1_000, 1_000]
 
 const ways: [string, (server: Postgres) => Promise<void>][] = [
@@ -21,9 +21,9 @@ const ways: [string, (server: Postgres) => Promise<void>][] = [
   ['kill -9', killServer],
 ]
 
-/** While its server is away the service answers 503 at once; it loses nothing and needs no restart. */
+/** While PostgreSQL is down the service responds with 503 immediately; it loses nothing and needs no restart. */
 export const postgresRestart: Fault = {
-  title: 'PostgreSQL stops during load and starts again, in each way in turn',
+  title: 'PostgreSQL stops during load and restarts: fast, immediate and kill -9 in turn',
   needs: [],
   run,
 }
@@ -59,13 +59,13 @@ async function run(report: Report, { outages, random }: FaultOptions): Promise<v
 
   report.figure('outages', outages)
   reportOutcomes(report, load.outcomes)
-  report.notZero('503 while it was away', refusedWhileAway)
-  report.zero('200 while it was away', takenWhileAway)
+  report.notZero('503 while PostgreSQL was down', refusedWhileAway)
+  report.zero('200 while PostgreSQL was down', takenWhileAway)
   report.zero('failed connections', count(load.outcomes, isDisconnected))
-  report.figure('longest wait for an answer (ms)', longestWait(load.outcomes))
-  for (const [name, times] of recoveries) report.figure(`longest from up to a 200, ${name} (ms)`, Math.max(0, ...times))
+  report.figure('longest wait for a response (ms)', longestWait(load.outcomes))
+  for (const [name, times] of recoveries) report.figure(`longest recovery, ${name} (ms)`, Math.max(0, ...times))
   const slow = [...recoveries.values()].flat().filter((time) => time > longestRecovery)
-  report.zero(`longer than ${longestRecovery} ms`, slow.length)
+  report.zero(`recoveries longer than ${longestRecovery} ms`, slow.length)
   report.zero('exit code', code ?? -1)
   report.notZero('acknowledged', load.journal.acknowledged.size)
   report.zero('lost', lost)

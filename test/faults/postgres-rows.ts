@@ -3,7 +3,7 @@ import { isPlant } from './generated-plants.ts'
 import type { Journal } from './outcomes.ts'
 import type { FileFindings } from './sqlite-file.ts'
 
-/** Sends SIGKILL to every process of a server; resolves when they have ended. */
+/** Sends SIGKILL to every process of a PostgreSQL server; resolves when it has ended. */
 export async function killServer(server: Postgres): Promise<void> {
   const processes = (await server.query('SELECT pid FROM pg_stat_activity')) as { pid: number }[]
   const ended = server.stop('kill')
@@ -11,13 +11,13 @@ export async function killServer(server: Postgres): Promise<void> {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // The backend of the query has ended already.
+      // The backend of the query has already ended.
     }
   }
   await ended
 }
 
-/** Compares the rows of a running server with a journal. */
+/** Compares the rows of a running server with a journal; returns the numbers of lost plants and phantoms. */
 export async function inspectRows(
   server: Pick<Postgres, 'query'>,
   { sent, acknowledged }: Journal,

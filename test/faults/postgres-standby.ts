@@ -10,7 +10,7 @@ import { copyWeaker } from './weaker-build.ts'
 const signalWaiting = (name: 'pg_cancel_backend' | 'pg_terminate_backend') => (primary: Postgres) =>
   primary.query(`SELECT ${name}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
 
-/** Ways to end a commit's wait for its standby early. Each leaves the plants on the primary alone. */
+/** Ways to end a commit's wait for its standby early. Each leaves the rows on the primary only. */
 const interruptions: Record<string, Interrupt> = {
   cancel: signalWaiting('pg_cancel_backend'),
   terminate: signalWaiting('pg_terminate_backend'),
@@ -20,15 +20,15 @@ const interruptions: Record<string, Interrupt> = {
   },
 }
 
-/** Weakened builds: the texts to replace in the code, and the interruptions that must then lose a plant. */
+/** Weakened builds: the replacements in the code, and the interruptions that must then lose a plant. */
 const controls = {
   'warnings ignored': { changes: { 'startsWith("01")': 'startsWith("none")' }, ways: ['cancel'] },
   'no lock': { changes: { ' FOR SHARE': '' }, ways: Object.keys(interruptions) },
 }
 
-/** A plant that only the primary has is never acknowledged, because the standby may take over. */
+/** A plant that exists only on the primary is never acknowledged, because the standby may be promoted. */
 export const postgresStandby: Fault = {
-  title: 'the synchronous standby is away, commits are interrupted, then it takes over',
+  title: 'the synchronous standby is away, commits are interrupted, then the standby is promoted',
   needs: [],
   async run(report, { directory, random }) {
     await look(report, random, 'patience')
@@ -49,19 +49,19 @@ async function look(report: Report, random: Random, name: string): Promise<void>
   const interrupt = interruptions[name]
   const found = await loseStandby(random, { interrupt })
   const { before, away } = found
-  report.zero(`${name}: not 200 before`, before.length - count(before, isAcknowledged))
+  report.zero(`${name}: not 200 before the outage`, before.length - count(before, isAcknowledged))
   if (interrupt) {
     report.notZero(`${name}: waits interrupted`, found.waits)
-    report.notZero(`${name}: plants on the primary alone`, found.kept)
+    report.notZero(`${name}: plants on the primary only`, found.kept)
   }
   report.notZero(`${name}: 503 while away`, count(away, isUnavailable))
   report.zero(`${name}: 200 while away`, count(away, isAcknowledged))
   report.zero(`${name}: wrong answers`, count(away, isWrong))
   report.zero(`${name}: failed connections`, count(away, isDisconnected))
-  report.figure(`${name}: longest wait for an answer (ms)`, longestWait(away))
-  report.figure(`${name}: backends that still wait`, found.left)
+  report.figure(`${name}: longest wait for a response (ms)`, longestWait(away))
+  report.figure(`${name}: backends still waiting`, found.left)
   report.zero(`${name}: lost on the standby`, found.lost)
   report.zero(`${name}: phantom on the standby`, found.phantoms)
-  report.zero(`${name}: refused by the standby`, found.refused)
+  report.zero(`${name}: rejected by the promoted standby`, found.refused)
   report.zero(`${name}: exit code`, found.code ?? -1)
 }

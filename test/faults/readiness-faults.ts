@@ -6,19 +6,19 @@ import type { Journal } from './outcomes.ts'
 import { inspectRows } from './postgres-rows.ts'
 import { inspect } from './sqlite-file.ts'
 
-/** A store that a fault makes refuse each create until it is repaired. */
+/** A store in which a fault makes every create fail until the repair. */
 export type BreakableStore = {
   url: string
-  /** Whether the fault counts only once creates have used up what is left. */
+  /** True when the fault takes effect only after creates have used up the remaining space. */
   needsLoad?: boolean
   fault(): Promise<unknown>
   repair(): Promise<unknown>
-  /** Counts rows that no client sent, after the service has ended. */
+  /** Counts rows that no client sent; called after the service has ended. */
   phantoms(journal: Journal): Promise<number>
   close(): Promise<unknown>
 }
 
-/** Opens a store of its own for each fault, below a directory. Rejects when the machine lacks what the fault needs. */
+/** Opens a new store for each fault, below a directory. Rejects when the machine lacks what the fault needs. */
 export const faults: Record<string, (directory: string) => Promise<BreakableStore>> = {
   'file replaced': async (directory) => replacedFile(join(directory, 'plants.db')),
   'disk full': async (directory) => fullDisk(join(directory, 'disk')),
@@ -38,7 +38,7 @@ function replacedFile(path: string): BreakableStore {
   return { url: `sqlite:${path}`, fault, repair, phantoms: phantomsIn(path), close: async () => {} }
 }
 
-/** A disk of 16 MiB. It is full once the write-ahead log has used up what was allocated for it before the fault. */
+/** Mounts a disk of 16 MiB. It is full once the write-ahead log has used up its space from before the fault. */
 function fullDisk(disk: string): BreakableStore {
   mkdirSync(disk)
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk], { stdio: 'pipe' })
@@ -49,7 +49,7 @@ function fullDisk(disk: string): BreakableStore {
     try {
       writeFileSync(ballast, Buffer.alloc(2 ** 24))
     } catch {
-      // The file has taken what there was.
+      // The ballast has filled the disk.
     }
   }
   const path = join(disk, 'plants.db')
@@ -69,7 +69,7 @@ function fullDisk(disk: string): BreakableStore {
 
 const rowsOf = (server: Postgres) => async (journal: Journal) => (await inspectRows(server, journal)).phantoms
 
-/** A database that the service uses with no more rights than it needs. */
+/** Opens a database on which the service has the least privileges that it needs. */
 async function guestOf(fault: string, repair: string): Promise<BreakableStore> {
   const server = await startPostgres()
   await server.query('CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)')

@@ -10,12 +10,12 @@ import { startLoad } from './journaled-load.ts'
 import { count, isAcknowledged, isUnavailable, newJournal } from './outcomes.ts'
 import { type BreakableStore, faults } from './readiness-faults.ts'
 
-/** Milliseconds: until a change of readiness at most, how long a fault lasts after it, and between two looks. */
+/** Milliseconds: deadline for a change of readiness, duration of a fault after it, and interval between two probes. */
 const [patience, faultTime, pause] = [30_000, 5_000, 20]
 
-/** Service is taken from, and given back to, an instance by its /readyz: it must tell whether creates succeed. */
+/** Load balancers route by /readyz, so it must reflect whether creates succeed. */
 export const readiness: Fault = {
-  title: 'creates fail for a while, with no client and with some: /readyz follows, and probes leave no plant',
+  title: 'creates fail for a while, with and without clients: /readyz reflects it, and probes leave no rows',
   needs: [],
   async run(report, options) {
     for (const [name, open] of Object.entries(faults)) {
@@ -47,24 +47,24 @@ async function run(report: Report, name: string, store: BreakableStore, { random
     report.atMost(named('from the fault to 503 (ms)'), Math.round(performance.now() - broken), patience)
     await sleep(faultTime)
     report.atMost(named('changes until the repair'), readyz.changes(), 1)
-    if (connections > 0) report.notZero(named('creates refused'), count(load.outcomes, isUnavailable))
+    if (connections > 0) report.notZero(named('creates rejected'), count(load.outcomes, isUnavailable))
 
     const repaired = performance.now()
     await store.repair()
     await holdsWithin(patience, readyz.isReady)
     report.atMost(named('from the repair to 200 (ms)'), Math.round(performance.now() - repaired), patience)
     await sleep(faultTime)
-    report.atMost(named('changes in all'), readyz.changes(), 2)
+    report.atMost(named('changes in total'), readyz.changes(), 2)
     report.zero(named('unready after'), readyz.isReady() ? 0 : 1)
     await load.stop()
   }
   readyz.stop()
   report.zero(`${name}: exit code`, (await service.stop()).code ?? -1)
-  report.zero(`${name}: plants of no client`, await store.phantoms(journal))
+  report.zero(`${name}: phantom`, await store.phantoms(journal))
   await store.close()
 }
 
-/** Asks for /readyz again and again, as a load balancer does but faster. */
+/** Polls /readyz as a load balancer does, but faster. */
 function follow(service: Service) {
   let ready = true
   let changes = 0
@@ -81,7 +81,7 @@ function follow(service: Service) {
   void asking()
   return {
     isReady: () => ready,
-    /** The number of changes since the last `forget`. */
+    /** Returns the number of changes since the last `forget`. */
     changes: () => changes,
     forget() {
       changes = 0

@@ -8,10 +8,10 @@ import { startLoad } from './journaled-load.ts'
 import { count, isAcknowledged, isWrong, type Journal, newJournal } from './outcomes.ts'
 import { inspect } from './sqlite-file.ts'
 
-/** Upper bounds in milliseconds: of the load before a kill, and of a start before a kill. Each moment is random. */
+/** Upper bounds (ms) for the random duration of the load, and of a start, before a kill. */
 const [longestLoad, longestStart] = [1_000, 500]
 
-/** After a kill -9 the store has every acknowledged plant, and nothing that was not sent. */
+/** After kill -9 the store has every acknowledged plant and nothing that was never sent. */
 export const kill: Fault = {
   title: 'kill -9 during load, on the same store each time',
   needs: [],
@@ -20,7 +20,7 @@ export const kill: Fault = {
   },
 }
 
-/** Kills the service again and again during load; returns the journal, so that a caller can check the store itself. */
+/** Kills the service repeatedly during load; returns the journal, so that the caller can verify the store itself. */
 export async function killRounds(report: Report, { directory, store, rounds, random }: FaultOptions): Promise<Journal> {
   const url = store ?? `sqlite:${join(directory, 'plants.db')}`
   const path = /^sqlite:(.+)$/.exec(url)?.[1]
@@ -44,7 +44,7 @@ export async function killRounds(report: Report, { directory, store, rounds, ran
   let acknowledged = new Set<bigint>()
   for (let round = 0; round < rounds; round++) {
     if (random.below(4) === 0) {
-      // What the last kill left must survive a kill during recovery, too.
+      // The state after the last kill must also survive a kill during recovery.
       const starting = spawnService(url)
       await sleep(random.below(longestStart))
       await starting.kill()
@@ -71,14 +71,14 @@ export async function killRounds(report: Report, { directory, store, rounds, ran
   report.zero('starts failed', failures.starts)
   report.zero('wrong answers', failures.answers)
   report.zero('lost', failures.lost)
-  // Only a file can be inspected; other stores are asked through the service.
+  // Only a file can be inspected; other stores are checked through the service.
   if (path === undefined) return journal
   report.zero('phantom', failures.phantoms)
   report.zero('integrity checks failed', failures.broken)
   return journal
 }
 
-/** Counts the plants that the service does not acknowledge again, which are lost. */
+/** Counts the lost plants: those that the service does not acknowledge when they are sent again. */
 async function countLost({ port }: Service, acknowledged: Set<bigint>): Promise<number> {
   const load = startLoad(port, { ids: acknowledged })
   await load.finished

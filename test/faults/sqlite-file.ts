@@ -6,7 +6,7 @@ import type { Journal } from './outcomes.ts'
 
 type Row = Parameters<typeof isPlant>[0]
 
-/** The defects of a file. */
+/** Defects of a database file. */
 export type FileFindings = {
   /** Acknowledged plants that are missing or differ from what was sent. */
   lost: number
@@ -17,8 +17,8 @@ export type FileFindings = {
 }
 
 /**
- * Compares a SQLite file that no process has open with a journal. Opened read-only, the file keeps what a crash left
- * for the next start, including its write-ahead log.
+ * Compares a SQLite file that no process has open with a journal. Read-only access leaves the file and its write-ahead
+ * log as the crash left them, for the next start.
  */
 export function inspect(path: string, { sent, acknowledged }: Journal, { readonly = true } = {}): FileFindings {
   if (!existsSync(path)) return { lost: acknowledged.size, phantoms: 0, intact: true }
@@ -43,7 +43,7 @@ export function inspect(path: string, { sent, acknowledged }: Journal, { readonl
   return { lost: acknowledged.size - found, phantoms, intact }
 }
 
-/** Requires that a closed SQLite file has every acknowledged plant and nothing that was not sent. */
+/** Reports a closed SQLite file: it must have every acknowledged plant and nothing that was never sent. */
 export function reportFile(report: Report, path: string, journal: Journal): void {
   const { lost, phantoms, intact } = inspect(path, journal)
   report.notZero('acknowledged', journal.acknowledged.size)

@@ -7,25 +7,25 @@ import { isAcknowledged, newJournal, type Outcome } from './outcomes.ts'
 import { inspectRows, killServer, pairUrl } from './postgres-rows.ts'
 import type { Random } from './seeded-random.ts'
 
-/** Ends the current waits for the standby. */
+/** Ends all current waits of commits for the standby. */
 export type Interrupt = (primary: Postgres) => Promise<unknown>
 
 export type Away = {
-  /** Default: none, so that each wait lasts until the service gives up. */
+  /** Default: none; each wait then lasts until the service times out. */
   interrupt?: Interrupt | undefined
-  /** The project directory whose build runs; default: this one. */
+  /** Directory of the project whose build runs; default: this one. */
   project?: string
 }
 
-/** Plants created before the standby goes away, and while it is away: few enough for each to be interrupted. */
+/** Number of plants created before the standby stops, and while it is away: few enough to interrupt each wait. */
 const [plantsBefore, plantsAway] = [500, 40]
 
 /** Milliseconds of load with interruptions, and between two interruptions. */
 const [interrupted, pause] = [5_000, 300]
 
 /**
- * Creates plants while the only synchronous standby is away and waits are interrupted, creates them once more without
- * interruptions, then kills the primary and promotes the standby. Returns all answers and the state of the standby.
+ * Creates plants while the only synchronous standby is away and waits are interrupted, creates them again without
+ * interruptions, then kills the primary and promotes the standby. Returns all outcomes and the state of the standby.
  */
 export async function loseStandby(random: Random, { interrupt, project = '.' }: Away) {
   const primary = await startPostgres()
@@ -70,12 +70,12 @@ function* again(ids: bigint[]): Generator<bigint> {
   for (;;) yield* ids
 }
 
-/** Counts the backends that wait for the standby, including those whose client has disconnected. */
+/** Counts the backends that wait for the standby, including those of disconnected clients. */
 async function countWaiting(primary: Postgres): Promise<number> {
   return (await primary.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")).length
 }
 
-/** Retries refused plants for ten seconds; returns how many are still refused. */
+/** Retries rejected plants for ten seconds; returns the number that is still rejected. */
 async function askUntilTaken(ask: (ids: bigint[]) => Promise<Outcome[]>, ids: bigint[]): Promise<number> {
   let refused = ids
   for (const end = Date.now() + 10_000; refused.length > 0 && Date.now() < end; ) {

@@ -2,9 +2,9 @@ import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promis
 import { join, resolve } from 'node:path'
 
 /**
- * Copies the build to `directory`, as a project of its own, and replaces each key of `changes` by its value. The
- * result is a control: a service with weaker guarantees, whose failures the scenario must detect. Returns the path of
- * the copied build. Throws when the build lacks one of the texts.
+ * Copies the build to `directory`, as a project of its own, and replaces each key of `changes` with its value. The
+ * result is a control: a service with weaker guarantees, in which the scenario must detect failures. Returns the path
+ * of the copied build. Throws when the build lacks one of the texts.
  */
 export async function copyWeaker(directory: string, changes: Record<string, string>): Promise<string> {
   const build = join(directory, 'dist')
@@ -22,7 +22,6 @@ export async function copyWeaker(directory: string, changes: Record<string, stri
     }
     await writeFile(join(build, name), text)
   }
-  for (const from of missing)
-    throw new Error(`the build has no text "${from}" to replace; adapt the control to the code`)
+  for (const from of missing) throw new Error(`the build does not contain "${from}"; adapt the control to the code`)
   return build
 }

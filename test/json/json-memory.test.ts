@@ -7,7 +7,7 @@ import { openMemory } from '../../src/store/memory.ts'
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** Bytes of the heap that are in use. */
+/** Returns the number of heap bytes in use, after a garbage collection. */
 function heapInUse(): number {
   collectGarbage()
   return process.memoryUsage().heapUsed
@@ -16,7 +16,7 @@ function heapInUse(): number {
 const size = 262_144
 const times = 8
 
-/** A text of about that size: a list of texts, or an object of members. */
+/** Returns a JSON array, or object, of about `size` characters with generated items. */
 function list(item: (n: number) => string, [open, close] = ['[', ']']): string {
   const items: string[] = []
   for (let length = 0; length < size; length += (items.at(-1) as string).length + 1) items.push(item(items.length))
@@ -26,7 +26,7 @@ function list(item: (n: number) => string, [open, close] = ['[', ']']): string {
 const members = (member: (n: number) => string) => list(member, ['{', '}'])
 const nested = (open: string, close: string) => open.repeat(120) + close.repeat(120)
 
-/** Each is the dearest that is known of its kind. */
+/** The most expensive known text of each kind. */
 const texts: Record<string, string> = {
   'an index key that is large': list(() => '{"1023":0}'),
   'an index key that is small': list(() => '{"25":0}'),
@@ -63,6 +63,6 @@ t.test('a plant in the memory store keeps nothing else of its body', async (t) =
     const { name, tag } = parseJson(text).value as { name: string; tag: string }
     await store.create({ id: BigInt(id), name, tag })
   }
-  t.ok(heapInUse() - before < 10 * size, 'of 200 bodies')
+  t.ok(heapInUse() - before < 10 * size, '200 plants use less memory than 10 bodies')
   await store.close()
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { listItems } from '../../src/json/list-items.ts'
 import { exactly } from '../support/exact-pattern.ts'
 
-/** Reads all items, and what is returned at the end. */
+/** Reads all items and the return value of the iterator. */
 function read(text: string): { items: unknown[]; returned: boolean } {
   const list = listItems(text, 'list')
   const items: unknown[] = []

@@ -2,7 +2,7 @@ import t from 'tap'
 import { inexactNumber } from '../../src/json/json-document.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 
-/** Written for this parser, by the categories of the public JSON parsing test cases: accept, refuse, ours to define. */
+/** Texts in the categories of public JSON parsing suites: to accept, to reject, and implementation-defined. */
 const accepted: string[] = [
   '{}',
   '[]',
@@ -101,7 +101,7 @@ const refused: string[] = [
   '`a`',
 ]
 
-/** What the grammar leaves open and this contract refuses. */
+/** Texts that the JSON grammar permits and this contract rejects. */
 const defined: [string, RegExp][] = [
   ['{"a":1,"a":1}', /same name twice/],
   ['{"a":1,"\\u0061":2}', /same name twice/],
@@ -117,7 +117,7 @@ const defined: [string, RegExp][] = [
   ['{"a":'.repeat(200_000), /more than 128 levels/],
 ]
 
-/** As the name of an assertion, which is one line. */
+/** Returns a text as the name of an assertion, which must be one line. */
 const shown = (text: string) => JSON.stringify(text.slice(0, 60)).replace(/[^ -~]/g, '?')
 
 t.test('valid JSON is parsed', async (t) => {

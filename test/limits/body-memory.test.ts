@@ -16,7 +16,7 @@ const head = (framing: string) =>
 
 const chunked = head('Transfer-Encoding: chunked')
 
-/** A service that listens, and the requests whose heads have arrived. */
+/** Starts a listening service; `requests` lists the requests whose head has arrived. */
 async function listening(t: Test, options: Partial<AppOptions> = {}) {
   const shed: string[] = []
   const { app, listen } = await createTestApp(t, { shed: (reason) => shed.push(reason), ...options })
@@ -25,7 +25,7 @@ async function listening(t: Test, options: Partial<AppOptions> = {}) {
   return { port: await listen(), requests, shed }
 }
 
-/** Creates a verifier that lets every token wait until it is told to. */
+/** Returns a verifier that keeps every token pending until the test calls a function of `waiting`. */
 function waitingVerifier() {
   const waiting: (() => void)[] = []
   const client = { name: 'a client', scopes: [] }
@@ -43,11 +43,11 @@ t.test('no body is read while authentication is pending', async (t) => {
   const body = plant(1, 10_000)
   const start = head(`Content-Length: ${body.length}`)
   const { socket, receives } = await openSocket(t, port, start)
-  await until(() => waiting.length === 1, 'the token is looked at')
+  await until(() => waiting.length === 1, 'the token is being verified')
   await new Promise<void>((resolve) => socket.write(body, () => resolve()))
-  // Another connection's bytes arrive later, so these would have been read.
+  // Bytes of a later connection arrive after these, so by then the service would have read these.
   await openSocket(t, port, head('Content-Length: 0'))
-  await until(() => waiting.length === 2, 'the second token is looked at')
+  await until(() => waiting.length === 2, 'the second token is being verified')
   t.equal(requests[0]?.socket.bytesRead, start.length)
   for (const go of waiting.splice(0)) go()
   await receives(/^HTTP\/1.1 200 /)
@@ -62,7 +62,7 @@ t.test('chunks of one byte that come with the head cost about their bytes', asyn
   collectGarbage()
   const before = process.memoryUsage().heapUsed
   for (let n = 0; n < 20; n++) sockets.push(await openSocket(t, port, bytes))
-  await until(() => waiting.length === 20, 'every token is looked at')
+  await until(() => waiting.length === 20, 'all tokens are being verified')
   collectGarbage()
   const cost = (process.memoryUsage().heapUsed - before) / 20
   t.ok(cost < 20 * body.length, `${Math.round(cost)} bytes each`)
@@ -82,7 +82,7 @@ t.test('bodies that arrive in parts beyond the limit get 503, small ones do not'
   const other = await openSocket(t, port, head(`Content-Length: ${small.length}`) + small)
   await other.receives(/^HTTP\/1.1 200 /)
   withheld.socket.destroy()
-  await until(() => requests[0]?.destroyed, 'the connection is gone')
+  await until(() => requests[0]?.destroyed, 'the connection is closed')
   const whole = plant(2, 65_000)
   const next = await openSocket(t, port, `${chunked}${whole.length.toString(16)}\r\n${whole}\r\n0\r\n\r\n`)
   await next.receives(/^HTTP\/1.1 200 /)
@@ -96,14 +96,14 @@ t.test('values that would exceed the memory limit get 503, small ones do not', a
   }
   const { create } = await createTestApp(t, { store, limits: { bodyMemory: 100_000 } })
   const large = create(plant(1, 2_000))
-  await until(() => waiting.length === 1, 'the store is asked')
+  await until(() => waiting.length === 1, 'the store has the create')
   t.match(await create(plant(2, 2_000)), { status: 503, headers: { 'retry-after': /^[123]$/ }, body: { error: 50300 } })
   const small = create(plant(3, 0))
-  await until(() => waiting.length === 2, 'the store is asked')
+  await until(() => waiting.length === 2, 'the store has the second create')
   for (const go of waiting.splice(0)) go()
   t.match(await Promise.all([large, small]), [{ status: 200 }, { status: 200 }])
   const next = create(plant(2, 2_000))
-  await until(() => waiting.length === 1, 'the store is asked')
+  await until(() => waiting.length === 1, 'the store has the next create')
   for (const go of waiting.splice(0)) go()
   t.match(await next, { status: 200 })
 })
@@ -125,7 +125,7 @@ t.test('a rejected body is released while its response waits for an earlier one'
   await until(() => {
     collectGarbage()
     return process.memoryUsage().heapUsed - before < 20 * bad.length
-  }, '20 bodies hold less than 20 times one of them')
+  }, '20 bodies use less memory than 20 times the size of one')
   socket.destroy()
 })
 

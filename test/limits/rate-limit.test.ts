@@ -6,16 +6,16 @@ t.test('the limit per minute holds for bursts and for spread events', async (t) 
   const { take: count, wait } = rateLimit(3, undefined, () => time)
   t.equal(wait('a'), 0)
   t.same([count('a'), count('a'), count('a')], [0, 0, 0])
-  t.equal(wait('a'), 20, 'asked without counting')
-  t.equal(count('a'), 20, 'the next one after a third of a minute')
-  t.equal(count('b'), 0, 'others are counted by themselves')
+  t.equal(wait('a'), 20, 'wait() does not count a request')
+  t.equal(count('a'), 20, 'the next request is allowed after a third of a minute')
+  t.equal(count('b'), 0, 'each key has a quota of its own')
   time += 19_999
   t.equal(count('a'), 0.001)
   time += 1
-  t.equal(count('a'), 0, 'what was refused does not count')
+  t.equal(count('a'), 0, 'rejected requests do not count')
   t.equal(count('a'), 20)
   time += 60_000
-  t.same([count('a'), count('a'), count('a'), count('a')], [0, 0, 0, 20], 'after a minute all are there again')
+  t.same([count('a'), count('a'), count('a'), count('a')], [0, 0, 0, 20], 'after a minute the quota is full again')
 })
 
 t.test('0 is no limit', async (t) => {
@@ -29,7 +29,7 @@ t.test('the rate limiter evicts keys whose quota is full again and keeps the oth
   for (let i = 0; i < 10_000; i++) count(String(i))
   time = 30_000
   count('kept')
-  t.equal(count('0'), 30, 'nobody is paid off yet')
+  t.equal(count('0'), 30, 'no quota is full again yet')
   time = 60_000
   for (let i = 0; i < 20_000; i++) count(`later ${i}`)
   t.equal(count('kept'), 30)

@@ -13,7 +13,7 @@ import { openSocket } from '../support/open-socket.ts'
 import { type Case, request, runCases } from '../support/raw-http.ts'
 import { createTestApp, token } from '../support/test-app.ts'
 
-/** A service that listens; `send` sends a create, and checks the answer against the contract. */
+/** Starts a listening service; `send` sends a create and checks the response against the contract. */
 async function listening(t: Test, options: Partial<AppOptions> = {}) {
   const shed: ShedReason[] = []
   const { listen } = await createTestApp(t, { shed: (reason) => shed.push(reason), ...options })
@@ -31,7 +31,7 @@ async function listening(t: Test, options: Partial<AppOptions> = {}) {
   return { port, send, shed }
 }
 
-/** A store whose creates wait until they are let go. */
+/** Returns a store whose creates stay pending until `letGo` is called. */
 function held() {
   const waiting: (() => void)[] = []
   return {
@@ -55,10 +55,10 @@ t.test('a handler that exceeds HANDLER_TIMEOUT gets 503', async (t) => {
   t.match(await send(), unavailable)
   t.ok(performance.now() - start > 90)
   t.match(await send(), unavailable)
-  t.same(shed, ['in_flight'], 'what has taken too long is still under way')
+  t.same(shed, ['in_flight'], 'a handler that has timed out is still in flight')
   letGo()
   const next = send()
-  await until(() => waiting.length === 1, 'the store is asked')
+  await until(() => waiting.length === 1, 'the store has the create')
   letGo()
   t.match(await next, { status: 200 })
 })
@@ -67,7 +67,7 @@ t.test('a request beyond IN_FLIGHT_LIMIT gets 503', async (t) => {
   const { store, waiting, letGo } = held()
   const { send, shed } = await listening(t, { store, limits: { inFlight: 2 } })
   const taken = [send(), send()]
-  await until(() => waiting.length === 2, 'the store is asked twice')
+  await until(() => waiting.length === 2, 'the store has both creates')
   t.match(await Promise.all([send(), send()]), [unavailable, unavailable])
   t.same(shed, ['in_flight', 'in_flight'])
   letGo()
@@ -76,7 +76,7 @@ t.test('a request beyond IN_FLIGHT_LIMIT gets 503', async (t) => {
 
 t.test('a late event loop sheds requests with 503', async (t) => {
   const { send, shed } = await listening(t, { limits: { eventLoopDelay: 100 } })
-  /** The machine may be busy with other tests. */
+  /** Retries for ten seconds, because other tests may keep the machine busy. */
   const serves = async () => {
     for (let waited = 0; waited < 10_000; waited += 50) {
       if ((await send()).status === 200) return true
@@ -91,7 +91,7 @@ t.test('a late event loop sheds requests with 503', async (t) => {
     const end = performance.now() + 300
     while (performance.now() < end);
     answers.push(send())
-    // Let the event loop turn, so that the request of this block meets the delay of the next.
+    // Yield, so that the request of this block is read after the delay of the next.
     await sleep(1)
   }
   const refused = (await Promise.all(answers)).filter(({ status }) => status === 503)
@@ -117,7 +117,7 @@ t.test('an address over its limit of authentication failures gets 429', async (t
   const wrong = [{ authorization: 'Bearer wrong' }, { authorization: '' }, { authorization: 'Bearer "' }]
   for (const headers of wrong) t.match(await send(headers), { status: 401 })
   for (const headers of wrong) t.same(await send(headers), { status: 429, error: 42900, retryAfter: '20' })
-  t.match(await send(), { status: 200 }, 'who shares the address and has a token goes on')
+  t.match(await send(), { status: 200 }, 'a valid token from the same address still works')
 })
 
 t.test('X-Forwarded-For counts only when a trusted proxy sends it', async (t) => {
@@ -166,7 +166,7 @@ t.test('connections over the limit are closed', async (t) => {
   const first = await openSocket(t, port)
   const second = await openSocket(t, port)
   const third = await openSocket(t, port)
-  t.equal(await third.closed(), '', 'one more is closed')
+  t.equal(await third.closed(), '', 'a connection beyond the limit is closed')
   for (const { socket, receives } of [first, second]) {
     socket.write(request())
     t.match(await receives(/\r\n\r\n\{/), /^HTTP\/1\.1 200 OK\r\n/, 'those within the limit are served')
@@ -177,7 +177,7 @@ t.test('a connection without a request is closed', async (t) => {
   const { port } = await listening(t, { limits: { keepAliveTime: 100, headersTime: 100 } })
   const kept = await openSocket(t, port, request())
   const silent = await openSocket(t, port)
-  // Less than the limits that hold otherwise.
+  // 5 s is less than the default timeouts.
   t.match(await kept.closed(5_000), /^HTTP\/1\.1 200 OK\r\n/, 'after its request')
   t.match(await silent.closed(5_000), /^HTTP\/1\.1 408 Request Timeout\r\n/, 'before any')
 })
@@ -203,7 +203,7 @@ t.test('a client that does not read is cut off', async (t) => {
 
 t.test('a client that does not read is cut off after CONNECT too', async (t) => {
   const { app, listen } = await createTestApp(t, { limits: { requestTime: 100, handlerTime: 100 } })
-  // No write ends, as if the client took no byte.
+  // Makes every write pend, as if the client read nothing.
   app.server.on('connection', (socket) => Object.assign(socket, { _write() {}, _writev() {} }))
   const port = await listen()
   const client = await openSocket(t, port, `${request()}CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n`)

@@ -4,7 +4,7 @@ import { httpRequest } from '../support/http-request.ts'
 import { forSourceAndBundle, sourceCode } from '../support/service-code.ts'
 import { type ServiceOptions, startService } from '../support/service-process.ts'
 
-/** A service whose log is read, with what sends it a create. */
+/** Starts a service; `exitWithError` stops it and resolves with its log. */
 async function start(t: Test, environment: Record<string, string> = {}, options: ServiceOptions = {}) {
   const service = await startService(t, environment, options)
   const create = async (id: number, headers: Record<string, string> = {}) =>
@@ -17,7 +17,7 @@ async function start(t: Test, environment: Record<string, string> = {}, options:
   return { create, end, url: service.url }
 }
 
-/** What is logged once the service listens. */
+/** Parses a log, without the lines about listening. */
 const lines = (text: string): Record<string, unknown>[] =>
   text
     .split('\n')
@@ -147,5 +147,5 @@ t.test('an unwritable log does not end the service', { skip: !existsSync(full) }
   }
   const { code, signal, stderr } = await stop()
   t.same([code, signal], [0, null])
-  t.match(stderr.replace(banner, ''), /^plant-store: the log cannot be written: ENOSPC[^\n]*\n$/, 'it is told once')
+  t.match(stderr.replace(banner, ''), /^plant-store: the log cannot be written: ENOSPC[^\n]*\n$/, 'it is reported once')
 })

@@ -22,7 +22,7 @@ function measure(t: Test) {
   return { ...metrics, handle, values: async () => values(await metrics.text()) }
 }
 
-/** The lines that are no comments: values by series. */
+/** Returns the values in a text of metrics, by series. */
 const values = (text: string): Record<string, number> =>
   Object.fromEntries(Array.from(text.matchAll(/^([^#\s]\S*) (\S+)$/gm), ([, series, value]) => [series, Number(value)]))
 
@@ -101,7 +101,7 @@ t.test('rejections are counted by their kind', async (t) => {
   t.same(
     Object.keys(found).filter((name) => name.startsWith('plant_store_requests_refused')),
     names.map(counted),
-    'an outcome of an operation is no refusal',
+    'a 409 that the operation returns is not a rejection',
   )
   for (const name of names) t.equal(found[counted(name)], name === 'malformedRequest' ? 2 : 1, name)
   t.match(found, {
@@ -161,25 +161,25 @@ t.test('a gauge without a value is absent', async (t) => {
 t.test('process metrics are exported', async (t) => {
   const { values } = measure(t)
   await values()
-  // What is measured is time: Node does not count the first turn after a look, ...
+  // Elapsed time is what is measured: Node does not count the first turn after a reading, ...
   await sleep(50)
   const blocked = performance.now() + 100
   while (performance.now() < blocked);
-  // ... and most turns must be those of a loop that is free.
+  // ... and most turns must be those of an idle event loop.
   await sleep(200)
   const found = await values()
   const before = found.process_cpu_seconds_total as number
   t.ok(before >= 0.1 && before < 60)
-  t.ok((found.nodejs_eventloop_delay_max_seconds as number) > 0.05, 'it was blocked')
+  t.ok((found.nodejs_eventloop_delay_max_seconds as number) > 0.05, 'the event loop was blocked once')
   t.ok((found.nodejs_eventloop_delay_p99_seconds as number) > 0.05)
-  t.ok((found.nodejs_eventloop_delay_p50_seconds as number) < 0.05, 'most of the time it was not')
+  t.ok((found.nodejs_eventloop_delay_p50_seconds as number) < 0.05, 'most of the time it was not blocked')
   t.ok(Math.abs((found.process_start_time_seconds as number) - (Date.now() / 1_000 - process.uptime())) < 5)
   t.ok((found.process_resident_memory_bytes as number) > (found.nodejs_heap_size_total_bytes as number))
   t.ok((found.nodejs_heap_size_total_bytes as number) > (found.nodejs_heap_size_used_bytes as number))
   t.equal(found[series('plant_store_build_info', { version: '1.2.3', node_version: process.versions.node })], 1)
   const again = await values()
   t.ok((again.process_cpu_seconds_total as number) >= before)
-  t.ok((again.nodejs_eventloop_delay_max_seconds as number) < 0.05, 'since the last look')
+  t.ok((again.nodejs_eventloop_delay_max_seconds as number) < 0.05, 'the delay is measured since the last reading')
 })
 
 t.test('file descriptor counts are exported where the system has them', async (t) => {
@@ -191,7 +191,7 @@ t.test('file descriptor counts are exported where the system has them', async (t
   const end = measureProcess(registry, proc)
   t.match(values(await registry.metrics()), { process_open_fds: 2, process_max_fds: 64 })
   rmSync(join(proc, 'fd'), { recursive: true })
-  t.match(values(await registry.metrics()), { process_open_fds: 64 }, 'when not even one is left to look')
+  t.match(values(await registry.metrics()), { process_open_fds: 64 }, 'no descriptor is free to read the directory')
   end()
 
   const elsewhere = new Registry()

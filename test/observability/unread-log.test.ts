@@ -12,7 +12,7 @@ import { builtCode, sourceCode } from '../support/service-code.ts'
 import { onTerminal, terminalSkipReason, unreadPipe } from '../support/terminal.ts'
 import { authorization, token } from '../support/test-app.ts'
 
-// Most of the time they wait.
+// The tests mostly wait, so they run concurrently.
 t.jobs = 4
 
 const told = /^plant-store: the log cannot be written: ([^\n]+)$/gm
@@ -22,7 +22,7 @@ const unread = 'stdout is not read; up to 16 MB wait for its reader, lines beyon
 type Where = { format: string; terminal?: 'apart' | 'there' }
 type Place = Where & { skip?: string | false; end: string; command?: string[] }
 
-/** Runs a module with a stdout that nobody reads, which is a terminal unless `terminal` is left out. */
+/** Runs a module whose stdout nothing reads: a terminal if `terminal` is given, else a pipe. */
 function runUnread(t: Test, command: string[], { format, terminal }: Where, environment: Record<string, string> = {}) {
   const pipe = unreadPipe(t)
   const running = spawnProcess(terminal === undefined ? command : onTerminal(command, terminal), {
@@ -63,7 +63,7 @@ const places: Record<string, Place> = {
     skip: terminalSkipReason,
     end: '1',
   },
-  // A thread of Node waits for the reader, so that only SIGKILL ends the process.
+  // A thread of Node blocks on the pipe, so only SIGKILL ends the process.
   'lines for people in a pipe': { format: 'pretty', end: 'SIGKILL' },
   'lines of JSON in a pipe': { format: 'json', end: 'SIGKILL' },
 }
@@ -95,7 +95,7 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
         }
       }
       await Promise.all(Array.from({ length: 8 }, client))
-      if (where.terminal !== 'there') await until(() => reasons().length > 0, 'stderr is told')
+      if (where.terminal !== 'there') await until(() => reasons().length > 0, 'stderr has the reason')
       process.kill(await pid(), 'SIGTERM')
       t.equal(await ended(), end)
       t.same(reasons(), where.terminal === 'there' ? [] : [unread])
@@ -107,7 +107,7 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
     if (where.terminal === 'there') await sleep(5_000)
     else {
       await find('stderr', /^all are written$/m)
-      await until(() => reasons().length > 0, 'stderr is told')
+      await until(() => reasons().length > 0, 'stderr has the reason')
       t.same(reasons(), [unread])
     }
     process.kill(await pid(), 'SIGTERM')
@@ -118,10 +118,10 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
 t.test('a closed terminal is reported once and does not end the process', { skip: terminalSkipReason }, async (t) => {
   const { pid, find, reasons, signal, ended } = runUnread(t, logWriter, { format: 'pretty', terminal: 'apart' })
   await find('stderr', /^all are written$/m)
-  // It is script that holds the terminal.
+  // script(1) holds the terminal.
   signal('SIGKILL')
-  await until(() => reasons().length > 0, 'stderr is told')
-  // It writes ten lines a second.
+  await until(() => reasons().length > 0, 'stderr has the reason')
+  // The writer logs ten lines a second.
   await sleep(1_000)
   t.equal(reasons().length, 1)
   process.kill(await pid(), 'SIGKILL')
@@ -154,7 +154,7 @@ t.test('a blocked terminal is reported once until it accepts all lines again', a
   const flushed = new Promise<unknown>((resolve) => flush(resolve))
   await takeAll()
   t.equal(await flushed, undefined)
-  t.same(texts(), [], 'nothing more is told')
+  t.same(texts(), [], 'nothing more is reported')
   problem = new Error('EIO')
   write('a')
   await takeAll()

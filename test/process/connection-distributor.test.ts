@@ -5,7 +5,7 @@ import { distributeConnections } from '../../src/process/connection-distributor.
 import type { WorkerProcess } from '../../src/process/worker-process.ts'
 import { openSocket, untilRefused } from '../support/open-socket.ts'
 
-/** Starts a distributor on a free port of the loopback address. */
+/** Starts a distributor on a free loopback port. */
 async function start(t: Test, limit = 100) {
   let refused = 0
   const connections = distributeConnections(limit, () => refused++)
@@ -14,7 +14,7 @@ async function start(t: Test, limit = 100) {
   return { ...connections, port, refused: () => refused }
 }
 
-/** A worker that takes a connection when it is told to; `exitWithError` ends it. */
+/** Returns a worker that accepts a connection when the test calls `settle`, and ends when it calls `exitWithError`. */
 function newWorker() {
   const offered: { socket: Socket; settle: (isTaken: boolean) => void }[] = []
   let end = () => {}
@@ -36,7 +36,7 @@ t.test('connections go to workers round-robin, one at a time', async (t) => {
   const counts = () => workers.map(({ offered }) => offered.length)
   await until(() => counts().every((count) => count === 1), 'each worker is offered a connection')
   workers[1]?.offered[0]?.settle(true)
-  await until(() => counts()[1] === 2, 'the worker that took one is offered the next one')
+  await until(() => counts()[1] === 2, 'the worker that accepted a connection is offered the next one')
   t.same(counts(), [1, 2])
   for (const { end } of workers) end()
 })

@@ -8,7 +8,7 @@ import { untilRefused } from '../support/open-socket.ts'
 import { forSourceAndBundle, type ServiceCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 
-/** A store whose creates have no outcome before the process gets SIGUSR2. */
+/** Module of a store whose creates stay pending until the process gets SIGUSR2. */
 const heldStore = `
   import { anyStore } from '${import.meta.resolve('../support/any-store.js')}'
   const waiting = []
@@ -90,7 +90,7 @@ forSourceAndBundle(t, (t, code) => {
     child.stdout?.pause()
     const agent = new Agent({ keepAlive: true })
     t.teardown(() => agent.destroy())
-    // Each line has some hundred bytes, the pipe at most a few hundred thousand.
+    // Each line has some hundred bytes, and the pipe buffers at most a few hundred thousand.
     for (let batch = 0; batch < 30; batch++) {
       await Promise.all(Array.from({ length: 100 }, () => httpRequest(`${url}/nowhere`, { agent })))
     }
@@ -99,7 +99,7 @@ forSourceAndBundle(t, (t, code) => {
   })
 })
 
-/** Starts a service; its creates go over one connection, which is kept. */
+/** Starts a service whose creates share one keep-alive connection. */
 async function start(t: Test, { command }: ServiceCode, environment: Record<string, string> = {}) {
   const service = await startService(t, environment, { command })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })

@@ -7,7 +7,7 @@ import { builtCode, sourceCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 import { storeWith, twoWorkers } from '../support/worker-service.ts'
 
-/** Starts a service whose store has other members. */
+/** Starts a service whose store has the given members. */
 const start = (t: Test, members: string, environment = {}, code = builtCode) =>
   startService(t, { STORE_URL: storeWith(t, members, 'memory:', code), ...environment }, code)
 

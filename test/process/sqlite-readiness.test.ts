@@ -10,7 +10,7 @@ import { type ServiceProcess, startService } from '../support/service-process.ts
 
 requireSqlite(t)
 
-/** Starts a service on a SQLite file, and returns what creates another plant each time. */
+/** Starts a service on a SQLite file; `create` creates a new plant on each call. */
 async function startSqlite(t: Test, code: ServiceCode) {
   const path = join(t.testdir({}), 'plants.db')
   const service = await startService(t, { STORE_URL: `sqlite:${path}` }, code)
@@ -22,7 +22,7 @@ async function startSqlite(t: Test, code: ServiceCode) {
 const unready = 'store rejects creates; the service is not ready'
 const ready = 'store accepts creates again'
 
-/** Compares the messages of the log about readiness, once there are as many. */
+/** Waits for as many log messages about readiness as expected, and compares them. */
 async function tells(t: Test, service: Pick<ServiceProcess, 'output'>, messages: string[]): Promise<void> {
   await until(() => readinessLog(service).length >= messages.length, 'the log is written')
   t.same(readinessLog(service), messages)
@@ -51,7 +51,7 @@ t.test(
   'a disk that takes no writes is noticed without a create, and at the second failure with creates',
   { skip: !limitable && 'NOT RUN: prlimit is not installed' },
   async (t) => {
-    // Node ignores the signal that comes with the limit; tap, which is in each process of the source, does not.
+    // Node ignores SIGXFSZ, which comes with the limit; tap, which runs in each process of `sourceCode`, does not.
     const service = await startSqlite(t, builtCode)
     const { pid } = service.child
     const limitFiles = (bytes: string) => {
@@ -68,11 +68,11 @@ t.test(
     t.equal(await service.create(), 200)
 
     limitFiles('1')
-    await until(async () => (await service.create()) === 503, 'creates are refused')
+    await until(async () => (await service.create()) === 503, 'creates are rejected')
     await readyBecomes(service, '0')
     limitFiles('unlimited')
-    await until(async () => (await service.create()) === 200, 'creates are taken')
-    t.equal((await service.page('/readyz')).body, 'ready\n', 'a new plant makes it ready at once')
+    await until(async () => (await service.create()) === 200, 'creates succeed')
+    t.equal((await service.page('/readyz')).body, 'ready\n', 'a successful create makes it ready immediately')
     await tells(t, service, [unready, ready, unready, ready])
   },
 )

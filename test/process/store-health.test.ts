@@ -6,7 +6,7 @@ import { openMemory } from '../../src/store/memory.ts'
 import type { CreateOutcome } from '../../src/store/open.ts'
 import { Unavailable } from '../../src/store/unavailable.ts'
 
-/** Watches a store whose probes and creates end as the test says; time passes as the test says, too. */
+/** Watches a store whose probes and creates the test controls, with mock time. */
 function watch(t: Test) {
   mock.timers.enable({ apis: ['setInterval'] })
   let probes = 0
@@ -27,9 +27,9 @@ function watch(t: Test) {
   return {
     ...health,
     told,
-    /** The number of probes so far. */
+    /** Returns the number of probes so far. */
     probes: () => probes,
-    /** Lets seconds pass, each with its promises. */
+    /** Advances time by seconds, one at a time, and lets promises settle in between. */
     async pass(seconds: number) {
       for (let second = 0; second < seconds; second++) {
         mock.timers.tick(1_000)
@@ -87,7 +87,7 @@ t.test('an idle store is probed every five seconds, a busy one is not', async (t
     await create()
     await pass(1)
   }
-  t.equal(probes(), 6, 'a plant that was there proves nothing')
+  t.equal(probes(), 6, 'an identical create is no evidence of health')
 })
 
 t.test('two failed probes in a row make the service unready, one does not', async (t) => {
@@ -96,13 +96,13 @@ t.test('two failed probes in a row make the service unready, one does not', asyn
   probesFail('disk full')
   await pass(5)
   t.equal(probes(), 2)
-  t.equal(reason(), undefined, 'one')
+  t.equal(reason(), undefined, 'after one failure')
   probesSucceed()
   await pass(1)
-  t.equal(probes(), 3, 'it is asked again after a second')
+  t.equal(probes(), 3, 'it is probed again after a second')
   probesFail('disk full')
   await pass(5)
-  t.equal(reason(), undefined, 'one again')
+  t.equal(reason(), undefined, 'after one more failure')
   await pass(1)
   t.equal(reason(), 'disk full')
   probesFail('still full')
@@ -111,7 +111,7 @@ t.test('two failed probes in a row make the service unready, one does not', asyn
   probesSucceed()
   await pass(1)
   t.equal(reason(), undefined)
-  t.same(told, ['disk full', undefined], 'each change is told once')
+  t.same(told, ['disk full', undefined], 'each change is reported once')
 })
 
 t.test('a failed create triggers a probe, which decides', async (t) => {
@@ -119,11 +119,11 @@ t.test('a failed create triggers a probe, which decides', async (t) => {
   await known
   createsFail(new Unavailable('no space'))
   t.same(await create(64), Array(64).fill('no space'))
-  t.equal(probes(), 2, 'whatever fails together is one failure')
+  t.equal(probes(), 2, 'concurrent failures count as one')
   t.equal(reason(), undefined)
   probesFail('disk full')
   await create()
-  t.equal(probes(), 2, 'it is no second failure within the same second')
+  t.equal(probes(), 2, 'another failure within the same second does not count')
   createsEnd('created')
   await create()
   mock.timers.tick(1_000)
@@ -132,10 +132,10 @@ t.test('a failed create triggers a probe, which decides', async (t) => {
   t.equal(reason(), 'disk full')
   createsEnd('conflict')
   t.same(await create(), ['conflict'])
-  t.equal(reason(), 'disk full', 'a conflict proves nothing')
+  t.equal(reason(), 'disk full', 'a conflict is no evidence of health')
   createsEnd('created')
   await create()
-  t.equal(reason(), undefined, 'a new plant does')
+  t.equal(reason(), undefined, 'a new plant is evidence of health')
   t.same(told, ['disk full', undefined])
 })
 
@@ -176,9 +176,9 @@ t.test('repeated failed creates make the service unready despite good probes', a
   const before = probes()
   await pass(9)
   t.equal(probes(), before + 9)
-  t.equal(reason(), 'maintenance', 'probes are not believed')
+  t.equal(reason(), 'maintenance', 'successful probes do not count')
   await pass(1)
-  t.equal(reason(), undefined, 'until no create has failed for ten seconds')
+  t.equal(reason(), undefined, 'ten seconds without a failed create do')
   t.same(told, ['maintenance', undefined])
 })
 
@@ -214,7 +214,7 @@ t.test('a hanging probe fails after two seconds and is repeated after ten', asyn
   t.equal(reason(), 'no answer within 2000 ms')
   answer()
   await pass(1)
-  t.equal(reason(), undefined, 'a late answer is one')
+  t.equal(reason(), undefined, 'a late response counts')
   probesHang()
   await pass(5)
   const asked = probes()
@@ -231,5 +231,5 @@ t.test('a hanging probe fails after two seconds and is repeated after ten', asyn
     await create()
     await pass(1)
   }
-  t.equal(reason(), undefined, 'new plants are an answer, too')
+  t.equal(reason(), undefined, 'new plants count as responses')
 })

@@ -14,13 +14,13 @@ import { createTestApp, token } from '../support/test-app.ts'
 
 const warm = { WARM_UP: 'on', LOG_LEVEL: 'debug' }
 
-/** Fails the test when the app has this effect. */
+/** Returns an effect that fails the test when the app calls it. */
 const unused = (t: Parameters<typeof createTestApp>[0], name: string) => () => {
   t.fail(`${name} of the service is not used`)
   return undefined as never
 }
 
-/** Warms up an app none of whose own effects may be used. */
+/** Warms up an app and fails the test when the app uses one of its own effects. */
 async function rehearse(t: Parameters<typeof createTestApp>[0], store: Pick<PlantStore, 'rehearsal'>, time?: number) {
   const effects: Effects = {
     store: new Proxy({}, { get: (_, name) => unused(t, String(name)) }) as PlantOperations,

@@ -43,7 +43,7 @@ t.test('metrics of processes are aggregated, and those of an exited one stay cou
   const { text, keep } = aggregateMetrics(async () => figuresOf(0, 1))
   t.match(await text([first, second]), /^requests 12$.*^memory 3$.*^delay 3$/ms)
   gone = true
-  t.match(await text([first, second]), /^requests 12$.*^memory 3$/ms, 'what it told last')
+  t.match(await text([first, second]), /^requests 12$.*^memory 3$/ms, 'the last figures of a worker that is gone')
   keep(first)
   keep(silent)
   t.match(await text([second]), /^requests 12$.*^memory 2$.*^delay 2$/ms)

@@ -18,7 +18,7 @@ t.test(
       t.equal(status, 0, stderr)
     }
     const before = /Max open files +(\d+)/.exec(readFileSync(`/proc/${workers[0]}/limits`, 'utf8'))?.[1] as string
-    // Descriptors that are open stay so, and 0 to 2 are.
+    // The limit does not close open descriptors, and 0 to 2 are open.
     for (const pid of workers) limit(pid, 3)
     const lost = await Promise.allSettled([1, 2, 3, 4].map((id) => create(id)))
     t.same(

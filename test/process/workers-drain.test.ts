@@ -18,14 +18,14 @@ forSourceAndBundle(t, (t, code) => {
     let isReady = true
     const statuses: unknown[] = []
     const clients = Array.from({ length: 16 }, async (_, client) => {
-      // As a load balancer does: what is unready is sent nothing new.
+      // Like a load balancer: sends no new requests to an unready service.
       for (let id = 0; isReady; id++) statuses.push((await create(client * 1e6 + id))[0])
     })
     const served = (count: number) => until(() => statuses.length >= count, `${count} requests are answered`)
     await served(100)
     signal('SIGTERM')
     await becomes(/^draining\n$/)
-    // The page is that of the primary process, from which the worker hears a moment later.
+    // The page comes from the primary process; the worker learns of the drain a moment later.
     const connection = async () => (await create(-1, 'a', agent))[1]
     await until(async () => (await connection()) === 'close', 'the worker closes connections')
     await served(statuses.length + 50)
@@ -40,7 +40,7 @@ forSourceAndBundle(t, (t, code) => {
     const { port, pids, signal, untilEnded, banner } = await startWorkers(t, environment, { command })
     await pids()
     const begun = await Promise.all([1, 2, 3, 4].map(() => openSocket(t, port, request().subarray(0, 30))))
-    // The kernel connects clients while the process is stopped.
+    // The kernel completes connections while the process is stopped.
     signal('SIGSTOP')
     const waiting = await Promise.all(Array.from({ length: 20 }, () => openSocket(t, port, request())))
     signal('SIGTERM')
@@ -61,7 +61,7 @@ forSourceAndBundle(t, (t, code) => {
     const answer = create(1)
     const [, pid] = await find('stdout', /^taken by (\d+)\n/m)
     signal('SIGINT')
-    // A probe of the port itself could be handed to a worker that is closing.
+    // A connection to the port itself could be handed to a worker that is closing.
     await becomes(/^draining\n$/)
     process.kill(Number(pid), 'SIGUSR2')
     t.same(await answer, [200, 'close'])

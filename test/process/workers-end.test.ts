@@ -15,7 +15,7 @@ t.test('a stuck worker delays neither the admin server nor the exit', async (t) 
   t.match(await page('/metrics'), /^http_server_active_requests 0$/m)
   const answer = create(1).catch(() => 'cut off')
   const [, pid] = await find('stdout', /^taken by (\d+)\n/m)
-  t.match(await page('/metrics'), /^http_server_active_requests 0$/m, 'what it told last')
+  t.match(await page('/metrics'), /^http_server_active_requests 0$/m, 'the last figures of the stuck worker')
   await becomes(/^no answer within 2000 ms\n$/)
   signal('SIGTERM')
   t.hasStrict(withKillAsExitCode(await stop('SIGINT')), { code: 1, signal: null, stderr: banner })
@@ -65,10 +65,10 @@ t.test('a worker that exits during a handover is replaced, and its connections a
   const request = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
   const clients = await Promise.all([1, 2, 3, 4].map(() => openSocket(t, port, request)))
   const served = () => clients.filter((client) => client.received() !== '').length
-  // In turn: the other worker gets all but one.
+  // Connections go round-robin, so the other worker gets all but one.
   await until(() => served() >= 3, 'the other worker serves')
   process.kill(first, 'SIGKILL')
-  await until(() => clients.every((client) => client.isClosed() || client.received() !== ''), 'none waits')
+  await until(() => clients.every((client) => client.isClosed() || client.received() !== ''), 'no client waits')
   await becomes(/^starting\n$/)
   await becomes(/^ready\n$/)
   const told = `plant-store: worker ${first} ended by SIGKILL; starting a replacement\n`

@@ -10,7 +10,7 @@ import { storeWith } from '../support/worker-service.ts'
 
 t.test('log lines of several processes stay whole in a slow pipe', async (t) => {
   const STORE_URL = storeWith(t, "create: async () => 'created',")
-  // What Node makes for a child process is a pair of sockets.
+  // Node would create a pair of sockets for a child process, not a pipe.
   const pipe = join(t.testdirName, 'pipe')
   execFileSync('mkfifo', [pipe])
   const read = readSlowly(openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK))
@@ -33,7 +33,7 @@ t.test('log lines of several processes stay whole in a slow pipe', async (t) => 
   t.equal(requests.length, sent)
 })
 
-/** Reads a few lines at a time, so that the pipe is full most of the time. Gives all that came. */
+/** Reads a few lines at a time, so that the pipe is full most of the time; resolves with everything read. */
 async function readSlowly(pipe: number): Promise<string> {
   const buffer = Buffer.alloc(3_000)
   let text = ''
@@ -44,7 +44,7 @@ async function readSlowly(pipe: number): Promise<string> {
       length = readSync(pipe, buffer)
       text += buffer.toString('latin1', 0, length)
     } catch {
-      // There is nothing now.
+      // The pipe is empty.
     }
   }
   closeSync(pipe)

@@ -13,7 +13,7 @@ t.test('connections over the limit of each worker are closed and counted', async
   const { port, page, create, stop, banner } = await startWorkers(t, environment, sourceCode)
   const request = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
   const [first, second] = await Promise.all([openSocket(t, port, request), openSocket(t, port, request)])
-  // The answer shows that a worker has taken the connection, which is kept.
+  // The response shows that a worker has accepted the connection, which stays open.
   await Promise.all([first, second].map(({ receives }) => receives(/^HTTP\/1\.1 404 /)))
   const third = await openSocket(t, port)
   t.equal(await third.closed(), '')
@@ -21,7 +21,7 @@ t.test('connections over the limit of each worker are closed and counted', async
   t.notOk(first.isClosed() || second.isClosed())
   first.socket.destroy()
   const isTaken = async () => (await create(1).catch(() => []))[0]
-  t.equal(await until(isTaken, 'a connection is taken again'), 200)
+  t.equal(await until(isTaken, 'another connection is served'), 200)
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
 })
 

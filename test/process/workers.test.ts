@@ -19,10 +19,10 @@ t.test('two workers share one port and one table and appear as one service', asy
   const before = figure(await page('/metrics'), answered)
   const names = ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b']
   const statuses = (await Promise.all(names.map((name) => create(1, name)))).map(([status]) => status)
-  t.same(statuses.toSorted(), [200, 200, 200, 200, 409, 409, 409, 409], 'the same id through both is one plant')
+  t.same(statuses.toSorted(), [200, 200, 200, 200, 409, 409, 409, 409], 'one id is one plant for both workers')
   t.equal(await page('/readyz'), 'ready\n')
   const text = await page('/metrics')
-  t.equal(figure(text, answered), before + 4, 'what both have answered')
+  t.equal(figure(text, answered), before + 4, 'the sum of both workers')
   t.equal(text.match(/^plant_store_build_info/gm)?.length, 1)
   t.match(text, /^plant_store_build_info\{[^}]*\} 1$/m)
   t.equal(figure(text, 'plant_store_ready'), 1)
@@ -53,7 +53,7 @@ t.test('a killed worker is replaced while the other serves', async (t) => {
   for (let id = 1; id <= 4; id++) t.same(await create(id), [200, 'close'])
   await becomes(/^starting\n$/)
   await becomes(/^ready\n$/)
-  t.equal(figure(await page('/metrics'), answered), before + 4, 'what was counted does not fall')
+  t.equal(figure(await page('/metrics'), answered), before + 4, 'counters do not decrease')
   const told = `plant-store: worker ${first} ended by SIGKILL; starting a replacement\n`
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
 })

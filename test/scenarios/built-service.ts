@@ -6,14 +6,14 @@ export { token }
 
 export type End = { code: number | null; signal: NodeJS.Signals | null }
 
-/** The built service in a process of its own. */
+/** The built service in a child process. */
 export type Service = {
   port: number
   /** Process id of the service, or of the command that runs it. */
   pid: number
-  /** Gets a page of the management. */
+  /** Fetches a page of the admin server. */
   page(path: string): Promise<HttpResponse>
-  /** Returns what the process wrote to stderr so far, without the banner. */
+  /** Returns what the process has written to stderr so far, without the banner. */
   stderr(): string
   /** Resolves when the process has ended. */
   ended: Promise<End>
@@ -24,16 +24,16 @@ export type Service = {
 }
 
 export type ServiceOptions = {
-  /** A command, with arguments, that runs the service; for example strace. */
+  /** A wrapper command, with arguments, that runs the service; for example strace. */
   command?: string[]
   environment?: Record<string, string>
-  /** The project directory whose build runs; default: this one. */
+  /** Directory of the project whose build runs; default: this one. */
   project?: string
 }
 
 /** A service that may not listen yet. */
 export type Starting = Omit<Service, 'port'> & {
-  /** Resolves with the port. Rejects with what the process wrote when it ends before it listens. */
+  /** Resolves with the port. Rejects with the output of the process when it ends before it listens. */
   listening(): Promise<number>
 }
 
@@ -48,7 +48,7 @@ export function spawnService(storeUrl: string, options: ServiceOptions = {}): St
   const { command = [], environment = {}, project = '.' } = options
   const running = spawnAnyService(
     { ACCESS_LOG: 'off', STORE_URL: storeUrl, ...environment },
-    // A process group of its own, so that a signal reaches the service behind the command that runs it.
+    // A separate process group, so that a signal reaches the service behind its wrapper command.
     { command: [...command, process.execPath, 'dist/server.js'], cwd: project, detached: true },
   )
   return {

@@ -1,20 +1,20 @@
-/** Collects the figures of a scenario and prints each on a line of its own. */
+/** Collects the figures of a scenario and prints each on a line. */
 export type Report = {
-  /** Prints a figure that has no limit; the name includes the unit. */
+  /** Prints a figure without a limit; the name includes the unit. */
   figure(name: string, value: number | string): void
   /** Requires zero. */
   zero(name: string, value: number): void
-  /** Requires more than zero: for a control, and for what shows that the other figures were put to the test. */
+  /** Requires more than zero: for controls, and for evidence that the scenario exercised what it tests. */
   notZero(name: string, value: number): void
   atMost(name: string, value: number, limit: number): void
   atLeast(name: string, value: number, limit: number): void
-  /** Records that this machine lacks what the scenario needs. */
+  /** Records that the scenario did not run, because this machine lacks something. */
   notRun(want: string): void
   failed: boolean
   ran: boolean
 }
 
-/** Creates the report of a scenario, which prints while it is filled. */
+/** Creates the report of a scenario; each call prints immediately. */
 export function newReport(scenario: string): Report {
   const print = (name: string, value: number | string, remark = '') =>
     process.stdout.write(
@@ -33,7 +33,7 @@ export function newReport(scenario: string): Report {
     notRun(want) {
       report.ran = false
       print(`not run: needs ${want}`, '')
-      process.stderr.write(`${scenario} was not run: it needs ${want}\n`)
+      process.stderr.write(`${scenario} did not run: it needs ${want}\n`)
     },
     failed: false,
     ran: true,

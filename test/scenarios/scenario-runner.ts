@@ -7,7 +7,7 @@ import { commandLine, type Options, type Values } from '../../scripts/system/com
 import { build } from './run-build.ts'
 import { newReport, type Report } from './scenario-report.ts'
 
-/** What a scenario can need of the machine, and the check for it. */
+/** Requirements of scenarios, each with the check whether this machine meets it. */
 const requirements = {
   strace: () => spawnSync('strace', ['-V']).status === 0,
   nginx: () => spawnSync('nginx', ['-v']).status === 0,
@@ -16,20 +16,20 @@ const requirements = {
 }
 
 export type Scenario<Given = object> = {
-  /** What happens, in one line. */
+  /** One line that says what happens. */
   title: string
   needs?: (keyof typeof requirements)[]
-  /** Gets a directory of its own, which is removed unless a figure is wrong. */
+  /** Runs in a new directory, which is removed unless a figure is out of bounds. */
   run(report: Report, options: Given & { directory: string }): Promise<void>
 }
 
 /**
  * Builds the service, runs the scenarios that the arguments name, and prints their figures. Sets the exit code to 1
- * when a figure is not what it must be, else to 2 when a scenario could not be run.
+ * when a figure is out of bounds, else to 2 when a scenario could not run.
  *
- * @param help The help of the command, to which the names of the scenarios are added.
- * @param defaults The options of the command line, with their defaults.
- * @param prepare What goes before the first scenario; default: the build of the service.
+ * @param help Help text of the command; the list of scenarios is appended.
+ * @param defaults Options of the command line with their defaults.
+ * @param prepare Runs before the first scenario; default: builds the service.
  */
 export async function runScenarios<Given extends Options>(
   help: string,
@@ -66,10 +66,10 @@ async function run<Given>(name: string, scenario: Scenario<Given>, options: Give
   return report
 }
 
-/** Ends this process at SIGINT or SIGTERM and then removes the directory; returns what takes that back. */
+/** Makes SIGINT and SIGTERM end this process and remove the directory; returns a function that undoes this. */
 function removeAtSignal(directory: string): () => void {
   const end = (signal: 'SIGINT' | 'SIGTERM') => {
-    // Exit listeners run in order: those that kill the services and unmount disks were registered before this one.
+    // Exit listeners run in order: those that kill services and unmount disks were registered before this one.
     process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }))
     process.exit(128 + constants.signals[signal])
   }

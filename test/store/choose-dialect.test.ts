@@ -26,7 +26,7 @@ for (const [dialect, name, versions] of [
   for (const version of versions) {
     t.test(`a server that says "${version}" gets ${name} dialect`, async (t) => {
       const query = async (text: string) => {
-        t.equal(text, 'SELECT version()', 'PGAdapter knows this spelling alone')
+        t.equal(text, 'SELECT version()', 'PGAdapter supports only this spelling')
         return [{ version }] as never
       }
       t.equal(await chooseDialect(query), dialect)

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { groupCommit } from '../../src/store/group-commit.ts'
 
-/** Creates a group commit whose batches end when the test says so. */
+/** Returns a group commit whose oldest pending batch ends when the test calls `exitWithError`. */
 export function controlledGroupCommit(
   options: { batchBytes?: number; batchItems?: number; queueBytes?: number; outstanding?: number } = {},
 ) {

@@ -53,5 +53,5 @@ t.test('when the store is unavailable, all waiting items fail at once', async (t
   const later = submit(4)
   await turn()
   await end()
-  t.equal(await later, '4 is kept', 'and it goes on')
+  t.equal(await later, '4 is kept', 'later items succeed')
 })

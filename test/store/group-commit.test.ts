@@ -35,7 +35,7 @@ t.test('items that arrive during two commits form one batch, in order, each with
   await turn()
   for (const item of [3, 4, 5]) outcomes.push(submit(item))
   await turn()
-  t.same(given(), [[1], [2]], 'two batches at once')
+  t.same(given(), [[1], [2]], 'two batches are outstanding')
   await end()
   t.same(given(), [[2], [3, 4, 5]])
   await end()
@@ -96,7 +96,7 @@ t.test('the queue has a size limit, and accepts items again once they fit', asyn
   t.match(refused, { name: 'Unavailable', retryAfter: 1 })
   await turn()
   await end()
-  t.equal(await alone, '1000 is kept', 'one item may be larger, alone')
+  t.equal(await alone, '1000 is kept', 'a lone item may exceed the limit')
   const outcomes = [submit(4), submit(6)]
   await t.rejects(submit(1), Unavailable)
   await turn()
@@ -132,8 +132,8 @@ t.test('every batch is published at its end, even when it failed', async (t) => 
   const { submit, end } = controlledGroupCommit({ batchBytes: 3, outstanding: 1 })
   const outcomes = [1, 2, 3, 4].map((item) => submit(item).catch(String))
   await turn()
-  t.same(told, [], 'not before its outcome')
-  // Time passes, so that the duration has something to measure.
+  t.same(told, [], 'not before the batch has its outcome')
+  // Gives the batch a duration to measure.
   await setTimeout(20)
   await end()
   await end()
@@ -144,5 +144,5 @@ t.test('every batch is published at its end, even when it failed', async (t) => 
     { size: 1, queued: 1 },
     { size: 1, queued: 0 },
   ])
-  t.ok((told[0] as BatchMessage).duration >= 19, 'in milliseconds')
+  t.ok((told[0] as BatchMessage).duration >= 19, 'the duration is in milliseconds')
 })

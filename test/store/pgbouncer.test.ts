@@ -11,7 +11,7 @@ import { openStore } from '../../src/store/open.ts'
 
 const installed = spawnSync('pgbouncer', ['--version']).status === 0
 
-/** Starts PgBouncer in transaction mode, as an unprivileged user because it refuses to run as root; returns its port. */
+/** Starts PgBouncer in transaction mode and returns its port. It refuses to run as root, so it runs unprivileged. */
 async function startBouncer(t: Test, upstream: number): Promise<number> {
   const port = await freePort()
   const directory = makeDirectory()

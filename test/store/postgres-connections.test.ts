@@ -38,7 +38,11 @@ t.test('statement_timeout and query_timeout limit a create', async (t) => {
   proxy.loseAnswers(true)
   await t.rejects(store.create({ id: 2n, name: 'c' }), unavailable)
   proxy.loseAnswers(false)
-  t.equal(await createWithRetries(store, { id: 2n, name: 'c' }), 'identical', 'only the answer was lost')
+  t.equal(
+    await createWithRetries(store, { id: 2n, name: 'c' }),
+    'identical',
+    'the plant was stored, only the response was lost',
+  )
 
   proxy.breakAll()
   t.equal(await createWithRetries(store, { id: 3n, name: 'd' }), 'created')

@@ -104,7 +104,7 @@ const plants = ['a', 'b', 'c', 'd'].map((name, id) => ({ id: BigInt(id), name, .
 const row = (id: number, name: string, tag: string | null = null) => ({ id: String(id), name, tag })
 const ids = (...given: number[]) => given.map((id) => ({ id: String(id) }))
 
-/** Returns what `create` makes of the answers to its statements, in order: rows or an error. */
+/** Returns the result of `create` when its statements get these results in order: rows or an error. */
 async function created(...answers: (object[] | Error)[]) {
   const query = async () => {
     const answer = answers.shift()

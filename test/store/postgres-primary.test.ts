@@ -59,11 +59,11 @@ t.test('no plant is acknowledged while the synchronous standby is away', async (
   const waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
   await until(async () => (await primary.query(waiting)).length > 0, 'a commit that waits for the standby')
   await Promise.all([
-    t.rejects(cancelled, unavailable, 'a commit whose wait was cancelled'),
+    t.rejects(cancelled, unavailable, 'a commit whose wait was canceled'),
     primary.query(`SELECT pg_cancel_backend(pid) FROM (${waiting}) AS waiting`),
   ])
-  t.same(await primary.query('SELECT id FROM plants'), [{ id: '1' }], 'the primary has it all the same')
-  await t.rejects(store.create({ id: 1n, name: 'a' }), unavailable, 'what is there is not known to last')
+  t.same(await primary.query('SELECT id FROM plants'), [{ id: '1' }], 'the primary has the row nevertheless')
+  await t.rejects(store.create({ id: 1n, name: 'a' }), unavailable, 'a row that may not be durable is not acknowledged')
   await standby.start()
   t.equal(await createWithRetries(store, { id: 1n, name: 'a' }), 'identical')
   t.same(await standby.query('SELECT id FROM plants'), [{ id: '1' }])

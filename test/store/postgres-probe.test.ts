@@ -28,7 +28,7 @@ t.test('the store is not ready without the right to insert or after its table wa
     await server.query(repair)
     await t.resolves(store.ready(), repair)
   }
-  t.same(await server.query('SELECT id FROM plants'), [{ id: '1' }], 'no probe leaves a plant')
+  t.same(await server.query('SELECT id FROM plants'), [{ id: '1' }], 'probes leave no row')
 })
 
 t.test("a constraint that rejects the probe's plant does not make the store unready", async (t) => {

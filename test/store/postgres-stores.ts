@@ -4,24 +4,24 @@ import { until } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, PlantStore, StoredPlant } from '../../src/store/plant-store.ts'
 
-/** The error of a create that a client may retry. */
+/** The error of a create that may be retried. */
 export const unavailable = { name: 'Unavailable', retryAfter: 1 }
 
-/** Starts a server that the teardown closes. */
+/** Starts a PostgreSQL server; closes it when the test ends. */
 export async function startServer(t: Test, options: PostgresOptions = {}): Promise<Postgres> {
   const server = await startPostgres(options)
   t.teardown(() => server.close())
   return server
 }
 
-/** Opens a store that the teardown closes. */
+/** Opens a store; closes it when the test ends. */
 export async function open(t: Test, url: string): Promise<PlantStore> {
   const store = await openStore(url)
   t.teardown(() => store.close())
   return store
 }
 
-/** Creates a plant as a client does that retries after a 503; returns the first outcome. */
+/** Creates a plant and retries it until it has an outcome, as a client does after a 503; resolves with the outcome. */
 export async function createWithRetries(store: PlantStore, plant: StoredPlant): Promise<CreateOutcome> {
   let outcome: CreateOutcome | undefined
   await until(async () => {

@@ -36,7 +36,7 @@ t.test('a query to a stopped server makes the store unavailable', async (t) => {
   await store.close()
 })
 
-/** Opens several stores on one database, as instances of the service do. */
+/** Opens several stores on one database, like several instances of the service. */
 async function instances(t: Test, url: string, count: number): Promise<PlantStore[]> {
   const stores = await Promise.all(Array.from({ length: count }, () => openStore(url)))
   t.teardown(() => Promise.all(stores.map((store) => store.close())))
@@ -72,7 +72,7 @@ for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
   })
 }
 
-/** Returns the server's count of deadlocks, which is complete once every other connection has ended. */
+/** Returns PostgreSQL's count of deadlocks, which is complete once all other connections have ended. */
 async function deadlocks(url: string): Promise<unknown> {
   const others = 'SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
   await until(async () => (await query(url, others)).length === 0, 'the other connections to end')

@@ -6,7 +6,7 @@ type Database = Pick<PlantStore, 'create'> & PlantQueries
 const least = -(2n ** 63n)
 const greatest = 2n ** 63n - 1n
 
-/** What every database of plants answers, one function for each part; it takes an empty one. */
+/** Test cases that every database of plants must pass; each takes an empty database. */
 export const querySuite: Record<string, (store: Database) => Promise<void>> = {
   'a plant is found by its id, exact, with or without a tag': async (store) => {
     const plants = [

@@ -8,7 +8,7 @@ import { Database, requireSqlite } from '../support/better-sqlite.ts'
 
 requireSqlite(t)
 
-/** Opens a store in a new directory, and its file as another program does. */
+/** Opens a store in a new directory, and a second connection to its file, like another program. */
 async function openBoth(t: Test) {
   const path = join(t.testdir({}), 'plants.db')
   const store = await openStore(`sqlite:${path}`)
@@ -62,7 +62,7 @@ t.test('creates fail while the file or its journal has been replaced', async (t)
     rmSync(file, { force: true })
     renameSync(away, file)
     await store.ready()
-    t.equal(await store.create(plant), 'created', 'once it is back')
+    t.equal(await store.create(plant), 'created', 'creates succeed once the file is back')
   }
 })
 
@@ -72,7 +72,7 @@ t.test('the size of the write-ahead log is reported after each commit and probe'
   const keep = (message: unknown) => sizes.push((message as JournalMessage).bytes)
   subscribe('plant-store:sqlite-journal', keep)
   t.teardown(() => unsubscribe('plant-store:sqlite-journal', keep))
-  // A reader that keeps its place, so that no checkpoint can start the journal anew.
+  // An open read transaction, which keeps checkpoints from restarting the write-ahead log.
   other.exec('BEGIN; SELECT * FROM plants')
   await store.create({ id: 1n, name: 'x'.repeat(100_000) })
   await store.ready()
@@ -91,7 +91,7 @@ t.test('the write-ahead log is truncated to 64 MiB once its reader is gone', asy
   const create = (id: number) => store.create({ id: BigInt(id), name: 'x'.repeat(1_000_000) })
   other.exec('BEGIN; SELECT * FROM plants')
   for (let id = 0; id < 70; id++) await create(id)
-  t.ok(journal() > 2 ** 26, 'it grows while somebody reads')
+  t.ok(journal() > 2 ** 26, 'it grows during a read transaction')
   other.exec('COMMIT')
   other.pragma('wal_checkpoint(PASSIVE)')
   await store.ready()

@@ -17,7 +17,7 @@ requireSqlite(t)
 
 const installed = spawnSync('strace', ['-V']).status === 0
 
-/** A disk that keeps nothing but what was synced. */
+/** Random numbers with which a disk image has nothing but synced writes. */
 const forgetful = { ...randomOf(1), below: () => 0 }
 
 const load = { seed: 1, skip: 0, count: 1, clients: 1 }
@@ -38,7 +38,7 @@ t.test(
     const whole = await create('whole')
     const written = whole.findIndex((call) => call.name === 'write' && call.data.includes(`plant ${id}`))
     t.match(whole[written], { path: /-wal$/ })
-    // The first sync after that write is that of the plant's own commit.
+    // The first sync after this write is that of the plant's commit.
     const killed = await create('killed', 1 + whole.slice(0, written).filter(({ name }) => name === 'sync').length)
     t.notOk(killed.some(({ name }) => name === 'acknowledge'))
     cpSync(inside('killed'), inside('copy'), { recursive: true })
@@ -53,6 +53,6 @@ t.test(
     }
     t.equal(lostAt((killed.at(-1) as Call).end + 1, 'before'), 1, 'a power loss before the restart loses it')
     const retried = calls.find(({ name }) => name === 'acknowledge') as Call
-    t.equal(lostAt(retried.start, 'after'), 0, 'a power loss after the answer to the retry does not')
+    t.equal(lostAt(retried.start, 'after'), 0, 'a power loss after the response to the retry does not')
   },
 )

@@ -25,9 +25,9 @@ t.test("two processes write one file and see each other's commits", async (t) =>
   )
   t.same(service.commit([{ id: 2n, name: 'a' }]), ['conflict'])
   service.close()
-  t.same(guest.commit([{ id: 3n, name: 'c' }]), ['created'], 'the service may end before it')
+  t.same(guest.commit([{ id: 3n, name: 'c' }]), ['created'], 'the guest outlives the service')
   const successor = openDatabase(path)
-  t.same(successor.commit([{ id: 3n, name: 'c' }]), ['identical'], 'and begin anew')
+  t.same(successor.commit([{ id: 3n, name: 'c' }]), ['identical'], 'the service can restart')
   guest.close()
   successor.close()
   t.notOk(existsSync(`${path}-wal`))
@@ -52,7 +52,10 @@ t.test('a file that no service created is rejected beside one', async (t) => {
   const lock = new Database(join(directory, 'none.db-lock'))
   lock.exec('BEGIN EXCLUSIVE')
   t.throws(() => openDatabase(join(directory, 'none.db'), true), { message: /^unable to open database file$/ })
-  t.notOk(existsSync(join(directory, 'none.db')), 'a restore may be about to give the file its name')
+  t.notOk(
+    existsSync(join(directory, 'none.db')),
+    'no file is created: a restore may be about to rename one to this path',
+  )
   lock.close()
 })
 

@@ -27,10 +27,10 @@ const applicationId = 0x706c6e74
 
 const noLocks = 'its file system refuses file locks, as network mounts may do; mount it with locks, or use a local disk'
 
-/** Rejects where the function throws. */
+/** Opens a database; rejects where openDatabase throws. */
 const open = async (path: string) => openDatabase(path)
 
-/** Makes plants.db in a directory by statements, and returns its path. */
+/** Creates plants.db in a directory with SQL statements; returns its path. */
 function fileOf(directory: string, sql: string): string {
   const path = join(directory, 'plants.db')
   const database = new Database(path)
@@ -76,7 +76,7 @@ t.test('a newer schema in the journal alone is rejected, and the journal is unch
   const newer = new Database(path)
   newer.pragma('journal_mode = WAL')
   newer.pragma('user_version = 3')
-  // The header of the file itself has the old version until a checkpoint.
+  // Until a checkpoint, the file's own header has the old version.
   const copy = join(directory, 'killed', 'plants.db')
   for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copy + suffix)
   newer.close()
@@ -154,7 +154,7 @@ t.test("a failed lock is reported as a busy file, a file system without locks, o
 
   const path = join(t.testdir({}), 'plants.db')
   t.equal(hasLocks(path), true)
-  t.equal(hasLocks(join(path, 'none')), true, 'unknown')
+  t.equal(hasLocks(join(path, 'none')), true, 'locks are assumed where the probe fails')
   const probe = new Database(`${path}-probe-${process.pid}`)
   probe.exec('BEGIN EXCLUSIVE')
   t.equal(hasLocks(path), false)
@@ -178,10 +178,10 @@ t.test('a read-only file is reported with its owner', async (t) => {
   t.equal(reason(`${path}-wal`, 'EACCES'), `${path}-wal ${owner}`)
   t.equal(reason(dirname(path), 'EROFS'), `${dirname(path)} is on a read-only file system; mount it writable`)
   t.equal(reason('', ''), 'what SQLite says')
-  t.equal(openError(failure('SQLITE_CANTOPEN'), path).message, 'what SQLite says', 'this user may write all')
+  t.equal(openError(failure('SQLITE_CANTOPEN'), path).message, 'what SQLite says', 'this user may write every file')
 })
 
-/** Opens files, one after the other, in a process that a command starts; returns a line for each. */
+/** Opens files, one after the other, in a process that the command starts; returns one line for each. */
 async function openBy(t: Test, command: string[], paths: string[], prepare = ''): Promise<string[]> {
   const script = join(mkdtempSync(join(t.testdirName, 'script-')), 'open.mjs')
   writeFileSync(
@@ -197,7 +197,7 @@ async function openBy(t: Test, command: string[], paths: string[], prepare = '')
         writeSync(1, message + '\\n')
       }
     }
-    // Another user could not write the coverage at the exit.
+    // SIGKILL skips the coverage report, which another user could not write.
     process.kill(process.pid, 'SIGKILL')`,
   )
   const { stdout, stderr } = await spawnProcess([...command, ...nodeCommand(script)]).untilEnded()
@@ -207,12 +207,12 @@ async function openBy(t: Test, command: string[], paths: string[], prepare = '')
 
 const hasStrace = (await runTool('strace', '--version'))?.code === 0
 
-t.test('a file system without locks is reported', { skip: !hasStrace && 'NOT RUN: there is no strace' }, async (t) => {
+t.test('a file system without locks is reported', { skip: !hasStrace && 'NOT RUN: needs strace' }, async (t) => {
   const directory = t.testdir({ data: {} })
   const path = join(directory, 'data', 'plants.db')
   for (const errno of ['ENOLCK', 'EOPNOTSUPP']) {
     const options = `-D -qq -f --seccomp-bpf -o /dev/null -e trace=fcntl -e inject=fcntl:error=${errno}`
-    // As -D has it, the process that is traced has the number of the shell.
+    // With -D, strace runs in the background and the traced process keeps the shell's process id.
     const traced = `exec strace ${options} -P '${path}-lock' -P '${path}-probe-'$$ "$@"`
     t.same(await openBy(t, ['sh', '-c', traced, 'sh'], [path]), [noLocks], errno)
   }
@@ -223,11 +223,11 @@ const isRoot = process.getuid?.() === 0
 
 t.test(
   'a file of another user is named',
-  { skip: !isRoot && 'NOT RUN: as another user, which takes root' },
+  { skip: !isRoot && 'NOT RUN: as another user, which needs root' },
   async (t) => {
     t.testdir({})
     const user = 12_345
-    // The folder of this project may be closed to others: what is needed from there is loaded before.
+    // Other users may not be able to read this project's directory, so modules are loaded before the switch.
     const drop = `import Database from ${JSON.stringify(resolve('node_modules/better-sqlite3/lib/index.js'))}
     new Database(':memory:').close()
     process.setgroups([])
@@ -236,7 +236,7 @@ t.test(
     const root = mkdtempSync(join(tmpdir(), 'plant-store-'))
     t.teardown(() => rmSync(root, { recursive: true }))
     chmodSync(root, 0o755)
-    /** Makes a store that anybody may write, but for one file. */
+    /** Creates a store in which every user may write all files except one. */
     const storeBut = (suffix: string, mode: number): { path: string; message: string } => {
       const directory = mkdtempSync(join(root, 'store-'))
       const path = join(directory, 'plants.db')

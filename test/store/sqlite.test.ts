@@ -53,7 +53,7 @@ t.test('a rehearsal does the work of the store in its thread, and leaves the fil
   const batches: unknown[] = []
   const note = (message: unknown) => batches.push(message)
   subscribe('plant-store:batch', note)
-  // Its first answer lets the thread bring the journal into the file.
+  // After its first message the thread checkpoints the write-ahead log into the file.
   await store.ready()
   t.equal(await store.get(1n), undefined)
   const before = readFileSync(path)
@@ -195,7 +195,7 @@ t.test('a corrupt file is a permanent failure of the store', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   const store = await openStore(`sqlite:${path}`)
   const count = 100
-  // More data than the page cache holds, checkpointed into the file itself.
+  // More data than the page cache holds; the checkpoint below moves it to the database file.
   const fill = (id: number) => store.create({ id: BigInt(id), name: 'x'.repeat(256 * 1024) })
   await Promise.all(Array.from({ length: count }, (_, id) => fill(id)))
   const other = new Database(path)

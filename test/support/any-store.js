@@ -1,6 +1,6 @@
-/** Returns a store that has the members which a test names; each other function of a store resolves with nothing. */
+/** Returns a store with the given members; every other method resolves with undefined. */
 export const anyStore = (members) =>
   new Proxy(members, { get: (store, name) => (name in store || isNoFunction(name) ? store[name] : async () => {}) })
 
-/** A store may have no failure, and is no promise. */
+/** `failure` is optional, and a `then` would make the store a promise. */
 const isNoFunction = (name) => name === 'failure' || name === 'then'

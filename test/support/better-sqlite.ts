@@ -3,7 +3,7 @@ import type BetterSqlite from 'better-sqlite3'
 import type { Test } from 'tap'
 import { openSqliteFile } from '../../src/store/sqlite-driver.ts'
 
-/** Why a test that needs SQLite does not run on this machine, else false. */
+/** The reason to skip tests that need SQLite; false when it works on this machine. */
 export const sqliteSkipReason: string | false = (() => {
   try {
     openSqliteFile(':memory:', {}).close()
@@ -13,19 +13,19 @@ export const sqliteSkipReason: string | false = (() => {
   }
 })()
 
-/** The driver, which cannot be called where it is missing. */
+/** The driver, which throws when it is called on a machine that lacks it. */
 export const Database: typeof BetterSqlite = sqliteSkipReason
   ? (undefined as never)
   : createRequire(import.meta.url)('better-sqlite3')
 
-/** Ends a test file that needs SQLite for all that it tests, on a machine without. */
+/** Skips the whole test file on a machine without SQLite. */
 export function requireSqlite(t: { plan(count: number, reason: string): void }): void {
   if (sqliteSkipReason === false) return
   t.plan(0, sqliteSkipReason)
   process.exit()
 }
 
-/** Makes this process fail to find better-sqlite3 until the test ends, as on a machine where it is not installed. */
+/** Makes better-sqlite3 impossible to load until the test ends, as if it were not installed. */
 export function hideSqlite(t: Test): void {
   const loader = Module as unknown as { _load(name: string, ...rest: unknown[]): unknown }
   const load = loader._load

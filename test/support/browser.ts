@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { Test } from 'tap'
 
-/** Opens a page in a new headless browser and keeps what it asked for, what the page's policy refused, what failed. */
+/** Opens a page in a new headless browser; records its requests, those blocked by its CSP, and its exceptions. */
 export async function open(
   t: Test,
   chromium: string,
@@ -26,7 +26,7 @@ export async function open(
   t.teardown(async () => {
     browser.kill()
     await closed
-    // Its helpers may still write for a moment.
+    // Child processes of the browser may still write for a moment.
     await rm(profile, { recursive: true, maxRetries: 10 })
   })
   const [input, output] = [browser.stdio[3] as Writable, browser.stdio[4] as Readable]

@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path'
 import { bundle } from '../../scripts/build/bundle.ts'
 
 /**
- * Returns a directory with the service as it is deployed, bundled of the source as it is now; made once for all test files.
- * They share it, so that no test may write into it.
+ * Returns a directory with the deployable bundle of the current source. The bundle is built once and shared by all test
+ * files, so no test may write to the directory.
  */
 export async function cachedBundle(): Promise<string> {
   const directory = resolve('.tap', 'services', sourceDigest())
@@ -17,14 +17,14 @@ export async function cachedBundle(): Promise<string> {
   try {
     renameSync(part, directory)
   } catch (error) {
-    // Another process has made it meanwhile.
+    // Another process has built the same bundle in the meantime.
     rmSync(part, { recursive: true })
     if (!existsSync(directory)) throw error
   }
   return directory
 }
 
-/** Returns a digest of all that the bundle is made of. */
+/** Returns a SHA-1 digest of every file that the bundle is built from. */
 function sourceDigest(): string {
   const hash = createHash('sha1')
   const folders = ['src', 'generated', join('scripts', 'build')]

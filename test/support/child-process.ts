@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { until, within } from '../../scripts/system/poll.ts'
 
-/** On free ports of the loopback address, ending as soon as it is told to, and patient with a busy machine. */
+/** Environment for tests: free loopback ports, no drain delay, no warm-up, and no load shedding on a busy machine. */
 export const defaults = {
-  // On a terminal tap asks each process for colors.
+  // On a terminal, tap makes child processes print colors.
   FORCE_COLOR: '0',
   ACCESS_TOKENS: '',
   HOST: '',
@@ -18,12 +18,12 @@ export const defaults = {
   WARM_UP: 'off',
 }
 
-/** How a process ended, with all that it had written; the members are those that a test compares. */
+/** How a process ended, with all its output; tests compare exactly these members. */
 export type End = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
 /**
- * Returns how a service ended, with its own SIGKILL as the exit code 1 that it stands for: on a busy machine `grace` of
- * src/process/shutdown.ts can pass before its workers have ended and its log is written.
+ * Returns an end with SIGKILL replaced by exit code 1: on a busy machine `grace` of src/process/shutdown.ts can elapse
+ * before the workers have ended and the log is written, and then the service kills itself.
  */
 export const withKillAsExitCode = (end: End): End =>
   end.signal === 'SIGKILL' ? { ...end, code: 1, signal: null } : end
@@ -32,21 +32,21 @@ type Stream = 'stdout' | 'stderr'
 
 export type RunningProcess = {
   child: ChildProcess
-  /** What it has written so far. */
+  /** The output so far. */
   output: Record<Stream, string>
-  /** Resolves with what a pattern finds in the output; rejects when the process ends without it, or it comes late. */
+  /** Resolves with the pattern's first match in the output; rejects when the process ends without one, or in time. */
   find(stream: Stream, pattern: RegExp): Promise<RegExpExecArray>
-  /** Resolves when the process has ended and its output has been read. Has no deadline: see `untilEnded`. */
+  /** Resolves when the process has ended and its output has been read. Never times out: see `untilEnded`. */
   ended: Promise<End>
-  /** Resolves when the process has ended; rejects when it does not end in time. */
+  /** Resolves when the process has ended; rejects after a deadline (ms). */
   untilEnded(limit?: number): Promise<End>
   /** Sends a signal to the process, or to its group when it leads one; does nothing once it has ended. */
   signal(name: NodeJS.Signals): void
-  /** Sends a signal, SIGTERM unless it is given; resolves when the process has ended, rejects when it does not. */
+  /** Sends a signal (default SIGTERM) and resolves when the process has ended; rejects after a deadline. */
   stop(name?: NodeJS.Signals): Promise<End>
 }
 
-/** Starts a command in a process that this one does not outlive, with the defaults above, and reads its output. */
+/** Starts a command with the environment above and reads its output. The child is killed when this process exits. */
 export function spawnProcess([file = '', ...args]: string[], options: SpawnOptions = {}): RunningProcess {
   const child = spawn(file, args, { ...options, env: { ...process.env, ...defaults, ...options.env } })
   const output = { stdout: '', stderr: '' }
@@ -89,15 +89,15 @@ export function spawnProcess([file = '', ...args]: string[], options: SpawnOptio
 
 const loader = `--import=${new URL('register-strip-types.js', import.meta.url)}`
 
-/** The command of a TypeScript module; tap measures what the process covers. */
+/** Returns the command that runs a TypeScript module; tap measures its coverage. */
 export const nodeCommand = (module: string): string[] => [process.execPath, loader, module]
 
-/** The environment of a process that takes itself for one of Node 18. */
+/** Environment in which a process reports the version of Node 18. */
 export const oldNode = {
   NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --require=${fileURLToPath(new URL('old-node.cjs', import.meta.url))}`,
 }
 
-/** Runs a module in a process of its own, killed when the test ends, with the loader and the coverage of the tests. */
+/** Runs a TypeScript module in a child process with coverage; kills it when the test ends. */
 export function run(t: Test, module: string, environment: Record<string, string> = {}, args: string[] = [], cwd = '.') {
   const running = spawnProcess([...nodeCommand(module), ...args], { cwd, env: environment })
   t.teardown(() => running.signal('SIGKILL'))

@@ -1,6 +1,6 @@
 import type { VerifyToken } from '../../src/auth/tokens.ts'
 
-/** Returns a verifier that tells only the names of clients. */
+/** Returns a verifier that resolves with the client's name only. */
 export function clientNames(verify: VerifyToken) {
   return (token: string, mayCost?: () => boolean): string | undefined | Promise<string | undefined> => {
     const client = verify(token, mayCost)

@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import ts from 'typescript'
 import { virtualProgram } from '../../scripts/system/virtual-program.ts'
 
-/** Compiles modules, with texts by path for files that are not on disk. Returns one line for each diagnostic. */
+/** Compiles modules and returns one line for each diagnostic; `texts` holds, by path, files that are not on disk. */
 export const diagnose = (modules: string[], texts: Record<string, string>): string[] =>
   ts.getPreEmitDiagnostics(virtualProgram(modules, texts)).map(({ code, file, start = 0, messageText }) => {
     const line =

@@ -9,19 +9,19 @@ import {
   responseValidator,
 } from './response-validator.ts'
 
-/** What the service loads of generated/. */
+/** The files of generated/, as the service loads them at start. */
 export const contract = await loadContract(new URL('../../generated/', import.meta.url))
 
 export const document: Document = JSON.parse(contract.documentText)
 
-/** The numbers of the contract's table of errors. */
+/** The error numbers of the contract. */
 export const contractErrorNumbers: number[] = Object.values(errorNumbers)
 
 const { operationAt, assertResponse, assertBody, ...listed } = responseValidator(document)
 
 export const { methodsAt } = listed
 
-/** Fails the test unless an answer is one that the contract lists: status, media type, headers and body. */
+/** Fails the test unless the contract lists the response: status, media type, headers and body. */
 export function assertContractResponse(t: Assertions, answer: ReceivedResponse): void {
   const { method, path, status, headers } = answer
   const operation = operationAt(method, path)
@@ -40,7 +40,7 @@ export function assertContractResponse(t: Assertions, answer: ReceivedResponse):
       : assertResponse(t, response, answer)
   if (status < 400 || method === 'HEAD') return
   const { error } = value as { error: number }
-  t.ok(contractErrorNumbers.includes(error), `${error} is in the table of errors`)
+  t.ok(contractErrorNumbers.includes(error), `the contract lists error number ${error}`)
   t.equal(Math.trunc(error / 100), status)
   t.same(Object.keys(value as object), ['error', 'message'])
 }

@@ -5,7 +5,7 @@ import { contractFiles } from '../../scripts/generate/contract-files.ts'
 import { writeStale } from '../../scripts/generate/generated-files.ts'
 import { document } from './contract.ts'
 
-/** Path of a document that keeps the rules of redocly.yaml; tests of the tools use it, so that the contract may grow. */
+/** Path of a document that obeys redocly.yaml. Tests of the tools use it, so that the contract is free to change. */
 export const houseDocument = 'test/documents/house-rules.yaml'
 
 const handlers = `import { errorNumbers } from '../generated/error-numbers.ts'
@@ -24,9 +24,9 @@ export const handlers = (store: Pick<PlantOperations, 'create'>): Handlers => ({
 })
 `
 
-/** Replaces the contract of a copied project by the house's document, of which nothing is released, with its handlers. */
+/** Replaces the contract and handlers of a copied project with the document above, without any released version. */
 export async function useHouseDocument(project: string): Promise<void> {
-  // src throws errors by the names that the contract has for them.
+  // Errors in src refer to the contract's error numbers by name.
   const numbers = { 'x-error-numbers': (document as { 'x-error-numbers'?: object })['x-error-numbers'] }
   rmSync(join(project, 'openapi'), { recursive: true })
   mkdirSync(join(project, 'openapi'))

@@ -5,20 +5,20 @@ import { within } from '../../scripts/system/poll.ts'
 
 export type HttpResponse = { status: number; headers: IncomingHttpHeaders; body: string }
 
-/** What a browser adds to a request by which a page asks its own server. */
+/** Headers that a browser adds when a page calls its own origin (Fetch Metadata). */
 export const sameOriginHeaders = { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }
 
 /**
- * Sends a request, on a connection of its own unless an agent is given. Rejects when the connection breaks, or when the
- * answer is late.
+ * Sends a request and resolves with the response, on a new connection unless an agent is given. Rejects when the
+ * connection breaks or the response is late.
  */
 export async function httpRequest(url: string, { body = '', ...options }: RequestOptions & { body?: string } = {}) {
   const sent = request(url, { agent: false, ...options })
-  // After the response has begun its own stream reports what fails.
+  // Once the response has begun, its own stream reports errors.
   sent.on('error', () => {})
   const answered = once(sent, 'response').then(([response]) => whole(response))
   sent.end(body)
-  return await within(answered, `an answer to ${sent.method} ${url}`).catch((error) => {
+  return await within(answered, `a response to ${sent.method} ${url}`).catch((error) => {
     sent.destroy()
     throw error
   })

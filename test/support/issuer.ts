@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 
 export const audience = 'https://plants.example'
 
-/** An authorization server on a loopback port: what it has is given by path; `asked` lists what it was asked for. */
+/** Starts an authorization server on a loopback port; `asked` lists the paths that were requested. */
 export async function startIssuer(t: Test) {
   const asked: string[] = []
   const pages = new Map<string, RequestListener>()
@@ -28,7 +28,7 @@ export async function startIssuer(t: Test) {
     url,
     asked,
     jwksUrl: `${url}/keys`,
-    /** Answers at a path with JSON, or with a text as it is, or as the listener does. */
+    /** Responds at a path with JSON, with a text as it is, or with the listener. */
     serve(path: string, content: object | string | RequestListener) {
       const text = typeof content === 'string' ? content : JSON.stringify(content)
       pages.set(
@@ -52,15 +52,17 @@ const keyPair = (algorithm: string, bits: number) => {
   return curve === undefined ? generateKeyPairSync('ed25519') : generateKeyPairSync('ec', { namedCurve: curve })
 }
 
+/** Returns a value as JSON in base64url, as the parts of a JWT are. */
 export const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
+/** Returns the time in seconds since the epoch. */
 export const seconds = (): number => Math.floor(Date.now() / 1000)
 
 type Parts = { claims?: Record<string, unknown>; header?: Record<string, unknown> }
 
 /**
- * A key of an issuer: the JWK that it publishes, and tokens as RFC 9068 has them but for the claims and headers that
- * are given; undefined leaves one out.
+ * Creates a signing key: the JWK that an issuer publishes, and `token`, which signs access tokens (RFC 9068). Given
+ * claims and headers replace the defaults; undefined removes one.
  */
 export function createKey(issuer: string, { algorithm = 'ES256', kid = 'one', bits = 2048 } = {}) {
   const { publicKey, privateKey } = keyPair(algorithm, bits)

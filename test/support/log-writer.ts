@@ -1,4 +1,4 @@
-/** Writes more large lines to the log than may wait, then a small one ten times a second until SIGTERM. */
+/** Logs 20 lines of 1 MiB, more than the log buffers, then a short line every 100 ms until SIGTERM. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../../src/observability/log.ts'
 import { prepareStderr } from '../../src/process/stderr.ts'
@@ -9,7 +9,7 @@ const { log } = await createLog({ level: 'info', format: process.env.LOG_FORMAT 
 const large = 'x'.repeat(2 ** 20)
 for (let line = 0; line < 20; line++) {
   log.info(large)
-  // An event loop that waits for a reader would stop here.
+  // If the log blocked on its reader, the event loop would stop here.
   await sleep(1)
 }
 process.stderr.write('all are written\n')

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 import { errorNumbers } from '../../generated/error-numbers.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 
-/** Returns what /metrics shows, in Prometheus' text format, of a service that has each of its figures. */
+/** Returns the text of /metrics, in Prometheus' format, after an event of each kind. */
 export async function metricsText(): Promise<string> {
   const metrics = createMetrics({ version: '1.0.0' })
   metrics.begin()
@@ -27,6 +27,6 @@ export async function metricsText(): Promise<string> {
   return text
 }
 
-/** Returns all that a pattern captures in texts. */
+/** Returns the set of all first captures of a pattern in texts. */
 export const captured = (texts: string[], pattern: RegExp): Set<string> =>
   new Set(texts.flatMap((text) => Array.from(text.matchAll(pattern), ([, found]) => found as string)))

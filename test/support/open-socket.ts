@@ -5,17 +5,17 @@ import { until, within } from '../../scripts/system/poll.ts'
 
 export type OpenSocket = {
   socket: Socket
-  /** What has been received so far, in latin1. */
+  /** Returns everything received so far, in latin1. */
   received(): string
-  /** Resolves once what has been received matches; rejects when it does not in time. */
+  /** Resolves once the received text matches; rejects when it does not in time. */
   receives(pattern: RegExp): Promise<string>
-  /** Whether the connection is closed, or was reset. */
+  /** Returns true once the connection was closed or reset. */
   isClosed(): boolean
-  /** Resolves with all that was received once the connection is closed; rejects when it is not in time. */
+  /** Resolves with the received text once the connection is closed; rejects after `limit` (ms). */
   closed(limit?: number): Promise<string>
 }
 
-/** Opens a connection to a port of the loopback address, until the test ends, sends bytes and reads all that comes. */
+/** Connects to a loopback port, sends bytes and collects what is received; destroyed when the test ends. */
 export async function openSocket(t: Test, port: number, bytes: string | Buffer = ''): Promise<OpenSocket> {
   const socket = connect(port, '127.0.0.1')
   t.teardown(() => socket.destroy())
@@ -54,7 +54,7 @@ export async function openSocket(t: Test, port: number, bytes: string | Buffer =
   }
 }
 
-/** Resolves once nothing listens at a port of the loopback address. */
+/** Resolves once a loopback port refuses connections. */
 export async function untilRefused(port: number): Promise<void> {
   const isRefused = () =>
     new Promise<boolean>((resolve) => {

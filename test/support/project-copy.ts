@@ -2,7 +2,7 @@ import { cpSync, symlinkSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Test } from 'tap'
 
-/** A copy of the project that a test may change, removed when it ends; gives its directory. */
+/** Copies the project to a directory that the test may change, and returns its path; removed when the test ends. */
 export function copyProject(t: Test): string {
   const directory = t.testdir({})
   const code = ['src', 'generated', 'scripts']

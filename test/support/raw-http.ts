@@ -4,41 +4,40 @@ import type { Test } from 'tap'
 import { assertContractResponse } from './contract.ts'
 import { authorization } from './test-app.ts'
 
-/** Text stands for bytes in latin1, so that '\xff' is one byte; the body of `request` is the exception. */
+/** A string holds one byte a character (latin1), so that '\xff' is one byte; only the body of `request` is UTF-8. */
 export type Bytes = string | Buffer
-/** What a client does: send bytes, wait for answers, wait a while, send no more. */
+/** A step of a client: send bytes, wait for responses, pause (ms), or half-close. */
 export type Step = Bytes | { answered: number } | { continued: true } | { pause: number } | { halfClose: true }
 
 export type Expected = {
   status: number
-  /** Number of the table of errors; may be left out where the design leaves a choice. */
+  /** The contract's error number; left out where the design leaves a choice. */
   error?: number
-  /** Text is compared, undefined means that the header is absent. */
+  /** A string must be equal, a pattern must match; undefined means that the header is absent. */
   headers?: Record<string, string | RegExp | undefined>
-  /** Of a 200; default: the plant of `request`. */
+  /** Body of a 200; default: the plant of `request`. */
   body?: object
-  /** Method and path that are answered; default: POST /plants. */
+  /** Method and path of the request; default: POST /plants. */
   to?: string
 }
 
 export type Case = {
   name: string
   bytes: Bytes | Step[]
-  /** When one connection gets several answers: instead of status and so on. */
+  /** Several responses on one connection; replaces `status` and the other members of `Expected`. */
   answers?: Expected[]
-  /** How many 100 Continue come before; default 0. */
+  /** Number of 100 Continue responses; default 0. */
   continues?: number
   /**
-   * Default: the connection stays, which the answer to a further request on it proves. `true`: the service announces
-   * that it closes and does so; `quietly`: it closes, announced or not; `as announced`: it may close or stay, but does
-   * what it announces.
+   * Default: the connection stays open, which a further request proves. `true`: the service announces the close
+   * and closes. `quietly`: it closes, announced or not. `as announced`: it closes if and only if it announces that.
    */
   closes?: boolean | 'quietly' | 'as announced'
 } & Partial<Expected>
 
 type Answer = { status: number; headers: Record<string, string>; body: string; repeated: string[] }
 
-/** How long a case waits for what it expects. */
+/** Deadline for each expectation of a case (ms). */
 const patience = 3_000
 
 export const plant = { name: 'raw' }
@@ -46,7 +45,7 @@ export const record = '{"id":1,"name":"raw"}'
 
 type Parts = { line?: string; headers?: string[]; without?: string[]; body?: Bytes; version?: string }
 
-/** A valid create; a line of `headers` takes the place of the default header of that name. The body is UTF-8. */
+/** Returns a valid create; a line of `headers` replaces the default header of that name. The body is UTF-8. */
 export function request({
   line = 'POST /plants HTTP/1.1',
   headers = [],
@@ -66,7 +65,7 @@ export function request({
   return Buffer.concat([Buffer.from(`${[line, ...kept, ...headers].join('\r\n')}\r\n\r\n`, 'latin1'), content])
 }
 
-/** Runs each case on a connection of its own, one after the other; gives the names of those without a Date. */
+/** Runs each case on a new connection, in order; returns the names of the cases whose responses lack Date. */
 export async function runCases(t: Test, port: number, cases: Case[]): Promise<string[]> {
   const withoutDate = new Set<string>()
   for (const one of cases) {
@@ -101,7 +100,7 @@ async function runCase(
     expected.map(({ status }) => status),
     'the statuses, in order',
   )
-  t.equal(client.continues, continues, 'the number of 100 Continue')
+  t.equal(client.continues, continues, 'the number of 100 Continue responses')
   t.equal(leftover, '', 'nothing else is sent')
   for (const [index, want] of expected.entries()) {
     const answer = came[index]
@@ -113,12 +112,12 @@ async function runCase(
   return came
 }
 
-/** What stays open must still frame requests right: one more is sent and must be answered, with nothing between. */
+/** Sends one more request, which must be answered: an open connection must still be in step with the framing. */
 async function probe(t: Test, client: Client, answered: number): Promise<void> {
   await client.take(request({ body: '{"id":2,"name":"probe"}' }))
-  t.ok(await client.until(() => client.answers.length > answered), 'the connection is kept')
+  t.ok(await client.until(() => client.answers.length > answered), 'the connection stays open')
   const answer = client.answers.splice(answered, 1)[0]
-  t.match(answer, { status: 200, body: '{"name":"probe"}' }, 'the connection takes another request')
+  t.match(answer, { status: 200, body: '{"name":"probe"}' }, 'the connection serves another request')
 }
 
 function check(t: Test, { status, error, headers = {}, body = plant, to = 'POST /plants' }: Expected, answer: Answer) {
@@ -132,17 +131,17 @@ function check(t: Test, { status, error, headers = {}, body = plant, to = 'POST 
   if (method === 'HEAD' || status === 204) return
   if (status === 200) t.same(JSON.parse(answer.body), body)
   const number = JSON.parse(answer.body).error
-  if (error !== undefined) t.equal(number, error, 'the number of the table of errors')
+  if (error !== undefined) t.equal(number, error, 'the error number')
   if (number === 40100) t.notMatch(answer.headers['www-authenticate'], /error/)
   if (number === 40101) t.match(answer.headers['www-authenticate'], /error="invalid_token"/)
 }
 
-/** One connection: what was received is parsed again with each chunk, strictly. */
+/** One connection. Each chunk makes it parse all received bytes again, strictly. */
 class Client {
   answers: Answer[] = []
   continues = 0
   leftover = ''
-  /** The service has closed the connection, or reset it. */
+  /** The service has closed or reset the connection. */
   ended = false
   readonly #socket: Socket
   readonly #chunks: Buffer[] = []
@@ -168,7 +167,7 @@ class Client {
   async take(step: Step): Promise<void> {
     if (typeof step === 'string' || Buffer.isBuffer(step)) {
       this.#socket.write(typeof step === 'string' ? Buffer.from(step, 'latin1') : step)
-      // One segment a chunk, most likely.
+      // Makes it likely that each chunk is sent as one segment.
       await sleep(1)
     } else if ('pause' in step) await sleep(step.pause)
     else if ('answered' in step) await this.until(() => this.answers.length >= step.answered)
@@ -176,7 +175,7 @@ class Client {
     else this.#socket.end()
   }
 
-  /** Resolves when it is so, or is known not to become so. */
+  /** Resolves with true once the condition holds, with false at the deadline or when the connection has ended. */
   async until(isSo: () => boolean): Promise<boolean> {
     const end = Date.now() + patience
     while (!isSo() && Date.now() < end && !this.ended) await sleep(1)
@@ -226,7 +225,7 @@ function headersOf(lines: string) {
   }
 }
 
-/** RFC 9112 section 6.3; undefined while more must come. */
+/** Returns the body (RFC 9112 section 6.3), or undefined when more bytes must arrive. */
 function contentOf(headers: Record<string, string>, rest: string, atEnd: boolean) {
   if (headers['transfer-encoding'] === 'chunked') return chunkedContent(rest)
   const length = headers['content-length']
@@ -234,7 +233,7 @@ function contentOf(headers: Record<string, string>, rest: string, atEnd: boolean
   return rest.length < Number(length) ? undefined : { length: Number(length), body: rest.slice(0, Number(length)) }
 }
 
-/** RFC 9112 section 7.1, without trailers, which the service does not send. */
+/** Returns a chunked body (RFC 9112 section 7.1); trailers are not parsed, because the service sends none. */
 function chunkedContent(rest: string) {
   let body = ''
   for (let at = 0; ; ) {

@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Opens a memory store that appends each plant that it is asked to create to a file, before the create has an outcome.
- * Parameters of the URL: `module` whose openStore makes the store, `file`, and `time` that a create takes (ms).
+ * Opens a memory store that appends each plant to a file before it creates it. Parameters of the URL: `module` exports
+ * the openStore to use, `file` is the path, and `time` delays each create (ms).
  */
 export async function open(url) {
   const { searchParams } = new URL(url.slice('module:'.length), 'file:')

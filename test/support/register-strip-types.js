@@ -3,8 +3,8 @@ import processOnSpawn from 'process-on-spawn'
 
 register('./strip-types.js', import.meta.url)
 
-// tap measures the coverage of each child process with hooks that cost 0.3 s of CPU. Only a process that runs src with this
-// loader can cover it, so that every other is started without them.
+// tap's coverage hooks cost 0.3 s of CPU in each child process. Only a process with this loader can cover src, so every
+// other one starts without the hooks.
 processOnSpawn.addListener((child) => {
   if (child.args.some((argument) => argument.includes('register-strip-types.js'))) return
   const { NODE_OPTIONS = '', ...environment } = child.env

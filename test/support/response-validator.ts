@@ -29,26 +29,27 @@ export type Assertions = {
 
 type Response = Endpoint['responses'][string]
 
-/** What a document says of answers, for any document whose errors have one schema. */
+/** The operations and responses of any document whose errors share one schema. */
 export type ResponseValidator = {
-  /** Returns the operation that a request reaches: of a HEAD without one of its own, that of GET. */
+  /** Returns the operation for a request; HEAD without an operation of its own gets that of GET. */
   operationAt(method: string, target: string): Endpoint | undefined
-  /** Returns the methods that a path has, with HEAD where it has GET. */
+  /** Returns the methods of a path, with HEAD wherever there is GET. */
   methodsAt(target: string): string[]
-  /** Fails the test unless headers and body are those of the response; returns the parsed body, if it has one. */
+  /** Fails the test unless headers and body match the response; returns the parsed body, if any. */
   assertResponse(t: Assertions, response: Response, answer: ReceivedResponse): unknown
-  /** Fails the test unless the body has the media type and the schema at a pointer; returns it, parsed. */
+  /** Fails the test unless the body has the media type and matches the schema at a pointer; returns the parsed body. */
   assertBody(t: Assertions, schema: string, answer: ReceivedResponse, mediaType: string): unknown
 }
 
-/** Returns the response that an operation lists for a status: itself, its range or the default one. */
+/** Returns the response that an operation lists for a status: by code, by range such as 4XX, or `default`. */
 export const responseOf = ({ responses }: Endpoint, status: number): Response | undefined =>
   namedResponseOf(responses, status) ?? responses.default
 
-/** Returns the response that is listed for a status or for its range. */
+/** Returns the response that is listed for a status or its range, but not `default`. */
 export const namedResponseOf = (responses: Endpoint['responses'], status: number): Response | undefined =>
   responses[status] ?? responses[`${Math.trunc(status / 100)}XX`]
 
+/** Compiles the schemas of a document and returns the functions that check responses against it. */
 export function responseValidator(document: Document): ResponseValidator {
   const validators = [{}, { coerceTypes: true }].map((options) => {
     const ajv = new Ajv2020({ strict: false, allErrors: true, ...options })
@@ -58,7 +59,7 @@ export function responseValidator(document: Document): ResponseValidator {
   const [bodies, texts] = validators
   const operations = endpoints(document)
     .flatMap((endpoint) => endpoint.routes.map((route) => ({ endpoint, ...patternOf(route) })))
-    // A path without parameters goes before one that has some (OpenAPI 3.1 section 4.8.8).
+    // Concrete paths match before templated ones (OpenAPI 3.1 section 4.8.8).
     .sort((one, other) => one.parameters - other.parameters)
 
   function operationAt(method: string, target: string): Endpoint | undefined {
@@ -98,10 +99,10 @@ export function responseValidator(document: Document): ResponseValidator {
     return value
   }
 
-  /** A header is a text, whose type only the schema tells. */
+  /** Validates with type coercion, because a header's value is always text. */
   function assertHeader(t: Assertions, response: Response, name: string, value: unknown): void {
     const header: Located<{ required?: boolean }> = locate(document, join(response.pointer, 'headers', name))
-    if (value === undefined) return void t.ok(header.required !== true, `header ${name} may be missing`)
+    if (value === undefined) return void t.ok(header.required !== true, `the missing header ${name} is optional`)
     const schema = { properties: { [name]: { $ref: `document${header.pointer}/schema` } } }
     t.ok(texts.validate(schema, { [name]: value }), `header ${name} has its schema: ${texts.errorsText()}`)
   }
@@ -109,7 +110,7 @@ export function responseValidator(document: Document): ResponseValidator {
   return { operationAt, methodsAt, assertResponse, assertBody }
 }
 
-/** Returns what matches the paths of a template, and how many parameters it has. */
+/** Returns a pattern for the paths of a template, and the template's number of parameters. */
 function patternOf(template: string) {
   const parts = template.split(/\{[^}]*\}/)
   const pattern = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^/]+')

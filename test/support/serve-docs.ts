@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { createAdminServer } from '../../src/admin/admin-server.ts'
 import { contract } from './contract.ts'
 
-/** Serves a docs page as the service does, until the test ends; returns its URL. What is tried goes to `serviceUrl`. */
+/** Serves a docs page from the admin server until the test ends; returns its URL. "Try it" calls `serviceUrl`. */
 export async function serveDocs(t: Test, page: string, serviceUrl?: string): Promise<string> {
   const management = createAdminServer({
     contract,

@@ -9,14 +9,14 @@ import { serverOptions } from '../../src/http/server-options.ts'
 import { type Binding, registerOperations } from '../../src/openapi/register-operations.ts'
 import type { Verifiers } from '../../src/openapi/security.ts'
 
-/** Returns the routes of a document, without the linter. Throws what the document has that cannot be served. */
+/** Returns the routes of a document, without linting it. Throws the list of its unsupported features. */
 export function compileRoutes(document: Document) {
   const problems = unsupportedFeatures(asOpenApi31(document))
   if (problems.length > 0) throw new Error(problems.join('\n'))
   return routesOf(normalizedDocument(document))
 }
 
-/** Verifiers, or what makes them for an app. */
+/** Verifiers, or a function that creates them for an app. */
 export type GivenVerifiers = Verifiers | ((app: FastifyInstance) => Promise<Verifiers>)
 
 export type Served = Partial<Omit<Binding, 'routes' | 'verifiers'>> & {
@@ -24,7 +24,7 @@ export type Served = Partial<Omit<Binding, 'routes' | 'verifiers'>> & {
   logger?: FastifyServerOptions['logger']
 }
 
-/** Serves a document, generated in memory, on a Fastify instance that does not listen yet. */
+/** Generates routes from a document in memory and registers them on a Fastify instance that does not listen yet. */
 export async function serveDocument(document: Document, options: Served = {}): Promise<FastifyInstance> {
   const { logger = false, handlers = {}, verifiers: given = {}, ...binding } = options
   const app = Fastify({ ...serverOptions, logger }) as unknown as FastifyInstance

@@ -6,17 +6,17 @@ import type { Test } from 'tap'
 import { cachedBundle } from './bundle-cache.ts'
 import { nodeCommand } from './child-process.ts'
 
-/** What a test runs as the service. */
+/** The code of the service under test. */
 export type ServiceCode = {
-  /** Starts the service, from any working directory. */
+  /** Command that starts the service from any working directory. */
   command: string[]
-  /** URL of the module whose openStore goes with it: a store of a test may wrap one of its own. */
+  /** URL of the module that exports the matching openStore, for tests that wrap a store. */
   storeModule: string
-  /** Path at which it looks for the docs page. */
+  /** Path of the docs page that the service serves. */
   docs: string
 }
 
-/** The service as it is in src, with the loader and the coverage of the tests. */
+/** The service run from src, with coverage. */
 export const sourceCode: ServiceCode = {
   command: nodeCommand(resolve('src/server.ts')),
   storeModule: pathToFileURL('src/store/open.ts').href,
@@ -31,10 +31,10 @@ const codeIn = (directory: string): ServiceCode => ({
   docs: join(directory, 'dist', 'docs', 'index.html'),
 })
 
-/** The bundle of the service, which runs as it is deployed, without any loader: it starts in a quarter of the time. */
+/** The service as deployed: a bundle, which starts four times as fast as src. */
 export const builtCode: ServiceCode = codeIn(deployed)
 
-/** Returns a copy of the bundle in a directory that the test may change; it is removed when the test ends. */
+/** Copies the bundle to a directory that the test may change; removed when the test ends. */
 export function copiedCode(t: Test): ServiceCode {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
@@ -42,7 +42,7 @@ export function copiedCode(t: Test): ServiceCode {
   return codeIn(directory)
 }
 
-/** Runs a suite twice: on the service as it is in src, and on the bundle, which is what ships. */
+/** Runs a suite twice: on the service from src and on the bundle, which is what ships. */
 export function forSourceAndBundle(t: Test, suite: (t: Test, code: ServiceCode) => void): void {
   t.test('the service runs from source', async (t) => suite(t, sourceCode))
   t.test('the service runs as the built bundle', async (t) => suite(t, builtCode))

@@ -7,30 +7,30 @@ import { builtCode } from './service-code.ts'
 import { authorization, token } from './test-app.ts'
 
 export type ServiceOptions = Pick<SpawnOptions, 'cwd' | 'stdio' | 'detached'> & {
-  /** What is run as the service; default: `builtCode`. A program that runs another, such as strace, may come first. */
+  /** The command to run; default: `builtCode`. It may start with a wrapper such as strace. */
   command?: string[]
 }
 
-/** A service that need not serve yet. */
+/** A service that may not serve yet. */
 export type StartingService = RunningProcess & {
-  /** Resolves once it serves; rejects with what it has written when it ends before, or is late. */
+  /** Resolves once the service serves; rejects with its output when it ends before or is late. */
   serving(): Promise<ServiceProcess>
 }
 
-/** What the line says that the service writes to stderr once it serves. */
+/** The facts in the line that the service writes to stderr once it serves. */
 type Banner = { version: string; workers: number; url: string; port: number; storeUrl: string; managementUrl: string }
 
 export type ServiceProcess = RunningProcess &
   Banner & {
     /** The whole line. */
     banner: string
-    /** Sends a request with the token of the tests, on a connection of its own unless an agent is given; its body is JSON. */
+    /** Sends a request with the tests' token and, if any, a JSON body; on a new connection unless an agent is given. */
     call(method: string, target: string, sent?: Sent): Promise<HttpResponse>
-    /** Sends a create with JSON text and the token of the tests, on a connection of its own unless an agent is given. */
+    /** Sends a create with JSON text and the tests' token, on a new connection unless an agent is given. */
     create(body: string, headers?: Record<string, string>, agent?: Agent): Promise<HttpResponse>
-    /** Resolves with the token that it made, which has every scope of the document; only with ACCESS_TOKENS empty. */
+    /** Resolves with the generated token, which has every scope; there is one only when ACCESS_TOKENS is empty. */
     generatedToken(): Promise<string>
-    /** Gets a page of the management. */
+    /** Fetches a page of the admin server. */
     page(path: string): Promise<HttpResponse>
   }
 
@@ -40,8 +40,8 @@ const bannerPattern =
   /^plant-store (\S+)(?: by (\d+) workers)? on (http:\/\/\S+:(\d+)), store (.*), management on (http:\/\/\S+)\n/m
 
 /**
- * Starts the service in a process of its own, which this one does not outlive: on free ports of the loopback address,
- * with the token and the defaults of the tests.
+ * Starts the service in a child process, on free loopback ports, with the tests' token and defaults. The child is
+ * killed when this process exits.
  */
 export function spawnService(environment: Record<string, string> = {}, options: ServiceOptions = {}): StartingService {
   const { command = builtCode.command, ...rest } = options
@@ -67,7 +67,7 @@ export function spawnService(environment: Record<string, string> = {}, options: 
   return { ...running, serving }
 }
 
-/** Starts the service as `spawnService` does, killed when the test ends; resolves once it serves. */
+/** Starts the service as `spawnService` does and resolves once it serves; kills it when the test ends. */
 export async function startService(
   t: Test,
   environment: Record<string, string> = {},

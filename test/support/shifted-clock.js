@@ -1,6 +1,6 @@
 /**
- * Preload of a service, run in each of its threads: moves the wall clock by as many milliseconds as the file says that
- * WALL_CLOCK_SHIFT names. The monotonic clock stays as it is.
+ * Preload that shifts the wall clock of every thread by the number of milliseconds in the file at WALL_CLOCK_SHIFT. The
+ * monotonic clock is unchanged.
  */
 import { readFileSync } from 'node:fs'
 

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 
 const cache = new URL('../../.tap/stripped/', import.meta.url)
 
-/** Module hook of Node: loads a TypeScript file as JavaScript with blanks in the place of its types. */
+/** Loads a TypeScript file as JavaScript, with its types replaced by blanks (a module hook of Node). */
 export async function load(url, context, nextLoad) {
   if (!url.endsWith('.ts')) return nextLoad(url, context)
   return { format: 'module', source: await stripped(readFileSync(fileURLToPath(url), 'utf8')), shortCircuit: true }
 }
 
-/** The compiler takes half a second to load: each text is stripped once, for all processes of all test runs. */
+/** The compiler takes half a second to load, so stripped texts are cached for all processes and test runs. */
 async function stripped(text) {
   const file = new URL(`${createHash('sha1').update(text).digest('hex')}.js`, cache)
   try {
@@ -19,7 +19,7 @@ async function stripped(text) {
     const { default: stripTypes } = await import('ts-blank-space')
     const source = stripTypes(text)
     mkdirSync(cache, { recursive: true })
-    // Another process may do the same now, and must not read half a file.
+    // Writes to another name first: a parallel process must not read half a file.
     const part = new URL(`${file.href}-${process.pid}`)
     writeFileSync(part, source)
     renameSync(part, file)

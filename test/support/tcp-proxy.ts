@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 
-/** A network between a client and a port of this machine, which can be made to lose what is sent, or to break. */
+/** Starts a TCP proxy to a loopback port that can delay or drop responses and break all connections. */
 export async function createTcpProxy(t: Test, port: number) {
   const sockets = new Set<Socket>()
   let answersLost = false
@@ -35,7 +35,7 @@ export async function createTcpProxy(t: Test, port: number) {
   return {
     port: (server.address() as AddressInfo).port,
     breakAll,
-    /** Milliseconds by which answers are late. */
+    /** Sets the delay of responses (ms). */
     delay(milliseconds: number) {
       delay = milliseconds
     },

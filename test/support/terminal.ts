@@ -3,14 +3,14 @@ import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
-/** Why no test can have a terminal here: it is made by script(1) of util-linux, which Linux systems usually have. */
+/** The reason to skip tests that need a terminal, which script(1) of util-linux creates; false when it is there. */
 export const terminalSkipReason: string | false =
   /util-linux/.test(spawnSync('script', ['--version']).stdout?.toString() ?? '') === false &&
-  'NOT RUN: there is no script of util-linux'
+  'NOT RUN: script(1) of util-linux is missing'
 
 /**
- * Returns the command that runs another one on a terminal of its own, with stderr there, too, or apart. The command
- * writes the lines "pid NUMBER" and, at the end, "ended CODE" to its own stderr.
+ * Returns a command that runs another on a new terminal, with its stderr there or apart. It writes the lines
+ * "pid NUMBER" and, at the end, "ended CODE" to its own stderr.
  */
 export function onTerminal(command: string[], stderr: 'apart' | 'there'): string[] {
   const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
@@ -18,7 +18,7 @@ export function onTerminal(command: string[], stderr: 'apart' | 'there'): string
   return ['sh', '-c', 'exec 3>&2; exec script -qc "$0" /dev/null', `trap '' HUP; ${inner}`]
 }
 
-/** Opens a pipe until the test ends: `exitWithError` is the descriptor to write to, and only `read` reads what is there. */
+/** Creates a pipe until the test ends: `exitWithError` is the descriptor to write to, and nothing reads but calls of `read`. */
 export function unreadPipe(t: Test) {
   const path = join(t.testdir({}), 'pipe')
   execFileSync('mkfifo', [path])
@@ -33,7 +33,7 @@ export function unreadPipe(t: Test) {
     try {
       return readSync(reader, buffer)
     } catch {
-      // There is nothing now.
+      // The pipe is empty.
       return 0
     }
   }

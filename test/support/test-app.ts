@@ -16,7 +16,7 @@ export const authorization = `Bearer ${token}`
 type Method = NonNullable<InjectOptions['method']>
 type Sent = { headers?: Record<string, string | undefined>; body?: string | object | Buffer }
 
-/** An app on a memory store, closed when the test ends, with the lines of its log. */
+/** Creates an app on a memory store, with the lines of its log; closes it when the test ends. */
 export async function createTestApp(t: Test, options: Partial<AppOptions> = {}) {
   const log: string[] = []
   const stream = new Writable({
@@ -33,14 +33,14 @@ export async function createTestApp(t: Test, options: Partial<AppOptions> = {}) 
     shed() {},
     log: pino({ level: 'warn' }, stream),
     ...options,
-    // All tests come from one address, and share the machine.
+    // All tests share one address and one machine.
     limits: { authFailures: 0, eventLoopDelay: 60_000, ...options.limits },
   })
   t.teardown(() => app.close())
 
   /**
-   * Sends a request without a socket, with the token of the tests; a body that is given is JSON. The answer is checked
-   * against the contract. A header that is undefined is left out; `text` is the body with exact integers.
+   * Sends a request without a socket, with the tests' token and, if any, a JSON body, and checks the response against
+   * the contract. A header that is undefined is not sent; `text` is the unparsed body, with exact integers.
    */
   const call = async (method: Method, target: string, { headers = {}, body }: Sent = {}) => {
     const all = { authorization, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers }
@@ -58,7 +58,7 @@ export async function createTestApp(t: Test, options: Partial<AppOptions> = {}) 
   const create = (body: NonNullable<Sent['body']>, headers: NonNullable<Sent['headers']> = {}) =>
     call('POST', '/plants', { body, headers })
 
-  /** Listens on a free port of the loopback address; gives the port. */
+  /** Listens on a free loopback port; resolves with the port. */
   const listen = async () => {
     await app.listen({ host: '127.0.0.1', port: 0 })
     return (app.server.address() as AddressInfo).port

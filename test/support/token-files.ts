@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 
 type Entry = [name: string, token: string, expires?: string]
 
-/** The text of a tokens file. */
+/** Returns the text of a token file. */
 export function tokenFileText(...entries: Entry[]): string {
   const tokens = entries.map(([name, token, expires]) => ({
     name,
@@ -16,12 +16,12 @@ export function tokenFileText(...entries: Entry[]): string {
   return JSON.stringify({ tokens })
 }
 
-/** Writes a tokens file that is removed when the test ends; gives its path. */
+/** Writes a token file and returns its path; removed when the test ends. */
 export function writeTokenFile(t: Test, ...entries: Entry[]): string {
   const path = join(t.testdir({}), 'tokens.json')
   writeFileSync(path, tokenFileText(...entries), { mode: 0o600 })
   return path
 }
 
-/** The date and time that many seconds from now. */
+/** Returns the date and time in that many seconds (RFC 3339). */
 export const inSeconds = (count: number): string => new Date(Date.now() + count * 1_000).toISOString()

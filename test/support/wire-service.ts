@@ -17,32 +17,32 @@ type Wanted = {
   storeTime?: number
 }
 
-/** A service on a memory store, as a test of the wire sees it. */
+/** A service on a memory store, with what wire-level tests need. */
 export type WireService = {
-  /** Resolves with the port, once the service listens. */
+  /** Resolves with the port once the service listens. */
   listen(): Promise<number>
-  /** Lines of its log from level warn on. */
+  /** Lines of the log from level warn on. */
   log: string[]
-  /** Sends a create; the answer is checked against the contract. */
+  /** Sends a create and checks the response against the contract. */
   create(plant: object): Promise<{ status: number }>
-  /** Returns what the store was asked to create since the last call, in order. */
+  /** Returns the plants that the store was asked to create since the last call, in order. */
   created(): StoredPlant[]
-  /** Resolves with the number of connections that the service holds; undefined where the system does not show it. */
+  /** Resolves with the number of open connections; undefined on a system that does not show it. */
   connections: (() => Promise<number>) | undefined
 }
 
 export type StartService = (t: Test, wanted?: Wanted) => Promise<WireService>
 
 /**
- * Runs a suite of the wire twice: on an app in this process, for the coverage, and on the bundle in a process of its own,
- * which is what ships. Tests that want the same limits share one process.
+ * Runs a suite of wire-level tests twice: on an app in this process, for coverage, and on the bundle in a child
+ * process, which is what ships. Tests with equal options share one child process.
  */
 export function overTheWire(t: Test, suite: (t: Test, start: StartService) => void): void {
   t.test('the service runs in this process', async (t) => suite(t, startApp))
   t.test('the service runs as the built bundle', async (t) => {
     const { start, stop } = bundleProcesses(t, builtCode)
     suite(t, start)
-    // The log is written some time after the answer: what the tests saw need not have been all.
+    // The log is written some time after the response, so a test's own look at the log may miss lines.
     t.test('the service has logged nothing and exits at SIGTERM', stop)
   })
 }
@@ -77,7 +77,7 @@ function bundleProcesses(t: Test, { command, storeModule }: ServiceCode) {
           Object.entries(limits).map(([name, value]) => [variables[name as keyof typeof variables], String(value)]),
         ),
         STORE_URL: `module:${resolve('test/support/recording-store.js')}?${parameters}`,
-        // The tests come from one address.
+        // All tests share one address.
         AUTH_FAILURES_PER_MINUTE: '0',
         LOG_LEVEL: 'warn',
         ACCESS_LOG: 'off',

@@ -4,7 +4,7 @@ import { until } from '../../scripts/system/poll.ts'
 import { builtCode, type ServiceCode } from './service-code.ts'
 import { type ServiceOptions, startService } from './service-process.ts'
 
-/** Creates have no outcome before the process gets SIGUSR2. */
+/** Member of a store: creates stay pending until the process gets SIGUSR2. */
 export const heldCreates = `
   create: () => {
     console.log('taken by ' + process.pid)
@@ -12,8 +12,8 @@ export const heldCreates = `
   },`
 
 /**
- * Writes a module with a store for a test, and returns its STORE_URL. Creates print which process took them and are
- * kept where `inner` says; `members` is the text of members that replace those of this store.
+ * Writes a store module for a test and returns its STORE_URL. Each create prints its process id and goes to the store
+ * at the URL `inner`; `members` is source text that replaces members of the module's store.
  */
 export function storeWith(t: Test, members = '', inner = 'memory:', { storeModule }: ServiceCode = builtCode): string {
   const path = t.testdir({
@@ -33,19 +33,19 @@ export function storeWith(t: Test, members = '', inner = 'memory:', { storeModul
   return `module:${path}/store.mjs`
 }
 
-/** Variables of a service of two workers whose stdout has only what its store prints. */
+/** Environment of a service with two workers whose stdout carries only the output of the store. */
 export const twoWorkers = { WORKERS: '2', LOG_LEVEL: 'silent' }
 
 /** Starts a service of two workers. */
 export async function startWorkers(t: Test, environment: Record<string, string> = {}, options: ServiceOptions = {}) {
   const service = await startService(t, { ...twoWorkers, ...environment }, options)
-  /** Sends a create, on a new connection unless an agent is given; resolves with status and Connection of the answer. */
+  /** Sends a create, on a new connection unless an agent is given; resolves with status and Connection header. */
   const create = async (id: number, name = 'a', agent?: Agent) => {
     const { status, headers } = await service.create(JSON.stringify({ id, name }), {}, agent)
     return [status, headers.connection]
   }
   const page = async (path: string) => (await service.page(path)).body
-  /** Resolves once a probe of readiness gets an answer that matches. */
+  /** Resolves once the response of /readyz matches. */
   const becomes = async (pattern: RegExp) => {
     let answer = ''
     const matches = async () => {
@@ -54,7 +54,7 @@ export async function startWorkers(t: Test, environment: Record<string, string> 
     }
     await until(matches, () => `/readyz answers ${pattern}, last: ${JSON.stringify(answer)}`)
   }
-  /** Resolves with the ids of both worker processes, once each has taken a create. */
+  /** Resolves with the process ids of both workers, once each has taken a create. */
   const pids = async () => {
     let id = -1
     return await until(async () => {

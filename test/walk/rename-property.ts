@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What names the property as the wire does: the document, the request that the service prints, and what pins its echo. */
+/** Files in which the property has its name on the wire: the document, the example request and tests of responses. */
 const files = [
   'openapi/plant-store.yaml',
   'src/process/example-request.ts',
@@ -12,7 +12,7 @@ const files = [
   'test/contract/property/service.test.ts',
 ]
 
-/** What is about the store, where only texts in JSON have the name of the wire. */
+/** Files about the store, in which only JSON text uses the name on the wire. */
 const filesWithJson = [
   'src/cli/plants.ts',
   'scripts/benchmark/acceptance.ts',
@@ -20,9 +20,9 @@ const filesWithJson = [
   'test/cli/plants-postgres.test.ts',
 ]
 
-/** Renames a property in the document, and wherever a test or a text has its name. Throws where a file has it nowhere. */
+/** Renames a property in the document and in all files above. Throws when a file does not contain the property. */
 export function renameProperty(directory: string, from: string, to: string): void {
-  // Between single quotes it is a member of what the store keeps, whose name stays.
+  // Between single quotes it is a property of stored plants, which keeps its name.
   for (const file of files) edit(join(directory, file), new RegExp(`(?<!')\\b${from}\\b(?!')`, 'g'), to)
   for (const file of filesWithJson) edit(join(directory, file), new RegExp(`"${from}"`, 'g'), `"${to}"`)
 }
@@ -30,6 +30,6 @@ export function renameProperty(directory: string, from: string, to: string): voi
 function edit(path: string, found: RegExp, text: string): void {
   const before = readFileSync(path, 'utf8')
   const after = before.replaceAll(found, text)
-  if (after === before) throw new Error(`${path} has no ${found}`)
+  if (after === before) throw new Error(`${path} does not contain ${found}; adapt the lists of files`)
   writeFileSync(path, after)
 }

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The responses of the first operation that further operations have alike, by their names as components. */
+/** Statuses of the first operation's responses that other operations share, with their component names. */
 const names = { "'400'": 'Refused', "'401'": 'Unauthorized', default: 'OtherError' }
 
-/** Moves these responses of the document to its components, whatever they say. */
+/** Moves these responses from the first operation to the components of the document, whatever they say. */
 export function shareResponses(directory: string): void {
   const path = join(directory, 'openapi', 'plant-store.yaml')
   let text = readFileSync(path, 'utf8')
@@ -12,7 +12,7 @@ export function shareResponses(directory: string): void {
   for (const [status, name] of Object.entries(names)) {
     const block = new RegExp(`^ {8}${status}:\\n(( {9,}.*)?\\n)+?(?= {0,8}\\S)`, 'm')
     const [found] = block.exec(text) ?? []
-    if (found === undefined) throw new Error(`${path} has no response ${status}`)
+    if (found === undefined) throw new Error(`${path}: the first operation has no response ${status}`)
     text = text.replace(block, () => `        ${status}:\n          $ref: '#/components/responses/${name}'\n`)
     const lines = found.split('\n').slice(1)
     components += `    ${name}:\n${lines.map((line) => line.replace(/^ {4}/, '')).join('\n')}`

@@ -2,7 +2,7 @@ import { cpSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WalkProject } from './walk-project.ts'
 
-/** Splits the document into a file for each path and component. The root file keeps its name. */
+/** Splits the document into one file for each path and component. The root file keeps its name. */
 export async function splitDocument({ directory, run }: WalkProject): Promise<void> {
   const document = join('openapi', 'plant-store.yaml')
   const parts = join(directory, 'parts')

@@ -4,22 +4,22 @@ import { join } from 'node:path'
 import type { HttpResponse } from '../support/http-request.ts'
 import { spawnService } from '../support/service-process.ts'
 
-/** A request, and what must come back: the status, some headers, and the body where there is one. */
+/** A request and the expected response: status, some headers, and the body, if any. */
 export type WalkCall = {
   /** Method and target. */
   request: string
-  /** JSON, or text where it is a string. */
+  /** Request body: a string as it is, else JSON. */
   send?: object | string
   headers?: (token: string) => Record<string, string>
   status: number
-  /** JSON, or text where it is a string. */
+  /** Expected body: a string as text, else JSON. */
   body?: object | string | undefined
   answer?: Record<string, string>
 }
 
 /**
- * Runs the built service of a project directory with a new store and makes calls with the token that the service makes,
- * which has every scope. Rejects when an answer is another.
+ * Runs the built service of a project directory on a new store and makes calls with its generated token, which has
+ * every scope. Rejects when a response differs from the expected one.
  */
 export async function callService(directory: string, storeUrl: string, calls: WalkCall[]): Promise<void> {
   rmSync(join(directory, 'data'), { recursive: true, force: true })

@@ -5,29 +5,29 @@ import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { defaults } from '../support/child-process.ts'
 
-/** What a change has touched: files, and lines that were added and removed. */
+/** Changes of one step: files, and numbers of lines added and removed. */
 export type Touched = { files: string[]; added: number; removed: number }
 
-/** A copy of the project in which a maintainer works. */
+/** A copy of the project, as a maintainer's working directory. */
 export type WalkProject = {
   directory: string
-  /** Runs a command in the copy. Rejects with all that it has written when it fails. */
+  /** Runs a command in the copy. Rejects with all its output when it fails. */
   run(file: string, ...args: string[]): Promise<void>
-  /** Runs a module of a package or of the copy with Node and the loader for TypeScript. */
+  /** Runs a module of a package, or of the copy, with Node and the TypeScript loader. */
   node(module: string, ...args: string[]): Promise<void>
-  /** Applies a patch of this folder. Rejects when the source has moved from what it expects. */
+  /** Applies a patch from test/walk/patches. Rejects when it does not match the source. */
   patch(name: string): Promise<void>
-  /** Returns what was touched since the last call, without what is generated. */
+  /** Returns the changes since the last call, without generated files. */
   touched(): Promise<Touched>
   remove(): void
 }
 
-/** Copies the project as it is on the disk, without what is built, and links its packages. */
+/** Copies the project from the working tree, without build output, and links its packages. */
 export async function copyProjectTree(): Promise<WalkProject> {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-walk-'))
   const left = new Set(['.git', '.tap', 'node_modules', 'dist', 'data', 'secrets'])
   cpSync('.', directory, { recursive: true, filter: (path) => !left.has(path) && basename(path) !== 'node_modules' })
-  // Some tests run the service as another user.
+  // Some tests run the service as another user, who must be able to enter the directory.
   chmodSync(directory, 0o711)
   symlinkSync(resolve('node_modules'), join(directory, 'node_modules'))
 

@@ -4,18 +4,18 @@ import { splitDocument } from './split-document.ts'
 import type { WalkCall } from './walk-calls.ts'
 import type { WalkProject } from './walk-project.ts'
 
-/** A change of a maintainer. */
+/** One change of a maintainer. */
 export type WalkStep = {
   name: string
-  /** Edits the document, and the sources that the compiler then names. */
+  /** Edits the document, and the sources in which the compiler then reports errors. */
   change(project: WalkProject): Promise<void>
-  /** Tests of what was there before; those that the change brings or edits run as well. */
+  /** Existing tests to run; tests that the change adds or edits run as well. */
   tests: string[]
-  /** What the service then answers, with a new store. */
+  /** Calls to the service after the change, with a new store. */
   calls: WalkCall[]
 }
 
-/** What shows that the operations of the contract are served and typed as it says. */
+/** Tests that show that the contract's operations are served and typed as it says. */
 const ofContract = ['test/openapi/on-route.test.ts', 'test/contract/property/service.test.ts', 'test/handlers.test.ts']
 const ofStores = ['test/store/memory.test.ts', 'test/store/sqlite.test.ts']
 

@@ -7,12 +7,13 @@ import { steps } from './walk-steps.ts'
 const { options } = commandLine(
   `npm run walk [-- --without-tests] [--keep]
 
-Makes the changes of a maintainer in a copy of the project, one after the other: the document first, then what the
-compiler asks for. After each of them the copy is generated, compiled and tested where it was touched, and the service
-answers a call with each store; at the end the whole test runs, unless it is left out. Prints what each change took.
-Exits with 1 at the first failure. The copy then stays, and with --keep in any case: a Git repository with one commit
-for each step. A patch that the source has moved away from is mended there, by "git apply --reject", and replaced by
-what "git diff -U1" then gives without generated/.
+Makes typical changes of a maintainer in a copy of the project, one after the other: first to the document, then where
+the compiler reports errors. After each change it generates and compiles the copy, runs the tests of touched files, and
+calls the service on two stores. At the end it runs all tests, unless --without-tests is given. Prints files, lines and
+seconds for each change. Exits with 1 at the first failure. The copy is a Git repository with one commit for each
+change; it is kept after a failure, and with --keep. To update a patch that no longer matches the source, apply it there
+with "git apply --reject", complete the change by hand, and replace the patch with the output of "git diff -U1" without
+generated/.
 `,
   { 'without-tests': false, keep: false },
 )
@@ -53,7 +54,7 @@ async function timed(name: string, run: () => Promise<Touched | undefined>): Pro
   for (const file of touched?.files ?? []) process.stderr.write(`  ${file}\n`)
 }
 
-/** Runs tests of the copy, those of npm test when none is named. */
+/** Runs tests of the copy; without arguments, those of npm test. */
 async function test(...files: string[]): Promise<undefined> {
   await project.run(
     process.execPath,

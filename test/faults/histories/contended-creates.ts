@@ -1,13 +1,13 @@
 import type { StoredPlant } from '../../../src/store/plant-store.ts'
 import type { Random } from '../seeded-random.ts'
 
-/** Plants that wait to be sent, from which the next one is drawn: creates of one id are close, in no order. */
+/** Size of the pool from which the next create is drawn at random: creates of one id are close together, shuffled. */
 const waiting = 32
 
-/** Most creates of a contended id, and of another one. */
+/** Maximum number of creates of a contended id, and of any other id. */
 const [mostContended, mostAlone] = [6, 2]
 
-/** Returns one of the plants that are sent with an id. They differ in the tag alone, which may be missing or empty. */
+/** Returns one of three plants with the same id that differ only in the tag: missing, empty or set. */
 function variantOf(id: bigint, variant: number): StoredPlant {
   const name = `plant ${id}`
   const tag = [undefined, '', 'tag'][variant]
@@ -15,8 +15,8 @@ function variantOf(id: bigint, variant: number): StoredPlant {
 }
 
 /**
- * Generates creates without end. Every other id is contended: it has two creates with different content and up to
- * four more. The creates of the others repeat one content.
+ * Generates creates without end. Every other id is contended: at least two of its creates differ in content, and there
+ * are up to six. The creates of any other id are identical.
  */
 export function* contendedCreates(random: Random): Generator<StoredPlant> {
   const pool: StoredPlant[] = []
@@ -33,6 +33,6 @@ export function* contendedCreates(random: Random): Generator<StoredPlant> {
   }
 }
 
-/** Returns the content of a plant as a text that is equal for equal content only. */
+/** Returns a plant's name and tag as a text, for comparison. */
 export const contentOf = ({ name, tag }: { name: string; tag?: string | null }): string =>
   JSON.stringify([name, tag ?? null])

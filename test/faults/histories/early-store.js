@@ -1,6 +1,6 @@
 import { openStore } from 'plant-store/store'
 
-/** Opens a store that acknowledges before the write, whatever becomes of that. */
+/** Opens a defective store that acknowledges a create before the write, even if the write then fails. */
 export async function open(url) {
   const store = await openStore(url.slice(url.indexOf('?') + 1))
   return {

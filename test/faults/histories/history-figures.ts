@@ -1,6 +1,6 @@
 import { type History, linearizabilityViolation } from './plant-history.ts'
 
-/** Counts the ids whose history is unexplained: all of them, and by the reason. */
+/** Counts the ids with an unexplained history, in total and by reason. */
 export function countViolations(histories: Map<bigint, History>): { all: number; counts: Map<string, number> } {
   const counts = new Map<string, number>()
   for (const history of histories.values()) {
@@ -14,13 +14,13 @@ export function countViolations(histories: Map<bigint, History>): { all: number;
 export const isContended = (history: History): boolean =>
   new Set(history.flatMap(({ outcome, content }) => (outcome === 'read' ? [] : [content]))).size > 1
 
-/** Returns whether two creates with different content were under way at the same time. */
+/** Returns whether two creates with different content overlapped in time. */
 export const isRaced = (history: History): boolean =>
   history.some((one) =>
     history.some((other) => other.content !== one.content && other.start < one.end && one.start < other.end),
   )
 
-/** Returns each unexplained history, one operation a line, in the order of their starts. */
+/** Returns the unexplained histories as text: one operation a line, ordered by start. */
 export function unexplainedText(histories: Map<bigint, History>): string {
   const texts = [...histories].map(([id, history]) => {
     const why = linearizabilityViolation(history)

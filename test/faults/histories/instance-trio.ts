@@ -4,22 +4,22 @@ import { type Service, startService } from '../../scenarios/built-service.ts'
 import type { Random } from '../seeded-random.ts'
 import { type Link, openLink } from './unreliable-link.ts'
 
-/** One of three instances, between a link to its clients and a link to the database. */
+/** One of three instances, with one link to its clients and one to the database. */
 export type Instance = {
   /** Both links. */
   links: Link[]
-  /** The port for its clients, which stays the same. */
+  /** The port for clients; a restart does not change it. */
   port: number
-  /** Kills the instance and its workers with SIGKILL, and starts it again after some milliseconds. */
+  /** Kills the instance and its workers with SIGKILL, and restarts it after `downTime` (ms). */
   restart(downTime: number): Promise<void>
-  /** Ends the instance; resolves with its exit code. */
+  /** Stops the instance; resolves with its exit code. */
   stop(): Promise<number | null>
 }
 
-/** Milliseconds until the start of an instance is tried again: while the database is away it ends. */
+/** Milliseconds between attempts to start an instance, which exits while the database is away. */
 const pause = 200
 
-/** Starts three instances of the service with two workers each. `prefix` comes before the URL of their database. */
+/** Starts three instances of the service, each with two workers. `prefix` is prepended to the database URL. */
 export const startTrio = (server: Postgres, random: Random, prefix: string): Promise<Instance[]> =>
   Promise.all(Array.from({ length: 3 }, () => startInstance(server, random, prefix)))
 

@@ -12,16 +12,16 @@ import type { History } from './plant-history.ts'
 import { startFaults } from './random-faults.ts'
 import { startRecordedLoad } from './recorded-load.ts'
 
-/** Stores that break their promise, each in a way of its own, and the creates that must show it. */
+/** Defective stores that each break the contract in another way; the check must detect every one of them. */
 const controls = ['early-store.js', 'unguarded-store.js', 'overwriting-store.js']
 const controlOperations = 3_000
 
-/** Milliseconds that a run may take: far more than a busy machine needs. */
+/** Deadline of a run (ms), far longer than a busy machine needs. */
 const patience = 3_600_000
 
-/** Whatever breaks, the answers of all instances to all clients are those of one store that keeps what comes first. */
+/** Under all faults, the responses of all instances must match one store in which the first create of an id wins. */
 export const linearizability: Fault = {
-  title: 'three instances with two workers each race for ids, while networks, instances and PostgreSQL break',
+  title: 'three instances with two workers each race for ids while networks, instances and PostgreSQL fail',
   needs: [],
   async run(report, options) {
     await look(report, options)
@@ -39,21 +39,21 @@ async function look(report: Report, { directory, random, operations }: FaultOpti
   const { histories, load, faults, codes } = await record(random, operations, '')
   const all = [...histories.values()]
   report.atLeast('operations with an outcome', load.answered(), operations)
-  report.figure('operations without one', all.flat().filter(({ outcome }) => outcome === 'unknown').length)
+  report.figure('operations without an outcome', all.flat().filter(({ outcome }) => outcome === 'unknown').length)
   for (const [answer, times] of load.answers) report.figure(`answers: ${answer}`, times)
   report.figure('ids', all.length)
   report.atLeast('contended ids (%)', Math.round((100 * all.filter(isContended).length) / all.length), 49)
-  report.notZero('ids with contended creates at once', all.filter(isRaced).length)
+  report.notZero('ids whose contended creates overlap', all.filter(isRaced).length)
   for (const [fault, times] of faults) report.notZero(fault, times)
   report.zero('wrong answers', load.wrong())
-  report.zero('exit codes that are not 0', codes.filter((code) => code !== 0).length)
+  report.zero('exit codes other than 0', codes.filter((code) => code !== 0).length)
   const why = countViolations(histories)
   report.zero('ids unexplained', why.all)
   for (const [reason, ids] of why.counts) report.figure(reason, ids)
   await writeFile(join(directory, 'unexplained.txt'), unexplainedText(histories))
 }
 
-/** Records the history of each id under faults, until so many creates are answered and each fault was suffered. */
+/** Records the history of each id until `operations` creates are answered and every kind of fault has occurred. */
 async function record(random: Random, operations: number, prefix: string) {
   const server = await startPostgres()
   const instances = await startTrio(server, random, prefix)
@@ -61,7 +61,7 @@ async function record(random: Random, operations: number, prefix: string) {
   const load = startRecordedLoad(ports, random)
   const faults = startFaults(server, instances, random)
   const hasAll = () => load.answered() >= operations && [...faults.counts.values()].every((times) => times > 0)
-  await until(hasAll, () => `${operations} creates; ${load.answered()} were answered`, patience)
+  await until(hasAll, () => `${operations} answered creates and each fault; ${load.answered()} were answered`, patience)
   await load.stop()
   await faults.stop()
   const codes = await Promise.all(instances.map((instance) => instance.stop()))

@@ -5,7 +5,7 @@ const statement = `
   INSERT INTO plants (id, name, tag) VALUES ($1, $2, $3)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name, tag = excluded.tag`
 
-/** Opens a store in which the last writer wins. */
+/** Opens a defective store in which the last write wins. */
 export async function open(url) {
   const inner = url.slice(url.indexOf('?') + 1)
   const store = await openStore(inner)

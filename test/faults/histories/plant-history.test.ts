@@ -102,7 +102,7 @@ for (const [name, { history, why }] of Object.entries(unexplained)) {
   t.test(`${name}: unexplained`, async (t) => t.equal(linearizabilityViolation(history), why))
 }
 
-/** Tries every order that real time allows, on a register whose content is undefined until it is set. */
+/** Searches all orders that real time allows, on a register whose content is undefined until it is set. */
 function hasOrder(pending: History, register?: string): boolean {
   if (pending.every(({ outcome }) => outcome === 'unknown')) return true
   const firstEnd = Math.min(

@@ -1,23 +1,23 @@
-/** A create of one id. Times are of one monotonic clock, before the request was sent and after its answer was read. */
+/** A create of one id. `start` precedes the request and `exitWithError` follows the response, on one monotonic clock. */
 export type Create = {
-  /** 200, 409, or no answer that tells: the create may then happen at any time after its start, or never. */
+  /** 200, 409, or unknown: then the create may take effect at any time after its start, or never. */
   outcome: 'kept' | 'conflict' | 'unknown'
-  /** The name and the tag, as a text that is equal for equal plants only. */
+  /** Name and tag as a text that is equal only for equal plants. */
   content: string
   start: number
   end: number
 }
 
-/** A look at what is stored under an id; its content is undefined when there is nothing. */
+/** A read of what is stored under an id; its content is undefined when nothing is. */
 export type Read = { outcome: 'read'; content: string | undefined; start: number; end: number }
 
-/** What happened to one id, in any order. */
+/** All operations on one id, in any order. */
 export type History = (Create | Read)[]
 
 /**
- * Returns why the history of an id is not linearizable, undefined when it is. The specification is a register that is
- * set once: the first create sets it, a later one is kept when it has the same content and conflicts otherwise. Every
- * operation must take effect at one moment between its start and its end.
+ * Returns the reason why the history of an id is not linearizable, or undefined when it is. The model is a register
+ * that is set once: the first create sets it; a later create is kept when its content is the same and conflicts
+ * otherwise. Every operation must take effect at one moment between its start and its end.
  */
 export function linearizabilityViolation(history: History): string | undefined {
   const seen = new Set(history.flatMap((operation) => (isSeen(operation) ? [operation.content] : [])))
@@ -35,9 +35,10 @@ const isSeen = ({ outcome, content }: Create | Read) =>
 const isConflict = ({ outcome }: Create | Read) => outcome === 'conflict'
 
 /**
- * One moment has to be found at which the register was set to `content`: not before a create of it had begun, not
- * before a read that found nothing, and before the end of all that shows it set. Such a moment is enough: each other
- * operation has a moment of its own before or after it, and a create without an answer need not have happened.
+ * Returns undefined when the register can have been set to `content` at one moment: after the start of a create of that
+ * content, after the start of every read that found nothing, and before the first end of an operation that saw it set.
+ * Such a moment suffices: every other operation can take effect before or after it, and an unknown create need not have
+ * taken effect.
  */
 function whyNotSetTo(content: string | undefined, history: History): string | undefined {
   const creates = history.filter((operation) => operation.outcome !== 'read' && operation.content === content)

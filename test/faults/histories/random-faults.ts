@@ -6,19 +6,19 @@ import type { Random } from '../seeded-random.ts'
 import type { Instance } from './instance-trio.ts'
 import { linkFaults } from './unreliable-link.ts'
 
-/** Upper bounds in milliseconds: of a fault of a network, of a process that is away, and between two faults. */
+/** Upper bounds (ms): duration of a network fault, downtime of a process, and pause between two faults. */
 const [longestLinkFault, longestAway, longestPause] = [2_500, 1_000, 2_000]
 
 const stops: StopMode[] = ['fast', 'immediate', 'kill']
 
 export type RandomFaults = {
-  /** How often each fault was suffered. */
+  /** Number of occurrences of each fault. */
   counts: Map<string, number>
-  /** Resolves when no fault is suffered any more and every process runs. */
+  /** Resolves once no fault is active and every process runs. */
   stop(): Promise<void>
 }
 
-/** Breaks networks, kills instances and restarts the database, again and again, each in turn and at random moments. */
+/** Breaks networks, kills instances and restarts the database repeatedly, each kind in turn, at random moments. */
 export function startFaults(server: Postgres, instances: Instance[], random: Random): RandomFaults {
   const counts = new Map<string, number>()
   let stopped = false

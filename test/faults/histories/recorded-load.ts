@@ -6,13 +6,13 @@ import type { Random } from '../seeded-random.ts'
 import { contendedCreates, contentOf } from './contended-creates.ts'
 import type { Create } from './plant-history.ts'
 
-/** Clients of each instance, each with one request in flight: an instance that hangs leaves the others busy. */
+/** Clients of each instance, with one request in flight each: a hanging instance does not block the others' clients. */
 const clients = 24
 
-/** Milliseconds until a client gives up waiting, and until it sends the next request after one without an outcome. */
+/** Milliseconds until a client times out, and the pause before a client retries after an unknown outcome. */
 const [patience, pause] = [3_000, 100]
 
-/** How often a client sends a create again while it has no outcome. */
+/** Number of times that a client retries a create without an outcome. */
 const retries = 3
 
 const outcomes = new Map<number | string, Create['outcome']>([
@@ -24,17 +24,17 @@ const outcomes = new Map<number | string, Create['outcome']>([
 export type RecordedLoad = {
   /** The creates of each id. */
   histories: Map<bigint, Create[]>
-  /** How often each status or error code was the answer, and each flaw of an answer. */
+  /** Counts of each status, connection error code and contract violation. */
   answers: Map<number | string, number>
-  /** Counts the creates that were answered with 200 or 409. */
+  /** Returns the number of creates answered with 200 or 409. */
   answered(): number
-  /** Counts the answers that no fault excuses: another status than 200, 409 and 503, or a breach of the contract. */
+  /** Returns the number of responses that no fault excuses: a status other than 200, 409, 503, or a flaw. */
   wrong(): number
-  /** Sends no more requests; resolves when each has its outcome. */
+  /** Stops sending; resolves when every request has its outcome. */
   stop(): Promise<void>
 }
 
-/** Sends contended creates to several instances of the service, in no order, and records what the clients see. */
+/** Sends contended creates to several instances of the service in random order and records what clients observe. */
 export function startRecordedLoad(ports: number[], random: Random): RecordedLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   const creates = contendedCreates(random)

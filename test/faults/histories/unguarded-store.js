@@ -1,6 +1,6 @@
 import { openStore } from 'plant-store/store'
 
-/** Opens a store that looks whether an id is free and then writes, so that two creates can both find it free. */
+/** Opens a defective store that checks whether an id is free and then writes, so two creates can both find it free. */
 export async function open(url) {
   const store = await openStore(url.slice(url.indexOf('?') + 1))
   return {

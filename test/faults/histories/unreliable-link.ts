@@ -3,20 +3,20 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../seeded-random.ts'
 
-/** What a network does to what passes it. */
+/** Faults of a network. */
 export const linkFaults = ['requests lost', 'answers lost', 'delay', 'reset'] as const
 export type LinkFault = (typeof linkFaults)[number]
 
-/** Milliseconds by which a chunk is late at most. */
+/** Maximum delay of a chunk (ms). */
 const longestDelay = 300
 
-/** A network between clients and one port of this machine. */
+/** A network link between clients and one port of this machine. */
 export type Link = {
   /** The port for clients. */
   port: number
-  /** Sets the port that new connections reach; connections fail before the first call. */
+  /** Sets the target port of new connections; until the first call, connections fail. */
   lead(port: number): void
-  /** Suffers a fault for some milliseconds; resolves when it is over. A reset takes no time. */
+  /** Applies a fault for `duration` (ms); resolves when it is over. A reset takes no time. */
   suffer(fault: LinkFault, duration: number): Promise<void>
   close(): void
 }
@@ -28,12 +28,12 @@ export async function openLink(random: Random): Promise<Link> {
   let target = 0
   let fault: LinkFault | undefined
 
-  /** Passes what comes from one socket on to the other, in order, while `loss` is not suffered. */
+  /** Forwards data from one socket to the other, in order, unless the fault `loss` is active. */
   const pass = (client: Socket, from: Socket, to: Socket, loss: LinkFault) => {
     let passed = Promise.resolve()
     let isTorn = false
     from.on('data', (chunk) => {
-      // TCP delivers no bytes after those that are missing.
+      // After a gap TCP delivers no further bytes.
       isTorn ||= fault === loss
       if (isTorn) return void torn.add(client)
       const delay = fault === 'delay' ? random.below(longestDelay) : 0

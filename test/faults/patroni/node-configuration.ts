@@ -1,32 +1,32 @@
-/** Where one node of the cluster is. */
+/** Location of one node of the cluster. */
 export type NodeLocation = {
   name: string
-  /** The directory of the node: the working directory of its Patroni. */
+  /** Working directory of the node's Patroni. */
   directory: string
-  /** The ports of PostgreSQL and of Patroni's REST interface, on 127.0.0.1. */
+  /** Ports on 127.0.0.1 of PostgreSQL and of Patroni's REST API. */
   port: number
   apiPort: number
 }
 
 /**
- * Seconds until the lock of a leader expires that does not renew it, between two looks of Patroni, and of its attempts
- * to reach etcd. Patroni asks for loop_wait + 2 * retry_timeout <= ttl; its defaults are three times as long.
+ * Seconds until the lock of a leader expires that does not renew it, between two runs of Patroni's loop, and for
+ * retries of etcd. Patroni requires loop_wait + 2 * retry_timeout <= ttl; its defaults are about three times as long.
  */
 const times = { ttl: 10, loop_wait: 1, retry_timeout: 4 }
 
-/** A standby that the new leader needs for its first commit would try to reach it only every five seconds. */
+/** By default a standby retries every 5 s to reach a new leader, whose first commit waits for that standby. */
 const parameters = { wal_keep_size: '256MB', wal_retrieve_retry_interval: '500ms' }
 
 const addressOf = (port: number) => `127.0.0.1:${port}`
 
 export type ClusterOptions = {
-  /** The directory of PostgreSQL's programs. */
+  /** Directory of PostgreSQL's programs. */
   programs: string
-  /** Whether a commit waits for a standby, also while there is none, and only a standby that has it is promoted. */
+  /** If true, every commit waits for a standby, even while there is none, and only a standby in sync is promoted. */
   synchronous: boolean
 }
 
-/** Returns the configuration of a node as JSON, which is YAML as well. */
+/** Returns the configuration of a node as JSON, which is also valid YAML. */
 export function nodeConfiguration(place: NodeLocation, etcdPort: number, options: ClusterOptions): string {
   const { programs, synchronous } = options
   const { name, directory, port, apiPort } = place
@@ -34,8 +34,8 @@ export function nodeConfiguration(place: NodeLocation, etcdPort: number, options
     scope: 'plants',
     name,
     restapi: { listen: addressOf(apiPort), connect_address: addressOf(apiPort) },
-    // The second version of etcd's interface: with the third one a leader of Patroni before 3.1 that was frozen keeps an
-    // old state of the cluster for ever, names no synchronous standby, and so is never followed by another leader
+    // Version 2 of etcd's API: with version 3, a frozen leader of Patroni before 3.1 keeps an outdated view of the
+    // cluster, names no synchronous standby, and is therefore never replaced
     // (https://github.com/patroni/patroni/issues/2779).
     etcd: { host: addressOf(etcdPort) },
     bootstrap: {

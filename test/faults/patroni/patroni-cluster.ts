@@ -11,33 +11,33 @@ import { type ClusterOptions, type NodeLocation, nodeConfiguration } from './nod
 const roles = ['leader', 'sync_standby', 'replica']
 const asynchronousRoles = ['leader', 'replica', 'replica']
 
-/** What Patroni tells of a node. */
+/** A node as Patroni's REST API reports it. */
 type Member = { name: string; role: string; state: string; timeline?: number }
 
 type Whole = {
   leader: NodeLocation
-  /** A standby that may take over: a synchronous one, if the cluster is. */
+  /** A standby that may be promoted: a synchronous one if the cluster is synchronous. */
   candidate: NodeLocation
   other: NodeLocation
 }
 
 export type PatroniCluster = {
-  /** The STORE_URL of all nodes. */
+  /** STORE_URL that lists all nodes. */
   url: string
-  /** Resolves with the nodes once all three run, and two of them follow one. */
+  /** Resolves with the nodes once all three run on one timeline: a leader and two standbys. */
   whole(): Promise<Whole>
-  /** Starts Patroni on a node, which starts PostgreSQL. */
+  /** Starts a node: Patroni, which starts PostgreSQL. */
   start(node: NodeLocation): void
-  /** Moves the lead to another node; resolves when Patroni says that it has moved. */
+  /** Switches over to another leader; resolves when Patroni confirms. Throws when Patroni rejects it. */
   switchOver(leader: NodeLocation, candidate: NodeLocation): Promise<void>
   /** Kills every process of the cluster. */
   close(): Promise<void>
 }
 
-/** Starts etcd with one member, and three nodes of PostgreSQL under Patroni, with their logs in a directory. */
+/** Starts one etcd and three nodes of PostgreSQL under Patroni, with their logs in a directory. */
 export async function startCluster(directory: string, options: ClusterOptions): Promise<PatroniCluster> {
   mkdirSync(directory, { recursive: true })
-  // The user that runs PostgreSQL must reach its files.
+  // The unprivileged user that runs PostgreSQL must be able to enter the directory.
   chmodSync(directory, 0o755)
   const etcdPort = await startEtcd(join(directory, 'etcd'))
   const nodes: NodeLocation[] = []
@@ -74,7 +74,7 @@ export async function startCluster(directory: string, options: ClusterOptions): 
     async switchOver(leader, candidate) {
       const body = JSON.stringify({ leader: leader.name, candidate: candidate.name })
       const answer = await httpRequest(`http://127.0.0.1:${leader.apiPort}/switchover`, { method: 'POST', body })
-      if (answer.status !== 200) throw new Error(`Patroni does not switch over: ${answer.body}`)
+      if (answer.status !== 200) throw new Error(`Patroni rejected the switchover: ${answer.body}`)
     },
     close: () => killIn(directory),
   }
@@ -93,7 +93,7 @@ async function startEtcd(directory: string): Promise<number> {
   return port
 }
 
-/** Runs a program in the directory that is its own, in which it writes its log. */
+/** Runs a program in its own directory, and writes its log there. */
 function runIn(directory: string, [file = '', ...args]: string[]): void {
   const log = openSync(join(directory, `${file}.log`), 'a')
   spawn(file, args, { ...unprivileged, cwd: directory, stdio: ['ignore', log, log] }).unref()

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The command that installs what the scenario needs on Debian and Ubuntu. */
+/** Command that installs the scenario's programs on Debian and Ubuntu. */
 export const installation = 'apt-get install --no-install-recommends patroni python3-etcd etcd-server postgresql'
 
-/** Where Debian's packages of PostgreSQL have the programs of each version. */
+/** Directory in which Debian installs each version of PostgreSQL. */
 const versions = '/usr/lib/postgresql'
 
-/** Returns the directory of the programs of the newest PostgreSQL; undefined when a program is missing. */
+/** Returns the program directory of the newest PostgreSQL; undefined when Patroni, etcd or PostgreSQL is missing. */
 export function patroniPrograms(): string | undefined {
   if (spawnSync('patroni', ['--version']).status !== 0) return undefined
   if (spawnSync('etcd', ['--version']).status !== 0) return undefined

@@ -13,13 +13,13 @@ import type { ClusterOptions, NodeLocation } from './node-configuration.ts'
 import { type PatroniCluster, startCluster } from './patroni-cluster.ts'
 import { installation, patroniPrograms } from './patroni-programs.ts'
 
-/** Planned switchovers and frozen leaders, after as many kills as there are outages. */
+/** Number of switchovers and of frozen leaders; they follow the kills, of which there are `outages`. */
 const [switchovers, freezes] = [2, 2]
 
-/** Plants that the next leader must take before an outage is over. */
+/** Number of creates that must succeed on the next leader before an outage is over. */
 const plantsAfter = 100
 
-/** Patroni keeps what was acknowledged, and the service finds each leader, which is never the one that was frozen. */
+/** No acknowledged plant is lost, and the service finds every new leader and never writes to the frozen one. */
 export const patroni: Fault = {
   title: 'three nodes under Patroni: kill -9 of the leader and its Patroni, switchovers, a frozen leader',
   needs: [],
@@ -44,7 +44,7 @@ async function withCluster<Result>(
   }
 }
 
-/** Makes a node lose the lead; resolves with a function that brings the node back. */
+/** Deposes the leader; resolves with a function that brings its node back. */
 type Outage = (cluster: PatroniCluster, leader: NodeLocation, candidate: NodeLocation) => Promise<() => void>
 
 const outagesByName = {
@@ -65,13 +65,13 @@ const outagesByName = {
 async function run(report: Report, { outages, random }: FaultOptions, cluster: PatroniCluster): Promise<void> {
   await cluster.whole()
   const service = await startService(cluster.url)
-  // No repeated ids: a plant that is sent again would hide that it was lost.
+  // No repeated ids: sending a plant again would hide its loss.
   const load = startLoad(service.port, { ids: idsOf(random, 0), connections: 16 })
   const rounds = { kill: outages, switchover: switchovers, freeze: freezes }
   for (const [name, times] of Object.entries(rounds) as [keyof typeof rounds, number][]) {
     for (let round = 1; round <= times; round++) {
       const { leader, candidate } = await cluster.whole()
-      // The outage comes at a random moment of the load.
+      // Outages start at random moments of the load.
       await sleep(500 + random.below(1_000))
       const gap = await longestGap(load, () => outagesByName[name](cluster, leader, candidate))
       report.figure(`${name} ${round}: longest time without a 200 (ms)`, gap)
@@ -86,7 +86,7 @@ async function run(report: Report, { outages, random }: FaultOptions, cluster: P
   report.figure('kills', outages)
   reportOutcomes(report, load.outcomes)
   report.zero('failed connections', count(load.outcomes, isDisconnected))
-  report.figure('longest wait for an answer (ms)', longestWait(load.outcomes))
+  report.figure('longest wait for a response (ms)', longestWait(load.outcomes))
   report.zero('exit code', code ?? -1)
   report.notZero('acknowledged', load.journal.acknowledged.size)
   report.zero('lost', lost)
@@ -99,14 +99,14 @@ async function inspectLeader(cluster: PatroniCluster, { journal }: Load) {
   return await inspectRows({ query: (sql) => query(url, sql) }, journal)
 }
 
-/** Causes an outage and ends it once creates are taken again; returns the longest time in which none was. */
+/** Causes an outage and ends it once creates succeed again; returns the longest time (ms) between two successes. */
 async function longestGap(load: Load, cause: () => Promise<() => void>): Promise<number> {
   const [begun, before] = [Date.now(), load.outcomes.length]
   const end = await cause()
   const down = Date.now()
   const isAfter = (outcome: Outcome) => isAcknowledged(outcome) && outcome.sentAt > down
   const since = () => load.outcomes.slice(before)
-  await until(() => count(since(), isAfter) >= plantsAfter, 'creates to be taken again', 300_000)
+  await until(() => count(since(), isAfter) >= plantsAfter, 'creates to succeed again', 300_000)
   const taken = since().filter(isAcknowledged)
   end()
   const times = [begun, ...taken.map(({ endedAt }) => endedAt)]

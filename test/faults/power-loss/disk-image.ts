@@ -3,20 +3,20 @@ import { dirname, join, relative } from 'node:path'
 import type { Random } from '../seeded-random.ts'
 import type { Call } from './strace-log.ts'
 
-/** Bytes that a disk writes atomically. */
+/** Number of bytes that a disk writes atomically. */
 const sector = 512
 
 type File = { isDirectory: boolean }
 
-/** A call that changed a file or the entries of a directory. */
+/** A call that changed a file or a directory's entries. */
 type Change = {
   call: Exclude<Call, { name: 'sync' | 'acknowledge' }>
   file: File
-  /** The line of the trace from which the change is durable: where a sync that began after the change returned. */
+  /** Line of the trace from which the change is durable: the return of a sync that began after the change. */
   safeFrom: number
 }
 
-/** Returns the changes of the calls below `directory`, which was empty before, in order. */
+/** Returns the changes below `directory`, which was empty at first, in order. Throws on an unknown file. */
 export function changesOf(calls: Call[], directory: string): Change[] {
   const files = new Map<string, File>([[directory, { isDirectory: true }]])
   const unsafe = new Map<File, Change[]>()
@@ -40,7 +40,7 @@ export function changesOf(calls: Call[], directory: string): Change[] {
     const change = { call, file: find(call.path), safeFrom: Number.POSITIVE_INFINITY }
     changes.push(change)
     if (call.name === 'unlink') files.delete(call.path)
-    // A sync of the directory, not of the file, makes a name durable.
+    // The name of a file becomes durable with a sync of its directory, not of the file.
     const keeper = call.name === 'write' || call.name === 'truncate' ? change.file : find(dirname(call.path))
     if (!unsafe.has(keeper)) unsafe.set(keeper, [])
     unsafe.get(keeper)?.push(change)
@@ -50,15 +50,15 @@ export function changesOf(calls: Call[], directory: string): Change[] {
 
 export type Image = {
   changes: Change[]
-  /** The line of the trace at which the power is lost. */
+  /** Line of the trace at which the power fails. */
   cut: number
   random: Random
-  /** The directory that was traced, and the empty directory for the image. */
+  /** The traced directory, and the empty directory for the image. */
   from: string
   to: string
 }
 
-/** Writes an image with every durable change. Each other change is dropped, kept or torn at sectors, in any order. */
+/** Writes an image with every durable change; any other change is at random dropped, kept or torn at sectors. */
 export function writeImage({ changes, cut, random, from, to }: Image): void {
   const names = new Map<string, File>()
   const contents = new Map<File, Content>()
@@ -82,7 +82,7 @@ export function writeImage({ changes, cut, random, from, to }: Image): void {
   }
 }
 
-/** The bytes of a file, with zeros beyond `length`. */
+/** The content of a file; the bytes beyond `length` are zeros. */
 type Content = { bytes: Buffer; length: number }
 
 function write(content: Content, data: Buffer, offset: number): void {
@@ -101,7 +101,7 @@ function truncate(content: Content, length: number): void {
   content.length = length
 }
 
-/** Splits a write at the sectors of the file. */
+/** Splits a write at sector boundaries. */
 function* sectors({ data, offset }: { data: Buffer; offset: number }) {
   for (let at = offset; at < offset + data.length; at += sector - (at % sector)) {
     const next = at + sector - (at % sector)

@@ -9,28 +9,28 @@ import { changesOf, writeImage } from './disk-image.ts'
 import { type Recording, storeFile } from './record-writes.ts'
 import type { Call } from './strace-log.ts'
 
-/** The store itself opens one image in so many. */
+/** One image in this many is also opened by the store itself. */
 const sample = 10
 
 export type Recorded = {
   recording: Recording
   calls: Call[]
-  /** The earliest line of the trace at which the power is lost; default: the first line. */
+  /** First line of the trace at which the power may fail; default: the first line. */
   after?: number | undefined
 }
 
 export type Findings = {
-  /** Images that lost an acknowledged plant, and those of them without the file of the store. */
+  /** Images that lost an acknowledged plant, and those among them without a database file. */
   losing: number
   missing: number
   /** Images that fail SQLite's integrity check. */
   broken: number
-  /** Acknowledged plants lost and rows never sent, summed over all images. */
+  /** Acknowledged plants lost, and rows never sent, in all images. */
   lost: number
   phantoms: number
 }
 
-/** Checks an image of the disk for each of many random moments at which the power is lost. */
+/** Checks images of the disk, each for a power failure at a random line of the trace. */
 export async function lookAtImages(recorded: Recorded, options: FaultOptions): Promise<Findings> {
   const { directory, random, images } = options
   const { recording, calls, after = calls[0]?.start as number } = recorded
@@ -62,7 +62,7 @@ export async function lookAtImages(recorded: Recorded, options: FaultOptions): P
 const acknowledgedBefore = (calls: Call[], cut: number): Set<bigint> =>
   new Set(calls.flatMap((call) => (call.name === 'acknowledge' && call.start < cut ? [call.id] : [])))
 
-/** Counts the plants that the store itself has lost; all of them when it does not open. */
+/** Counts the plants that are lost for the store itself: all of them when it fails to open. */
 async function countLost(path: string, acknowledged: Set<bigint>): Promise<number> {
   const { openStore } = (await import(resolve('dist/store.js'))) as typeof import('../../../src/store/open.ts')
   try {
@@ -71,7 +71,7 @@ async function countLost(path: string, acknowledged: Set<bigint>): Promise<numbe
     await store.close()
     return outcomes.filter((outcome) => outcome !== 'identical').length
   } catch (error) {
-    process.stderr.write(`the store refused an image: ${(error as Error).message}\n`)
+    process.stderr.write(`the store failed to open an image: ${(error as Error).message}\n`)
     return acknowledged.size
   }
 }

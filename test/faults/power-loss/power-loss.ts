@@ -7,15 +7,15 @@ import { type Findings, lookAtImages, type Recorded } from './image-check.ts'
 import { type Recording, record } from './record-writes.ts'
 import type { Call } from './strace-log.ts'
 
-/** The recorded load, long enough for several checkpoints of 1000 pages. */
+/** The recorded load, long enough for several checkpoints of 1000 pages each. */
 const load = { skip: 0, count: 6_000, clients: 64, killAtSync: 0 }
 
-/** Replacements that make the store sync less than it promises. */
+/** Replacements that make the store sync too seldom. */
 const weaker = { 'synchronous = FULL': 'synchronous = NORMAL', 'synchronous !== 2': 'synchronous !== 1' }
 
-/** After a power loss every acknowledged plant is there, whichever of the other writes the disk has kept. */
+/** After a power loss every acknowledged plant is there, whichever unsynced writes the disk has kept. */
 export const powerLoss: Fault = {
-  title: 'images of the disk as a power loss leaves it, from a recording of all writes',
+  title: 'crash images of the disk, computed from a trace of all writes',
   needs: ['strace'],
   async run(report, options) {
     const recording = await newRecording(options, 'store')
@@ -29,14 +29,14 @@ export const powerLoss: Fault = {
   },
 }
 
-/** Creates a recording in a directory of its own. */
+/** Returns the options of a recording in a new directory. */
 async function newRecording({ directory, random }: FaultOptions, name: string): Promise<Recording> {
   await mkdir(join(directory, name))
   return { directory: join(directory, name), build: resolve('dist'), seed: random.below(2 ** 32), ...load }
 }
 
 /**
- * Records a restart: the next process reads what a killed one wrote without a sync, and must not acknowledge it yet.
+ * Records a restart after a kill: the next process reads unsynced writes and must not acknowledge them yet.
  */
 async function recordRestart(options: FaultOptions): Promise<Recorded> {
   const recording = await newRecording(options, 'restart')
@@ -51,14 +51,14 @@ async function look(report: Report, options: FaultOptions, recorded: Recorded): 
   const named = (what: string) => recorded.calls.filter((call) => call.name === what)
   report.notZero(`${name}: acknowledgements`, named('acknowledge').length)
   report.figure(`${name}: syncs`, named('sync').length)
-  report.figure(`${name}: starts of the journal`, recorded.calls.filter(isJournalStart).length)
+  report.figure(`${name}: starts of the write-ahead log`, recorded.calls.filter(isJournalStart).length)
   report.figure(`${name}: images`, options.images)
   return await lookAtImages(recorded, options)
 }
 
 function judge(report: Report, name: string, { losing, missing, lost, broken, phantoms }: Findings): void {
   report.zero(`${name}: images that lost an acknowledged plant`, losing)
-  report.zero(`${name}: images without the file of the store`, missing)
+  report.zero(`${name}: images without the database file`, missing)
   report.zero(`${name}: acknowledged plants lost`, lost)
   report.zero(`${name}: integrity checks failed`, broken)
   report.zero(`${name}: phantom`, phantoms)

@@ -6,30 +6,30 @@ import { within } from '../../../scripts/system/poll.ts'
 import { type Call, readTrace, traced } from './strace-log.ts'
 
 export type Recording = {
-  /** Empty before the first recording; the store creates a directory below it. */
+  /** Working directory, empty before the first recording; the store creates a directory below it. */
   directory: string
-  /** The directory of the build that is recorded. */
+  /** Directory of the build to record. */
   build: string
-  /** The load: `count` plants of `seed`, after the first `skip`, by `clients` concurrent clients. */
+  /** The load: `count` plants of `seed` after the first `skip`, by `clients` concurrent clients. */
   seed: number
   skip: number
   count: number
   clients: number
-  /** The sync at which the process is killed, counted from 1; 0 means none. */
+  /** Number of the sync, from 1, at which the process is killed; 0 means never. */
   killAtSync: number
 }
 
-/** The path of the store's file, relative to the directory of a recording or an image. */
+/** Path of the database file, relative to the directory of a recording or an image. */
 export const storeFile = 'data/plants.db'
 
 /**
- * Creates plants in a SQLite store under strace. Returns every call on the directory, including those of earlier
- * recordings.
+ * Creates plants in a SQLite store under strace. Resolves with every call on the directory, including those of earlier
+ * recordings. Throws when the process does not end as expected.
  */
 export async function record(recording: Recording): Promise<Call[]> {
   const { directory, build, seed, skip, count, clients, killAtSync } = recording
   const trace = `${directory}.trace`
-  // A string limit above the longest write, so that strace records all data.
+  // The string limit exceeds the longest write, so that strace records all data.
   const options = ['-A', '-f', '-y', '-xx', '-s', '16777216', '-e', `trace=${traced}`, '-o', trace]
   const kill = killAtSync > 0 ? ['-e', `inject=fsync,fdatasync:signal=KILL:when=${killAtSync}`] : []
   const writer = ['--import', import.meta.resolve('tsx'), fileURLToPath(new URL('store-writer.ts', import.meta.url))]

@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
 /**
- * The calls that strace records: all that change or sync a file or a directory. A question mark stands before those
- * that not every architecture has.
+ * System calls for strace to record: all that change or sync a file or a directory. A question mark marks calls that
+ * some architectures lack.
  */
 export const traced = [
   ...['?open', '?creat', 'openat', '?mkdir', 'mkdirat', '?unlink', 'unlinkat', '?rename', '?renameat', 'renameat2'],
@@ -24,8 +24,8 @@ export type Call = { start: number; end: number } & (
 
 /**
  * Parses a trace of strace -f -y -xx, with all threads in one file, of a process whose working directory is
- * `directory`. Returns the calls below it, and an `acknowledge` for each id written to stdout, in the order in which
- * they began. Throws on an unknown call, because an image without it would prove nothing.
+ * `directory`. Returns the calls below it, and an `acknowledge` for each id written to stdout, ordered by start. Throws
+ * on an unknown call, because an image that ignored it would prove nothing.
  */
 export async function readTrace(file: string, directory: string): Promise<Call[]> {
   const calls: Call[] = []
@@ -67,7 +67,7 @@ function readCall(text: string, directory: string) {
   return { name: 'write', path, offset: Number(values[3]), data: bytesOf(values[1]).subarray(0, Number(result)) }
 }
 
-/** Returns the path of an argument, which is a path or a descriptor with its path. */
+/** Returns the path in an argument, which is either a path or a descriptor followed by its path. */
 function pathOf(argument: string, directory: string): string {
   const [, before, path] = /^([^"<]*)["<]([^">]*)/.exec(argument) ?? []
   const text = bytesOf(path).toString()

@@ -5,7 +5,7 @@ import type { Plugin } from 'esbuild'
 import type { Test } from 'tap'
 import { bundle } from '../../../scripts/build/bundle.ts'
 
-/** How to run the commands of a bundle, each with the words after it. */
+/** The commands of a bundle, to which arguments are appended. */
 export type Release = { server: string[]; plantStore: string[] }
 
 const commandsIn = (directory: string): Release => ({
@@ -13,7 +13,7 @@ const commandsIn = (directory: string): Release => ({
   plantStore: [process.execPath, join(directory, 'dist', 'plant-store.js')],
 })
 
-/** Builds this release and the next one, which has the steps of `note-steps.ts` and writes a note with each plant. */
+/** Builds this release and a next one, which adds the steps of note-steps.ts and stores a note with each plant. */
 export async function buildReleases(t: Test): Promise<{ old: Release; next: Release }> {
   const parent = mkdtempSync(join(tmpdir(), 'plant-store-releases-'))
   t.teardown(() => rmSync(parent, { recursive: true }))
@@ -28,7 +28,8 @@ export async function buildReleases(t: Test): Promise<{ old: Release; next: Rele
   }
   const left = new Set(changes.map(({ from }) => from))
   const [old, next] = await Promise.all([build('old', []), build('next', [nextSource(left)])])
-  if (left.size > 0) throw new Error(`no store has the text "${[...left].join('", "')}"; adapt the test to the code`)
+  if (left.size > 0)
+    throw new Error(`the source does not contain "${[...left].join('", "')}"; adapt the test to the code`)
   return { old, next }
 }
 
@@ -46,7 +47,7 @@ const changes: { file: RegExp; from: string; to: string }[] = [
     to: `export { sqliteNote as sqliteSteps } from ${steps}`,
   },
   {
-    // Whatever the source of the rows is in the statement.
+    // Matches the statement whatever the source of its rows is.
     file: /postgres-primary\.ts$/,
     from: 'client.query<Row>(text, values)',
     to: `client.query<Row>(text.replace(
@@ -63,7 +64,7 @@ const changes: { file: RegExp; from: string; to: string }[] = [
   },
 ]
 
-/** Replaces texts of the stores, and removes each that was found from `left`. */
+/** Replaces texts in the source of the stores, and removes each one that was found from `left`. */
 const nextSource = (left: Set<string>): Plugin => ({
   name: 'next-release',
   setup(build) {

@@ -1,16 +1,16 @@
 import type { SchemaStep } from '../../../src/store/schema-step.ts'
 
-/** What a release adds that keeps a note of each plant, its name in capitals; older releases leave the note out. */
+/** Backfill of a release that adds a note, the plant's name in upper case; older releases store no note. */
 const backfill = { set: 'note = upper(name)', where: 'note IS NULL' }
 
-/** The steps of two releases of the PostgreSQL store: the first expands, the second one contracts. */
+/** Steps of two releases of the PostgreSQL store: the first expands the schema, the second contracts it. */
 export const postgresNote: SchemaStep[] = [
   { version: 2, sql: 'ALTER TABLE plants ADD COLUMN IF NOT EXISTS note text', backfill },
   { version: 3, sql: 'ALTER TABLE plants ADD CONSTRAINT noted CHECK (note IS NOT NULL) NOT VALID', oldest: 2 },
   { version: 4, sql: 'ALTER TABLE plants VALIDATE CONSTRAINT noted', oldest: 2 },
 ]
 
-/** The same of the SQLite store, whose tables get a constraint only when they are made anew. */
+/** The same steps for the SQLite store, whose tables must be recreated to add a constraint. */
 export const sqliteNote: SchemaStep[] = [
   { version: 3, sql: 'ALTER TABLE plants ADD COLUMN note TEXT', backfill },
   {

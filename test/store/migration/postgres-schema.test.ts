@@ -16,14 +16,14 @@ import { postgresNote } from './note-steps.ts'
 
 const [expansion] = postgresNote as [SchemaStep]
 
-/** Opens the database as a release with these steps does, and closes it when the test ends. */
+/** Opens the database as a release with these steps does; closes it when the test ends. */
 async function openRelease(t: Test, url: string, steps: SchemaStep[] = []) {
   const store = await openPostgres(url, undefined, steps)
   t.teardown(() => store.close())
   return store
 }
 
-/** Runs `plant-store migrate` of a release with these steps. */
+/** Runs `plant-store migrate` of a release with these steps: `expand`, or also `contract`. */
 async function migrateBy(url: string, steps: SchemaStep[], contract = false) {
   const tables = await openPostgresTables(url, steps)
   return await migrate(tables, contract).finally(tables.close)
@@ -99,7 +99,7 @@ t.test('a step waits for its lock in short turns, so that creates continue, and 
   }
   const longest = Math.max(...waits)
   t.ok(longest > 1_000, `creates wait behind the step: ${longest} ms`)
-  t.ok(longest < 4_500, `and no longer than a turn of it: ${longest} ms`)
+  t.ok(longest < 4_500, `creates wait no longer than one lock timeout: ${longest} ms`)
   t.notOk(isOpen)
   await reader.query('COMMIT')
   await reader.end()
@@ -180,9 +180,13 @@ t.test(
     await t.rejects(openPostgres(url, undefined, []), {
       message: exactly('it has schema version 2, newer than version 1 of this service; run the newer service'),
     })
-    await t.rejects(old.create({ id: 2n, name: 'b' }), /violates check constraint "noted"/, 'one that should not run')
+    await t.rejects(
+      old.create({ id: 2n, name: 'b' }),
+      /violates check constraint "noted"/,
+      'an outdated instance fails',
+    )
     const next = await openRelease(t, url, [expansion])
-    t.same(await next.get(1n), { id: 1n, name: 'a' }, 'the release that expanded serves on')
+    t.same(await next.get(1n), { id: 1n, name: 'a' }, 'the release that expanded the schema still works')
     t.same(await migrateBy(url, postgresNote, true), { version: 4, filled: 0, left: [] })
   },
 )

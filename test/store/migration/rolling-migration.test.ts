@@ -13,7 +13,7 @@ import { Creates } from './steady-load.ts'
 
 const { old, next } = await buildReleases(t)
 
-/** What a release does with one STORE_URL. */
+/** A running service of a release; `exitWithError` stops it and checks that it ends without errors. */
 type Instance = { service: ServiceProcess; end(): Promise<void> }
 
 function releaseOn(t: Test, { server, plantStore }: Release, STORE_URL: string, creates: Creates) {
@@ -24,7 +24,7 @@ function releaseOn(t: Test, { server, plantStore }: Release, STORE_URL: string, 
   }
   return {
     run,
-    /** Starts a service that is sent creates until it is ended by SIGTERM. */
+    /** Starts a service and a load on it; resolves after 20 creates. */
     async start(WORKERS = '1'): Promise<Instance> {
       const starting = spawnService({ STORE_URL, WORKERS, ACCESS_LOG: 'off' }, { command: server })
       t.teardown(() => starting.signal('SIGKILL'))
@@ -40,12 +40,12 @@ function releaseOn(t: Test, { server, plantStore }: Release, STORE_URL: string, 
         },
       }
     },
-    /** Starts a service that is refused by the database. */
+    /** Starts a service that is expected to reject the database and exit. */
     refused: (): Promise<End> => spawnService({ STORE_URL }, { command: server }).untilEnded(),
   }
 }
 
-/** Compares what is in the database with what was acknowledged. */
+/** Compares the rows of the database with the acknowledged creates. */
 function compare(t: Test, creates: Creates, rows: { id: string; name: string; note: string | null }[]): void {
   t.same([...new Set(creates.failures)], [], 'no create failed')
   const kept = new Map(rows.map((row) => [BigInt(row.id), row]))
@@ -54,7 +54,7 @@ function compare(t: Test, creates: Creates, rows: { id: string; name: string; no
   t.same(
     rows.filter(({ name, note }) => note !== name.toUpperCase()),
     [],
-    'each row has its note',
+    'each row has a note',
   )
 }
 
@@ -63,7 +63,7 @@ t.test('instances of two releases use one PostgreSQL database through an expansi
   const creates = new Creates()
   const [before, after] = [releaseOn(t, old, url, creates), releaseOn(t, next, url, creates)]
   const first = [await before.start(), await before.start('2')]
-  // Enough that a backfill takes seconds.
+  // Enough rows for the backfill to take seconds.
   await query(url, "INSERT INTO plants SELECT -id, 'early' FROM generate_series(1, 40000) AS id")
   const second = await Promise.all([after.start(), after.start('2')])
 
@@ -74,7 +74,7 @@ t.test('instances of two releases use one PostgreSQL database through an expansi
   const expanded = await after.run('migrate', 'expand').untilEnded()
   t.match(expanded, { code: 0, stdout: /^schema version 2; \d+ plants filled in; left to contract: version 3, 4\n$/ })
 
-  // Back to the older release, and forth.
+  // Roll back to the older release, then forward again.
   for (const instance of second) await instance.end()
   const again = await before.start()
   const third = [await after.start(), await after.start()]
@@ -98,7 +98,7 @@ t.test('two releases use one SQLite file at once', { skip: sqliteSkipReason }, a
   const creates = new Creates()
   const [before, after] = [releaseOn(t, old, url, creates), releaseOn(t, next, url, creates)]
   const lines = join(directory, 'plants.jsonl')
-  /** Imports plants beside the service by another release. */
+  /** Imports plants with another release while the service runs. */
   async function importBy(release: typeof before, from: number): Promise<void> {
     const plants = Array.from({ length: 2_000 }, (_, n) => ({ id: -from - n, name: `imported ${n}` }))
     writeFileSync(lines, plants.map((plant) => `${JSON.stringify(plant)}\n`).join(''))

@@ -15,7 +15,7 @@ requireSqlite(t)
 
 const pathIn = (t: Test) => join(t.testdir({}), 'plants.db')
 
-/** Creates a plant by a release with these steps, as its service does at each start, and returns the outcome. */
+/** Creates a plant with a release that has these steps, after a probe, as its service does; returns the outcome. */
 function createBy(path: string, steps: SchemaStep[], plant: StoredPlant) {
   const database = openDatabase(path, false, steps)
   try {
@@ -26,13 +26,13 @@ function createBy(path: string, steps: SchemaStep[], plant: StoredPlant) {
   }
 }
 
-/** Runs `plant-store migrate` of a release with these steps. */
+/** Runs `plant-store migrate` of a release with these steps: `expand`, or also `contract`. */
 async function migrateBy(path: string, steps: SchemaStep[], contract = false) {
   const tables = openSqliteTables(path, steps)
   return await migrate(tables, contract).finally(tables.close)
 }
 
-/** Returns the version that a file demands, and what SQLite has in it for a query. */
+/** Returns the file's schema version and the first column of a query's result. */
 function inspect(path: string, sql: string): [unknown, unknown[]] {
   const database = new Database(path, { readonly: true })
   const found = [database.pragma('user_version', { simple: true }), database.prepare(sql).pluck().all()]
@@ -85,7 +85,7 @@ t.test('a contraction stops the older release with one line; a failed one change
   const newer = exactly('it has schema version 3, newer than version 2 of this service; run the newer service')
   t.throws(() => openDatabase(path), { message: newer })
   openDatabase(path, false, [expansion]).close()
-  t.same(inspect(path, history), [3, [3, 4]], 'the release that expanded goes on')
+  t.same(inspect(path, history), [3, [3, 4]], 'the release that expanded the schema still works')
   t.same(await migrateBy(path, sqliteNote, true), { version: 4, filled: 0, left: [] })
 })
 

@@ -4,13 +4,13 @@ import type { ServiceProcess } from '../../support/service-process.ts'
 
 export type Load = { stop(): Promise<void> }
 
-/** Creates of all loads of a test: the names of the plants that were acknowledged, by id, and any other answer. */
+/** The creates of all loads of a test: names of the acknowledged plants by id, and all other results. */
 export class Creates {
   readonly acknowledged = new Map<bigint, string>()
   readonly failures: string[] = []
   #next = 1n
 
-  /** Sends creates to a service, four at a time, until it is stopped; every tenth repeats a plant of another load. */
+  /** Sends creates to a service, four concurrently, until `stop`; every tenth repeats an id of any load. */
   send({ create }: Pick<ServiceProcess, 'create'>): Load {
     const agent = new Agent({ keepAlive: true })
     let isStopped = false
@@ -37,7 +37,7 @@ export class Creates {
     }
   }
 
-  /** Resolves when this many more plants have been acknowledged, or a create has failed. */
+  /** Resolves when `count` more ids have been acknowledged, or as soon as a create has failed. */
   async more(count: number): Promise<void> {
     const goal = this.acknowledged.size + count
     await until(() => this.acknowledged.size >= goal || this.failures.length > 0, `${count} creates`)

@@ -14,7 +14,7 @@ const ok = { status: 200 }
 const wrong = 'Authorization: Bearer wrong'
 const withHeaders = (...headers: string[]) => request({ headers })
 const typed = (contentType: string) => withHeaders(`Content-Type: ${contentType}`)
-/** The header section alone: no byte of the body follows. */
+/** Returns a request that ends after its header section: no byte of the body follows. */
 const announced = (length: number, ...headers: string[]) =>
   request({ headers: [`Content-Length: ${length}`, ...headers], body: '' })
 const announcedChunked = (...headers: string[]) =>
@@ -263,7 +263,7 @@ const mediaTypes: Case[] = [
   },
 ]
 
-/** For a limit of 1,024 bytes. */
+/** Cases for a body limit of 1,024 bytes. */
 const sizes: Case[] = [
   { name: 'a body of the limit', bytes: request({ body: record.padEnd(1_024) }), ...ok },
   { name: 'a chunked body of the limit', bytes: chunkedInTwo(record.padEnd(1_024)), ...ok },
@@ -331,7 +331,7 @@ overTheWire(t, (t, start) => {
   for (const [name, cases] of Object.entries(groups)) {
     t.test(name, async (t) => {
       const { listen, log, create } = await start(t)
-      t.same(await runCases(t, await listen(), cases), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+      t.same(await runCases(t, await listen(), cases), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
       t.equal((await create({ id: 1, name: 'raw' })).status, 200)
       t.same(log, [])
     })
@@ -339,7 +339,7 @@ overTheWire(t, (t, start) => {
 
   t.test('the size of the body', async (t) => {
     const { listen, log, create } = await start(t, { limits: { body: 1_024 } })
-    t.same(await runCases(t, await listen(), sizes), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+    t.same(await runCases(t, await listen(), sizes), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })

@@ -9,7 +9,7 @@ const lines = 'a:\r\n'.repeat(15_000)
 const ok = { status: 200 }
 const tooLarge = { status: 431, error: 43100, closes: true } as const
 
-/** A create whose head has so many bytes, up to the empty line that ends it. */
+/** Returns a create request whose header section, with the empty line that ends it, has the given number of bytes. */
 function ofSize(bytes: number) {
   const rest = request({ headers: ['X-Pad: '] }).length - record.length
   return request({ headers: [`X-Pad: ${'x'.repeat(bytes - rest)}`] })
@@ -99,7 +99,7 @@ overTheWire(t, (t, start) => {
     created()
     await runCases(t, port, heads)
     const served = heads.flatMap(({ status, answers = [{ status }] }) => answers).filter(({ status }) => status === 200)
-    t.equal(created().filter(({ name }) => name === 'raw').length, served.length, 'nothing that is refused is created')
+    t.equal(created().filter(({ name }) => name === 'raw').length, served.length, 'a rejected request creates nothing')
   })
 
   t.test('a body that is dropped does not count for the next head, however small the limits are', async (t) => {

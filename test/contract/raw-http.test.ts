@@ -15,7 +15,7 @@ const together = (...requests: Buffer[]) => Buffer.concat(requests)
 const named = (id: number) => request({ body: `{"id":${id},"name":"p${id}"}` })
 const ok = { status: 200 }
 const malformed = { status: 400, error: 40000, closes: true } as const
-/** Refused by the service, not by the parser: the framing is known, so that the connection may stay. */
+/** The service rejects these, not the HTTP parser: the framing is known, so the connection may stay open. */
 const refused = { status: 400, error: 40000, closes: 'as announced' } as const
 const noPath = { status: 404, error: 40400 }
 const withLine = (line: string) => request({ line })
@@ -192,7 +192,7 @@ const wellFormed: Case[] = [
   },
 ]
 
-/** Requests with methods that the document does not have at the path. */
+/** Requests whose method the document does not list for the path. */
 const withoutOperation: Case[] = [
   ...['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'LINK', 'PURGE'].map((method) => ({
     method,
@@ -367,7 +367,7 @@ const slow: Case[] = [
   },
 ]
 
-/** For a store that takes 200 ms: the order of answers when the parser fails before the first answer is there. */
+/** Cases for a store that takes 200 ms: the parser fails before the first response is sent, which must come first. */
 const behindSlowStore: Case[] = [
   {
     name: 'malformed bytes behind a request that is not answered yet, and more of them',
@@ -440,21 +440,21 @@ function expecting(all: Buffer, wait: boolean): Step[] {
 overTheWire(t, (t, start) => {
   t.test('well-formed requests of every form', async (t) => {
     const { listen, log, create } = await start(t)
-    t.same(await runCases(t, await listen(), wellFormed), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+    t.same(await runCases(t, await listen(), wellFormed), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })
 
   t.test('malformed requests, other methods, other paths', async (t) => {
     const { listen, log, create } = await start(t)
-    t.same(await runCases(t, await listen(), malformedHttp), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+    t.same(await runCases(t, await listen(), malformedHttp), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })
 
   t.test('slow requests', async (t) => {
     const { listen, log, create } = await start(t, { limits: { headersTime: 300, requestTime: 600 } })
-    t.same(await runCases(t, await listen(), slow), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+    t.same(await runCases(t, await listen(), slow), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })
@@ -485,7 +485,7 @@ overTheWire(t, (t, start) => {
         if (name === 'a truncated body') socket.end()
         else await new Promise((resolve) => socket.once('end', resolve))
         for (let waited = 0; (await count()) > 0 && waited < 2_500; waited += 50) await sleep(50)
-        t.equal(await count(), 0, 'the service lets go of the connection, though the client does not close its side')
+        t.equal(await count(), 0, 'the service closes the connection although the client keeps its side open')
       })
     }
   })
@@ -497,7 +497,7 @@ overTheWire(t, (t, start) => {
       'half a header': request().subarray(0, 30),
       'malformed bytes': Buffer.from('BROKEN\r\n\r\n'),
       'Expect: something else': withHeaders('Expect: something-else'),
-      // Last: what crashes the service ends the test.
+      // CONNECT comes last: if it crashes the service, the test ends.
       CONNECT: head('CONNECT a:80 HTTP/1.1'),
     }
     for (const [name, bytes] of Object.entries(beginnings)) {
@@ -506,7 +506,7 @@ overTheWire(t, (t, start) => {
         const port = await listen()
         for (const pause of [0, 0, 1, 5]) await reset(port, bytes, pause)
         await sleep(20)
-        t.equal((await create({ id: 1, name: 'raw' })).status, 200, 'the service goes on')
+        t.equal((await create({ id: 1, name: 'raw' })).status, 200, 'the service keeps serving')
         t.same(log, [])
       })
     }

@@ -8,14 +8,14 @@ const chunk = `${hexLength}\r\n${record}\r\n`
 const last = '0\r\n\r\n'
 const [length, chunked] = [`Content-Length: ${record.length}`, 'Transfer-Encoding: chunked']
 
-/** What must never be served; its name tells the store which case let it through. */
+/** Returns a smuggled request, which must never be served. Its plant's name identifies the case that let it through. */
 const hidden = (name: string) => request({ body: JSON.stringify({ id: 666, name }) })
 const plain = (...headers: string[]) => request({ headers })
 const coded = (...headers: string[]) => request({ headers, without: ['content-length'], body: chunk + last })
 const coding = (value: string) => coded(`Transfer-Encoding: ${value}`)
 const chunks = (body: string) => request({ headers: [chunked], body })
 const line = (text: string) => request({ line: text })
-/** A request with other line ends; the text is that of the head, `ends` what stands between head and body. */
+/** Returns a request with more header text and with `ends` instead of the empty line between headers and body. */
 const ending = (headers: string, ends: string) =>
   Buffer.from(request().toString('latin1').replace('\r\n\r\n', `\r\n${headers}${ends}`), 'latin1')
 
@@ -213,7 +213,7 @@ const inChunk = {
 }
 const upgrade = ['Connection: Upgrade', 'Upgrade: h2c']
 
-/** Refused, or answered, for another reason than their framing. */
+/** Requests with valid framing, which are served or are rejected for another reason. */
 const framed: Case[] = [
   ...behind(
     { CONNECT: 'CONNECT plants.example:80 HTTP/1.1\r\nHost: a\r\n\r\n' },
@@ -262,7 +262,7 @@ const framed: Case[] = [
   },
 ]
 
-/** The names of the plants that the store was asked to create. */
+/** Returns the names of the plants that the store was asked to create. */
 const namesOf = (created: WireService['created']) => created().map(({ name }) => name)
 
 overTheWire(t, (t, start) => {
@@ -273,7 +273,7 @@ overTheWire(t, (t, start) => {
         const { listen, log, created } = await start(t)
         await runCases(t, await listen(), behind(requests))
         const names = namesOf(created)
-        t.same(names, [], 'the store is asked for nothing')
+        t.same(names, [], 'nothing reaches the store')
         t.same(log, [])
       })
     }
@@ -283,7 +283,7 @@ overTheWire(t, (t, start) => {
     const { listen, log, created } = await start(t)
     await runCases(t, await listen(), framed)
     const names = namesOf(created)
-    t.same(new Set(names), new Set(['raw', 'probe']), 'the store is asked for nothing that is hidden')
+    t.same(new Set(names), new Set(['raw', 'probe']), 'no smuggled request reaches the store')
     t.same(log, [])
   })
 

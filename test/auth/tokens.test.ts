@@ -15,7 +15,7 @@ t.test('a token is accepted when it is one of the list', async (t) => {
   ]) {
     t.notOk(verify(token as string))
   }
-  t.notOk(tokenVerifier([])(''), 'an empty list accepts nothing')
+  t.notOk(tokenVerifier([])(''), 'an empty list accepts no token')
 })
 
 t.test('each client of a list has its place for a name, and the scopes of the list', async (t) => {

@@ -62,7 +62,7 @@ t.test('every variable', async (t) => {
     LOG_FORMAT: 'json',
     ACCESS_LOG: 'off',
   }
-  t.same(Object.keys(environment).sort(), Object.keys(variables).sort(), 'none is left out')
+  t.same(Object.keys(environment).sort(), Object.keys(variables).sort(), 'the test sets every variable')
   t.same(readConfig(environment), {
     host: '::',
     port: 0,
@@ -221,7 +221,7 @@ t.test('an address that others can reach needs tokens', async (t) => {
     )
   }
   for (const HOST of ['127.0.0.2', '::1', 'localhost']) t.ok(readConfig({ HOST }).generatedToken)
-  t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'one listener')
+  t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'localhost becomes one address')
   t.same(readConfig({ HOST: '::', TOKENS_FILE: 'tokens.json' }).tokens, [])
   t.same(readConfig({ HOST: '::', JWT_ISSUER: 'https://issuer.example', JWT_AUDIENCE: 'plants' }).tokens, [])
 })

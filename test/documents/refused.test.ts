@@ -7,7 +7,7 @@ const rules = 'test/documents/redocly.yaml'
 
 const useContent = 'describe it by content with application/json'
 
-/** The parameters that have no style, by their index. */
+/** The problems of parameters whose style is impossible, each after the index of its parameter. */
 const styles = [
   '0: parameter pair: a number would end at its point in style label; use explode: false',
   '0: parameter pair: is split, so it must end its segment of the path, and be the only one there; put a / before and behind it',

@@ -5,7 +5,7 @@ import { tableOfErrors } from '../support/contract.ts'
 
 t.test('every number is in the table of the document', async (t) => {
   for (const [kind, number] of Object.entries(errorNumbers)) t.ok(tableOfErrors.includes(number), kind)
-  t.equal(new Set(tableOfErrors).size, tableOfErrors.length, 'no number stands for two things')
+  t.equal(new Set(tableOfErrors).size, tableOfErrors.length, 'each error has its own number')
 })
 
 t.test('what is thrown finds its way out', async (t) => {

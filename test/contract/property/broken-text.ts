@@ -1,6 +1,6 @@
 import { escaped, type Json, jsonText } from './json.ts'
 
-/** Returns a body with the value that is not I-JSON (RFC 7493). `number` is random and chooses where the text breaks. */
+/** Returns a text of the value that is not I-JSON (RFC 7493). `number` is random and chooses where the text breaks. */
 type Break = (value: Json, number: number) => string | Buffer
 
 const inside = (value: Json, member: string): string => {

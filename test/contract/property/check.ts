@@ -12,8 +12,9 @@ const batch = 500
 const connections = 16
 
 /**
- * Sends about `runs` requests. Half of them are valid; the invalid cases share the other half equally, with at least one
- * request each. The same runs and seed make the same requests. Rejects with the smallest request whose response is wrong.
+ * Sends about `runs` requests. Half of them are valid; the invalid cases share the other half equally, with at least
+ * one request each. The same runs and seed make the same requests. Rejects with the smallest request whose response is
+ * wrong.
  */
 export async function check(cases: Case[], ask: Ask, runs: number, seed: number): Promise<Checked> {
   const start = performance.now()

@@ -133,7 +133,7 @@ t.test('references that lead to each other, and long chains of them, end', async
       ]),
     )
   t.same(problems(chain(2000, text)), [])
-  t.same(problems(chain(2000, ref('S0'))), [], 'a circle of that length is not found')
+  t.same(problems(chain(2000, ref('S0'))), [], 'a cycle of that length is not detected')
   t.same(problems(chain(2000, { type: 'string', enum: [1] })), [line('S1999', '[1] has no value of its type')])
   const circle = problems(chain(20, holding(ref('S0'))))
   t.equal(circle.length, 20)

@@ -166,7 +166,7 @@ const several =
   'has several types that no text tells apart; describe it alike in each place, or give it the contentType application/json'
 const isList = 'is a list in one place and not in another; describe it alike in each'
 
-/** Returns the problems of a form whose field `v` several alternatives describe, of each kind of form. */
+/** Returns, for each kind of form, the problems of a form whose field `v` has several alternative schemas. */
 const alternatives = (schemas: object[], encoding: object = {}): string[][] =>
   ['multipart/form-data', 'application/x-www-form-urlencoded'].map((mediaType) =>
     problems({

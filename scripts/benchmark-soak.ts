@@ -1,13 +1,14 @@
 import { tmpdir } from 'node:os'
+import { evenGaps } from './benchmark/arrivals.ts'
 import { startServer, token } from './benchmark/contender-process.ts'
-import { only } from './benchmark/contenders.ts'
+import { oneService } from './benchmark/contenders.ts'
 import { watchDisk } from './benchmark/disk-syncs.ts'
 import { openLoad } from './benchmark/http-load.ts'
-import { idsFor, measure } from './benchmark/measure-contender.ts'
+import { idsFor, peakRate } from './benchmark/measure-contender.ts'
 import { moveToLoadCore } from './benchmark/pinning.ts'
 import { machine } from './benchmark/results.ts'
 import { type Minute, watch } from './benchmark/soak.ts'
-import { median, slope } from './benchmark/statistics.ts'
+import { slope } from './benchmark/statistics.ts'
 import { withContenders } from './benchmark/with-contenders.ts'
 import { commandLine } from './system/command-line.ts'
 
@@ -32,18 +33,16 @@ minutes. Needs Linux.
 )
 const { minutes, connections } = options
 
-await withContenders(options.directory, async (all) => {
+await withContenders(options, async (all) => {
   moveToLoadCore()
-  const [contender] = Object.values(only(all, options.only))
-  if (contender?.store === undefined) throw new Error(`--only ${options.only}: it is not this service`)
+  const contender = oneService(all, options.only)
   console.log(`${contender.name}, Node ${process.versions.node}, ${machine()}`)
-  const rates: number[] = []
-  while (rates.length < 3) rates.push((await measure(contender, 5, connections)).rate)
-  const rate = options.load * median(rates)
-  console.log(`${median(rates).toFixed(0)} requests/s at most; now ${rate.toFixed(0)} for ${minutes} minutes`)
+  const peak = await peakRate(contender, connections)
+  const rate = options.load * peak
+  console.log(`${peak.toFixed(0)} requests/s at most; now ${rate.toFixed(0)} for ${minutes} minutes`)
   const server = await startServer(contender, { pinned: true })
   const disk = await watchDisk(options.directory)
-  const load = openLoad({ port: server.port, token, connections, ids: idsFor(contender), rate })
+  const load = openLoad({ port: server.port, token, connections, ids: idsFor(contender), gap: evenGaps(rate) })
   try {
     report(await watch(server, load, disk, minutes))
   } finally {

@@ -21,7 +21,7 @@ const { rounds } = options
 
 type Figures = { time: number; memory: number }
 
-await withContenders(options.directory, async (all) => {
+await withContenders(options, async (all) => {
   // A log starts with its first line, and PostgreSQL is another process.
   const alone = Object.fromEntries(Object.entries(all).filter(([key]) => !/log|postgres/.test(key)))
   const contenders = Object.entries(only(alone, options.only))

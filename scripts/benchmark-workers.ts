@@ -31,14 +31,14 @@ const { workers: numbers, rounds, seconds, connections } = options
 /** `load` is the cores that the load used, on average from its start to the service's end. */
 type Round = Figures & { load: number }
 
-await withContenders(options.directory, async ({ postgres }) => {
+await withContenders(options, async ({ postgres }) => {
   if (postgres === undefined) throw new Error('there is no contender with PostgreSQL')
   const figures = new Map(numbers.map((workers) => [workers, [] as Round[]]))
   for (let round = 1; round <= rounds; round++) {
     for (const workers of shuffled(numbers)) {
       console.error(`round ${round} of ${rounds}: ${workers} workers`)
       const [start, before] = [performance.now(), process.cpuUsage()]
-      const measured = await measure({ ...postgres, workers }, seconds, connections, false)
+      const measured = await measure({ ...postgres, workers }, { seconds, connections, pinned: false })
       const { user, system } = process.cpuUsage(before)
       figures.get(workers)?.push({ ...measured, load: (user + system) / 1_000 / (performance.now() - start) })
     }

@@ -1,34 +1,38 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chart } from './benchmark/chart.ts'
 import { only } from './benchmark/contenders.ts'
-import { type Figures, measure } from './benchmark/measure-contender.ts'
+import { type Figures, generators, measure } from './benchmark/measure-contender.ts'
 import { moveToLoadCore } from './benchmark/pinning.ts'
-import { type Results, summarize } from './benchmark/results.ts'
+import { type Results, summarize, writeResults } from './benchmark/results.ts'
 import { shuffled } from './benchmark/statistics.ts'
 import { table } from './benchmark/text-table.ts'
 import { withContenders } from './benchmark/with-contenders.ts'
-import { commandLine } from './system/command-line.ts'
+import { wrkVersion } from './benchmark/wrk.ts'
+import { commandLine, oneOf } from './system/command-line.ts'
 
 const { options } = commandLine(
-  `npm run benchmark [-- --rounds 6] [--seconds 5] [--connections 64] [--only NAME,NAME] [--out DIRECTORY]
-                  [--directory DIRECTORY]
+  `npm run benchmark [-- --rounds 6] [--seconds 5] [--connections 64] [--only NAME,NAME] [--generator wrk]
+                  [--before DIRECTORY] [--out DIRECTORY] [--directory DIRECTORY]
 
 What a request costs, how many are answered and how fast, by this service and by other ways to build it, which all do
-the same: check a bearer token against a digest, parse and validate a body, refuse what is wrong, keep the plant and
+the same: check a bearer token, parse and validate a body, refuse what is wrong, keep the plant and
 reply with it. Each process is first checked to do so. What only this service does (exact integers, I-JSON, limits,
-request ids, metrics) is in its figures. Prints them and writes node-MAJOR.json and node-MAJOR.svg into --out
-(default: scripts/benchmark/results, with --only nowhere). Needs Linux.
+request ids, metrics) is in its figures. Prints them and writes node-MAJOR.json and node-MAJOR.svg (with wrk
+node-MAJOR-wrk) into --out (default: scripts/benchmark/results, with --only nowhere). Needs Linux.
 
-Each round starts a new process of each contender, in another order each time: two processes of the same code can
-differ by 8 %. Figures are medians of the rounds, ratios medians of each round's own ratios of CPU.
+Each round starts a new process of each contender, in random order: two processes of the same code can differ by 8 %.
+Figures are medians of the rounds; q1 and q3 are the quartiles of CPU; ratios are medians of each round's own ratios of
+CPU, more is better. CPU is user and system time of the server's processes, as the kernel counts it. --before names the
+folder of another build of this service, built by \`npm run build\` there; its contenders are before-memory and so on.
 
-Server and load have a core each. The load is this process: one raw socket a connection, with one request in flight,
-the next sent as soon as the answer is there and checked to the last byte. It needs half of a core for the fastest of
-the servers (autocannon, which checks less, three quarters), and never sleeps: waking it would be up to a sixth of what
-an answer costs the server, most of all a slow one. A server that is less than 100 % "busy" has "waited" for its core,
-because of other processes or its own threads, or else for its disk or database. Access logs go to /dev/null.
+Server and load have a core each. The load is this process: each connection has one request in flight and sends the
+next one after it has checked the answer to the last byte. It needs half of a core for the fastest of the servers, and
+never sleeps: waking it would be up to a sixth of what an answer costs the server. With --generator wrk the load is wrk
+with one thread, a new process for the warm-up and for the measurement. It sends the same bytes, checks only the status
+of each answer, and sleeps while it has none. A server that is less than 100 % "busy" has "waited" for its core, because
+of other processes or its own threads, or else for its disk or database. Access logs go to /dev/null.
 
 In memory the same 10,000 plants are created again and again: each answer is a 200, and no Map grows. SQLite and
 PostgreSQL get a new plant with each request, so that each waits for the disk of --directory (default: that of the
@@ -40,37 +44,49 @@ one that is started on the load's core, where the load then sleeps; its CPU is n
     seconds: 5,
     connections: 64,
     only: undefined,
+    generator: 'node',
+    before: undefined,
     directory: tmpdir(),
     out: undefined,
   },
 )
 const { rounds, seconds, connections } = options
+const generator = oneOf('generator', options.generator, generators)
+const generatorName = generator === 'wrk' ? wrkVersion() : 'node'
+if (generatorName === undefined) {
+  console.error('benchmark: wrk is not installed; install it (apt-get install wrk) or leave out --generator wrk')
+  process.exit(1)
+}
 const out = options.out ?? (options.only === undefined ? join('scripts', 'benchmark', 'results') : undefined)
 
-await withContenders(options.directory, async (all) => {
+await withContenders(options, async (all) => {
   moveToLoadCore()
   const contenders = Object.entries(only(all, options.only))
   const figures = new Map(contenders.map(([key]) => [key, [] as Figures[]]))
   for (let round = 1; round <= rounds; round++) {
     for (const [key, contender] of shuffled(contenders)) {
       console.error(`round ${round} of ${rounds}: ${contender.name}`)
-      figures.get(key)?.push(await measure(contender, seconds, connections))
+      figures.get(key)?.push(await measure(contender, { seconds, connections, generator }))
     }
   }
-  const results = summarize(figures, (key) => (all[key] as { name: string }).name, { seconds, connections })
+  const nameOf = (key: string) => (all[key] as { name: string }).name
+  const results = summarize(figures, nameOf, { seconds, connections, generator: generatorName })
   print(results)
   if (out !== undefined) await write(results, out)
 })
 
-function print({ node, machine, pinned, contenders }: Results): void {
+function print({ node, machine, pinned, generator, contenders }: Results): void {
   console.log(`Node ${node}, ${machine}${pinned ? '' : ', server and load share all cores'}`)
-  console.log(`medians of ${rounds} processes, ${seconds} s each, ${connections} connections; ratios are of CPU`)
-  const head = ['', 'req/s', 'CPU us', 'least', 'most', 'p50 ms', 'p99 ms', 'to http', 'to Fastify', 'busy', 'waited']
-  const lines = contenders.map(({ name, rate, cpu, cpuRange, p50, p99, toNodeHttp, toFastify, busy, waited }) => [
+  console.log(
+    `medians of ${rounds} processes, ${seconds} s each, ${connections} connections, ${generator}; ratios are of CPU`,
+  )
+  const ratios = ['to http', 'to Fastify', 'to before']
+  const head = ['', 'req/s', 'CPU us', 'q1', 'q3', 'p50 ms', 'p99 ms', ...ratios, 'busy', 'waited']
+  const lines = contenders.map(({ name, rate, cpu, cpuQuartiles, p50, p99, busy, waited, ...to }) => [
     name,
     rate.toFixed(0),
-    ...[cpu, ...cpuRange].map((each) => each.toFixed(1)),
-    ...[p50, p99, toNodeHttp, toFastify].map((each) => each?.toFixed(2) ?? '-'),
+    ...[cpu, ...cpuQuartiles].map((each) => each.toFixed(1)),
+    ...[p50, p99, to.toNodeHttp, to.toFastify, to.toBefore].map((each) => each?.toFixed(2) ?? '-'),
     ...[busy, waited].map((each) => `${(100 * each).toFixed(0)} %`),
   ])
   console.log(table([head, ...lines]))
@@ -82,9 +98,9 @@ function print({ node, machine, pinned, contenders }: Results): void {
 }
 
 async function write(results: Results, directory: string): Promise<void> {
-  const file = join(directory, `node-${results.node.split('.')[0]}`)
-  await mkdir(directory, { recursive: true })
-  await writeFile(`${file}.json`, `${JSON.stringify(results, undefined, 2)}\n`)
-  await writeFile(`${file}.svg`, chart(results))
-  console.log(`wrote ${file}.json, ${file}.svg`)
+  const name = `node-${results.node.split('.')[0]}${generator === 'wrk' ? '-wrk' : ''}`
+  const written = await writeResults(directory, name, results)
+  const drawing = join(directory, `${name}.svg`)
+  await writeFile(drawing, chart(results))
+  console.log(`wrote ${written}, ${drawing}`)
 }

@@ -1,4 +1,4 @@
-import { request } from 'node:http'
+import { type RequestOptions, request } from 'node:http'
 
 export type Answer = { status: number; text: string }
 
@@ -6,9 +6,16 @@ export type Answer = { status: number; text: string }
 export function post(port: number, token: string | undefined, body: string): Promise<Answer | undefined> {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const headers = { ...authorization, 'content-type': 'application/json' }
-  const options = { host: '127.0.0.1', port, path: '/plants', method: 'POST', headers, agent: false }
+  return answerTo({ port, path: '/plants', method: 'POST', headers }, body)
+}
+
+/** Returns whether `/readyz` of an admin server answers 200. */
+export const isReady = async (port: number): Promise<boolean> =>
+  (await answerTo({ port, path: '/readyz' }))?.status === 200
+
+function answerTo(options: RequestOptions, body?: string): Promise<Answer | undefined> {
   return new Promise((resolve, reject) => {
-    const sent = request(options, async (response) => {
+    const sent = request({ ...options, host: '127.0.0.1', agent: false }, async (response) => {
       let text = ''
       for await (const chunk of response.setEncoding('utf8')) text += chunk
       resolve({ status: response.statusCode as number, text })

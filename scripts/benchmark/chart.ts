@@ -19,7 +19,7 @@ const style = `
     }`
 
 /** Draws an SVG chart of the requests that each contender answers per second of CPU. */
-export function chart({ node, machine, date, rounds, seconds, connections, contenders }: Results): string {
+export function chart({ node, machine, date, generator, rounds, seconds, connections, contenders }: Results): string {
   const most = Math.max(...contenders.map(({ cpu }) => 1e6 / cpu))
   const bars = contenders.map(({ key, name, cpu, toNodeHttp }, index) => {
     const requests = 1e6 / cpu
@@ -33,7 +33,7 @@ export function chart({ node, machine, date, rounds, seconds, connections, conte
   })
   const height = top + contenders.length * line + 44
   const title = 'Requests for a second of the server’s CPU'
-  const measured = `${connections} connections, medians of ${rounds} processes, ${seconds} s each`
+  const measured = `${generator}, ${connections} connections, medians of ${rounds} processes, ${seconds} s each`
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${title}">
   <style>${style}
   </style>

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { newToken } from '../../src/auth/tokens.ts'
 import { freePort } from '../system/free-port.ts'
 import { processorSeconds, residentBytes, withChildren } from '../system/process-usage.ts'
-import { post } from './acceptance.ts'
+import { isReady, post } from './acceptance.ts'
 import type { Contender } from './contenders.ts'
 import { onServerCore } from './pinning.ts'
 
@@ -27,11 +27,21 @@ export type ContenderProcess = {
   stop(): Promise<void>
 }
 
+export type StartOptions = {
+  /** Whether it runs on the server's core. */
+  pinned: boolean
+  /** Whether to wait for `/readyz` instead, which only this service has, so that no request comes before the load. */
+  untouched?: boolean
+}
+
 /**
- * Starts a contender in a new process, on the server's core when `pinned`; resolves with its first answer. Its output,
- * such as an access log, goes to /dev/null. Rejects when that answer is not a 200, or when the process ends before it.
+ * Starts a contender in a new process; resolves with its first answer. Its output, such as an access log, goes to
+ * /dev/null. Rejects when that answer is not a 200, or when the process ends before it.
  */
-export async function startServer(contender: Contender, { pinned }: { pinned: boolean }): Promise<ContenderProcess> {
+export async function startServer(
+  contender: Contender,
+  { pinned, untouched = false }: StartOptions,
+): Promise<ContenderProcess> {
   const [port, managementPort] = [await freePort(), await freePort()]
   const environment = {
     ...process.env,
@@ -53,17 +63,18 @@ export async function startServer(contender: Contender, { pinned }: { pinned: bo
   const ended = once(child, 'exit')
   const kill = () => void child.kill('SIGKILL')
   process.once('exit', kill)
-  const first = async () => await post(port, token, '{"id":-1,"name":"first"}')
-  let answer = await first()
-  while (answer === undefined) {
+  while (!(await (untouched ? isReady(managementPort) : answers()))) {
     if (performance.now() - start > 60_000) throw new Error(`${contender.name}: no answer within 60 s`)
     if (child.exitCode !== null) throw new Error(`${contender.name}: ended with ${child.exitCode} before it answered`)
     await sleep(1)
-    answer = await first()
   }
-  if (answer.status !== 200) throw new Error(`${contender.name}: its first answer is ${answer.status}: ${answer.text}`)
   const sumOf = (figure: (pid: number) => number) =>
     withChildren(child.pid as number).reduce((sum, pid) => sum + figure(pid), 0)
+  async function answers(): Promise<boolean> {
+    const answer = await post(port, token, '{"id":-1,"name":"first"}')
+    if (answer === undefined || answer.status === 200) return answer !== undefined
+    throw new Error(`${contender.name}: its first answer is ${answer.status}: ${answer.text}`)
+  }
   return {
     port,
     managementPort,

@@ -21,30 +21,39 @@ export type Contender = {
 /** A directory for SQLite files, and a function that creates an empty PostgreSQL database and returns its URL. */
 export type Stores = { sqlite: string; postgres: () => Promise<string> }
 
-/** Returns all contenders, by their names for `--only`. */
-export function contendersWith({ sqlite, postgres }: Stores): Record<string, Contender> {
+/**
+ * Returns all contenders, by their names for `--only`.
+ *
+ * @param before The folder of another build of this service, whose contenders have the prefix `before-`.
+ */
+export function contendersWith({ sqlite, postgres }: Stores, before?: string): Record<string, Contender> {
   const peer = (name: string, file: string): Contender => ({ name, args: [join(peers, file)] })
   const stores = {
     memory: { label: 'memory', store: async () => 'memory:', durable: false },
     sqlite: { label: 'SQLite', store: async () => `sqlite:${join(sqlite, randomUUID())}.db`, durable: true },
     postgres: { label: 'PostgreSQL', store: postgres, durable: true, onLoadCore: true },
   }
-  const services = Object.entries(stores).flatMap(([key, { label, ...store }]) => {
-    const service = { args: ['dist/server.js'], ...store }
-    return [
-      [key, { ...service, name: `plant-store, ${label}`, accessLog: false }],
-      [`${key}-log`, { ...service, name: `plant-store, ${label}, access log`, accessLog: true }],
-    ] as const
-  })
+  const services = (prefix: string, name: string, folder: string): Record<string, Contender> =>
+    Object.fromEntries(
+      Object.entries(stores).flatMap(([key, { label, ...store }]) => {
+        const service = { args: [join(folder, 'dist', 'server.js')], ...store }
+        return [
+          [`${prefix}${key}`, { ...service, name: `${name}, ${label}`, accessLog: false }],
+          [`${prefix}${key}-log`, { ...service, name: `${name}, ${label}, access log`, accessLog: true }],
+        ]
+      }),
+    )
   return {
     'node-http': peer('node:http by hand', 'node-http.js'),
     fastify: peer('Fastify by hand', 'fastify.js'),
+    'bearer-auth': peer('Fastify with bearer-auth', 'fastify-bearer-auth.js'),
     glue: peer('fastify-openapi-glue', 'fastify-openapi-glue.js'),
     nest: peer('NestJS on Fastify', 'dist/nest.js'),
     hono: peer('Hono with zod-openapi', 'hono.js'),
     'openapi-backend': peer('openapi-backend', 'openapi-backend.js'),
     express: peer('express-openapi-validator', 'express-openapi-validator.js'),
-    ...Object.fromEntries(services),
+    ...(before !== undefined && services('before-', 'before', before)),
+    ...services('', 'plant-store', ''),
   }
 }
 
@@ -57,4 +66,12 @@ export function only(contenders: Record<string, Contender>, names: string | unde
     return [name, contender] as const
   })
   return Object.fromEntries(chosen)
+}
+
+/** Selects one contender, which must be this service. Throws when it is another one, or several. */
+export function oneService(contenders: Record<string, Contender>, name: string): Contender {
+  const [contender, ...others] = Object.values(only(contenders, name))
+  if (contender?.store === undefined || others.length > 0)
+    throw new Error(`--only ${name}: name one store of this service`)
+  return contender
 }

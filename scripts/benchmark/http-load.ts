@@ -11,6 +11,8 @@ export type HttpFigures = {
   /** Milliseconds. */
   p50: number
   p99: number
+  p999: number
+  max: number
 }
 
 export type LoadOptions = {
@@ -21,11 +23,12 @@ export type LoadOptions = {
   /** Returns the id of the next plant. */
   ids: () => number
   /**
-   * Requests per second, due at even intervals. Latency then counts from when a request was due, so that a stall of the
-   * server shows in every request that it delayed. Default: each connection sends its next request after the answer.
+   * Returns the milliseconds from when a request is due to when the next one is. Latency then counts from when a request
+   * was due, so that a stall of the server shows in every request that it delayed. Default: each connection sends its
+   * next request after the answer.
    */
-  rate?: number
-  /** Whether the load polls instead of sleeping: waking it would cost the server CPU. */
+  gap?: () => number
+  /** Whether the load polls instead of sleeping: waking it would cost the server CPU, and send requests late. */
   polls?: boolean
 }
 
@@ -35,20 +38,24 @@ export type HttpLoad = {
   close(): void
 }
 
-/** A connection: when its request was sent or due, and the received part of the answer. */
-type Lane = { since: number; text: string; send(body: string): void }
-
-const maxLatency = 3_600e9
-
-/** Starts to create plants on a loopback port, and checks every byte of each answer. */
-export function openLoad({ port, token, connections, ids, rate, polls = false }: LoadOptions): HttpLoad {
-  const head = [
+/** Returns the request up to the number of bytes of its body. */
+export const requestHead = (port: number, token: string): string =>
+  [
     'POST /plants HTTP/1.1',
     `host: 127.0.0.1:${port}`,
     `authorization: Bearer ${token}`,
     'content-type: application/json',
     'content-length: ',
   ].join('\r\n')
+
+/** A connection: when its request was sent or due, and the received part of the answer. */
+type Lane = { since: number; text: string; send(body: string): void }
+
+const maxLatency = 3_600e9
+
+/** Starts to create plants on a loopback port, and checks every byte of each answer. */
+export function openLoad({ port, token, connections, ids, gap, polls = false }: LoadOptions): HttpLoad {
+  const head = requestHead(port, token)
   const latency = createHistogram({ lowest: 1, highest: maxLatency, figures: 3 })
   const idle: Lane[] = []
   let errors = 0
@@ -56,24 +63,26 @@ export function openLoad({ port, token, connections, ids, rate, polls = false }:
   let closed = false
   const sockets = new Set<Socket>()
   for (let count = 0; count < connections; count++) openLane()
-  const pace = rate === undefined ? undefined : setInterval(sendDue, 1)
+  const pace = gap === undefined || polls ? undefined : setInterval(sendDue, 1)
 
   if (polls) poll()
 
   function poll(): void {
-    if (!closed) setImmediate(poll)
+    if (closed) return
+    sendDue()
+    setImmediate(poll)
   }
 
   function next(lane: Lane): void {
-    if (rate !== undefined) {
+    if (gap !== undefined) {
       idle.push(lane)
       sendDue()
     } else send(lane, performance.now())
   }
 
   function sendDue(): void {
-    const now = performance.now()
-    for (; due <= now && idle.length > 0; due += 1_000 / (rate as number)) send(idle.pop() as Lane, due)
+    if (gap === undefined) return
+    for (const now = performance.now(); due <= now && idle.length > 0; due += gap()) send(idle.pop() as Lane, due)
   }
 
   function send(lane: Lane, since: number): void {
@@ -116,7 +125,8 @@ export function openLoad({ port, token, connections, ids, rate, polls = false }:
       await new Promise((resolve) => setTimeout(resolve, 1_000 * seconds))
       const elapsed = (performance.now() - start) / 1_000
       const percentile = (percent: number) => latency.percentile(percent) / 1e6
-      return { answers: latency.count, errors, seconds: elapsed, p50: percentile(50), p99: percentile(99) }
+      const [p50, p99, p999] = [percentile(50), percentile(99), percentile(99.9)]
+      return { answers: latency.count, errors, seconds: elapsed, p50, p99, p999, max: latency.max / 1e6 }
     },
     close() {
       closed = true

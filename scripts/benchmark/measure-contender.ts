@@ -4,6 +4,8 @@ import type { Contender } from './contenders.ts'
 import { openLoad } from './http-load.ts'
 import { cores } from './pinning.ts'
 import { cyclingIds, growingIds } from './plant-ids.ts'
+import { median } from './statistics.ts'
+import { openWrk } from './wrk.ts'
 
 export type Figures = {
   /** Correct answers per second. */
@@ -27,22 +29,34 @@ const plants = 10_000
 /** Returns the ids for a contender: new ones where a plant must reach the disk. */
 export const idsFor = ({ durable }: Contender): (() => number) => (durable ? growingIds() : cyclingIds(plants))
 
-/**
- * Measures a contender in a new process, after a warm-up of half the time. Rejects when it fails the acceptance check.
- *
- * @param pinned Whether the server has a core of its own.
- */
+/** Returns whether the load of a pinned contender has a core of its own, and so need not sleep. */
+export const mayPoll = ({ onLoadCore }: Contender): boolean => cores !== undefined && !onLoadCore
+
+export type MeasureOptions = {
+  seconds: number
+  connections: number
+  /** Whether the server has a core of its own; default: true. */
+  pinned?: boolean
+  /** What sends the requests; default: node, this process. */
+  generator?: Generator
+}
+
+export const generators = ['node', 'wrk'] as const
+export type Generator = (typeof generators)[number]
+
+/** Measures a contender in a new process, after a warm-up of half the time. Rejects when it fails the acceptance check. */
 export async function measure(
   contender: Contender,
-  seconds: number,
-  connections: number,
-  pinned = true,
+  { seconds, connections, pinned = true, generator = 'node' }: MeasureOptions,
 ): Promise<Figures> {
   const server = await startServer(contender, { pinned })
   try {
     await assertWorks(contender.name, server.port, token)
-    const polls = pinned && cores !== undefined && !contender.onLoadCore
-    const load = openLoad({ port: server.port, token, connections, ids: idsFor(contender), polls })
+    const target = { port: server.port, token, connections }
+    const load =
+      generator === 'wrk'
+        ? openWrk({ ...target, ids: contender.durable ? undefined : plants })
+        : openLoad({ ...target, ids: idsFor(contender), polls: pinned && mayPoll(contender) })
     await load.measure(seconds / 2)
     const [cpuBefore, waitedBefore] = [server.cpu(), server.waited()]
     const { answers, errors, seconds: elapsed, p50, p99 } = await load.measure(seconds)
@@ -61,4 +75,11 @@ export async function measure(
   } finally {
     await server.stop()
   }
+}
+
+/** Returns how many requests a second a contender answers at most: the median of three processes. */
+export async function peakRate(contender: Contender, connections: number): Promise<number> {
+  const rates: number[] = []
+  while (rates.length < 3) rates.push((await measure(contender, { seconds: 5, connections })).rate)
+  return median(rates)
 }

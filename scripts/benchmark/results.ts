@@ -1,39 +1,48 @@
-import { cpus, totalmem } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { cpus, release, totalmem, type } from 'node:os'
+import { join } from 'node:path'
 import type { Figures } from './measure-contender.ts'
 import { cores } from './pinning.ts'
-import { median, medianRatio } from './statistics.ts'
+import { median, medianRatio, quartiles } from './statistics.ts'
 
 /** The ratios divide the baseline's CPU per request by the contender's: more is better. */
 export type Summary = Figures & {
   key: string
   name: string
-  /** The minimum and the maximum of the rounds. */
-  cpuRange: [number, number]
+  cpuQuartiles: [number, number]
   /** Undefined when the baseline was not measured. */
   toNodeHttp: number | undefined
   toFastify: number | undefined
+  /** To the same contender of the other build; undefined without one. */
+  toBefore: number | undefined
   rounds: Figures[]
 }
 
-export type Results = {
+/** Where figures were measured. */
+export type Setting = {
   node: string
+  /** Processor, cores, memory and kernel. */
   machine: string
   /** YYYY-MM-DD. */
   date: string
+  /** Whether server and load have a core each. */
   pinned: boolean
-  rounds: number
-  seconds: number
-  connections: number
-  contenders: Summary[]
 }
 
-type Settings = { seconds: number; connections: number }
+type Settings = {
+  seconds: number
+  connections: number
+  /** Name and version of the load generator. */
+  generator: string
+}
+
+export type Results = Setting & Settings & { rounds: number; contenders: Summary[] }
 
 /** Summarizes the figures of all rounds, by the keys of the contenders. */
 export function summarize(
   figures: Map<string, Figures[]>,
   nameOf: (key: string) => string,
-  { seconds, connections }: Settings,
+  settings: Settings,
 ): Results {
   const contenders = Array.from(figures, ([key, rounds]): Summary => {
     const middle = (figure: keyof Figures) => median(rounds.map((round) => round[figure]))
@@ -53,7 +62,7 @@ export function summarize(
       name: nameOf(key),
       rate: middle('rate'),
       cpu: middle('cpu'),
-      cpuRange: [Math.min(...costs), Math.max(...costs)],
+      cpuQuartiles: quartiles(costs),
       p50: middle('p50'),
       p99: middle('p99'),
       errors: rounds.reduce((sum, { errors }) => sum + errors, 0),
@@ -61,23 +70,32 @@ export function summarize(
       waited: middle('waited'),
       toNodeHttp: ratioTo('node-http'),
       toFastify: ratioTo('fastify'),
+      toBefore: ratioTo(`before-${key}`),
       rounds,
     }
   })
-  return {
-    node: process.versions.node,
-    machine: machine(),
-    date: new Date().toISOString().slice(0, 10),
-    pinned: cores !== undefined,
-    rounds: contenders[0]?.rounds.length ?? 0,
-    seconds,
-    connections,
-    contenders,
-  }
+  return { ...setting(), ...settings, rounds: contenders[0]?.rounds.length ?? 0, contenders }
 }
 
-/** Returns a short description of this machine. */
+/** Returns where this process measures. */
+export const setting = (): Setting => ({
+  node: process.versions.node,
+  machine: machine(),
+  date: new Date().toISOString().slice(0, 10),
+  pinned: cores !== undefined,
+})
+
+/** Returns a short description of this machine and its kernel. */
 export function machine(): string {
   const [first, ...others] = cpus()
-  return `${first?.model.trim()}, ${others.length + 1} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform}`
+  const memory = Math.round(totalmem() / 2 ** 30)
+  return `${first?.model.trim()}, ${others.length + 1} cores, ${memory} GiB, ${type()} ${release()}`
+}
+
+/** Writes results as JSON into a directory, which it creates; returns the path. */
+export async function writeResults(directory: string, name: string, results: Setting): Promise<string> {
+  const path = join(directory, `${name}.json`)
+  await mkdir(directory, { recursive: true })
+  await writeFile(path, `${JSON.stringify(results, undefined, 2)}\n`)
+  return path
 }

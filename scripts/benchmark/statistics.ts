@@ -1,5 +1,19 @@
-/** Returns the median; of an even count, the greater of the middle two. */
-export const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number
+/** Returns the median; of an even count, the mean of the middle two. */
+export const median = (values: number[]): number => quantile(values, 0.5)
+
+/** Returns the first and the third quartile. */
+export const quartiles = (values: number[]): [first: number, third: number] => [
+  quantile(values, 0.25),
+  quantile(values, 0.75),
+]
+
+/** Interpolates linearly between the two sorted values that are nearest to the share. */
+function quantile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const place = share * (sorted.length - 1)
+  const below = sorted[Math.floor(place)] as number
+  return below + (place % 1) * ((sorted[Math.ceil(place)] as number) - below)
+}
 
 /**
  * Returns the median of each round's own ratio to the reference: a busy machine slows down both values of a round, so

@@ -76,6 +76,14 @@ export function parseCommandLine<Given extends Options>(
   }
 }
 
+/** Returns the value of an option that takes one of some words; another one ends the process with exit code 2. */
+export function oneOf<Word extends string>(option: string, value: string, allowed: readonly Word[]): Word {
+  const found = allowed.find((word) => word === value)
+  if (found !== undefined) return found
+  process.stderr.write(`--${option} is "${value}", allowed: ${allowed.join(', ')}\n`)
+  process.exit(2)
+}
+
 function valueIn(option: string, text: unknown, fallback: Options[string]): Options[string] {
   if (Array.isArray(fallback)) {
     const values = String(text).split(',').map(Number)

@@ -46,31 +46,64 @@ function terminal(stdout: NodeJS.WriteStream): LogOutput {
 }
 
 function fileOrPipe(isShared: boolean): LogOutput {
-  const maxWrite = isShared ? sharedPiece : piece
-  // Written by a thread that may wait for the reader; what an error has left is tried again with each further line.
+  const size = isShared ? sharedPiece : piece
+  // A thread writes, which may wait for the reader. Bytes left by a failed write are tried again with each flush.
   const stream = destination({
     sync: false,
-    minLength: maxWrite - 1,
-    maxWrite,
+    contentMode: 'buffer',
+    // Each piece is written at once; 0 would let a flush call back before the write ends.
+    minLength: 1,
+    maxWrite: size,
     periodicFlush: latest,
     maxLength: waiting,
   })
   const watch = watchReader()
-  const [write, flush] = [stream.write.bind(stream), stream.flushSync.bind(stream)]
   stream
     .on('write', () => watch.taken(false))
     .on('drain', () => watch.taken(true))
     .on('drop', () => watch.tell(full))
     .on('error', ({ message }) => watch.tell(message))
-  stream.write = (text) => {
+  const lines = collectLines(size, (bytes) => {
     watch.waits()
-    return write(text)
+    // In this mode the stream takes bytes, which its types do not say.
+    stream.write(bytes as unknown as string)
+  })
+  const [flush, flushSync] = [stream.flush.bind(stream), stream.flushSync.bind(stream)]
+  // The stream calls it every `latest` milliseconds, pino before the process ends.
+  stream.flush = (done) => {
+    lines.send()
+    flush(done)
   }
-  // At the end of the process it would be tried for ever.
   stream.flushSync = () => {
-    if (!watch.hasTold()) flush()
+    // At the end of the process a failed write would be tried for ever.
+    if (watch.hasTold()) return
+    lines.send()
+    flushSync()
   }
-  return stream
+  return { write: lines.add, flush: (done) => stream.flush(done) }
+}
+
+/** Collects whole lines as bytes and sends them in pieces of at most `size` bytes; only a longer line is a larger piece. */
+function collectLines(size: number, output: (bytes: Buffer) => void) {
+  const collected = Buffer.allocUnsafeSlow(size)
+  let length = 0
+  const send = () => {
+    if (length === 0) return
+    // An exact copy: a part of a larger buffer would keep all of that for as long as the part waits.
+    const bytes = Buffer.allocUnsafeSlow(length)
+    collected.copy(bytes, 0, 0, length)
+    length = 0
+    output(bytes)
+  }
+  return {
+    send,
+    add(line: string) {
+      const bytes = Buffer.byteLength(line)
+      if (bytes > size - length) send()
+      if (bytes > size) output(Buffer.from(line))
+      else length += collected.write(line, length)
+    },
+  }
 }
 
 /** Reports problems of the log on stderr, also that its reader has stopped reading. */

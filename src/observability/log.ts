@@ -1,8 +1,11 @@
-import { type DestinationStream, type Logger, type LoggerOptions, pino, symbols } from 'pino'
+import { type Logger, type LoggerOptions, pino } from 'pino'
 import type { RequestContext } from '../http/request-context.ts'
 import { type LogOutput, openLogOutput } from './log-output.ts'
 
 type LogOptions = { level: string; format: string; isShared: boolean }
+
+/** Events go to `log`, each request to `logRequest`. */
+type Log = { log: Logger; logRequest: (context: RequestContext) => void }
 
 type Cause = { type: string; code?: unknown; message: string; stack?: string | undefined; cause?: Cause }
 
@@ -24,10 +27,12 @@ const options: LoggerOptions = {
  * Creates the log: from the lowest level on a line of JSON for each event, or lines for people. Format `auto` takes the one
  * that suits stdout; `isShared` says whether other processes write there too.
  */
-export async function createLog({ level, format, isShared }: LogOptions): Promise<Logger> {
+export async function createLog({ level, format, isShared }: LogOptions): Promise<Log> {
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true)
-  const output = openLogOutput(isShared)
-  return pino({ ...options, level }, isPretty ? await forPeople(output) : output)
+  const stdout = openLogOutput(isShared)
+  const output = isPretty ? await forPeople(stdout) : stdout
+  const log = pino({ ...options, level }, output)
+  return { log, logRequest: requestLog(log, output) }
 }
 
 async function forPeople(output: LogOutput): Promise<LogOutput> {
@@ -42,16 +47,13 @@ async function forPeople(output: LogOutput): Promise<LogOutput> {
 }
 
 /**
- * Returns what writes one line for each request to a log: who asked for what, and how it was answered. The line is
+ * Returns what writes one line for each request to a log's output: who asked for what, and how it was answered. The line is
  * put together here, in half of pino's time: it is the one that is written for each request.
  */
-export function requestLog(log: Logger): (context: RequestContext) => void {
-  const stream = (log as unknown as { [symbol: symbol]: DestinationStream })[symbols.streamSym] as DestinationStream
-  return (context) => {
-    const { status } = context
-    const level = status < 400 ? 'info' : status === 500 ? 'error' : 'warn'
-    if (log.isLevelEnabled(level)) stream.write(requestLine(level, context))
-  }
+const requestLog = (log: Logger, output: LogOutput) => (context: RequestContext) => {
+  const { status } = context
+  const level = status < 400 ? 'info' : status === 500 ? 'error' : 'warn'
+  if (log.isLevelEnabled(level)) output.write(requestLine(level, context))
 }
 
 function requestLine(level: string, context: RequestContext): string {

@@ -3,7 +3,7 @@ import type { ManagementOptions } from '../admin/pages.ts'
 import { acceptTokens, type TokenSources } from '../auth/token-verifier.ts'
 import type { Config } from '../config/read-config.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import { createLog, requestLog } from '../observability/log.ts'
+import { createLog } from '../observability/log.ts'
 import type { Figures } from '../observability/metrics.ts'
 import type { Routes } from '../openapi/routes.ts'
 import { requiredScopes } from '../openapi/security.ts'
@@ -38,7 +38,7 @@ export type OwnService = Service & {
  */
 export async function openService(config: Config, routes: Routes, failed: (error: Error) => void): Promise<OwnService> {
   // A store may open in a thread of its own, beside which the rest is loaded.
-  const [store, { createApp }, { createMetrics }, log] = await Promise.all([
+  const [store, { createApp }, { createMetrics }, { log, logRequest }] = await Promise.all([
     openStore(config.storeUrl).catch((error: Error) => {
       throw new Error(`STORE_URL is "${withoutPassword(config.storeUrl)}": ${error.message}`)
     }),
@@ -70,7 +70,6 @@ export async function openService(config: Config, routes: Routes, failed: (error
     if (reason === undefined) log.info('store takes creates again')
     else log.error({ reason }, 'store takes no creates, the service is not ready')
   })
-  const logRequest = config.log.requests ? requestLog(log) : () => {}
   const app = await createApp({
     routes,
     store: { ...store, create: health.create },
@@ -81,7 +80,7 @@ export async function openService(config: Config, routes: Routes, failed: (error
       begin: metrics.begin,
       end(context: RequestContext) {
         metrics.end(context)
-        logRequest(context)
+        if (config.log.requests) logRequest(context)
       },
     },
     shed: metrics.shed,

@@ -3,14 +3,16 @@ import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { assertWorks, replyBody } from '../../scripts/benchmark/acceptance.ts'
+import { assertWorks, plantBody, replyBody } from '../../scripts/benchmark/acceptance.ts'
+import { endAfter, evenGaps, poissonGaps } from '../../scripts/benchmark/arrivals.ts'
 import { chart } from '../../scripts/benchmark/chart.ts'
-import { contendersWith, only } from '../../scripts/benchmark/contenders.ts'
+import { contendersWith, oneService, only } from '../../scripts/benchmark/contenders.ts'
 import { openLoad } from '../../scripts/benchmark/http-load.ts'
 import type { Figures } from '../../scripts/benchmark/measure-contender.ts'
 import { cyclingIds, growingIds } from '../../scripts/benchmark/plant-ids.ts'
 import { summarize } from '../../scripts/benchmark/results.ts'
-import { slope } from '../../scripts/benchmark/statistics.ts'
+import { median, quartiles, slope } from '../../scripts/benchmark/statistics.ts'
+import { luaScript, openWrk, parseWrk, wrkVersion } from '../../scripts/benchmark/wrk.ts'
 import { createService, token } from '../support/service.ts'
 
 const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
@@ -67,7 +69,7 @@ t.test('a fixed rate is kept, and a stall shows in the latency', async (t) => {
     })
     response.setHeader('content-length', replyBody.length)
   })
-  const load = openLoad({ port, token, connections: 1, ids: growingIds(), rate: 100 })
+  const load = openLoad({ port, token, connections: 1, ids: growingIds(), gap: evenGaps(100) })
   t.teardown(load.close)
   const { answers, seconds, p99 } = await load.measure(0.25)
   t.ok(answers <= 100 * seconds + 1, `${answers} answers in ${seconds} s`)
@@ -78,6 +80,75 @@ t.test('ids cycle or grow', async (t) => {
   const [cycling, growing] = [cyclingIds(2), growingIds()]
   t.same([cycling(), cycling(), cycling()], [1, 0, 1])
   t.same([growing(), growing(), growing()], [1, 2, 3])
+})
+
+t.test('wrk sends the requests of the other generator, and its figures are read', async (t) => {
+  const script = luaScript('POST / HTTP/1.1\r\ncontent-length: ', 7, undefined)
+  t.match(script, /^local id = 6\n/)
+  t.match(script, 'id = id + 1\n')
+  const [before, after] = plantBody(-1)
+    .split('-1')
+    .map((text) => JSON.stringify(text))
+  t.match(script, `local body = ${before} .. id .. ${after}\n`)
+  t.match(script, 'return "POST / HTTP/1.1\\r\\ncontent-length: " .. #body .. "\\r\\n\\r\\n" .. body\n')
+  t.match(luaScript('', 1, 10_000), 'id = (id + 1) % 10000\n')
+  const output = 'Running 1s test\n  1 threads\nfigures 1000 10 2 2000000 1500 2500 3500 9000\n'
+  t.same(parseWrk(output), { answers: 990, errors: 12, seconds: 2, p50: 1.5, p99: 2.5, p999: 3.5, max: 9 })
+  t.throws(() => parseWrk('unable to connect'), { message: /^wrk printed no figures: unable to connect/ })
+})
+
+t.test(
+  'wrk counts answers of the status 200, each for a new plant',
+  { skip: wrkVersion() === undefined && 'NOT RUN: wrk is not installed' },
+  async (t) => {
+    const [bodies, statuses] = [new Set<string>(), [200]]
+    const port = await serve(t, async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      if (bodies.has(body)) t.fail(`again ${body}`)
+      bodies.add(body)
+      response.writeHead(statuses[0] as number).end(replyBody)
+    })
+    const load = openWrk({ port, token, connections: 2, ids: undefined })
+    for (const { answers, seconds, p50, max } of [await load.measure(1), await load.measure(1)]) {
+      t.ok(answers > 10 && seconds > 0.9 && p50 > 0 && max >= p50)
+    }
+    statuses[0] = 503
+    const refused = await load.measure(1)
+    t.equal(refused.answers, 0)
+    t.ok(refused.errors > 10)
+  },
+)
+
+t.test('Poisson arrivals keep the rate, and their gaps are distributed exponentially', async (t) => {
+  let seed = 1
+  const random = () => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed / 2_147_483_647
+  }
+  const gap = poissonGaps(5_000, random)
+  const gaps = Array.from({ length: 100_000 }, gap)
+  const mean = gaps.reduce((sum, each) => sum + each, 0) / gaps.length
+  t.ok(Math.abs(mean - 0.2) < 0.002, `${mean} ms`)
+  t.ok(Math.abs(median(gaps) - 0.2 * Math.LN2) < 0.002)
+  const longer = gaps.filter((each) => each > 0.4).length / gaps.length
+  t.ok(Math.abs(longer - Math.exp(-2)) < 0.005, `${longer} longer than twice the mean`)
+})
+
+t.test('a schedule ends after its time and tells how many requests were due', async (t) => {
+  const { gap, total } = endAfter(30, evenGaps(100))
+  t.same([gap(), gap()], [10, 10])
+  t.equal(total(), undefined)
+  t.equal(gap(), Number.POSITIVE_INFINITY)
+  t.equal(total(), 3)
+})
+
+t.test('median and quartiles interpolate', async (t) => {
+  t.equal(median([3, 1, 2]), 2)
+  t.equal(median([4, 1, 2, 3]), 2.5)
+  t.same(quartiles([5, 1, 4, 2, 3]), [2, 4])
+  t.same(quartiles([1, 2]), [1.25, 1.75])
+  t.same(quartiles([7]), [7, 7])
 })
 
 t.test('a server that skips part of the work fails the acceptance check', async (t) => {
@@ -92,8 +163,8 @@ t.test('a ratio is the median of the ratios of each round', async (t) => {
     ['fastify', rounds(20, 40, 20)],
     ['memory', rounds(10, 80, 20)],
   ])
-  const { contenders } = summarize(measured, (key) => key, { seconds: 1, connections: 1 })
-  t.match(contenders[1], { cpu: 20, cpuRange: [10, 80], toFastify: 1, toNodeHttp: undefined })
+  const { contenders } = summarize(measured, (key) => key, { seconds: 1, connections: 1, generator: 'node' })
+  t.match(contenders[1], { cpu: 20, cpuQuartiles: [15, 50], toFastify: 1, toNodeHttp: undefined })
 })
 
 t.test('the chart shows every contender', async (t) => {
@@ -102,7 +173,9 @@ t.test('the chart shows every contender', async (t) => {
     ['memory', [{ ...figures, cpu: 10 }]],
   ])
   const names: Record<string, string> = { fastify: 'Fastify', memory: 'a <service> & more' }
-  const svg = chart(summarize(measured, (key) => names[key] as string, { seconds: 5, connections: 64 }))
+  const svg = chart(
+    summarize(measured, (key) => names[key] as string, { seconds: 5, connections: 64, generator: 'wrk 4.1.0' }),
+  )
   t.match(svg, />a &lt;service> &amp; more</)
   t.match(svg, />50,000</)
   t.match(svg, />100,000</)
@@ -124,6 +197,10 @@ t.test('--only selects contenders by name', async (t) => {
   const all = contendersWith({ sqlite: '', postgres: async () => '' })
   t.same(Object.keys(only(all, 'memory,fastify')), ['memory', 'fastify'])
   t.equal(only(all, undefined), all)
+  t.same(oneService(all, 'sqlite-log'), all['sqlite-log'])
+  for (const name of ['fastify', 'memory,sqlite']) t.throws(() => oneService(all, name), { message: /name one store/ })
+  const built = contendersWith({ sqlite: '', postgres: async () => '' }, '../old')
+  t.match(built['before-sqlite-log'], { args: ['../old/dist/server.js'], accessLog: true })
   t.throws(() => only(all, 'memory,koa'), { message: /^--only koa: allowed are node-http, fastify, / })
 })
 

@@ -1,0 +1,93 @@
+import { endAfter, poissonGaps } from './arrivals.ts'
+import { type ContenderProcess, type StartOptions, startServer, token } from './contender-process.ts'
+import type { Contender } from './contenders.ts'
+import { type HttpFigures, openLoad } from './http-load.ts'
+import { idsFor, mayPoll } from './measure-contender.ts'
+import { median, quartiles } from './statistics.ts'
+
+/** Milliseconds from when a request was due, of one process. */
+export type LatencyFigures = Pick<HttpFigures, 'p50' | 'p99' | 'p999' | 'max' | 'errors'> & {
+  /** Correct answers per second. */
+  rate: number
+  /** Microseconds of CPU per answer. */
+  cpu: number
+}
+
+export type LatencyOptions = {
+  /** Requests a second. */
+  rate: number
+  connections: number
+}
+
+/** Measures the latency of Poisson arrivals in a new process, after a warm-up of a quarter of the time at their rate. */
+export async function latencyAt(
+  contender: Contender,
+  seconds: number,
+  { rate, connections }: LatencyOptions,
+): Promise<LatencyFigures> {
+  return await withServer(contender, {}, async (server) => {
+    const load = openLoad({ ...targetOf(server, contender), connections, gap: poissonGaps(rate) })
+    await load.measure(seconds / 4)
+    const figures = await figuresOf(server, () => load.measure(seconds))
+    load.close()
+    return figures
+  })
+}
+
+/** Seconds in which the requests of the first second must be answered. */
+const patience = 4
+
+/**
+ * Measures all requests that are due in the first second after a new process is ready. No request comes before them.
+ * Rejects when one of them is not answered within four seconds.
+ */
+export async function firstSecond(
+  contender: Contender,
+  { rate, connections }: LatencyOptions,
+): Promise<LatencyFigures> {
+  return await withServer(contender, { untouched: true }, async (server) => {
+    const schedule = endAfter(1_000, poissonGaps(rate))
+    const load = openLoad({ ...targetOf(server, contender), connections, gap: schedule.gap })
+    let answered = 0
+    const figures = await figuresOf(server, async () => {
+      const measured = await load.measure(patience)
+      answered = measured.answers + measured.errors
+      return { ...measured, seconds: 1 }
+    })
+    load.close()
+    if (schedule.total() === answered) return figures
+    throw new Error(`${answered} of ${schedule.total() ?? 'more'} requests were answered within ${patience} s`)
+  })
+}
+
+const targetOf = ({ port }: ContenderProcess, contender: Contender) => ({
+  port,
+  token,
+  ids: idsFor(contender),
+  polls: mayPoll(contender),
+})
+
+async function withServer<T>(
+  contender: Contender,
+  options: Omit<StartOptions, 'pinned'>,
+  run: (server: ContenderProcess) => Promise<T>,
+): Promise<T> {
+  const server = await startServer(contender, { pinned: true, ...options })
+  try {
+    return await run(server)
+  } finally {
+    await server.stop()
+  }
+}
+
+async function figuresOf(server: ContenderProcess, measure: () => Promise<HttpFigures>): Promise<LatencyFigures> {
+  const before = server.cpu()
+  const { answers, seconds, errors, p50, p99, p999, max } = await measure()
+  return { rate: answers / seconds, cpu: (1e6 * (server.cpu() - before)) / answers, errors, p50, p99, p999, max }
+}
+
+/** Formats a median with its quartiles. */
+export function spread(values: number[], digits: number): string {
+  const [first, third] = quartiles(values)
+  return `${median(values).toFixed(digits)} (${first.toFixed(digits)}-${third.toFixed(digits)})`
+}

@@ -6,7 +6,7 @@ const pages = ['.', 'docs', 'deploy'].flatMap((folder) =>
   readdirSync(folder).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
 )
 
-/** Returns the anchors that a Markdown page has on GitHub: one for each heading. */
+/** Returns the anchors of a Markdown page on GitHub, one for each heading. */
 const anchorsOf = (path: string): string[] =>
   Array.from(readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
     heading

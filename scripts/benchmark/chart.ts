@@ -2,7 +2,7 @@ import type { Results } from './results.ts'
 
 const [width, labels, figures, line, top] = [780, 270, 150, 30, 78]
 
-/** Styles for both colour schemes. The page may not follow the reader's scheme, so the chart has its own background. */
+/** Styles for both color schemes. The chart has its own background: a page may not follow the reader's scheme. */
 const style = `
     text { font: 13px system-ui, sans-serif; fill: #1f2328 }
     .title { font-size: 16px; font-weight: 600 }
@@ -18,7 +18,7 @@ const style = `
       .service { fill: #3fb950 }
     }`
 
-/** Draws an SVG chart of the requests that each contender answers per second of CPU. */
+/** Returns an SVG chart of the requests that each contender completes per second of CPU. */
 export function chart({ node, machine, date, generator, rounds, seconds, connections, contenders }: Results): string {
   const most = Math.max(...contenders.map(({ cpu }) => 1e6 / cpu))
   const bars = contenders.map(({ key, name, cpu, toNodeHttp }, index) => {

@@ -70,7 +70,7 @@ t.test('the search finds an operation by its summary and by its operationId', { 
   t.same(faults, [])
 })
 
-/** Types into the search field and returns the markup of the search results. */
+/** Types into the search field and returns the text of the search results. */
 const search = (words: string) => `(async () => {
   const find = (selector) => document.querySelector(selector)
   const look = () => new Promise((done) => setTimeout(done, 100))

@@ -154,7 +154,7 @@ t.test('median and quartiles interpolate', async (t) => {
 t.test('a server that skips part of the work fails the acceptance check', async (t) => {
   await t.resolves(assertWorks('plant-store', await (await createService(t)).listen(), token))
   const port = await serve(t, (_request, response) => response.end(replyBody))
-  await t.rejects(assertWorks('lazy', port, token), { message: /^lazy answers another plant of that id with 200/ })
+  await t.rejects(assertWorks('lazy', port, token), { message: /^lazy responds to another plant of that id with 200/ })
 })
 
 t.test('a ratio is the median of the ratios of each round', async (t) => {

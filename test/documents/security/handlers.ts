@@ -102,7 +102,7 @@ export const calls: Call[] = [
   { request: 'POST /both', headers: { 'content-type': 'text/plain' }, send: 'x', ...missing(passwords) },
   { request: 'POST /both', headers: { ...basic, ...key }, send: '[]', status: 400, error: 40003 },
   { request: 'GET /scopes', headers: { ...authorization('Bearer o'), ...key }, status: 204 },
-  // The first alternative lacks its key, the second rejects the token: an invalid token takes precedence over a missing key.
+  // The first alternative lacks its key, the second rejects the token: 40101 takes precedence over 40100.
   { request: 'GET /scopes', headers: authorization('Bearer o'), ...invalid(`${apiKeys}, ${wrongToken}`) },
   { request: 'GET /scopes', headers: authorization('Bearer c'), ...invalid(wrongToken) },
   { request: 'GET /scopes', ...missing(tokens) },

@@ -1,10 +1,11 @@
-# Both stages are of one Debian release, so that what the first compiles runs in the second. A tag can be moved: to pin
-# what is behind it, add to both the digest that `docker buildx imagetools inspect` shows, as in node:TAG@sha256:DIGEST.
-# The headers of Node 24.19 and later abort the process when a database is collected as garbage (nodejs/node issue 65446).
+# Both stages use the same Debian release, so that binaries of the first stage run in the second. A tag can be moved. To
+# pin an image, add the digest that `docker buildx imagetools inspect` shows to both: node:TAG@sha256:DIGEST.
+# An addon that is compiled with the headers of Node 24.19 or later aborts the process when a database is garbage
+# collected (nodejs/node issue 65446). So the first stage uses an older Node.
 FROM node:24.18.1-trixie AS build
 WORKDIR /plant-store
-# better-sqlite3 is compiled, with the headers of this image: the lock file has the hash of its source, while a prebuilt
-# binary would be taken unseen.
+# Compiles better-sqlite3 with the headers of this image. The lock file has a hash of its source, but none of a prebuilt
+# binary.
 ENV npm_config_build_from_source=better-sqlite3 npm_config_nodedir=/usr/local
 COPY package.json package-lock.json ./
 RUN --mount=type=cache,target=/root/.npm npm ci
@@ -21,13 +22,13 @@ LABEL org.opencontainers.image.title="plant-store" \
       org.opencontainers.image.version="1.0.0" \
       org.opencontainers.image.licenses="MIT"
 WORKDIR /plant-store
-# A checkout may be readable by its owner alone.
+# Files of a checkout may be readable by their owner only.
 COPY --chmod=0644 LICENSE package.json ./
 COPY --chmod=0644 generated/openapi.json generated/routes.json generated/
 COPY --from=build /plant-store/dist/plant-store.js /plant-store/dist/server.js /plant-store/dist/sbom.cdx.json dist/
 COPY --from=build /plant-store/dist/chunks dist/chunks
 COPY --from=build /plant-store/dist/docs dist/docs
-# All packages are in the bundle but this native one; the other two look for its binary.
+# The bundle contains all packages except this native one. The other two find its binary.
 COPY --from=build /plant-store/node_modules/bindings node_modules/bindings
 COPY --from=build /plant-store/node_modules/file-uri-to-path node_modules/file-uri-to-path
 COPY --from=build /plant-store/node_modules/better-sqlite3/package.json node_modules/better-sqlite3/
@@ -36,13 +37,13 @@ COPY --from=build /plant-store/node_modules/better-sqlite3/build/Release/better_
                   node_modules/better-sqlite3/build/Release/
 COPY --from=build --chown=10001:10001 /data /data
 ENV NODE_ENV=production HOST=0.0.0.0 STORE_URL=sqlite:/data/plants.db
-# By number: Kubernetes cannot tell of a name that it is not root.
+# A number, because Kubernetes cannot tell whether a name is root.
 USER 10001:10001
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.MANAGEMENT_PORT || 3001}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Without a shell between them the service gets SIGTERM itself, and drains. Workers are the only processes that
-# it starts, and it reaps them: as process 1 it needs no init.
+# No shell, so the service receives SIGTERM itself and shuts down gracefully. It starts no processes except workers, and
+# reaps them. So it needs no init as process 1.
 ENTRYPOINT ["node", "dist/plant-store.js"]
 CMD ["serve"]

@@ -1,5 +1,5 @@
--- Run once by the PostgreSQL image, whose superuser it has made with the password of this file: the service gets a role
--- and a database of its own, and the superuser can no longer come by the network.
+-- The PostgreSQL image runs this file once. The service gets its own role and database. The image has given the superuser
+-- the same password. Without it, the superuser can no longer log in over the network.
 \set password `cat /run/secrets/password`
 CREATE ROLE plants LOGIN PASSWORD :'password';
 CREATE DATABASE plants OWNER plants;

@@ -11,9 +11,9 @@ export interface paths {
         put?: never;
         /**
          * Create a plant
-         * @description Creates a new plant in the store. The answer is sent once the plant is kept.
+         * @description Creates a new plant in the store. The response is sent once the plant is stored.
          *
-         *     A retry is safe: the same `id` with the same `name` and `tag` is answered with 200 and the same body again. A plant
+         *     A retry is safe: a request with the same `id`, `name` and `tag` gets 200 and the same body again. A plant
          *     without a tag differs from a plant whose tag is empty.
          */
         post: operations["createPlant"];
@@ -30,7 +30,7 @@ export interface components {
         /** @description A plant as the store returns it. */
         Plant: {
             /**
-             * @description The name of the plant. It may be empty, and need not be unique.
+             * @description The name of the plant. It may be empty and does not have to be unique.
              * @example Monstera deliciosa
              */
             name: string;
@@ -40,7 +40,7 @@ export interface components {
              */
             tag?: string;
         };
-        /** @description A plant as a client sends it, with the id that the client chose. */
+        /** @description A plant as a client sends it, with an id that the client chooses. */
         NewPlant: components["schemas"]["Plant"] & {
             /**
              * Format: int64
@@ -50,16 +50,16 @@ export interface components {
              */
             id: bigint;
         };
-        /** @description What every error looks like. */
+        /** @description The body of every error response. */
         Error: {
             /**
              * Format: int32
-             * @description Numeric error value, from the table of errors.
+             * @description Numeric error value from the table of errors.
              * @example 40003
              */
             error: number;
             /**
-             * @description Error message text, for people.
+             * @description Error message text for people.
              * @example body/name must be string
              */
             message: string;
@@ -70,7 +70,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description By which the operator finds the request.
+         * @description Identifies the request in the operator's log.
          * @example 6f1c2a52-8c3e-4f5b-9d0a-2b7e1f4c9a10
          */
         "X-Request-Id": string;
@@ -139,7 +139,7 @@ export interface operations {
             401: {
                 headers: {
                     /**
-                     * @description The challenge of RFC 6750; it names an error only when a token was sent.
+                     * @description The challenge (RFC 6750). It names an error only if a token was sent.
                      * @example Bearer realm="plant-store", error="invalid_token"
                      */
                     "WWW-Authenticate": string;
@@ -172,11 +172,11 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error of the table above. */
+            /** @description Any other error in the table above. */
             default: {
                 headers: {
                     /**
-                     * @description Seconds after which to come back; with 429 and 503.
+                     * @description Seconds to wait before a retry; sent with 429 and 503.
                      * @example 1
                      */
                     "Retry-After"?: number;

@@ -19,7 +19,7 @@ export const errorNumbers = {
   noSuchPath: 40400,
   /** The path does not have this method; `Allow` lists those it has. */
   noSuchMethod: 40500,
-  /** No media type of the answer is one that `Accept` allows. */
+  /** `Accept` allows no media type of the response. */
   notAcceptable: 40600,
   /** The request took too long to arrive. */
   tooSlow: 40800,
@@ -33,12 +33,12 @@ export const errorNumbers = {
   unsupportedEncoding: 41501,
   /** The expectation cannot be met. */
   expectationFailed: 41700,
-  /** Too many requests; `Retry-After` says when to come back. */
+  /** Too many requests; `Retry-After` says when to retry. */
   tooManyRequests: 42900,
   /** The header section is too large. */
   headersTooLarge: 43100,
   /** The service failed. */
   internal: 50000,
-  /** The service cannot answer now; `Retry-After` says when to come back. */
+  /** The service is temporarily unavailable; `Retry-After` says when to retry. */
   unavailable: 50300,
 } as const

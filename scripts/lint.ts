@@ -1,20 +1,26 @@
 import { spawnSync } from 'node:child_process'
+import { documentationProblems } from './lint/documentation.ts'
 import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run lint [-- --fix]
 
-Checks the document by the rules of redocly.yaml and scripts/lint, the code by those of biome.json, and the types. With
---fix it first formats the code and mends what can be mended without a change of what it does. Runs all three whatever
-the others find; exits with 1 when one of them has findings.
+Checks the document by the rules of redocly.yaml and scripts/lint, the code by those of biome.json, the types, the
+spelling by scripts/lint/cspell.yaml and its words.txt, and the documentation: the docstrings of exported functions,
+links between pages, and the length of the README. With --fix it first formats the code and repairs what can be
+repaired without changing what the code does. Runs all checks; exits with 1 if one of them has findings.
 `,
   { fix: false },
 )
 
 const code = options.fix ? ['check', '--write', '--error-on-warnings'] : ['ci', '--error-on-warnings']
+const spelling = ['--config', 'scripts/lint/cspell.yaml', '--no-progress', '--no-summary']
 const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
-for (const [command, ...args] of [['redocly', 'lint'], ['biome', ...code, '.'], ['tsc']]) {
+for (const [command, ...args] of [['redocly', 'lint'], ['biome', ...code, '.'], ['tsc'], ['cspell', ...spelling]]) {
   // npm puts the commands of its packages on the path.
   const { status } = spawnSync(command as string, args, { stdio: 'inherit', env: environment })
   if (status !== 0) process.exitCode = 1
 }
+const problems = documentationProblems('.')
+for (const problem of problems) console.error(problem)
+if (problems.length > 0) process.exitCode = 1

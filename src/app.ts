@@ -20,22 +20,22 @@ export type AppOptions = {
   store: PlantOperations
   verifyToken: VerifyToken
   log: FastifyBaseLogger
-  /** Those that are left out have their default. */
+  /** Overrides of the default limits. */
   limits?: Partial<Limits>
   observer?: Observer
-  /** Is told of each request that is refused for overload. */
+  /** Called for each request that is rejected because of overload. */
   shed: (reason: ShedReason) => void
-  /** Whether each answer is to be the last of its connection. */
+  /** Returns whether each response must close its connection. */
   draining?: () => boolean
   /** Milliseconds for which close() still serves idle connections after the listener closed; default 0. */
   linger?: number
-  /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For is believed. */
+  /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For is trusted. */
   trustProxy?: string[]
   /** Origins whose pages may call the service from a browser; default: none. */
   origins?: string[]
 }
 
-/** Assembles the service on one Fastify instance that does not listen yet; the store stays its caller's to close. */
+/** Assembles the service on one Fastify instance that does not listen yet. The caller must close the store. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { routes, store, verifyToken, log, observer, draining, linger, shed, trustProxy = [], origins } = options
   const limits = { ...defaultLimits, ...options.limits }
@@ -46,15 +46,15 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     bodyLimit: limits.body,
     requestTimeout: limits.requestTime,
     keepAliveTimeout: limits.keepAliveTime,
-    // A client that takes no byte of its answers for so long is gone.
+    // A connection without any traffic for this long is dead.
     connectionTimeout: limits.requestTime + limits.handlerTime,
     http: {
       ...serverOptions.http,
       maxHeaderSize: limits.headers,
-      // Node refuses headers that may take longer than the request, for which its default is 300 s.
+      // Node.js throws if headersTimeout exceeds requestTimeout.
       headersTimeout: Math.min(limits.headersTime, limits.requestTime),
       requestTimeout: limits.requestTime,
-      // How often Node looks for requests that are past their time.
+      // The interval in which Node.js checks for requests that have timed out.
       connectionsCheckingInterval: Math.min(1_000, limits.headersTime),
     },
   })

@@ -1,6 +1,6 @@
 import type { ErrorBody } from './openapi/error-types.ts'
 
-/** Returns the body of an error that the service answers with itself, as the document describes its errors. */
+/** Creates the body of each error response of the service, as described in the document. */
 export const errorBody: ErrorBody = ({ error, message }) => ({
   contentType: 'application/json',
   body: { error, message },

@@ -13,7 +13,7 @@ import { withoutPassword } from './store/open.ts'
 const generated = new URL('../generated/', import.meta.url)
 const docsPath = new URL('../dist/docs/index.html', import.meta.url)
 
-/** How the process ends at a signal; before it serves there is nothing to finish. */
+/** Ends the process after a signal. Before the service has started there is nothing to finish. */
 let stop = async (_signal: NodeJS.Signals): Promise<void> => process.exit()
 prepareStderr()
 endAtSignals((signal) => stop(signal))
@@ -45,7 +45,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** Says what is served, and where; the log has stdout for itself. */
+/** Prints what is served, and where, to stderr; stdout is for the log only. */
 function announce(
   { workers, generatedToken, storeUrl }: Config,
   { routes }: Contract,
@@ -59,18 +59,22 @@ function announce(
   )
   if (generatedToken === undefined) return
   process.stderr.write(
-    `ACCESS_TOKENS is not set: this process takes the token ${generatedToken}\n` +
+    `ACCESS_TOKENS is not set: this process accepts the token ${generatedToken}\n` +
       `${exampleRequest(url, generatedToken)}\n`,
   )
 }
 
 /**
- * Goes on serving while whoever sends requests here learns that this instance is about to end, then finishes what is in
- * flight. Somebody at a terminal does not wait for that.
+ * Becomes unready, keeps serving for DRAIN_TIME so that load balancers notice, and then finishes the requests in
+ * flight. After SIGINT, which a terminal sends, it skips the wait.
  */
 async function drain(service: Service, { drain: { time, deadline } }: Config, signal: NodeJS.Signals): Promise<void> {
   service.drain()
-  setTimeout(end, deadline, new Error(`what was in flight has not ended within DRAIN_DEADLINE, ${deadline} ms`)).unref()
+  setTimeout(
+    end,
+    deadline,
+    new Error(`requests in flight did not finish within DRAIN_DEADLINE, ${deadline} ms`),
+  ).unref()
   if (signal === 'SIGTERM') await sleep(time)
   await service.close()
 }

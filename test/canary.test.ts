@@ -38,7 +38,7 @@ async function start(t: Test, environment: Record<string, string>) {
 
 const plant = (id: number | string, name = canary) => `{"id":${id},"name":"${name}","tag":"${canary}"}`
 
-t.test('a request that fails leaves no token and no body behind', async (t) => {
+t.test('a failed request logs neither token nor body', async (t) => {
   const directory = t.testdir({
     'store.mjs': `
       const failures = {
@@ -110,7 +110,7 @@ t.test('a request that fails leaves no token and no body behind', async (t) => {
   await assertSilent()
 })
 
-t.test('a database that fails leaves no password and no row behind', async (t) => {
+t.test('a failed database logs neither password nor row', async (t) => {
   const database = await startPostgres({ password: canary })
   t.teardown(() => database.close())
   const { send, assertSilent } = await start(t, { STORE_URL: database.url() })
@@ -124,7 +124,7 @@ t.test('a database that fails leaves no password and no row behind', async (t) =
   await assertSilent()
 })
 
-t.test('a start that is refused leaves nothing behind', async (t) => {
+t.test('a failed start prints no secret', async (t) => {
   const directory = t.testdir({
     'broken.json': `{"tokens":[{"name":"a","sha256":"${canary}"}]}`,
     'token.json': `["${token}"]`,

@@ -31,7 +31,7 @@ const consumer = join(directory, 'consumer')
 const readme = readFileSync(join(source, 'README.md'), 'utf8')
 const [, example = ''] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? []
 
-t.test('it holds one file, its types and nothing to install', async (t) => {
+t.test('the client package holds one file, its types and no dependencies', async (t) => {
   t.same(files.map(({ path }) => path).sort(), [
     'LICENSE',
     'README.md',
@@ -57,14 +57,14 @@ t.test('it holds one file, its types and nothing to install', async (t) => {
   t.notMatch(readme, /plant-store\/client|npm (run|pack)/, 'the README names this package only')
 })
 
-t.test('its types resolve wherever an ES module can be imported', async (t) => {
+t.test("the client's types resolve under every ES module resolution", async (t) => {
   const contents = createPackageFromTarballData(readFileSync(join(directory, filename)))
   const { problems } = (await checkPackage(contents)) as Analysis
   const kinds = problems.map((problem) => `${problem.kind} ${'resolutionKind' in problem && problem.resolutionKind}`)
   t.same(new Set(kinds), new Set(['NoResolution node10', 'CJSResolvesToESM node16-cjs']))
 })
 
-t.test('it is installed without a network, compiles and runs', async (t) => {
+t.test('the client package installs offline, compiles and runs', async (t) => {
   const { url } = await startService(t)
   const program = example.replace('http://127.0.0.1:3000', url).replace('<ACCESS_TOKEN>', token)
   const typed = `
@@ -97,7 +97,7 @@ t.test('it is installed without a network, compiles and runs', async (t) => {
   t.equal((await run(process.execPath, ['program.js'], { cwd: consumer })).stdout, 'Monstera deliciosa\n')
 })
 
-t.test('it runs in a browser, on a page of an origin that the service allows', { skip: withoutBrowser }, async (t) => {
+t.test('the client runs in a browser page of an allowed origin', { skip: withoutBrowser }, async (t) => {
   const client = readFileSync(join(source, 'client.js'))
   const pages = createServer(({ url }, response) => {
     const isClient = url === '/client.js'

@@ -19,7 +19,7 @@ t.test('CONTRIBUTING has a row for each command', async (t) => {
   for (const name of Object.keys(scripts).filter((name) => !parts.test(name))) t.ok(rows.includes(name), name)
 })
 
-t.test('each dependency has a row in the table of the architecture', async (t) => {
+t.test('every dependency has a row in docs/architecture.md', async (t) => {
   const { dependencies, devDependencies, optionalDependencies } = manifest
   const [, table = ''] = /^## Dependencies\n(.*)/ms.exec(readFileSync('docs/architecture.md', 'utf8')) ?? []
   const rows = Array.from(table.matchAll(/^\| ([^|]+) \|/gm), ([, names = '']) => names.split(', ')).flat()

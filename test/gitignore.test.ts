@@ -4,7 +4,7 @@ import t from 'tap'
 const git = (...args: string[]) => spawnSync('git', args, { encoding: 'utf8' })
 const skip = git('rev-parse').status !== 0 && 'NOT RUN: this is no clone of git'
 
-t.test('git ignores the files that the documented commands make', { skip }, async (t) => {
+t.test('git ignores the files that the documented commands create', { skip }, async (t) => {
   const made = [
     'data/plants.db',
     'plants.db',

@@ -13,7 +13,7 @@ const queries = [...targets.map(({ expr }) => expr), ...variables.flatMap(({ def
 
 const text = await shownMetrics()
 
-t.test('its queries ask for what the service shows', async (t) => {
+t.test('the queries use metrics that the service exports', async (t) => {
   const shown = all([text], /^(\w+)(?=[{ ])/gm)
   const asked = all(queries, /(?<![$\w])([a-z]+_\w+)(?![\w(])/g)
   asked.delete('node_version')
@@ -21,7 +21,7 @@ t.test('its queries ask for what the service shows', async (t) => {
   for (const metric of asked) t.ok(shown.has(metric), metric)
 })
 
-t.test('it shows all that the service does', async (t) => {
+t.test('every exported metric has a panel', async (t) => {
   const families = all([text], /^# TYPE (\w+)/gm)
   t.ok(families.size > 15)
   for (const family of families) {
@@ -32,7 +32,7 @@ t.test('it shows all that the service does', async (t) => {
   }
 })
 
-t.test('its labels are those of the service, and the instance that Prometheus adds', async (t) => {
+t.test('the labels are those of the service and instance', async (t) => {
   const shown = all([text], /[{,](\w+)="/g).add('instance')
   const selected = all(queries, /[{,] *(\w+)[!=]/g)
   const grouped = new Set(Array.from(all(queries, /\bby \(([^)]*)\)/g)).flatMap((list) => list.split(', ')))
@@ -50,7 +50,7 @@ t.test('its labels are those of the service, and the instance that Prometheus ad
   }
 })
 
-t.test('every panel asks the source that is chosen, and lies on no other', async (t) => {
+t.test('panels use the selected data source and do not overlap', async (t) => {
   const names = new Set(variables.map(({ name }) => `$${name}`)).add('$__rate_interval')
   for (const variable of all(queries, /(\$\w+)/g)) t.ok(names.has(variable), variable)
   for (const { datasource } of targets) t.match(datasource, { type: 'prometheus', uid: /^\$\{datasource\}$/ })

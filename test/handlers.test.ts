@@ -2,14 +2,14 @@ import t from 'tap'
 import { openMemory } from '../src/store/memory.ts'
 import { createService } from './support/service.ts'
 
-t.test('a plant is created, and answered without its id', async (t) => {
+t.test('a created plant is returned without its id', async (t) => {
   const { create } = await createService(t)
   t.match(await create({ id: 1, name: 'a', tag: 'b' }), { status: 200, body: { name: 'a', tag: 'b' } })
   t.same((await create({ id: 2, name: 'a' })).body, { name: 'a' })
   t.same((await create({ id: 3, name: '', tag: '', more: [1] })).body, { name: '', tag: '' })
 })
 
-t.test('a retry has the same answer, another plant a conflict', async (t) => {
+t.test('a retry gets the same response, another plant with the same id a conflict', async (t) => {
   const { create } = await createService(t)
   const id = '-9223372036854775808'
   for (const _ of [1, 2]) t.match(await create(`{"id":${id},"name":"a"}`), { status: 200, body: { name: 'a' } })
@@ -21,7 +21,7 @@ t.test('a retry has the same answer, another plant a conflict', async (t) => {
   t.match(await create(`{"id":${id},"name":"a","extra":1}`), { status: 200 })
 })
 
-t.test('a store that cannot answer now is a 503, a store that breaks a 500', async (t) => {
+t.test('an unavailable store gets 503, a failing store 500', async (t) => {
   const failing = (error: Error) => ({ ...openMemory(), create: () => Promise.reject(error) })
   const busy = await createService(t, { store: failing(Object.assign(new Error('full'), { retryAfter: 2 })) })
   const refused = await busy.create({ id: 1, name: 'a' })

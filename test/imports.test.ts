@@ -28,7 +28,7 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'admin/': { values: /^admin\//, types: /^openapi\/load-contract$/ },
   'process/': {
     values:
-      /^(process\/|app$|observability\/|auth\/token-verifier$|openapi\/security$|store\/open$|http\/stop-listening$)/,
+      /^(process\/|app$|observability\/|auth\/(token-verifier|tokens)$|openapi\/security$|store\/open$|http\/stop-listening$)/,
     types: /^(config\/read-config|openapi\/routes|http\/request-context|admin\/pages)$/,
   },
   'config/': { values: /^(config\/|auth\/(tokens|issuer)$|limits\/limits$|store\/open$)/ },
@@ -68,12 +68,12 @@ t.test('imports go one way', async (t) => {
   }
 })
 
-t.test('what verifies JSON Web Tokens is loaded only when they are configured', async (t) => {
+t.test('the JWT verifier is loaded only when JWT is configured', async (t) => {
   for (const file of files)
     t.notMatch(readFileSync(join('src', file), 'utf8'), /import (?!type ).* from '.*\/jwt\.ts'/, file)
 })
 
-t.test('no imports in a circle', async (t) => {
+t.test('there are no circular imports', async (t) => {
   const visit = (file: string, path: string[]): void => {
     if (path.includes(file)) t.fail([...path, file].join(' -> '))
     else for (const { to } of graph.get(file) ?? []) visit(to, [...path, file])
@@ -82,7 +82,7 @@ t.test('no imports in a circle', async (t) => {
   t.pass()
 })
 
-t.test('no file name and no exported name stands for two things', async (t) => {
+t.test('file names and exported names are unique', async (t) => {
   const exported = /^export (?:async )?(?:function|const|let|type|class) (\w+)/gm
   const names = files.flatMap((file) => [
     basename(file),
@@ -94,7 +94,7 @@ t.test('no file name and no exported name stands for two things', async (t) => {
   )
 })
 
-t.test('files stay short', async (t) => {
+t.test('files have at most 150 lines', async (t) => {
   for (const file of files) {
     const lines = readFileSync(join('src', file), 'utf8').split('\n').length
     t.ok(lines <= 151, `${file} has ${lines} lines`)

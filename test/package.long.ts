@@ -62,7 +62,7 @@ for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
   symlinkSync(resolve('node_modules', name), link)
 }
 
-t.test('it holds what a consumer needs, and nothing else', async (t) => {
+t.test('the package holds only what a consumer needs', async (t) => {
   const files = contents.listFiles().map((path) => path.slice('/node_modules/plant-store/'.length))
   const bundled = /^dist\/chunks\/([\w-]+\.js|schemas\/(README\.md|v\d\.\d\/schema\.json))$/
   t.same(files.filter((path) => !bundled.test(path)).sort(), [
@@ -95,7 +95,7 @@ t.test('it holds what a consumer needs, and nothing else', async (t) => {
   ])
 })
 
-t.test('its types resolve wherever an ES module can be imported', async (t) => {
+t.test('the types resolve under every ES module resolution', async (t) => {
   const { problems, entrypoints } = (await checkPackage(contents)) as Analysis
   t.same(Object.keys(entrypoints), ['./client', './store', './conformance'])
   const kinds = problems.map((problem) => `${problem.kind} ${'resolutionKind' in problem && problem.resolutionKind}`)
@@ -123,7 +123,7 @@ for (const [name, resolution] of Object.entries(resolutions)) {
   })
 }
 
-t.test('a consumer runs against the server of the package, in Node and in what a browser has', async (t) => {
+t.test('a consumer runs against the packaged server, in Node and with browser APIs only', async (t) => {
   const installed = join(directory, 'node_modules', 'plant-store', 'dist')
   const STORE_URL = noSqlite ? 'memory:' : `sqlite:${join(directory, 'plants.db')}`
   const command = nodeCommand(join(installed, 'server.js'))

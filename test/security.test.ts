@@ -14,7 +14,7 @@ const rows = Array.from(
   }),
 )
 
-t.test('each row names a test that is there, or says why there is none', async (t) => {
+t.test('every row names an existing test or the reason for none', async (t) => {
   for (const { id, done, test } of rows) {
     if (test === '') {
       t.match(done, /^not applicable|\*\*not met\*\*|the operator's|none is promised/, id)
@@ -29,7 +29,7 @@ t.test('each row names a test that is there, or says why there is none', async (
   }
 })
 
-t.test('all ten risks are there, and no requirement twice', async (t) => {
+t.test('all ten risks are listed, and no requirement twice', async (t) => {
   const ids = rows.map(({ id }) => id)
   t.same(
     ids.filter((id) => id.startsWith('API')),

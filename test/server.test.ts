@@ -23,7 +23,7 @@ const storeHelper = import.meta.resolve('./support/any-store.js')
 
 const served = (name: string) => ({ status: 200, body: JSON.stringify({ name }) })
 
-t.test('a plant outlives the process', { skip: noSqlite }, async (t) => {
+t.test('a plant survives a restart', { skip: noSqlite }, async (t) => {
   const STORE_URL = `sqlite:${join(t.testdir({}), 'data', 'plants.db')}`
   const plant = '{"id":9223372036854775807,"name":"Monstera deliciosa"}'
   const first = await startService(t, { STORE_URL })
@@ -52,7 +52,7 @@ t.test('a plant outlives the process', { skip: noSqlite }, async (t) => {
   t.hasStrict(await again.stop('SIGINT'), { code: 0, signal: null, stderr: again.banner })
 })
 
-t.test('without tokens one is made, with a command that works', async (t) => {
+t.test('without ACCESS_TOKENS a token is generated and the printed command works', async (t) => {
   const { find, stop } = await startService(t, { ACCESS_TOKENS: '' }, sourceCode)
   const [, command = '', made = ''] = await find(
     'stderr',
@@ -67,7 +67,7 @@ t.test('without tokens one is made, with a command that works', async (t) => {
   t.notOk(log.includes(made), 'the log has no token')
 })
 
-t.test('what is in flight is finished, a second signal ends at once', async (t) => {
+t.test('a signal finishes in-flight requests; a second signal exits at once', async (t) => {
   const body = '{"id":1,"name":"a"}'
   const unfinished =
     `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n` +
@@ -97,14 +97,14 @@ t.test('what is in flight is finished, a second signal ends at once', async (t) 
   t.hasStrict(endedAtOnce(await stubborn.stop()), { code: 1, signal: null })
 })
 
-t.test('a start that cannot be is refused with one line', async (t) => {
+t.test('invalid configuration stops the start with one line', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   t.teardown(() => taken.close())
   await once(taken, 'listening')
   const PORT = String((taken.address() as AddressInfo).port)
   const cases: [Record<string, string>, RegExp][] = [
-    [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+, allowed: a free port\n$/],
-    [{ HOST: '192.0.2.1' }, /^plant-store: HOST is 192\.0\.2\.1: this machine has no such address, .*\n$/],
+    [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+; use a free port\n$/],
+    [{ HOST: '192.0.2.1' }, /^plant-store: HOST is 192\.0\.2\.1: this machine has no such address; .*\n$/],
     [{ HOST: 'fe80::1' }, /^plant-store: listen .*\n$/],
     [{ PORT: 'x' }, /^plant-store: PORT is "x", allowed: an integer from 0 to 65535\n$/],
     [{ STORE_URL: 'sqlite:/dev/null/plants.db' }, /^plant-store: STORE_URL is "sqlite:\/dev\/null\/plants.db": .*\n$/],
@@ -117,7 +117,7 @@ t.test('a start that cannot be is refused with one line', async (t) => {
   }
 })
 
-t.test('when the store fails for good, the process ends and a supervisor can start it anew', async (t) => {
+t.test('a permanent store failure ends the process with exit code 1', async (t) => {
   const directory = t.testdir({
     'store.mjs': `import { anyStore } from '${storeHelper}'
     export const open = async () => anyStore({
@@ -131,7 +131,7 @@ t.test('when the store fails for good, the process ends and a supervisor can sta
   t.hasStrict(endedAtOnce(await stop('SIGUSR2')), { code: 1, signal: null, stderr: `${banner}${told}` })
 })
 
-t.test('a slow client does not keep a service whose store has failed', async (t) => {
+t.test('a slow client does not delay the exit after a store failure', async (t) => {
   const directory = t.testdir({
     'store.mjs': `import { anyStore } from '${storeHelper}'
     export const open = async () => anyStore({
@@ -156,7 +156,7 @@ t.test('a slow client does not keep a service whose store has failed', async (t)
   })
 })
 
-t.test('a signal ends a service that does not serve yet, and a start that is refused ends it, too', async (t) => {
+t.test('a signal or a failed start ends a service that does not serve yet', async (t) => {
   const directory = t.testdir({
     'slow.mjs': `export const open = () => { console.log('opening'); return new Promise(() => setInterval(() => {}, 1e6)) }`,
     'lines.mjs': `export const open = async () => { throw new Error('one\\n  two\\n\\nthree\\n') }`,
@@ -181,7 +181,7 @@ t.test('a signal ends a service that does not serve yet, and a start that is ref
   t.hasStrict(endedAtOnce(await stuck.stop()), { code: 1, signal: null, stderr: `${stuck.banner}plant-store: stuck\n` })
 })
 
-t.test('a password in the URL of a store is not shown', async (t) => {
+t.test('the password of a store URL is never printed', async (t) => {
   const STORE_URL = 'postgres://me:s3cret@127.0.0.1:1/plants'
   const { code, stdout, stderr } = endedAtOnce(await spawnService({ STORE_URL }).untilEnded())
   t.match(
@@ -192,7 +192,7 @@ t.test('a password in the URL of a store is not shown', async (t) => {
   t.equal(code, 1)
 })
 
-t.test('an address of IPv6 is written as one, and the management forwards requests of its page to it', async (t) => {
+t.test('an IPv6 address is printed in brackets, and the admin server forwards to it', async (t) => {
   const { url, managementUrl, create, stop } = await startService(t, { HOST: '::1' }, sourceCode)
   t.match(url, /^http:\/\/\[::1\]:\d+$/)
   t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
@@ -202,31 +202,31 @@ t.test('an address of IPv6 is written as one, and the management forwards reques
   t.hasStrict(await stop(), { code: 0, signal: null })
 })
 
-t.test('a tokens file that breaks is told in the log and by a metric, and its last good tokens go on', async (t) => {
+t.test('a broken token file is logged and counted, and its last good tokens stay valid', async (t) => {
   const path = tokensFile(t, ['gardener', token])
   const good = readFileSync(path, 'utf8')
   const { find, create, page, stop } = await startService(t, { ACCESS_TOKENS: '', TOKENS_FILE: path }, sourceCode)
   const figure = async () => /^plant_store_tokens_file_good (\d)$/m.exec((await page('/metrics')).body)?.[1]
-  await find('stdout', /^\{"level":"info".*"clients":1,"msg":"tokens file read"\}$/m)
+  await find('stdout', /^\{"level":"info".*"clients":1,"msg":"token file loaded"\}$/m)
   t.equal(await figure(), '1')
   t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
   writeFileSync(path, good.slice(1))
-  await find('stdout', /^\{"level":"error".*"msg":"tokens file cannot be used, the last good one is kept"\}$/m)
+  await find('stdout', /^\{"level":"error".*"msg":"token file cannot be used; the last valid one stays in use"\}$/m)
   t.equal(await figure(), '0')
   t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
   writeFileSync(path, good)
-  await find('stdout', /(tokens file read"\}\n[\s\S]*){2}/)
+  await find('stdout', /(token file loaded"\}\n[\s\S]*){2}/)
   t.equal(await figure(), '1')
   writeFileSync(`${path}.new`, good + ' '.repeat(2 ** 24), { mode: 0o600 })
   renameSync(`${path}.new`, path)
-  await find('stdout', /^\{"level":"warn".*"bytes":16777\d+,"msg":"tokens file is large, [^"]+"\}$/m)
+  await find('stdout', /^\{"level":"warn".*"bytes":16777\d+,"msg":"token file is large, [^"]+"\}$/m)
   t.hasStrict(await stop(), { code: 0, signal: null })
 
   const refused = await spawnService({ ACCESS_TOKENS: '', TOKENS_FILE: '/nowhere/tokens.json' }).untilEnded()
   t.match(refused, { code: 1, stderr: /^plant-store: TOKENS_FILE is "\/nowhere\/tokens.json": ENOENT[^\n]*\n$/ })
 })
 
-t.test('more connections than are allowed are counted', async (t) => {
+t.test('connections over the limit are counted', async (t) => {
   const { port, page } = await startService(t, { CONNECTIONS_LIMIT: '1' }, sourceCode)
   const first = await openSocket(t, port)
   const second = await openSocket(t, port)

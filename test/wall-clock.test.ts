@@ -48,8 +48,8 @@ async function startWithClock(t: Test, environment: Record<string, string> = {})
 }
 
 for (const [direction, step] of Object.entries({ forward: hour, back: -hour })) {
-  t.test(`a wall clock that is set ${direction} by an hour`, async (t) => {
-    t.test('changes neither rate limit', async (t) => {
+  t.test(`the wall clock is set ${direction} by an hour`, async (t) => {
+    t.test('the rate limits are unaffected', async (t) => {
       const limits = { REQUESTS_PER_MINUTE: '2', AUTH_FAILURES_PER_MINUTE: '2' }
       const { create, setClock } = await startWithClock(t, limits)
       const wrong = 'Bearer wrong'
@@ -65,7 +65,7 @@ for (const [direction, step] of Object.entries({ forward: hour, back: -hour })) 
       }
     })
 
-    t.test('does not keep commits from the SQLite file', { skip: noSqlite }, async (t) => {
+    t.test('commits reach the SQLite file', { skip: noSqlite }, async (t) => {
       const path = join(t.testdir({}), 'plants.db')
       const { create, setClock } = await startWithClock(t, { STORE_URL: `sqlite:${path}` })
       const isInFile = async (name: string) => {
@@ -78,7 +78,7 @@ for (const [direction, step] of Object.entries({ forward: hour, back: -hour })) 
       await until(() => isInFile('after'), 'a checkpoint after', patience)
     })
 
-    t.test('counts for the expiry of tokens, and for nothing else of theirs', async (t) => {
+    t.test('only the expiry of tokens is affected', async (t) => {
       const issuer = await startIssuer(t)
       const key = createKey(issuer.url)
       issuer.serve('/keys', { keys: [key.jwk] })

@@ -21,12 +21,12 @@ const missing =
   'SQLite is missing, because the optional package better-sqlite3 is not installed; install again where there are a C\\+\\+ ' +
   'compiler, make and Python, or set STORE_URL to memory: or postgres://USER@HOST/DATABASE'
 
-t.test('the memory store serves', async (t) => {
+t.test('without better-sqlite3 the memory store works', async (t) => {
   const { create } = await startService(t, { STORE_URL: 'memory:' }, { command })
   t.equal((await create('{"id":1,"name":"a"}')).status, 200)
 })
 
-t.test('a start with a file of SQLite says in one line what is missing', async (t) => {
+t.test('without better-sqlite3 a SQLite store fails with one line', async (t) => {
   const service = spawnService({ STORE_URL: `sqlite:${join(directory, 'plants.db')}` }, { command })
   t.teardown(() => service.signal('SIGKILL'))
   const { code, stdout, stderr } = await service.untilEnded()
@@ -37,7 +37,7 @@ t.test('a start with a file of SQLite says in one line what is missing', async (
 const plantStore = (...args: string[]) =>
   spawnProcess([...commandOf('plant-store.js'), ...args], { env: { STORE_URL: 'sqlite:package.json' }, cwd: directory })
 
-t.test('the commands of a file of SQLite say the same', async (t) => {
+t.test('without better-sqlite3 the SQLite commands fail with the same line', async (t) => {
   for (const args of ['backup copy.db', 'restore package.json', 'check']) {
     const { code, stdout, stderr } = await plantStore(...args.split(' ')).untilEnded()
     t.same([code, stdout], [1, ''], args)
@@ -47,7 +47,7 @@ t.test('the commands of a file of SQLite say the same', async (t) => {
 
 const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT RUN: there is no program flock'
 
-t.test('the commands of tokens wait for each other', { skip }, async (t) => {
+t.test('without better-sqlite3 token commands still lock each other out', { skip }, async (t) => {
   const names = ['a', 'b', 'c', 'd']
   const ends = await Promise.all(names.map((name) => plantStore('token', 'create', '--name', name).untilEnded()))
   for (const { code, stdout, stderr } of ends) {

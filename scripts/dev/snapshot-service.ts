@@ -42,6 +42,8 @@ export async function startSnapshot(
       ...process.env,
       DRAIN_TIME: '0',
       DRAIN_DEADLINE: '3000',
+      // The next edit ends it.
+      WARM_UP: 'off',
       ...environment,
       PORT: '0',
       MANAGEMENT_PORT: '0',

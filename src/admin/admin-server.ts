@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { createForwarder, forwardedPath } from './forward-request.ts'
 import { type Answer, type ManagementOptions, onlyLocal, pages } from './pages.ts'
 
-/** Milliseconds, and bytes. */
+/** Timeouts in milliseconds, and the header size in bytes. */
 const limits = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
@@ -12,16 +12,16 @@ const limits = {
   maxHeaderSize: 8_192,
 }
 
-/** Connections at a time; a new one takes the place of an old one. */
+/** The maximum number of connections. A further one closes an older one. */
 export const mostConnections = 64
 
-/** Milliseconds without a byte: for a client that does not read. */
+/** The socket timeout in milliseconds, for a client that does not read. */
 const idle = 30_000
 
 /**
- * Creates the HTTP server for operators, which does not listen yet. It serves probes, metrics, the docs page and the
- * document. On a loopback address it also serves the forms of try.html and forwards their requests. Each answer ends its
- * connection; close() stops the server, closeAllConnections() at once.
+ * Creates the admin server, which does not listen yet. It serves probes, metrics, the docs page and the OpenAPI
+ * document. On a loopback address it also serves the forms of try.html and forwards their requests. Each response
+ * closes its connection. close() stops the server gracefully, and closeAllConnections() at once.
  */
 export function createManagement(options: ManagementOptions): Server {
   const answer = answers(options, () => isLoopback((server.address() as AddressInfo | null)?.address))
@@ -37,19 +37,20 @@ export function createManagement(options: ManagementOptions): Server {
       ...headers,
     })
     if (!isStream) response.end(body)
-    // Where one side breaks off, so does the other; the client sees it.
+    // pipeline destroys both streams when one fails, so the client notices the failure.
     else await pipeline(body, response).catch(() => {})
   })
   limitConnections(server)
   server.setTimeout(idle)
-  // That it cannot listen is its caller's matter; a connection that cannot be accepted later is its client's.
+  // The caller handles an error of listen(). Later errors are ignored: a connection that cannot be accepted affects
+  // only its client.
   server.once('listening', () => server.on('error', () => {}))
   return server
 }
 
 /**
- * Closes the oldest connection for a new one beyond the limit, so that no client keeps a probe out: one without a whole
- * head, unless more than half of all wait for their answers or do not read them.
+ * Closes the oldest connection when a new one exceeds the limit, so that no client can lock out probes. It closes one
+ * that has not sent a complete request head, unless more than half of all connections have sent one.
  */
 function limitConnections(server: Server): void {
   const silent = new Set<Socket>()
@@ -63,7 +64,7 @@ function limitConnections(server: Server): void {
     silent.add(socket)
     socket.once('close', () => forget(socket))
   })
-  // An answer ends its connection, so a connection has one request that is answered.
+  // Each response closes its connection, so a connection serves only one request.
   server.prependListener('request', ({ socket }: IncomingMessage) => {
     if (silent.delete(socket)) asking.add(socket)
   })
@@ -73,25 +74,31 @@ function limitConnections(server: Server): void {
   }
 }
 
-/** @param isLocal Returns whether the server listens where only this machine reaches it. */
+/**
+ * Returns a function that answers requests.
+ *
+ * @param isLocal Returns whether the server listens on a loopback address.
+ */
 function answers(options: ManagementOptions, isLocal: () => boolean): (request: IncomingMessage) => Promise<Answer> {
   const all = pages(options)
   const forward = createForwarder(options.serviceUrl)
   return async (request) => {
-    if (request.headersDistinct.host?.[1] !== undefined) return { status: 400, body: 'Host is given more than once\n' }
-    if (isMisdirected(request)) return { status: 421, body: 'ask for localhost or for an address\n' }
+    if (request.headersDistinct.host?.[1] !== undefined)
+      return { status: 400, body: 'the request has more than one Host header\n' }
+    if (isMisdirected(request)) return { status: 421, body: 'Host must be localhost or an IP address\n' }
     const url = request.url as string
     if (url.startsWith(`${forwardedPath}/`)) return isLocal() ? await forward(request) : onlyLocal
     const page = all.get(url.replace(/\?.*$/s, ''))
-    if (page === undefined) return { status: 404, body: 'there is nothing at this path\n' }
+    if (page === undefined) return { status: 404, body: 'there is nothing at this path; / lists the paths\n' }
     if (request.method === 'GET' || request.method === 'HEAD') return await page(isLocal())
-    return { status: 405, headers: { allow: 'GET, HEAD' }, body: 'everything here is only read\n' }
+    return { status: 405, headers: { allow: 'GET, HEAD' }, body: 'only GET and HEAD are allowed\n' }
   }
 }
 
 /**
- * Whether another name than its own led to a loopback address. A web page can have its name resolved so, to read what
- * only this machine shall in the browser that shows the page. On a network a service goes by names that nobody knows here.
+ * Returns whether a request to a loopback address has a Host other than localhost or an IP address. In a DNS rebinding
+ * attack, a web page resolves its own name to the loopback address, to read local pages in the browser. Other addresses
+ * are not checked, since the names of the service on a network are unknown.
  */
 function isMisdirected({ headers: { host = 'localhost' }, socket: { localAddress = '' } }: IncomingMessage): boolean {
   if (!isLoopback(localAddress)) return false
@@ -99,10 +106,10 @@ function isMisdirected({ headers: { host = 'localhost' }, socket: { localAddress
   return ipv6 === undefined ? !isIPv4(name) && name.toLowerCase() !== 'localhost' : !isIPv6(ipv6)
 }
 
-/** Returns whether only this machine reaches an address (RFC 6890); a socket file has none. */
+/** Returns whether only this machine reaches an address (RFC 6890). A Unix socket has no address. */
 const isLoopback = (address = ''): boolean => /^(::ffff:)?127\.|^::1$/.test(address)
 
-/** RFC 9110 section 7.2: an address of IPv6 in brackets or another host, and perhaps a port. */
+/** RFC 9110 section 7.2: an IPv6 address in brackets or another host, and an optional port. */
 const hostAndPort = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d*)?$/
 
 const failed = ({ message }: Error): Answer => ({ status: 500, body: `${message}\n` })

@@ -3,31 +3,31 @@ import { type IncomingMessage, request as sendRequest } from 'node:http'
 import { finished } from 'node:stream/promises'
 import type { Answer } from './pages.ts'
 
-/** Requests that are forwarded at a time. */
+/** The maximum number of requests that are forwarded concurrently. */
 export const mostForwarded = 4
 
-/** Milliseconds from a request until the end of its answer. */
+/** Milliseconds from a request to the end of its response. */
 const limit = 20_000
 
-/** Where the path of a forwarded request begins. */
+/** The prefix of the path of a forwarded request. */
 export const forwardedPath = '/try'
 
 /**
- * Prefix of each header that is forwarded, in both directions. So the browser adds no cookie and no origin of its own, lets
- * the page send any header, and acts on no header of the service.
+ * The prefix of each forwarded header, in both directions. With it, the browser adds no cookie or origin of its own,
+ * lets the page send any header, and does not act on headers of the service.
  */
 const prefix = 'try-'
 
-/** RFC 9110 sections 7.2, 7.6.1 and 10.1.1: headers of one connection, or of the framing. */
+/** Headers of a single connection or of the message framing (RFC 9110 sections 7.2, 7.6.1 and 10.1.1). */
 const notForwarded =
   /^(connection|content-length|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/
 
 /**
  * Returns a function that forwards requests of the page try.html to the service. It resolves with status 200 and the
- * service's status in the header try-status, or with another status and the reason why there is none. Bodies are streams
- * with backpressure, so none is held in memory.
+ * service's status in the header try-status, or with an error status and a reason when there is no response. Bodies are
+ * streamed with backpressure, so that none is held in memory.
  *
- * @param time Milliseconds that a request may take.
+ * @param time The timeout of a request in milliseconds.
  */
 export function createForwarder(
   serviceUrl: () => string | undefined,
@@ -38,10 +38,10 @@ export function createForwarder(
     const refusal = (status: number, text: string): Answer => ({ status, body: whole([`${text}\n`], request) })
     const service = serviceUrl()
     const { 'sec-fetch-site': site, 'sec-fetch-dest': destination, 'transfer-encoding': coding } = request.headers
-    // A browser lets no page choose these two (Fetch Metadata Request Headers, section 2).
+    // A page cannot set these two headers (Fetch Metadata Request Headers, section 2).
     if (site !== 'same-origin' || destination !== 'empty')
-      return refusal(403, 'only the page /try.html may ask for this')
-    if (coding !== undefined) return refusal(411, 'the body must have a Content-Length')
+      return refusal(403, 'only the page /try.html may send this request')
+    if (coding !== undefined) return refusal(411, 'the request must have a Content-Length')
     if (service === undefined) return refusal(503, 'the service does not listen yet')
     if (forwarded === mostForwarded)
       return refusal(503, `${mostForwarded} requests are being forwarded; try again later`)
@@ -50,21 +50,21 @@ export function createForwarder(
     const { method } = request
     const sent = sendRequest(service, { path, method, headers: headersOf(request), agent: false, signal })
     forwarded++
-    // Each answer ends its connection, so the end of the socket is the end of every request on it.
+    // Each response closes its connection, so the request ends with its socket.
     request.socket.once('close', () => {
       forwarded--
       sent.destroy()
     })
     const answered = once(sent, 'response')
-    // The service may refuse a body before it has come whole.
+    // The service may reject a request before its body has arrived completely.
     sent.on('error', () => {})
     request.pipe(sent)
     try {
       const [response] = (await answered) as [IncomingMessage]
       return { headers: answerHeaders(response), body: whole(response, request) }
     } catch (error) {
-      if (signal.aborted) return refusal(504, `the service gave no answer within ${time} ms`)
-      return refusal(502, `the service gave no answer: ${(error as Error).message}`)
+      if (signal.aborted) return refusal(504, `the service did not respond within ${time} ms`)
+      return refusal(502, `the service did not respond: ${(error as Error).message}`)
     }
   }
 }
@@ -94,8 +94,8 @@ function answerHeaders({
 }
 
 /**
- * Yields an answer, then waits for the end of its request: a browser may discard an answer when the connection closes
- * while it still sends.
+ * Yields a response body, then waits for the end of the request: a browser may discard a response when the connection
+ * closes while it is still sending.
  */
 async function* whole(
   parts: Iterable<string> | AsyncIterable<Buffer>,

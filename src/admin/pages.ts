@@ -5,49 +5,52 @@ import { readiness } from './readiness.ts'
 
 export type ManagementOptions = {
   contract: Contract
-  /** Path of the docs page; it may be missing. */
+  /** The path of the docs page, which may be missing. */
   docs: string
-  /** Returns the metrics in Prometheus' text format. */
+  /** Resolves with the metrics in the Prometheus text format. */
   metrics(): Promise<string>
-  /** Resolves when the service can do its work, rejects with the reason when it cannot. */
+  /** Resolves when the service is ready, and rejects with the reason when it is not. */
   ready(): Promise<void>
-  /** Called with the result of each readiness probe and each scrape of the metrics. */
+  /** Called with the readiness at each readiness probe and each scrape of the metrics. */
   onReady(good: boolean): void
-  /** Returns the URL of the service, undefined before it listens. */
+  /** Returns the URL of the service, or undefined before it listens. */
   serviceUrl(): string | undefined
 }
 
-/** Status 200 and plain text unless it says otherwise. */
+/** A response of the admin server; default: status 200 and plain text. */
 export type Answer = {
   status?: number
   headers?: Record<string, string | string[]>
   body: string | Buffer | AsyncIterable<string | Buffer>
 }
 
-/** @param isLocal Whether the pages can be reached from this machine alone. */
+/** @param isLocal Whether only this machine can reach the pages. */
 type Page = (isLocal: boolean) => Answer | Promise<Answer>
 
-const list = `/livez         whether the process answers
-/readyz        whether it can do its work, and why not
-/metrics       figures in Prometheus' text format
+const list = `/livez         whether the process is alive
+/readyz        whether the service is ready, and why not
+/metrics       metrics in the Prometheus text format
 /docs          the documentation of the service
-/history.html  what each version of its document changed
-/try.html      a form for each operation, which asks the service
-/openapi.json  its OpenAPI document
+/history.html  the changes of each version of the OpenAPI document
+/try.html      a form for each operation, which sends requests to the service
+/openapi.json  the OpenAPI document
 `
 
-/** Where the docs page can have a link to the forms; a page that is published has no service beside it. */
+/**
+ * Marks the place in the docs page for a link to the forms. Published docs lack the link, since there is no service
+ * beside them.
+ */
 const linkPlace = '<!-- try.html -->'
 const link = '<a href="try.html">Try an operation</a>'
 
 /**
- * Requests are forwarded from a loopback address, which rate limits and TRUST_PROXY treat as local, so other machines must
- * not send any.
+ * The response to forms and forwarded requests on other than loopback addresses. Rate limits and TRUST_PROXY treat
+ * forwarded requests as local, so other machines must not send any.
  */
 export const onlyLocal: Answer = {
   status: 404,
   body:
-    'operations are tried on a loopback MANAGEMENT_HOST only, such as 127.0.0.1; ' +
+    'this page needs a loopback MANAGEMENT_HOST such as 127.0.0.1; ' +
     'from another machine use a tunnel: ssh -L 3001:127.0.0.1:3001 HOST\n',
 }
 
@@ -73,13 +76,13 @@ export function pages({ contract, docs, metrics, ready, onReady }: ManagementOpt
     [
       '/metrics',
       async () => {
-        // The figure of readiness is that of the scrape, whether or not anything else asks.
+        // The readiness metric is measured at the scrape, so that it does not depend on probes.
         await look()
         return { headers: { 'content-type': prometheus }, body: await metrics() }
       },
     ],
     ['/docs', (isLocal) => docsPage(docs, isLocal)],
-    // What the docs page and its history call each other, beside each other in their directory.
+    // The docs page and its history link to each other under their file names.
     ['/index.html', (isLocal) => docsPage(docs, isLocal)],
     ['/history.html', () => htmlPage(join(dirname(docs), 'history.html'))],
     ['/try.html', (isLocal) => (isLocal ? htmlPage(join(dirname(docs), 'try.html'), 'npm run build') : onlyLocal)],
@@ -89,7 +92,7 @@ export function pages({ contract, docs, metrics, ready, onReady }: ManagementOpt
 
 const prometheus = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** The part of a page's policy that counts in a header only; the rest is in the page, with the hash of its script. */
+/** The directive that works only in a header. The rest of the policy is in the page, with the hash of its script. */
 const policy = "frame-ancestors 'none'"
 
 async function docsPage(path: string, isLocal: boolean): Promise<Answer> {
@@ -99,6 +102,6 @@ async function docsPage(path: string, isLocal: boolean): Promise<Answer> {
 
 async function htmlPage(path: string, command = 'npm run docs'): Promise<Answer> {
   const body = await readFile(path).catch(() => undefined)
-  if (body === undefined) return { status: 404, body: `the page has not been made yet: ${command} makes it\n` }
+  if (body === undefined) return { status: 404, body: `the page has not been built; run ${command}\n` }
   return { headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }, body }
 }

@@ -1,9 +1,9 @@
-/** Milliseconds that a probe waits. */
+/** The timeout of a probe in milliseconds. */
 const limit = 2_000
 
 /**
- * Returns a probe of `ready`, which rejects with the reason when the service cannot do its work. The probe resolves to
- * that reason, or to undefined. Concurrent probes share one call.
+ * Returns a probe that calls `ready`. It resolves with undefined when the service is ready, and otherwise with the
+ * reason, which is also that of a timeout after 2,000 ms. Concurrent probes share one call.
  */
 export function readiness(ready: () => Promise<void>): () => Promise<string | undefined> {
   let asked: Promise<string | undefined> | undefined

@@ -4,15 +4,15 @@ import { scopesIn } from '../http/scopes.ts'
 import { parseDateTime } from './rfc3339.ts'
 import { eachToken, type TokenEntry } from './token-file.ts'
 
-/** Entries that are read before other work passes: some 3 ms of the event loop. */
+/** The number of entries that are read before yielding to the event loop: about 3 ms of work. */
 const slice = 500
 
-/** By the digest of its token, a client and when that expires, in milliseconds since 1970. */
+/** The client of each token and its expiry in milliseconds since 1970, by the SHA-256 digest of the token. */
 export type Accepted = Map<string, { client: Client; expires: number }>
 
 /**
- * Parses a tokens file in slices that yield to the event loop; returns the tokens and the number of clients with a token
- * that has not expired.
+ * Parses the text of a token file in slices, and yields to the event loop between them. Resolves with the tokens and
+ * the number of clients that have a token which has not expired. Rejects as `eachToken` throws.
  */
 export async function readAccepted(text: string): Promise<{ tokens: Accepted; clients: number }> {
   const tokens: Accepted = new Map()
@@ -27,7 +27,7 @@ export async function readAccepted(text: string): Promise<{ tokens: Accepted; cl
   return { tokens, clients: clients.size }
 }
 
-/** Returns what splits the scopes of an entry: entries with the same text share one list, so that many cost no memory. */
+/** Returns a function that splits scopes. Entries with the same text share one list, to save memory. */
 function sharedScopes(): (scope: TokenEntry['scope']) => readonly string[] {
   const lists = new Map<string, readonly string[]>()
   return (scope = '') => {
@@ -40,4 +40,5 @@ function sharedScopes(): (scope: TokenEntry['scope']) => readonly string[] {
 const timeOf = (expires: TokenEntry['expires']): number =>
   expires === undefined ? Number.POSITIVE_INFINITY : (parseDateTime(expires) as number)
 
+/** Returns whether a token has not expired. */
 export const isValid = ({ expires }: { expires: number }): boolean => Date.now() < expires

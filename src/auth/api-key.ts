@@ -6,15 +6,15 @@ import { challengeOf, invalidCredentials, missingCredentials } from './challenge
 import { credentialVerifier, longestCredentials } from './credential-verifier.ts'
 import type { VerifyToken } from './tokens.ts'
 
-/** Where an API key stands, as its security scheme says (OpenAPI 3.1 section 4.8.27). */
+/** The location and name of an API key in a security scheme (OpenAPI 3.1 section 4.8.27). */
 export type ApiKeyPlace = { in: 'header' | 'query' | 'cookie'; name: string }
 
-/** No scheme of this name is registered, but RFC 9110 section 15.5.2 has no 401 without a challenge. */
+/** The scheme name ApiKey is not registered, but RFC 9110 section 15.5.2 requires a challenge in every 401. */
 const challenge = challengeOf('ApiKey')
 
 /**
- * Creates the verifier of an apiKey scheme: it asks `verify` for the client of each key, as a bearer verifier does for a
- * token. A key that comes twice, or has more than 4,096 characters, is not valid.
+ * Creates the verifier of an apiKey scheme, which calls `verify` with each key. A key that is sent twice, or has more
+ * than 4,096 characters, is not valid.
  */
 export const apiKeyVerifier = (place: ApiKeyPlace, verify: VerifyToken, mayCost: MayCost = always): Verifier =>
   credentialVerifier(
@@ -32,11 +32,11 @@ function valuesAt({ in: place, name }: ApiKeyPlace, { headers, query }: FastifyR
   return ownValues(place === 'query' ? (query as object) : parseCookies(headers.cookie), name)
 }
 
-/** A name may be one that objects inherit. */
+/** Returns the values of an own property, since a name may be that of an inherited one. */
 const ownValues = (values: object, name: string): string[] =>
   Object.hasOwn(values, name) ? [(values as Record<string, string | string[]>)[name] as string | string[]].flat() : []
 
-/** Returns the only key; undefined for none, null for several or one that cannot be read. */
+/** Returns the key, undefined when there is none, or null when there are several or the key cannot be decoded. */
 function keyOf([key = '', ...more]: string[], decode: (text: string) => string): string | undefined | null {
   if (key === '' && more.length === 0) return undefined
   if (more.length > 0 || key.length > longestCredentials) return null

@@ -4,24 +4,25 @@ import { contextOf } from '../http/request-context.ts'
 import type { RateLimit } from '../limits/rate-limit.ts'
 import type { Conclude } from '../openapi/security.ts'
 
-/** Returns whether the credentials of a request may cost more than a look-up. */
+/** Returns whether verifying the credentials of a request may take more than a look-up. */
 export type MayCost = (request: Pick<FastifyRequest, 'raw'>) => boolean
 
-/** Sets no limit on what the credentials of a request may cost. */
+/** Allows the verification of all credentials. */
 export const always: MayCost = () => true
 
 /**
- * Returns the limits on authentication: `failures` counts requests with wrong or missing credentials by address, `requests`
- * those of each client. Both count when every scheme was asked, since what one refuses another may accept.
+ * Returns the rate limits of authentication. `failures` counts requests with wrong or missing credentials by address,
+ * and `requests` counts the requests of each client. Both count after the last scheme, since credentials that one
+ * scheme rejects may be valid for another.
  */
 export function authLimits(failures: RateLimit, requests: RateLimit): { mayCost: MayCost; conclude: Conclude } {
   return {
     mayCost: (request) => failures.wait(addressOf(request)) === 0,
     conclude(request, refusal, client, ignored) {
-      // Valid tokens bypass the per-address limit, so that neighbours behind one address cannot lock each other out.
+      // Valid tokens bypass the per-address limit, so that neighbors behind one address cannot lock each other out.
       if (isUnauthenticated(refusal)) return tooMany(failures.take(addressOf(request))) ?? refusal
       if (client !== undefined) return tooMany(requests.take(client.name)) ?? refusal
-      // An operation that needs no credentials must not allow unlimited guesses of them.
+      // An operation with optional credentials must not allow an unlimited number of guesses.
       if (isWrong(ignored)) failures.take(addressOf(request))
       return refusal
     },
@@ -33,7 +34,7 @@ const addressOf: (request: Pick<FastifyRequest, 'raw'>) => string = ({ raw }) =>
 const isWrong = (refusal: Error | undefined): boolean =>
   refusal instanceof ContractError && refusal.kind === 'invalidToken'
 
-/** RFC 6585 section 4. */
+/** Returns the 429 error (RFC 6585 section 4) with `Retry-After` in seconds, or undefined for 0 seconds. */
 const tooMany = (seconds: number): ContractError | undefined =>
   seconds === 0
     ? undefined

@@ -10,9 +10,9 @@ import type { VerifyToken } from './tokens.ts'
 type Credentials = { user: string; password: string }
 
 /**
- * Returns the client of a user name and a password, undefined for those that are not accepted. Both are in Unicode
- * Normalization Form C. `mayCost` tells whether more than a look-up may be done: a password that a person chose needs a
- * slow hash.
+ * Returns the client of a user name and a password, or undefined when they are not valid. Both are in Unicode
+ * Normalization Form C. A verifier must call `mayCost` before work that takes more than a look-up, such as a slow
+ * password hash.
  */
 export type VerifyPassword = (
   credentials: Credentials,
@@ -22,13 +22,13 @@ export type VerifyPassword = (
 /** RFC 7617 section 2.1: names and passwords are in UTF-8. */
 const challenge = challengeOf('Basic', 'charset="UTF-8"')
 
-/** RFC 7617 section 2: the scheme in any case, then base64 with its padding. */
+/** RFC 7617 section 2: the scheme in any case, then base64 with padding. */
 const given = /^basic +([A-Za-z\d+/]*={0,2})$/i
 
-/** RFC 7617 section 2 allows control characters in neither; the name ends at the first colon. */
+/** RFC 7617 section 2 forbids control characters in both. The user name ends at the first colon. */
 const userPass = /^([^\p{Cc}:]*):(\P{Cc}*)$/u
 
-/** Creates the verifier of the http scheme basic. An Authorization header of more than 4,096 characters is not valid. */
+/** Creates the verifier of HTTP Basic credentials. An Authorization header above 4,096 characters is not valid. */
 export const basicVerifier = (verify: VerifyPassword, mayCost: MayCost = always): Verifier =>
   credentialVerifier(
     {
@@ -40,7 +40,7 @@ export const basicVerifier = (verify: VerifyPassword, mayCost: MayCost = always)
     mayCost,
   )
 
-/** Returns a function that accepts the name of a client with one of its tokens for a password. */
+/** Returns a password verifier that accepts the name of a client with one of its tokens as the password. */
 export const tokensAsPasswords =
   (verify: VerifyToken): VerifyPassword =>
   ({ user, password }, mayCost) => {
@@ -53,7 +53,7 @@ function read({ headers: { authorization = '' } }: FastifyRequest): Credentials 
   if (!/^basic +[^ ]/i.test(authorization)) return undefined
   const [, text = ''] = authorization.length > longestCredentials ? [] : (given.exec(authorization) ?? [])
   const bytes = Buffer.from(text, 'base64')
-  // Buffer would take what is no base64 too.
+  // Buffer also decodes text that is not base64.
   if (bytes.toString('base64') !== text || !isUtf8(bytes)) return null
   const [, user, password] = userPass.exec(bytes.toString().normalize('NFC')) ?? []
   return user === undefined || password === undefined ? null : { user, password }

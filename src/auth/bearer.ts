@@ -10,18 +10,18 @@ import type { VerifyToken } from './tokens.ts'
 
 const challenge = challengeOf('Bearer')
 
-/** RFC 9110 section 11.1: the scheme in any case, then spaces and something. */
+/** RFC 9110 section 11.1: the scheme in any case, then spaces and any credentials. */
 const scheme = /^bearer +[^ ]/i
 
-/** RFC 6750 section 2.1; bearer-auth itself would trim what only looks like a space. */
+/** RFC 6750 section 2.1. bearer-auth would also trim characters that are not spaces in HTTP. */
 const credentials = /^bearer +[\w.~+/-]+=*$/i
 
-/** What bearer-auth reads of a request, and the client that it was found to come from. */
+/** The parts of a request that bearer-auth reads, and the client of its token. */
 type Attempt = Pick<FastifyRequest, 'raw' | 'log'> & { client?: Client }
 
 /**
- * Creates the verifier of a scheme whose credentials are bearer tokens: http bearer, oauth2, openIdConnect. It asks
- * `verify` for the client of each token. One app may have several.
+ * Creates the verifier of a scheme with bearer tokens: http bearer, oauth2 or openIdConnect. It calls `verify` with
+ * each token. An app may have several of these verifiers.
  */
 export async function bearerVerifier(
   app: FastifyInstance,
@@ -31,7 +31,7 @@ export async function bearerVerifier(
   const options = {
     keys: new Set<string>(),
     addHook: false as const,
-    // A refused request is no error of the service.
+    // A rejected request is not an error of the service.
     verifyErrorLogLevel: 'debug',
   }
   if (!app.hasDecorator('verifyBearerAuthFactory')) await app.register(bearerAuth, options)
@@ -46,7 +46,7 @@ export async function bearerVerifier(
       const client = verify(token, () => mayCost(attempt))
       return client instanceof Promise ? whilePaused(attempt.raw.socket, client).then(accept) : accept(client)
     },
-    // RFC 6750 has the scheme name in any case, by RFC 9110; the option of that name does not.
+    // Scheme names are case-insensitive (RFC 9110), but the option rfc6750 compares them exactly.
     specCompliance: 'rfc6749',
   })
   return (request, done, scopes) => {
@@ -61,11 +61,11 @@ export async function bearerVerifier(
   }
 }
 
-/** It sets a status on the reply that it is given, before anybody knows whether another scheme will do. */
+/** A reply for bearer-auth, which sets its status, although another scheme may still accept the request. */
 const ignored = { code() {} } as unknown as FastifyReply
 
-/** RFC 6750 section 3.1: without a token there is no error code. */
+/** RFC 6750 section 3.1: the challenge for a missing token has no error code. */
 const missingToken = () => missingCredentials('an access token is needed', challenge)
 
-/** One message for a token that is unknown, expired or revoked. */
+/** Returns the same error for an unknown, an expired and a revoked token. */
 const invalidToken = () => invalidCredentials('the access token is not valid', `${challenge}, error="invalid_token"`)

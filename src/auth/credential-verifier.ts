@@ -4,19 +4,19 @@ import type { Verifier } from '../openapi/security.ts'
 import type { MayCost } from './auth-limits.ts'
 import { whilePaused } from './paused-connection.ts'
 
-/** Characters that credentials may have as they are sent; longer ones are refused before anything is made of them. */
+/** The maximum length of credentials as they are sent. Longer ones are rejected before they are decoded. */
 export const longestCredentials = 4_096
 
-/** What one kind of scheme reads of a request, and its refusals. */
+/** How one kind of scheme reads and verifies credentials, and its errors. */
 type CredentialScheme<Credentials> = {
-  /** Returns the credentials; undefined for none, null for some that cannot be read. */
+  /** Returns the credentials, undefined when there are none, or null when they cannot be decoded. */
   read(request: FastifyRequest): Credentials | undefined | null
   verify(credentials: Credentials, mayCost: () => boolean): Client | undefined | Promise<Client | undefined>
   missing(): Error
   invalid(): Error
 }
 
-/** Returns the verifier of a scheme: it reads the credentials of a request and asks `verify` for their client. */
+/** Creates the verifier of a scheme, which reads the credentials of a request and calls `verify` with them. */
 export const credentialVerifier =
   <Credentials>({ read, verify, missing, invalid }: CredentialScheme<Credentials>, mayCost: MayCost): Verifier =>
   (request, done) => {

@@ -3,24 +3,24 @@ import { isKeySource } from './issuer.ts'
 
 export type KeySource = {
   issuer: string
-  /** The URL of the key set; without it the issuer's metadata names the URL. */
+  /** The URL of the key set; by default it comes from the metadata of the issuer. */
   jwksUrl: string | undefined
 }
 
 export type KeyTimes = {
-  /** Milliseconds that one fetch may take, discovery included. */
+  /** The timeout of a fetch in milliseconds, discovery included. */
   timeout?: number
   /** Returns monotonic milliseconds. */
   now?(): number
 }
 
-/** Reports that no key can be looked up, so a token can be neither accepted nor refused. `retryAfter` is in seconds. */
+/** Reports that no key is available, so a token can be neither accepted nor rejected. `retryAfter` is in seconds. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable'
   readonly retryAfter: number
 
   constructor(retryAfter: number, cause: unknown) {
-    super('the keys of the issuer cannot be had', { cause })
+    super('the keys of the issuer cannot be fetched', { cause })
     this.retryAfter = retryAfter
   }
 }
@@ -28,17 +28,17 @@ export class KeysUnavailable extends Error {
 /** Milliseconds after which the key set is fetched again before it is used. */
 const maxAge = 300_000
 
-/** Milliseconds after which the key set is not used, even while the issuer does not answer. */
+/** Milliseconds after which the key set is no longer used, even while the issuer is unreachable. */
 const maxStale = 3_600_000
 
-/** Milliseconds without another fetch, after a failed fetch for any key and after a good one for an unknown key. */
+/** Milliseconds without a new fetch: after a failure for any key, and after a success for an unknown key. */
 const cooldown = 10_000
 
-/** Bytes; a key set has a few thousand. */
+/** The maximum size of a response in bytes; a key set has a few thousand. */
 const sizeLimit = 2 ** 18
 
 /**
- * Returns a function that finds the issuer's key that a token's header names; keys and URLs in the header are ignored.
+ * Returns a function that looks up the issuer's key for the header of a token. Keys and URLs in the header are ignored.
  * The function rejects with `KeysUnavailable` while it needs a newer key set and cannot fetch one.
  */
 export function issuerKeys(
@@ -52,11 +52,11 @@ export function issuerKeys(
     const start = now()
     const wait = (failure?.at ?? fetchedAt) + cooldown - start
     if (wait > 0 && failure) throw new KeysUnavailable(wait / 1_000, failure.cause)
-    // Not `KeysUnavailable`: a key that is missing from a set this new does not exist, so its token is refused.
+    // Not `KeysUnavailable`: a key that is missing from a set this new does not exist, so its token is rejected.
     if (wait > 0) throw new Error('the key set was fetched a moment ago')
     try {
       const keySet = await fetchJson(source.jwksUrl ?? (await discover(source.issuer, signal)), signal)
-      // The remote set would reject a malformed answer too, but only after the fetch has counted as a good one.
+      // createRemoteJWKSet rejects a malformed response too, but only after the fetch has counted as a success.
       createLocalJWKSet(keySet as JSONWebKeySet)
       const response = Response.json(keySet)
       fetchedAt = start
@@ -70,7 +70,7 @@ export function issuerKeys(
 
   const keys = createRemoteJWKSet(new URL(source.jwksUrl ?? source.issuer), {
     timeoutDuration: timeout,
-    // jose measures both with the wall clock, and does not use an expired set while the issuer is unreachable.
+    // jose measures both with the wall clock, and rejects an expired set while the issuer is unreachable.
     cacheMaxAge: Number.POSITIVE_INFINITY,
     cooldownDuration: Number.POSITIVE_INFINITY,
     [customFetch]: (_, { signal }) => fetchKeys(signal),
@@ -81,7 +81,7 @@ export function issuerKeys(
     if (age >= maxStale) await keys.reload()
     else if (age >= maxAge) {
       const reloaded = keys.reload().catch(() => {})
-      // After a failure the issuer may hang, so lookups use the current keys while the fetch is in flight.
+      // After a failure the issuer may hang, so look-ups use the current keys while the fetch is in flight.
       if (failure === undefined) await reloaded
     }
     return await keys(header, token).catch(async () => {
@@ -105,12 +105,12 @@ async function discover(issuer: string, signal: AbortSignal): Promise<string> {
       // RFC 8414 section 3.3 forbids the use of metadata that names another issuer.
       if (named !== issuer) throw new Error(`${url} is not the metadata of ${issuer}`)
       if (typeof keys === 'string' && isKeySource(keys)) return keys
-      throw new Error(`the jwks_uri of ${url} is no https URL`)
+      throw new Error(`the jwks_uri of ${url} is not an https URL`)
     } catch (reason) {
       reasons.push(reason)
     }
   }
-  throw new AggregateError(reasons, 'no metadata of the issuer can be used')
+  throw new AggregateError(reasons, 'the metadata of the issuer cannot be used')
 }
 
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
@@ -122,9 +122,9 @@ async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   let size = 0
   for await (const chunk of response.body as ReadableStream<Uint8Array>) {
     size += chunk.length
-    if (size > sizeLimit) throw new Error(`${name} answers with more than ${sizeLimit} bytes`)
+    if (size > sizeLimit) throw new Error(`the response of ${name} has more than ${sizeLimit} bytes`)
     chunks.push(chunk)
   }
-  if (response.status !== 200) throw new Error(`${name} answers ${response.status}`)
+  if (response.status !== 200) throw new Error(`${name} responds with status ${response.status}`)
   return JSON.parse(Buffer.concat(chunks).toString())
 }

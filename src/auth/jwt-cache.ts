@@ -3,9 +3,9 @@ import type { Client } from '../http/authenticated-client.ts'
 import { digestLookup } from './token-digests.ts'
 
 type Options = {
-  /** Milliseconds. */
+  /** The lifetime of an entry in milliseconds. */
   maxAge?: number
-  /** The most tokens that are held. */
+  /** The maximum number of tokens. */
   size?: number
   /** Returns monotonic milliseconds. */
   now?(): number
@@ -14,15 +14,15 @@ type Options = {
 }
 
 export type VerifiedTokens = {
-  /** The client of a token that was verified lately. */
+  /** Returns the client of a token that was verified within `maxAge`, or undefined. */
   get(token: string): Client | undefined
-  /** Adds a token that expires at a time in milliseconds since 1970. */
+  /** Adds a verified token, which expires at `expires`, in milliseconds since 1970. */
   add(token: string, client: Client, expires: number): void
 }
 
 /**
- * Remembers for a minute which tokens were good: a signature costs far more than a digest. Only digests are held, and
- * only of good tokens, so that nobody without one can push out those of others; the oldest go first.
+ * Creates a cache of verified tokens, since verifying a signature takes far longer than a digest. It holds only
+ * digests, and evicts the oldest. Only valid tokens are added, so that a client without one cannot evict others.
  */
 export function verifiedTokens({
   maxAge = 60_000,
@@ -38,7 +38,7 @@ export function verifiedTokens({
     }),
     add(token, client, expires) {
       const digest = hash('sha256', token)
-      // Written again, it is the newest of the map.
+      // A key that is deleted and set again becomes the newest of the map.
       verified.delete(digest)
       verified.set(digest, { client, until: now() + maxAge, expires })
       if (verified.size > size) verified.delete(verified.keys().next().value as string)

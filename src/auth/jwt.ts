@@ -7,20 +7,20 @@ import type { VerifyToken } from './tokens.ts'
 
 export type JwtOptions = KeySource & { audience: string; times?: KeyTimes }
 
-/** A JWS in compact form (RFC 7515 section 7.1): what is signed begins with a brace, which is an e in base64url. */
+/** A JWS in compact form (RFC 7515 section 7.1). Its header begins with a brace, which is an e in base64url. */
 const compact = /^e[\w-]+\.[\w-]+\.[\w-]+$/
 
-/** Tokens that are verified, or wait for keys, at a time: nobody who sends them is known yet. */
+/** The maximum number of concurrent verifications, limited because their clients are not authenticated yet. */
 const mostAtOnce = 1_000
 
-/** Those that verify with a public key; the token chooses among them and no others (RFC 8725 section 3.1). */
+/** The accepted algorithms, all with a public key. A token cannot choose another one (RFC 8725 section 3.1). */
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 
 /**
- * Returns the verifier of the JWT access tokens (RFC 9068) that one issuer makes for one audience. The name of the client
- * is `client_id`, its scopes are those of `scope`, or of `scp`. It returns undefined for text that is not a JWT. It rejects
- * with `KeysUnavailable` while the issuer's keys cannot be fetched, and with another error with `retryAfter` beyond 1,000
- * verifications at a time. Nothing is fetched before the first token.
+ * Returns the verifier of the JWT access tokens (RFC 9068) that one issuer signs for one audience. The name of the
+ * client is `client_id`, its scopes are those of `scope`, or of `scp`. The verifier returns undefined for text that is
+ * not a JWT. It rejects with `KeysUnavailable` while the issuer's keys cannot be fetched, and with another error with
+ * `retryAfter` above 1,000 concurrent verifications. Nothing is fetched before the first token.
  */
 export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): VerifyToken {
   const key = issuerKeys({ issuer, jwksUrl }, times)
@@ -29,7 +29,7 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
     algorithms,
     issuer,
     audience,
-    // RFC 9068 section 4: an ID token is none, though the issuer signed it with the same key.
+    // RFC 9068 section 4: an ID token is not an access token, although the issuer signs it with the same key.
     typ: 'at+jwt',
     requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti'],
     clockTolerance: 10,
@@ -38,7 +38,7 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
   let underWay = 0
 
   async function verifyInTurn(token: string): Promise<Client | undefined> {
-    if (underWay === mostAtOnce) throw Object.assign(new Error('too many tokens are verified'), { retryAfter: 1 })
+    if (underWay === mostAtOnce) throw Object.assign(new Error('too many tokens are being verified'), { retryAfter: 1 })
     underWay++
     return await verify(token).finally(() => {
       underWay--
@@ -63,7 +63,7 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
   }
 }
 
-/** RFC 6749 appendix A.1 has printable ASCII, fit for a log; the length is ours. */
+/** RFC 6749 appendix A.1 allows printable ASCII, which is safe to log. This service sets the maximum length. */
 const clientId = /^[\x20-\x7e]{1,200}$/
 
 function clientOf({ client_id: name, sub, jti, scope, scp }: JWTPayload): Client | undefined {
@@ -72,7 +72,7 @@ function clientOf({ client_id: name, sub, jti, scope, scp }: JWTPayload): Client
   return { name: name as string, scopes: scopesOf(scope ?? scp) }
 }
 
-/** RFC 9068 section 2.2.3 has a text with spaces between the scopes; some issuers have a list. */
+/** RFC 9068 section 2.2.3 defines a text of scopes separated by spaces; some issuers send a list. */
 function scopesOf(claim: unknown): string[] {
   const scopes = typeof claim === 'string' ? scopesIn(claim) : claim
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string' && scope !== '') : []

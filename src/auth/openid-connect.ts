@@ -4,22 +4,22 @@ import { always, type MayCost } from './auth-limits.ts'
 import { bearerVerifier } from './bearer.ts'
 import { isIssuer } from './issuer.ts'
 
-/** Where OpenID Connect Discovery 1.0 section 4 has the metadata, behind the issuer's URL. */
+/** The path of the metadata after the URL of the issuer (OpenID Connect Discovery 1.0 section 4). */
 const wellKnown = '/.well-known/openid-configuration'
 
 type OpenIdConnect = {
   /** The `openIdConnectUrl` of the scheme. */
   url: string
-  /** Whom the tokens are for: the `aud` claim. */
+  /** The required audience: the `aud` claim of the tokens. */
   audience: string
-  /** The issuer as its tokens name it; default: the URL without the well-known path. */
+  /** The `iss` claim of the tokens; default: the URL without the well-known path. */
   issuer?: string
 }
 
 /**
- * Creates the verifier of an openIdConnect scheme: it accepts the access tokens of its provider, JSON Web Tokens of
- * RFC 9068, and no ID tokens. The provider is asked for its keys with the first token. Rejects for a URL that is not the
- * place of the metadata of a provider.
+ * Creates the verifier of an openIdConnect scheme. It accepts the provider's JWT access tokens (RFC 9068), but no ID
+ * tokens. It fetches the provider's keys for the first token. Rejects when the URL is not the metadata URL of the
+ * issuer.
  */
 export async function openIdConnectVerifier(
   app: FastifyInstance,
@@ -27,7 +27,9 @@ export async function openIdConnectVerifier(
   mayCost: MayCost = always,
 ): Promise<Verifier> {
   if (!isIssuer(issuer) || issuer.replace(/\/$/, '') + wellKnown !== url) {
-    throw new Error(`openIdConnectUrl ${JSON.stringify(url)} must be the https URL of the issuer and ${wellKnown}`)
+    throw new Error(
+      `openIdConnectUrl ${JSON.stringify(url)} must be the https URL of the issuer followed by ${wellKnown}`,
+    )
   }
   const { jwtVerifier } = await import('./jwt.ts')
   return await bearerVerifier(app, jwtVerifier({ issuer, audience, jwksUrl: undefined }), mayCost)

@@ -8,7 +8,8 @@ export function parseDateTime(text: string): number | undefined {
   const [, local = '', day = ''] = dateTime.exec(text) ?? []
   const time = local === '' ? Number.NaN : Date.parse(text)
   if (Number.isNaN(time)) return undefined
-  // Date itself takes 30 February for 2 March. A file of tokens has two dates an entry, and most need no second look.
+  // Date.parse reads 30 February as 2 March. The second check is skipped where it can be, because a token file has two
+  // dates an entry.
   if (day <= '28') return time
   return new Date(`${local}Z`).toISOString().startsWith(local) ? time : undefined
 }

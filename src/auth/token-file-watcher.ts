@@ -5,28 +5,29 @@ import { digestLookup } from './token-digests.ts'
 import { readTokensFile } from './token-file.ts'
 import { isMistyped } from './token-format.ts'
 
-/** Milliseconds between two looks at the file. */
+/** Milliseconds between two reads of the file. */
 const interval = 500
 
-/** A larger file, in bytes, gets a warning: it has some 70,000 tokens, and each change takes a second of CPU. */
+/** Bytes above which a file is reported as large: it has about 70,000 tokens, and each change takes a second of CPU. */
 const largeSize = 2 ** 24
 
 export type FollowedTokens = {
-  /** Returns the client of a token, undefined for one that is unknown, expired or revoked. */
+  /** Returns the client of a token, or undefined when the token is unknown, expired or revoked. */
   verify(token: string): Client | undefined
   close(): void
 }
 
 /**
- * Follows a tokens file: a change of it counts within a second. Rejects, in one line without any token, when the file
- * cannot be used now; later the last good one is kept. `on.load` is told, each time, how many clients have a token that
- * is not expired; `on.error` once for each thing that is wrong; `on.large` the size of a file that has become large.
+ * Watches a token file: a change takes effect within one second. Rejects, in one line without any token, when the file
+ * is unusable at first. When it becomes unusable later, its last valid content stays in effect. Calls `on.load` after
+ * each change with the number of clients that have a token which has not expired, `on.error` once for each new problem,
+ * and `on.large` with the size in bytes when the file becomes large.
  */
 export async function followTokens(
   path: string,
   on: { load(clients: number): void; error(error: Error): void; large?(bytes: number): void },
 ): Promise<FollowedTokens> {
-  /** What was read last, whether it could be used or not; undefined when it could not be read. */
+  /** The content that was read last, valid or not; undefined when it could not be read. */
   let seen: Buffer | undefined
   let accepted: Accepted = new Map()
   let problem: string | undefined
@@ -39,8 +40,8 @@ export async function followTokens(
     isLarge = bytes > largeSize
   }
 
-  // It is read each time, not only when stat tells of a change: a replaced link or mount, a change within one tick of the
-  // file system's clock, or one that a network file system still hides from stat, is none to stat. Events tell less.
+  // The file is read each time, because stat misses changes: a replaced link or mount, a change within one tick of the
+  // file system's clock, or a change that a network file system still caches. File system events miss even more.
   const load = async () => {
     const before = seen
     seen = undefined

@@ -6,8 +6,8 @@ import { parseDateTime } from './rfc3339.ts'
 import { tokenPattern } from './token-format.ts'
 
 /**
- * A token of a client, as the file has it; several of one name are a rotation. Dates are those of RFC 3339, scopes have
- * spaces between them (RFC 6749 section 3.3).
+ * An entry of a token file: a token of a client. During a rotation a client has several. Dates are those of RFC 3339,
+ * and scopes are separated by spaces (RFC 6749 section 3.3).
  */
 export type TokenEntry = {
   name: string
@@ -25,7 +25,7 @@ const date = {
   allowed: 'a date and time such as 2026-01-31T12:00:00Z',
 }
 
-/** What the members of an entry may be. */
+/** The rules for the members of an entry. */
 export const rules: Record<keyof TokenEntry, Rule> = {
   name: { is: (text) => /^[\w.-]{1,64}$/.test(text), allowed: '1 to 64 letters, digits and ._-' },
   sha256: { is: (text) => /^[\da-f]{64}$/.test(text), allowed: '64 hexadecimal digits in lower case' },
@@ -44,17 +44,17 @@ export const rules: Record<keyof TokenEntry, Rule> = {
 }
 
 /**
- * Reads a tokens file; rejects, in one line, when it cannot be read or other users than its owner may write it. Calls
- * `on.size` with the size in bytes before it reads.
+ * Reads a token file. Rejects, in one line, when it cannot be read, is not a regular file, or is writable by users
+ * other than its owner. Calls `on.size` with the size in bytes before it reads.
  */
 export async function readTokensFile(path: string, on: { size?(bytes: number): void } = {}): Promise<Buffer> {
-  // Without O_NONBLOCK, to open a pipe is to wait for who writes it.
+  // Without O_NONBLOCK, opening a pipe waits for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const status = await file.stat()
-    if (!status.isFile()) throw new Error('it is no regular file')
-    // What sshd asks of authorized_keys: a digest of a random token is no secret, but who may write makes clients. Whose
-    // file it is says little, since containers map the owners.
+    if (!status.isFile()) throw new Error('it is not a regular file')
+    // The rule of sshd for authorized_keys: the digest of a random token is not secret, but every user who can write
+    // the file can create tokens. The owner is not checked, since containers map user ids.
     const mode = status.mode & 0o777
     if (mode & 0o022) throw new Error(`its mode is ${mode.toString(8)}, allowed: writable by its owner alone`)
     on.size?.(status.size)
@@ -64,35 +64,37 @@ export async function readTokensFile(path: string, on: { size?(bytes: number): v
   }
 }
 
-/** Returns the entries of a tokens file. Throws as `eachToken` does. */
+/** Parses the text of a token file. Throws as `eachToken` does. */
 export const parseTokens = (text: string): TokenEntry[] => Array.from(eachToken(text))
 
 /**
- * Yields the entries of a tokens file, each when it is asked for, so that a caller can let other work pass between them.
- * Throws one line with the place of what is wrong and what is allowed there, and nothing of the text itself, which may have
- * a token where it has no place.
+ * Parses the text of a token file entry by entry, so that a caller can yield to the event loop between them. Throws one
+ * line that names the invalid place and what is allowed there. The message quotes nothing of the text, which may
+ * contain a token in a wrong place.
  */
 export function* eachToken(text: string): Generator<TokenEntry> {
-  if (tokenPattern.test(text)) throw new Error('it holds a token, allowed: digests of tokens')
+  if (tokenPattern.test(text)) throw new Error('it contains a token, allowed: digests of tokens')
   const places = new Map<string, number>()
   for (const value of items(text)) {
     const entry = toEntry(value, places.size)
     const other = places.get(entry.sha256)
     if (other !== undefined) {
-      throw new Error(`tokens[${places.size}].sha256 is that of tokens[${other}], allowed: one entry for each token`)
+      throw new Error(
+        `tokens[${places.size}].sha256 is the same as in tokens[${other}], allowed: one entry for each token`,
+      )
     }
     places.set(entry.sha256, places.size)
     yield entry
   }
 }
 
-/** Yields the items of the list `tokens`, which is all that the text may hold. */
+/** Yields the items of the list `tokens`, the only member of the file. */
 function* items(text: string): Generator<unknown> {
   const list = listItems(text, 'tokens')
   for (;;) {
     const { done, value } = next(list)
     if (done && value === true) return
-    if (done) throw new Error('it is not what it should be, allowed: an object whose one member is the list tokens')
+    if (done) throw new Error('it has the wrong structure, allowed: an object whose only member is the list tokens')
     yield value
   }
 }
@@ -122,6 +124,6 @@ function toEntry(value: unknown, index: number): TokenEntry {
   return entry as TokenEntry
 }
 
-/** What is no object has no members, and so not those that it should have. */
+/** Returns an object, or an empty one for another value, so that its members are reported as missing. */
 const toObject = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}

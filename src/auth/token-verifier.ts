@@ -6,7 +6,7 @@ export type AcceptedTokens = {
   close(): void
 }
 
-/** Where accepted tokens come from: a list, whose tokens all have the same scopes, a file that is watched, an issuer. */
+/** The sources of accepted tokens: a list of tokens with the same scopes, a token file, and an issuer of JWTs. */
 export type TokenSources = {
   tokens: string[]
   scopes?: readonly string[]
@@ -14,10 +14,10 @@ export type TokenSources = {
   jwt: JwtOptions | undefined
 }
 
-/** Is told when the file was read, with how many clients it has, what is wrong when it cannot be, and that it is large. */
+/** The callbacks of `followTokens`. */
 type Following = { load(clients: number): void; error(error: Error): void; large?(bytes: number): void }
 
-/** Returns a verifier for the tokens of every source. Rejects with one line when the tokens file cannot be used. */
+/** Creates a verifier for the tokens of all sources. Rejects with one line when the token file cannot be used. */
 export async function acceptTokens(
   { tokens, scopes, tokensFile, jwt }: TokenSources,
   on: Following,
@@ -25,7 +25,7 @@ export async function acceptTokens(
   const verifiers: VerifyToken[] = tokens.length === 0 ? [] : [tokenVerifier(tokens, scopes)]
   const file = tokensFile === undefined ? undefined : await follow(tokensFile, on)
   if (file !== undefined) verifiers.push(file.verify)
-  // Last: it alone may have to wait.
+  // The JWT verifier is the last one, because only it may have to wait.
   if (jwt !== undefined) verifiers.push((await import('./jwt.ts')).jwtVerifier(jwt))
   return {
     verify(token, mayCost) {

@@ -4,14 +4,15 @@ import { digestLookup } from './token-digests.ts'
 import { formatToken } from './token-format.ts'
 
 /**
- * Returns the client of a token, undefined for a token that is not accepted. Rejects with an error whose `retryAfter` is in
- * seconds while a token can be neither accepted nor refused. `mayCost` tells whether more than a look-up may be done.
+ * Returns the client of a token, or undefined when the token is not valid. Rejects with an error whose `retryAfter` is
+ * in seconds while a token can be neither accepted nor rejected. A verifier must call `mayCost` before work that takes
+ * more than a look-up.
  */
 export type VerifyToken = (token: string, mayCost?: () => boolean) => Client | undefined | Promise<Client | undefined>
 
 /**
- * Returns the verifier of a list of tokens, which holds only digests. Each client is named by the place of its token in the
- * list, from 1, and has the scopes that are given.
+ * Creates the verifier of a list of tokens, which keeps only their digests. The clients have the given scopes and are
+ * named access-token-1, access-token-2, … in the order of the list.
  */
 export function tokenVerifier(tokens: string[], scopes: readonly string[] = []): VerifyToken {
   const clients = new Map(
@@ -23,7 +24,7 @@ export function tokenVerifier(tokens: string[], scopes: readonly string[] = []):
   return digestLookup((digest) => clients.get(digest))
 }
 
-/** A token that nobody can guess: 256 bits, in the alphabet of RFC 6750 section 2.1. */
+/** Returns a new random token of 256 bits, in the alphabet of RFC 6750 section 2.1. */
 export const newToken = (): string => formatToken(randomBytes(32))
 
 /** The command that makes a token, for messages. */
@@ -37,7 +38,7 @@ const alphabets: [RegExp, number][] = [
   [/^[\w.~+/-]+=*$/, 64],
 ]
 
-/** What is wrong with a token, in words that do not show it; undefined for one of at least 128 bits. */
+/** Returns why a token is too weak, without showing it, or undefined for a token of at least 128 bits. */
 export function tokenProblem(token: string): string | undefined {
   const size = alphabets.find(([alphabet]) => alphabet.test(token))?.[1]
   if (size === undefined) return 'has characters other than letters, digits and -._~+/='

@@ -5,24 +5,25 @@ import { lockFile } from '../store/file-lock.ts'
 import { NoSqlite } from '../store/sqlite-driver.ts'
 import { copyPlants, sqlitePath } from './plant-file.ts'
 
-/** Beside it is a lock that a running backup holds, so that leftovers can be told from what is being written. */
+/** Suffixes of an unfinished copy and of its lock. A running backup holds the lock: an unlocked copy is abandoned. */
 const unfinished = '.unfinished'
 const lockSuffix = `${unfinished}-lock`
 
 /**
- * Copies the SQLite file of STORE_URL into a new file, while a service has it open or not, and removes what killed backups
- * left in the same directory. The copy has its name only when it is whole and synced. Returns a line for people.
+ * Copies the SQLite file of STORE_URL into a new file, while a service may have it open. The copy gets its name only
+ * when it is complete and synced. Also removes abandoned copies of killed backups from the same directory. Returns a
+ * line to print. Throws one line that says what failed.
  */
 export function backup(target: string, environment: NodeJS.ProcessEnv): string {
   const path = sqlitePath(environment)
-  if (existsSync(target)) throw new Error(`${target} exists; name a new file`)
+  if (existsSync(target)) throw new Error(`${target} exists already; name a new file`)
   const directory = dirname(target)
-  if (!existsSync(directory)) throw new Error(`${directory} does not exist; make that directory`)
+  if (!existsSync(directory)) throw new Error(`${directory} does not exist; create that directory`)
   for (const name of readdirSync(directory)) {
     if (name.endsWith(lockSuffix)) removeLeftover(join(directory, name))
   }
   const release = lock(`${target}${lockSuffix}`)
-  if (release === undefined) throw new Error(`another backup writes ${target}; name another file`)
+  if (release === undefined) throw new Error(`another backup is writing ${target}; name another file`)
   try {
     const copy = target + unfinished
     rmSync(copy, { force: true })
@@ -36,7 +37,7 @@ export function backup(target: string, environment: NodeJS.ProcessEnv): string {
   }
 }
 
-/** Removes an abandoned lock and its copy; the copy goes first, so that no copy is ever left without a lock. */
+/** Removes an abandoned lock and its copy. The copy is removed first, so that no copy is left without a lock. */
 function removeLeftover(path: string): void {
   const release = lock(path)
   if (release === undefined) return
@@ -45,7 +46,7 @@ function removeLeftover(path: string): void {
   release()
 }
 
-/** Returns what releases the lock; undefined when another process has it, or the file is no lock. */
+/** Locks a file and returns a function that releases the lock. Returns undefined when the file cannot be locked. */
 function lock(path: string): (() => void) | undefined {
   try {
     return lockFile(path, 0)

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
 
-/** A command that was not written as it must be: told in one line, with exit code 2. */
+/** Reports a wrong command line: its message is printed as one line, and the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
 /**
- * Parses the arguments of a command: options that have a value each, and at most one other argument. Returns what was
- * given, and whether help was requested. Throws a UsageError, which shows no value.
+ * Parses the arguments of a command: options that each have a value, and at most one operand. Returns the given options
+ * and operand, and whether help was requested. Throws a UsageError whose message contains no given value.
  */
 export function parseOptions(
   args: string[],
@@ -21,8 +21,8 @@ export function parseOptions(
       options: { ...options, help: { type: 'boolean', short: 'h' } },
       allowPositionals: operandName !== undefined,
     })
-    if (positionals.length > 1) throw new Error('More than one word without an option')
-    // Behind -- even --help is a word; a negative number is one that may stand.
+    if (positionals.length > 1) throw new Error('More than one argument')
+    // After --, parseArgs treats even --help as an operand. A negative number is a valid operand.
     if (/^-(?!\d)/.test(positionals[0] ?? '')) throw new Error(`${operandName} must not begin with a dash`)
     const { help = false, ...given } = values as Record<string, string> & { help?: boolean }
     return { help, given, operand: positionals[0] }
@@ -32,10 +32,9 @@ export function parseOptions(
   }
 }
 
-/** Returns the UsageError for an error of parseArgs, without the value that was given. */
+/** Converts an error of parseArgs to a UsageError without the given value. */
 export function usageError({ code, message }: Error & { code?: string }, allowed: string[]): UsageError {
-  // A word that stands alone may be a token.
-  const problem =
-    code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? 'A word without an option' : message.split(/[.\n]/)[0]
+  // The unexpected argument may be a token.
+  const problem = code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? 'Unexpected argument' : message.split(/[.\n]/)[0]
   return new UsageError(`${problem}, allowed: ${allowed.join(', ')}`)
 }

@@ -20,7 +20,7 @@ export function parseExpiry(text: string, now: number): number {
   const time = duration === undefined ? (parseDateTime(`${text}T00:00:00Z`) ?? parseDateTime(text)) : now + duration
   if (time !== undefined && time > now) return time
   throw new UsageError(
-    `--expires is ${JSON.stringify(text)}, allowed: a time to come, such as 90d, 2030-01-31 or 2030-01-31T12:00:00Z`,
+    `--expires is ${JSON.stringify(text)}, allowed: a future time, such as 90d, 2030-01-31 or 2030-01-31T12:00:00Z`,
   )
 }
 

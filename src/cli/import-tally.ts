@@ -1,20 +1,21 @@
 import type { CreateOutcome } from '../store/plant-store.ts'
 
-/** What became of the lines of an import. */
+/** Counts the outcomes of the lines of an import. */
 export type ImportTally = {
   add(id: bigint, outcome: CreateOutcome): void
   addWrong(line: number, reason: string): void
   /** Returns how many plants were created or found. */
   plants(): number
-  /** Returns whether each line is a plant that is in the store now. */
+  /** Returns whether every line is a plant that the store has now. */
   isWhole(): boolean
-  /** Returns the numbers, and the first ids and lines, for people. */
+  /** Returns a summary to print: the counts, the first ids in conflict and the first wrong lines. */
   summary(): string
 }
 
-/** Ids in conflict, and wrong lines, that are listed. */
+/** The most ids in conflict, and the most wrong lines, in a summary. */
 const listed = 10
 
+/** Returns a tally of an import that has not begun. */
 export function newImportTally(): ImportTally {
   const counts = { created: 0, identical: 0, conflict: 0 }
   const conflicts: bigint[] = []

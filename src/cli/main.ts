@@ -3,29 +3,29 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { parseOptions, UsageError } from './cli-options.ts'
 import { nodeProblem } from './node-version.ts'
 
-const help = `plant-store serve      serves plants; serve --help names its configuration
-plant-store token      makes, lists, rotates and revokes access tokens; token --help says how
-plant-store backup     copies the SQLite file of STORE_URL; backup --help says how
-plant-store restore    puts a backup in its place
-plant-store check      tells whether it, or a backup, is sound
-plant-store plants     lists, counts, exports and imports the plants of STORE_URL; plants --help says how
-plant-store migrate    brings the tables of STORE_URL to the version of this release; migrate --help says how
+const help = `plant-store serve      runs the service; serve --help lists its main settings
+plant-store token      creates, lists, rotates and revokes access tokens; see token --help
+plant-store backup     copies the SQLite file of STORE_URL; see backup --help
+plant-store restore    replaces that file with a backup
+plant-store check      checks that file, or a backup, for damage
+plant-store plants     lists, counts, exports and imports the plants of STORE_URL; see plants --help
+plant-store migrate    updates the tables of STORE_URL to the version of this release; see migrate --help
 plant-store --version
 `
 
 const serveHelp = `plant-store serve
 
-Serves plants until SIGTERM or SIGINT. It is configured by variables of the environment, of which these matter most:
+Runs the service until SIGTERM or SIGINT. Environment variables configure it; these are the most important ones:
 
-HOST, PORT             where it listens: 127.0.0.1, 3000
-STORE_URL              where plants are kept: sqlite:data/plants.db, or postgres://USER@HOST/DATABASE
-TOKENS_FILE            the file of plant-store token, which is followed: a change counts within a second
-ACCESS_TOKENS          or tokens themselves, comma separated
-JWT_ISSUER             or the issuer of tokens that are JWTs, with JWT_AUDIENCE
-MANAGEMENT_PORT        where health, metrics and docs are: 3001
-LOG_LEVEL              how much is logged: info
+HOST, PORT             the address and port of the service; default: 127.0.0.1 and 3000
+STORE_URL              the store; default: sqlite:data/plants.db; for PostgreSQL: postgres://USER@HOST/DATABASE
+TOKENS_FILE            the file of plant-store token; a change takes effect within one second
+ACCESS_TOKENS          access tokens, separated by commas
+JWT_ISSUER             the issuer of JWT access tokens; requires JWT_AUDIENCE
+MANAGEMENT_PORT        the port for health, metrics and docs; default: 3001
+LOG_LEVEL              the log level; default: info
 
-docs/configuration.md has them all.
+docs/configuration.md lists all variables.
 `
 
 try {
@@ -41,11 +41,11 @@ async function run([command = '', ...args]: string[]): Promise<void> {
   switch (command) {
     case 'serve':
       if (parseOptions(args, []).help) process.stdout.write(serveHelp)
-      // It reads the environment and starts when it is loaded.
+      // The module reads the environment and starts the service when it is loaded.
       else await import('../server.ts')
       return
     case 'token': {
-      // It loads SQLite, which serving may do without.
+      // The module loads SQLite, which serve may not need.
       const { token } = await import('./token.ts')
       const { result, words = '' } = await token(args, process.env)
       process.stdout.write(result)
@@ -81,12 +81,12 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       return
     default:
       throw new UsageError(
-        'there is no such command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version',
+        'unknown command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version',
       )
   }
 }
 
-/** Returns a signal that aborts at the first SIGINT or SIGTERM; the second one ends the process at once. */
+/** Returns a signal that aborts at the first SIGINT or SIGTERM. A second one ends the process at once. */
 function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())

@@ -7,16 +7,16 @@ import { progressBar, type Screen } from './progress-bar.ts'
 export const migrateHelp = `plant-store migrate expand
 plant-store migrate contract
 
-Each brings the tables of STORE_URL, a SQLite file or PostgreSQL, to the version of this release, while services of this
-release and of the one before run or not. An interrupted one is run again.
+Both commands update the tables of STORE_URL, a SQLite file or PostgreSQL, to the version of this release. Services of
+this release and of the previous one may run meanwhile. After an interruption, run the command again.
 
-expand    adds what this release needs, as its service does at the start, and fills in what older services leave out
-contract  does the same, then removes what older services alone need: none of them may run, and none can start again
+expand    adds what this release needs, as its service does at startup, and fills in the rows that older services wrote
+contract  does the same, then removes what only older services need: stop them first, they cannot start again
 `
 
 /**
- * Runs `plant-store migrate` with the words after it; returns what to print. Throws a UsageError, or rejects with one line
- * that says what failed.
+ * Runs `plant-store migrate` with its arguments. Resolves with the text to print. Rejects with a UsageError, or with
+ * one line that says what failed.
  */
 export async function migrateCommand(
   args: string[],
@@ -25,14 +25,15 @@ export async function migrateCommand(
 ): Promise<string> {
   const { help, operand } = parseOptions(args, [], 'expand or contract')
   if (help) return migrateHelp
-  if (operand !== 'expand' && operand !== 'contract') throw new UsageError('migrate what? allowed: expand, contract')
+  if (operand !== 'expand' && operand !== 'contract')
+    throw new UsageError('migrate: unknown command, allowed: expand, contract')
   const { storeUrl } = readConfig({ STORE_URL })
   const bar = progressBar(screen)
   const migration = withTables(storeUrl, (tables) => migrate(tables, operand === 'contract', bar.update))
   return migrationSummary(await migration.finally(bar.end))
 }
 
-/** Says what was done, and what is left, in a line. */
+/** Returns one line with the schema version, the number of rows filled in and the steps left. */
 export function migrationSummary({ version, filled, left }: Migration): string {
   const versions = left.map((step) => step.version).join(', ')
   const rest = left.length === 0 ? '' : `; left to contract: version ${versions}`

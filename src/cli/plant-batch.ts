@@ -2,12 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CreateOutcome, PlantStore, StoredPlant } from '../store/plant-store.ts'
 import type { ImportTally } from './import-tally.ts'
 
-/** How often a plant is tried while the store cannot answer: for half a minute or more, as long as a failover takes. */
+/** How often a plant is tried while the store is unavailable: for at least half a minute, which a failover may take. */
 const attempts = 30
 
 type Creating = { store: Pick<PlantStore, 'create'>; tally: ImportTally; interrupt: AbortSignal }
 
-/** Creates plants together and counts what became of each. Rejects with the first error once each has its outcome. */
+/**
+ * Creates plants concurrently and adds their outcomes to the tally. Rejects with the first error once every create is
+ * settled.
+ */
 export async function createBatch(plants: StoredPlant[], { store, tally, interrupt }: Creating): Promise<void> {
   const creates = plants.map(async (plant) => {
     tally.add(plant.id, await createPatiently(store, plant, interrupt))

@@ -5,15 +5,18 @@ import { syncPath } from '../store/durable-files.ts'
 import { readDatabase } from '../store/sqlite-reader.ts'
 import { assertPlants } from '../store/sqlite-schema.ts'
 
-/** Returns the path of STORE_URL. Throws when that is another store's, whose own tools make a copy. */
+/** Returns the path of the SQLite file of STORE_URL. Throws when STORE_URL names another kind of store. */
 export function sqlitePath(environment: NodeJS.ProcessEnv): string {
   const { storeUrl } = readConfig({ STORE_URL: environment.STORE_URL })
   const [, path] = /^sqlite:(.+)$/.exec(storeUrl) ?? []
-  if (path === undefined) throw new Error('STORE_URL is no sqlite:PATH; use the tools of that store')
+  if (path === undefined) throw new Error('STORE_URL is not sqlite:PATH; use the tools of that database')
   return path
 }
 
-/** Reads a file of plants with `use`. Throws one line that names the file when it is no such file or cannot be read. */
+/**
+ * Opens a SQLite file of plants read-only, and returns the result of `use`. Throws one line that names the file when it
+ * is not such a file or cannot be read.
+ */
 export function readPlants<Result>(path: string, use: (database: Database) => Result): Result {
   if (!existsSync(path)) throw new Error(`${path} does not exist`)
   try {
@@ -26,7 +29,7 @@ export function readPlants<Result>(path: string, use: (database: Database) => Re
   }
 }
 
-/** Returns what SQLite finds wrong in a database, and the number of plants in one without faults. */
+/** Returns the problems that SQLite finds in a database, and the number of plants when there are none. */
 export function examine(database: Database): { problems: string[]; plants: number } {
   const found = database.pragma('quick_check') as { quick_check: string }[]
   const lines = found.flatMap(({ quick_check }) => quick_check.split('\n'))
@@ -35,7 +38,7 @@ export function examine(database: Database): { problems: string[]; plants: numbe
   return { problems, plants: database.prepare('SELECT count(*) FROM plants').pluck().get() as number }
 }
 
-/** Returns the number of plants in a file. Throws one line when the file is damaged. */
+/** Checks a file of plants and returns the number of its plants. Throws one line when the file is damaged. */
 export function assertSound(path: string): number {
   const { problems, plants } = readPlants(path, examine)
   if (problems.length > 0) throw new Error(`${path} is damaged: ${problems[0]}`)
@@ -43,12 +46,12 @@ export function assertSound(path: string): number {
 }
 
 /**
- * Copies a file of plants, as it is at one moment, into a new file that is examined and synced, and returns the number of
- * its plants. Throws one line when a file cannot be used, and has then removed the copy.
+ * Copies a consistent snapshot of a file of plants into a new file, checks and syncs the copy, and returns the number
+ * of its plants. Throws one line when a file cannot be used; the copy is then removed.
  */
 export function copyPlants(from: string, to: string): number {
   try {
-    // A copy must not be open to more users than the file, at no moment.
+    // The copy must never be readable by more users than the file.
     closeSync(openSync(to, 'wx', 0o600))
     readPlants(from, (database) => database.prepare('VACUUM INTO ?').run(to))
     chmodSync(to, statSync(from).mode & 0o777)

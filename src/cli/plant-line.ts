@@ -16,7 +16,10 @@ type Body = NonNullable<Operation['schema']['body']>
 
 const operationId: keyof operations = 'createPlant'
 
-/** Returns what reads the plant of a line by the rules for a body of POST /plants, or tells why there is none. */
+/**
+ * Returns a parser of lines, which applies the rules for a body of POST /plants. It returns the plant, or why the line
+ * is invalid.
+ */
 export function plantParser(): (line: Buffer) => StoredPlant | string {
   const operation = routes.operations.find((each) => each.operationId === operationId) as Operation
   const [content] = Object.values((operation.schema.body as Body).content) as [Body['content'][string]]
@@ -38,14 +41,14 @@ function parse(line: Buffer): JsonDocument | JsonError {
   }
 }
 
-/** What a terminal may take for a command, and JSON need not escape. */
+/** Control characters that a terminal may interpret and that JSON does not require to be escaped. */
 const controls = /[\u007f-\u009f]/g
 
-/** Returns the line of a plant, with its line feed. */
+/** Formats a plant as a line of JSON with its line feed. */
 export const lineOf = (plant: StoredPlant): string =>
   `${stringifyJson(fromStored(plant))?.replace(controls, (control) => `\\u00${control.charCodeAt(0).toString(16)}`)}\n`
 
-/** Writes a text; resolves once the stream has taken it, and rejects when it does not. */
+/** Writes a text. Resolves once the stream has written it, and rejects when the write fails. */
 export const writeText = (stream: Writable, text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     stream.write(text, (error) => (error ? reject(error) : resolve()))

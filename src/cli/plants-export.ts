@@ -6,7 +6,10 @@ import { withReader } from './plants-store.ts'
 import { progressBar } from './progress-bar.ts'
 import { replaceFile } from './replaced-file.ts'
 
-/** Writes all plants to a file, which takes its name when it is whole and synced, or to the standard output. */
+/**
+ * Writes all plants to a file, which gets its name when it is complete and synced, or to standard output. Resolves with
+ * the exit code.
+ */
 export async function exportPlants({ operand, storeUrl, terminal }: PlantsCall): Promise<number> {
   const { stdout } = terminal
   return await withReader(storeUrl, async (reader) => {
@@ -26,7 +29,7 @@ export async function exportPlants({ operand, storeUrl, terminal }: PlantsCall):
   })
 }
 
-/** Writes the line of each plant, and returns their number. */
+/** Writes a line for each plant. Resolves with the number of plants. */
 async function writePlants(
   reader: PlantReader,
   { stderr, interrupt }: Terminal,

@@ -10,17 +10,17 @@ import { withStore } from './plants-store.ts'
 import { progressBar } from './progress-bar.ts'
 import { readLines } from './read-lines.ts'
 
-/** Plants, and bytes of their lines, that are created together. */
+/** The maximum number of plants, and of bytes of their lines, in a batch. */
 const [batchLength, batchBytes] = [1_000, 2 ** 20]
 
 /**
- * Creates the plant of each line and prints what became of them, also when it is interrupted or fails: what was created by
- * then stays, and another import of the same lines goes on from there.
+ * Creates the plant of each line and prints a summary. Resolves with the exit code. It prints the summary also when it
+ * is interrupted or fails: plants created by then stay, and the same import can be run again.
  */
 export async function importPlants({ operand, storeUrl, limit, terminal }: PlantsCall): Promise<number> {
   const { stdin, stdout, stderr, interrupt } = terminal
   if (operand === undefined && 'isTTY' in stdin && stdin.isTTY) {
-    throw new UsageError('FILE is missing, allowed: a file, or lines on the standard input')
+    throw new UsageError('FILE is missing, allowed: a file, or lines on standard input')
   }
   const { input, part } = operand === undefined ? { input: stdin, part: () => undefined } : await openFile(operand)
   addAbortSignal(interrupt, input)
@@ -41,7 +41,7 @@ export async function importPlants({ operand, storeUrl, limit, terminal }: Plant
   }).finally(() => input.destroy())
 }
 
-/** Opens a file, and tells which part of it has been read. */
+/** Opens a file. `part` returns the fraction of it that has been read, or undefined for a pipe. */
 async function openFile(path: string): Promise<{ input: Readable; part(): number | undefined }> {
   const handle = await open(path)
   const status = await handle.stat()
@@ -56,7 +56,7 @@ type Importing = {
   interrupt: AbortSignal
 }
 
-/** Reads the next plants while others are being created, and no more of them. */
+/** Creates the plants of all lines in batches. Reads the next batch, but no further, while a batch is being created. */
 async function createLines(input: Readable, { limit, tally, create, interrupt }: Importing): Promise<void> {
   const parse = plantParser()
   let batch: StoredPlant[] = []
@@ -66,7 +66,7 @@ async function createLines(input: Readable, { limit, tally, create, interrupt }:
     await underWay
     interrupt.throwIfAborted()
     underWay = create(batch)
-    // It is awaited below.
+    // The promise is awaited below.
     underWay.catch(() => {})
     batch = []
     size = 0
@@ -91,5 +91,5 @@ async function createLines(input: Readable, { limit, tally, create, interrupt }:
   }
 }
 
-/** RFC 8259 section 2. */
+/** Returns whether a byte is JSON white space other than a line feed (RFC 8259 section 2). */
 const isSpace = (byte: number) => byte === 0x20 || byte === 0x0d || byte === 0x09

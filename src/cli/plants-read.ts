@@ -5,10 +5,10 @@ import type { PlantsCall } from './plants-call.ts'
 import { withReader } from './plants-store.ts'
 
 const [least, greatest] = [-(2n ** 63n), 2n ** 63n - 1n]
-/** Plants of one query, and ids of one count: a server may end queries that take seconds. */
+/** The most plants of one query, and the most ids of one count. A server may cancel queries that take seconds. */
 const [pageLength, countLength] = [1_000, 100_000]
 
-/** Prints the plants from an id on, up to a number of them. */
+/** Prints the plants from an id on, up to a limit. Resolves with the exit code. */
 export async function listPlants({ given, storeUrl, terminal }: PlantsCall): Promise<number> {
   const from = given.from === undefined ? least : parseId(given.from, '--from')
   const limit = parseLimit(given.limit ?? '100')
@@ -19,14 +19,14 @@ export async function listPlants({ given, storeUrl, terminal }: PlantsCall): Pro
       listed += page.length
       const next = (page.at(-1) as StoredPlant).id + 1n
       if (listed === limit && next <= greatest && (await reader.count(next, 1)).count > 0) {
-        terminal.stderr.write(`there are more, --from ${next}\n`)
+        terminal.stderr.write(`more plants follow; continue with --from ${next}\n`)
       }
     }
     return 0
   })
 }
 
-/** Prints the plant of an id. */
+/** Prints the plant of an id. Resolves with the exit code. */
 export async function printPlant({ operand, storeUrl, terminal }: PlantsCall): Promise<number> {
   if (operand === undefined) throw new UsageError(`ID is missing, allowed: ${ids}`)
   const id = parseId(operand, 'ID')
@@ -39,14 +39,14 @@ export async function printPlant({ operand, storeUrl, terminal }: PlantsCall): P
   return 0
 }
 
-/** Prints the number of plants. */
+/** Prints the number of plants. Resolves with the exit code. */
 export async function countPlants({ storeUrl, terminal }: PlantsCall): Promise<number> {
   const count = await withReader(storeUrl, (reader) => countAll(reader, terminal.interrupt))
   await writeText(terminal.stdout, `${count}\n`)
   return 0
 }
 
-/** Returns the number of plants, which is counted in parts: no transaction lasts for all of them. */
+/** Counts all plants, in parts, so that no transaction lasts for the whole count. */
 export async function countAll(reader: Pick<PlantReader, 'count'>, interrupt: AbortSignal): Promise<number> {
   let total = 0
   let from = least

@@ -2,15 +2,15 @@ import { openBeside, openReader, openTables, withoutPassword } from '../store/op
 import type { PlantReader, PlantStore } from '../store/plant-store.ts'
 import type { SchemaTables } from '../store/schema-migration.ts'
 
-/** Runs `use` with the plants of a STORE_URL to be read, and returns its result. Rejects with a line that names the URL. */
+/** Opens the store of a URL for reading and returns the result of `use`. Rejects with a line that names the URL. */
 export const withReader = <Result>(url: string, use: (reader: PlantReader) => Promise<Result>): Promise<Result> =>
   withOpen(openReader, url, use)
 
-/** Runs `use` with the store of a STORE_URL to be written, and returns its result. Rejects with a line that names the URL. */
+/** Opens the store of a URL for writing and returns the result of `use`. Rejects with a line that names the URL. */
 export const withStore = <Result>(url: string, use: (store: PlantStore) => Promise<Result>): Promise<Result> =>
   withOpen(openBeside, url, use)
 
-/** Runs `use` with the tables of a STORE_URL, and returns its result. Rejects with a line that names the URL. */
+/** Opens the tables of a URL and returns the result of `use`. Rejects with a line that names the URL. */
 export const withTables = <Result>(url: string, use: (tables: SchemaTables) => Promise<Result>): Promise<Result> =>
   withOpen(openTables, url, use)
 

@@ -11,17 +11,17 @@ plant-store plants count
 plant-store plants export [FILE]
 plant-store plants import [FILE]
 
-Each reads or writes the plants of STORE_URL, a SQLite file or PostgreSQL, while the service runs or not. A plant is a line
-of JSON, as POST /plants takes it: {"id":1,"name":"Monstera deliciosa","tag":"indoor"}
+These commands read or write the plants of STORE_URL, a SQLite file or PostgreSQL. The service may run meanwhile.
+A plant is a line of JSON, like a body of POST /plants: {"id":1,"name":"Monstera deliciosa","tag":"indoor"}
 
 list      prints plants in the order of their ids, from an id on
 get       prints the plant of an id
 count     prints the number of plants
-export    writes all plants to a new file that then takes the place of FILE, or to the standard output
-import    creates the plant of each line of FILE, or of the standard input; one that is there already is left as it is, so
-          that an import can be repeated. It prints how many are new, identical or in conflict, and which lines are wrong
+export    writes all plants to a new file that then replaces FILE, or to standard output
+import    creates the plant of each line of FILE, or of standard input, and leaves existing plants unchanged, so that an
+          import can be repeated. It prints how many plants are new, identical or in conflict, and which lines are wrong
 
-At SIGINT or SIGTERM an import ends with the plants that are being created, and an export leaves FILE as it was.
+On SIGINT or SIGTERM an import ends after the plants that are being created, and an export leaves FILE unchanged.
 
 Exit codes: 0 done; 1 failed; 2 wrong usage; 3 no plant has the id, or lines are wrong or in conflict; 130 interrupted
 `
@@ -37,7 +37,7 @@ const commands: Record<string, Command> = {
 }
 
 /**
- * Runs `plant-store plants` with the words after it; resolves with the exit code. Rejects with a UsageError, or with one
+ * Runs `plant-store plants` with its arguments. Resolves with the exit code. Rejects with a UsageError, or with one
  * line that says what failed.
  */
 export async function plants(
@@ -48,7 +48,7 @@ export async function plants(
   const isHelp = name === '--help' || name === '-h'
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command === undefined && !isHelp) {
-    throw new UsageError(`plants: there is no such command, allowed: ${Object.keys(commands).join(', ')}`)
+    throw new UsageError(`plants: unknown command, allowed: ${Object.keys(commands).join(', ')}`)
   }
   const options = command && parseOptions(withNegativeIds(words), command.options, command.operand)
   if (command === undefined || options === undefined || options.help) {
@@ -56,13 +56,13 @@ export async function plants(
     return 0
   }
   const { storeUrl, limits } = readConfig({ STORE_URL, BODY_LIMIT })
-  // Each write reports its own failure.
+  // Each write reports its own failure, so this event needs no other handler.
   terminal.stdout.on('error', () => {})
   try {
     return await command.run({ ...options, storeUrl, limit: limits.body, terminal })
   } catch (error) {
     const { name, code } = error as NodeJS.ErrnoException
-    // Whoever reads has seen enough.
+    // The reader of the output has closed the pipe.
     if (code === 'EPIPE') return 1
     if (name !== 'AbortError') throw error
     terminal.stderr.write('plant-store: interrupted\n')
@@ -70,7 +70,7 @@ export async function plants(
   }
 }
 
-/** Lets a negative id follow `--from`, or stand alone: it looks like an option. */
+/** Rewrites the arguments so that parseArgs does not treat a negative id, after `--from` or alone, as an option. */
 function withNegativeIds(words: string[]): string[] {
   const joined = words.join('\0').replace(/(^|\0)--from\0-(?=\d)/g, '$1--from=-')
   return joined === '' ? words : joined.split('\0').flatMap((word) => (/^-\d/.test(word) ? ['--', word] : [word]))

@@ -11,12 +11,12 @@ export type ProgressBar = {
   end(): void
 }
 
-/** Milliseconds between two drawings: writing to a terminal costs more than reading a page of plants. */
+/** Milliseconds between two updates: writing to a terminal takes longer than reading a page of plants. */
 const interval = 100
 const width = 24
 const erase = '\r\x1b[K'
 
-/** Returns a progress bar on a terminal; on any other stream it shows nothing. */
+/** Returns a progress bar on a terminal. On any other stream it shows nothing. */
 export function progressBar(screen: Screen, now: () => number = () => performance.now()): ProgressBar {
   if (screen.isTTY !== true) return { isShown: false, update() {}, end() {} }
   const started = now()

@@ -1,9 +1,9 @@
-/** A line of a file by its number, from 1 on; without its bytes when it has more than it may. */
+/** A line of a file with its number, counted from 1. `bytes` is undefined for a line above the limit. */
 export type NumberedLine = { number: number; bytes: Buffer | undefined }
 
 const lineFeed = 0x0a
 
-/** Yields the lines of what arrives in chunks, those of each chunk together. It holds no more of a line than its limit. */
+/** Yields the lines that end in each chunk of a stream. `limit` is in bytes; no more of a line is held in memory. */
 export async function* readLines(chunks: AsyncIterable<Buffer>, limit: number): AsyncGenerator<NumberedLine[]> {
   let number = 0
   let parts: Buffer[] = []

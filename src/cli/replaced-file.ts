@@ -6,21 +6,21 @@ import { realPathOf } from '../store/real-path.ts'
 
 export type ReplacedFile = {
   write(text: string): Promise<void>
-  /** Syncs what was written and gives it the name of the file. */
+  /** Syncs the new file and renames it to the name of the old one. */
   finish(): Promise<void>
-  /** Removes what was written, unless it is finished. */
+  /** Removes the new file unless it is finished. */
   close(): Promise<void>
 }
 
 /**
- * Makes a file that takes the place of another one, or of none, once it is whole; until then nothing changes. What a killed
- * process left is removed. Rejects when the path leads to anything but a file.
+ * Creates a file that replaces the one at `path`, which may be missing, when it is finished. Removes the unfinished
+ * file of a killed process. Rejects when `path` is not a regular file, or when its directory is missing.
  */
 export async function replaceFile(path: string): Promise<ReplacedFile> {
-  if (!existsSync(dirname(path))) throw new Error(`${dirname(path)} does not exist; make that directory`)
+  if (!existsSync(dirname(path))) throw new Error(`${dirname(path)} does not exist; create that directory`)
   const real = realPathOf(path)
   const old = statSync(real, { throwIfNoEntry: false })
-  if (old !== undefined && !old.isFile()) throw new Error(`${path} is no file; name one`)
+  if (old !== undefined && !old.isFile()) throw new Error(`${path} is not a file; name a file`)
   const unfinished = `${real}.unfinished`
   rmSync(unfinished, { force: true })
   const handle = await open(unfinished, 'wx', 0o600)
@@ -33,8 +33,8 @@ export async function replaceFile(path: string): Promise<ReplacedFile> {
     },
     async finish() {
       await handle.sync()
-      // Another process may have removed it, as what a killed one left.
-      if (!isOwn()) throw new Error(`another process writes ${path}; name another file`)
+      // Another process may have removed the new file, taking it for that of a killed process.
+      if (!isOwn()) throw new Error(`another process is writing ${path}; name another file`)
       await rename(unfinished, real)
       syncPath(dirname(real))
     },

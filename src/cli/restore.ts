@@ -7,14 +7,14 @@ import { openError } from '../store/sqlite-open-error.ts'
 import { finishRestore, replacedPath, restoredPath } from '../store/sqlite-restore.ts'
 import { assertSound, copyPlants, sqlitePath } from './plant-file.ts'
 
-/** How long another process may keep this one waiting, in milliseconds. */
+/** How long to wait for the lock of another process, in milliseconds. */
 const timeout = 1_000
 
 /**
- * Puts a copy of a backup in the place of the SQLite file of STORE_URL, and keeps the old file with its journal beside it.
- * A crash at any moment leaves the old file, or a decided restore, which the next start of the service finishes. Returns a
- * line for people. Throws one line when a service has the file open or the backup is not sound, and has then changed
- * nothing, except that it finishes an interrupted restore.
+ * Replaces the SQLite file of STORE_URL by a copy of a backup, and keeps the old file with its journal beside it. After
+ * a crash at any moment, the old file is in place, or the next start of the service finishes the restore. Returns a
+ * line to print. Throws one line when a service has the file open or the backup is damaged; nothing is then changed,
+ * except that an interrupted restore is finished.
  */
 export function restore(source: string, environment: NodeJS.ProcessEnv): string {
   const given = sqlitePath(environment)
@@ -34,7 +34,7 @@ function replace(path: string, source: string): string {
   finishRestore(path)
   const replaced = replacedPath(path)
   if (existsSync(replaced)) {
-    throw new Error(`${replaced} exists, which the last restore replaced; move it away, with its -wal, or remove it`)
+    throw new Error(`${replaced} still exists, from the last restore; move it away with its -wal file, or remove both`)
   }
   const copy = `${path}-restoring`
   rmSync(copy, { force: true })
@@ -46,11 +46,11 @@ function replace(path: string, source: string): string {
   renameSync(copy, restoredPath(path))
   syncPath(dirname(path))
   finishRestore(path)
-  const kept = old === undefined ? '' : `; the file that was there is ${replaced}`
+  const kept = old === undefined ? '' : `; the old file is now ${replaced}`
   return `${plants} plants of ${source} are in ${path}${kept}\n`
 }
 
-/** Locks the file as the service does. */
+/** Locks the SQLite file as the service does. */
 function lock(path: string): () => void {
   const name = `${path}-lock`
   const isNew = !existsSync(name)
@@ -64,7 +64,7 @@ function lock(path: string): () => void {
   }
 }
 
-/** Changes the owner of a file that root made to the user of the service, who must be able to write it. */
+/** Changes the owner of a file that root created to the user of the service, which must be able to write it. */
 function giveTo({ uid, gid }: Stats, path: string): void {
   if (process.getuid?.() === 0) chownSync(path, uid, gid)
 }

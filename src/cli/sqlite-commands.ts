@@ -7,17 +7,16 @@ export const sqliteHelp = `plant-store backup TARGET
 plant-store restore SOURCE
 plant-store check [FILE]
 
-backup    copies the SQLite file of STORE_URL into a new file, while the service runs or not
-restore   puts a copy of a backup in the place of that file, while no service runs; the old file stays beside it,
-          as FILE-replaced
-check     tells whether a file is sound, while the service runs or not: that of STORE_URL, or a backup
+backup    copies the SQLite file of STORE_URL into a new file; the service may run meanwhile
+restore   replaces that file with a copy of a backup; stop the service first; the old file is kept as FILE-replaced
+check     checks a file, that of STORE_URL or a backup, for damage; the service may run meanwhile
 `
 
 const operands = { backup: 'TARGET', restore: 'SOURCE', check: 'FILE' }
 
 /**
- * Runs `plant-store backup`, `restore` or `check` with the words after it; returns what to print, and the exit code. Throws
- * a UsageError, or one line with what is wrong with a file.
+ * Runs `plant-store backup`, `restore` or `check` with its arguments. Returns the text to print and the exit code.
+ * Throws a UsageError, or one line that says what is wrong with a file.
  */
 export function sqliteCommand(
   command: keyof typeof operands,
@@ -34,7 +33,7 @@ export function sqliteCommand(
   return { result: (command === 'backup' ? backup : restore)(operand, environment), code: 0 }
 }
 
-/** Prints each problem that SQLite finds. */
+/** Checks a file, and returns a line for each problem that SQLite finds. */
 function check(path: string): { result: string; code: number } {
   const { problems, plants } = readPlants(path, examine)
   if (problems.length === 0) return { result: `${path}: ok, ${plants} plants\n`, code: 0 }

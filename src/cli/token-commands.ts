@@ -5,19 +5,22 @@ import { newToken } from '../auth/tokens.ts'
 import { UsageError } from './cli-options.ts'
 import { parseDuration, parseExpiry } from './duration.ts'
 
-/** The options of a command that were given, without their dashes. */
+/** The given options of a command, by name without dashes. */
 export type Given = Partial<Record<string, string>>
 
-/** What a command makes of the entries, its result, and words for people beside it. */
+/** The result of a command: the new entries, the text for standard output, and a message for standard error. */
 export type Change = { entries: TokenEntry[]; result: string; words: string }
 
-/** Makes the first token of a client. Like all of these it throws a UsageError first, and then what the file tells. */
+/**
+ * Creates the first token of a client. Throws a UsageError for wrong options, like all commands here; the returned
+ * function throws when the entries do not allow the change.
+ */
 export function create(given: Given, now: number): (entries: TokenEntry[]) => Change {
   const { name, scope, note } = labels(given)
   const expires = given.expires === undefined ? undefined : parseExpiry(given.expires, now)
   return (entries) => {
     if (entries.some((entry) => entry.name === name && isActive(entry, now))) {
-      throw new Error(`${name} has a token, which can be rotated or revoked`)
+      throw new Error(`${name} already has an active token; rotate or revoke it`)
     }
     const { token, entry } = make(name, now, { expires, scope, note })
     return { entries: [...entries, entry], result: `${token}\n`, words: `the token of ${name} ${lifetime(entry)}` }
@@ -25,8 +28,8 @@ export function create(given: Given, now: number): (entries: TokenEntry[]) => Ch
 }
 
 /**
- * Makes a further token of a client, has the active ones expire and forgets the others. What is not given is as with the
- * latest: the new one has its scopes and its note, and lives as long as that was made for.
+ * Creates a new token of a client, lets its active tokens expire after the overlap, and removes its expired ones.
+ * Scopes, note and lifetime are those of the latest token unless they are given.
  */
 export function rotate(given: Given, now: number): (entries: TokenEntry[]) => Change {
   const { name, scope, note } = labels(given)
@@ -36,7 +39,7 @@ export function rotate(given: Given, now: number): (entries: TokenEntry[]) => Ch
     const others = entries.filter((entry) => entry.name !== name)
     const active = entries.filter((entry) => entry.name === name && isActive(entry, now))
     const latest = active.at(-1)
-    if (latest === undefined) throw new Error(`${name} has no token that could be rotated`)
+    if (latest === undefined) throw new Error(`${name} has no active token; create one`)
     const { token, entry } = make(name, now, {
       expires: expires ?? sameLife(latest, now),
       scope: scope ?? latest.scope,
@@ -49,12 +52,12 @@ export function rotate(given: Given, now: number): (entries: TokenEntry[]) => Ch
     return {
       entries: [...others, ...ending, entry],
       result: `${token}\n`,
-      words: `the new token of ${name} ${lifetime(entry)}, those before it expire by ${dateTime(end)}`,
+      words: `the new token of ${name} ${lifetime(entry)}; the previous ones expire by ${dateTime(end)}`,
     }
   }
 }
 
-/** Removes the tokens of a client, or the one of a digest. */
+/** Removes the tokens of a client, or the token with a digest. */
 export function revoke({ name, digest }: Given): (entries: TokenEntry[]) => Change {
   if (name === undefined && digest === undefined) throw new UsageError('--name is missing, allowed: --name or --digest')
   if (digest !== undefined && !/^[\da-f]{8,64}$/.test(digest)) {
@@ -65,13 +68,13 @@ export function revoke({ name, digest }: Given): (entries: TokenEntry[]) => Chan
       (name === undefined || entry.name === name) && entry.sha256.startsWith(digest ?? '')
     const kept = entries.filter((entry) => !isMeant(entry))
     const count = entries.length - kept.length
-    if (count === 0) throw new Error('there is no such token')
-    if (digest !== undefined && count > 1) throw new Error(`${count} tokens have this digest`)
+    if (count === 0) throw new Error('no token matches')
+    if (digest !== undefined && count > 1) throw new Error(`${count} tokens match this digest; give more digits`)
     return { entries: kept, result: '', words: `${count} ${count === 1 ? 'token is' : 'tokens are'} revoked` }
   }
 }
 
-/** Returns a table of the entries. */
+/** Formats the entries as a table. */
 export function list(entries: TokenEntry[], now: number): string {
   const rows = entries.map((entry) => [
     entry.name,
@@ -97,7 +100,7 @@ export function list(entries: TokenEntry[], now: number): string {
 
 type Labels = { scope: string | undefined; note: string | undefined }
 
-/** Returns the name, the scopes and the note that were given; none is shown when it is wrong, since it may be a token. */
+/** Validates and returns the given name, scopes and note. An error does not show the value, which may be a token. */
 function labels({ name, scope, note }: Given): Labels & { name: string } {
   if (name === undefined) throw new UsageError(`--name is missing, allowed: ${rules.name.allowed}`)
   for (const [label, text] of Object.entries({ name, scope, note })) {
@@ -122,14 +125,14 @@ function make(name: string, now: number, { expires, scope, note }: Labels & { ex
 
 const lifetime = ({ expires }: TokenEntry) => (expires === undefined ? 'does not expire' : `expires ${expires}`)
 
-/** When a token that is made now expires, to live as long as the given one was made for. */
+/** Returns when a token created now expires, in milliseconds since 1970, if it has the lifetime of the given one. */
 const sameLife = ({ created, expires }: TokenEntry, now: number) =>
   expires === undefined ? undefined : now + timeOf(expires) - timeOf(created)
 
 const isActive = ({ expires }: TokenEntry, now: number) => expires === undefined || now < timeOf(expires)
 
-/** Of a text that the file's rules allow. */
+/** Parses a date of a valid entry to milliseconds since 1970. */
 const timeOf = (text: string) => parseDateTime(text) as number
 
-/** In whole seconds: nobody reads more. */
+/** Formats a time in whole seconds, which is precise enough. */
 const dateTime = (time: number) => new Date(time).toISOString().replace(/\.\d+/, '')

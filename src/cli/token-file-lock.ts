@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { lockFile } from '../store/file-lock.ts'
 import { NoSqlite } from '../store/sqlite-driver.ts'
 
-const busy = 'another command changes it'
+const busy = 'another command is changing it; try again'
 
 /**
- * Locks a file for a command that changes the tokens file, and returns what releases the lock, which also ends with the
- * process. Rejects when another command keeps the lock for longer than `timeout` milliseconds. Where SQLite is missing, the
- * lock is that of the program flock(1); the two kinds do not exclude each other.
+ * Locks a file for a command that changes the token file. Resolves with a function that releases the lock; the end of
+ * the process releases it too. Rejects when another command holds the lock for longer than `timeout` milliseconds.
+ * Without SQLite, the program flock(1) locks the file; the two kinds of locks do not exclude each other.
  */
 export async function lockTokensFile(path: string, timeout: number): Promise<() => void> {
   try {
@@ -20,18 +20,18 @@ export async function lockTokensFile(path: string, timeout: number): Promise<() 
   }
 }
 
-/** Locks a file by flock(1), which Linux has and Node has not. The program ends when its input does, with this process. */
+/** Locks a file with the program flock(1) of Linux, which ends with its standard input and so with this process. */
 export async function lockByProgram(path: string, timeout: number): Promise<() => void> {
   const program = spawn('flock', [path, 'sh', '-c', 'echo locked && exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
   const release = () => {
     program.stdin.end()
   }
   const ended = once(program, 'exit').then(() => {
-    throw new Error('flock has failed')
+    throw new Error('flock failed')
   })
   const waited = new AbortController()
   const late = sleep(timeout, undefined, waited).then(() => {
-    // It may still wait for the lock.
+    // flock may still be waiting for the lock.
     program.kill()
     release()
     throw new Error(busy)
@@ -43,7 +43,7 @@ export async function lockByProgram(path: string, timeout: number): Promise<() =
     throw new Error('it cannot be locked: install better-sqlite3, or the program flock of util-linux', { cause: error })
   } finally {
     waited.abort()
-    // What is decided is of no interest any more.
+    // The result is decided: later rejections are ignored.
     for (const promise of [ended, late]) promise.catch(() => {})
   }
   return release

@@ -6,23 +6,23 @@ import { syncPath } from '../store/durable-files.ts'
 import { realPathOf } from '../store/real-path.ts'
 import { lockTokensFile } from './token-file-lock.ts'
 
-/** Milliseconds that another command may keep this one waiting. */
+/** How long to wait for another command, in milliseconds. */
 const timeout = 5_000
 
-/** Returns the entries of the tokens file at `path`. */
+/** Resolves with the entries of the token file at `path`. */
 export const readTokens = async (path: string): Promise<TokenEntry[]> =>
   parseTokens((await readTokensFile(path)).toString())
 
 /**
- * Changes the tokens file at `path`, or makes one where there is none; gives what `change` gave. Whoever reads the file
- * finds it whole, as it was or as it is now, also after a crash, and no other command changes it meanwhile. Rejects with
- * the reason when the file or the change cannot be, and has changed nothing.
+ * Changes the entries of the token file at `path`, or creates the file when it is missing. Resolves with the result of
+ * `change`. The update is atomic: a reader finds the old or the new file, also after a crash, and other commands wait.
+ * Rejects with the reason when the file or the change is invalid; the file is then unchanged.
  */
 export async function changeTokens<T extends { entries: TokenEntry[] }>(
   path: string,
   change: (entries: TokenEntry[]) => T,
 ): Promise<T> {
-  // A rename would put a file where a link was, also where a link leads to no file yet.
+  // A rename to the path of a symbolic link would replace the link, even when its target does not exist yet.
   const real = realPathOf(path)
   const release = await lock(`${real}-lock`)
   try {
@@ -37,15 +37,18 @@ export async function changeTokens<T extends { entries: TokenEntry[] }>(
   }
 }
 
-/** Locks a file that only its owner can open; returns what releases the lock. */
+/** Locks a file that only its owner can open. Resolves with a function that releases the lock. */
 async function lock(path: string): Promise<() => void> {
-  // Whoever can open it can lock it.
+  // Every user who can open the file could lock it.
   const file = await open(path, 'a', 0o600)
   await file.close()
   return await lockTokensFile(path, timeout)
 }
 
-/** A new file is its owner's alone; one that was there keeps owner and mode: root may change that of the service. */
+/**
+ * Replaces the file atomically. Only the owner can read a new file. An existing file keeps its owner and mode, since
+ * root may change the file of the service.
+ */
 async function replace(path: string, text: string, before: Stats | undefined): Promise<void> {
   const unfinished = `${path}.unfinished`
   await rm(unfinished, { force: true })

@@ -7,19 +7,19 @@ plant-store token list
 plant-store token rotate --name NAME [--overlap 24h] [--scope SCOPES] [--expires WHEN] [--note TEXT]
 plant-store token revoke --name NAME | --digest DIGITS
 
-A token is printed once, alone on the standard output. The file keeps its digest: each command takes --file PATH,
-else the file of TOKENS_FILE, else tokens.json.
+A token is printed once, alone on standard output. The token file keeps only its digest. The file is --file PATH, else
+that of TOKENS_FILE, else tokens.json.
 
-create    makes the first token of a client
-list      shows names, the first digits of digests, dates, scopes and notes
-rotate    makes a new one; those before it expire after the overlap, 0s for at once
-revoke    removes all tokens of a client, or the one whose digest begins so
+create    creates the first token of a client
+list      lists names, the first digits of digests, dates, scopes and notes
+rotate    creates a new token; the previous ones expire after the overlap, 0s for at once
+revoke    removes all tokens of a client, or the token whose digest begins with DIGITS
 
-SCOPES are what the token allows, with spaces between them: 'plants:read plants:write'. Without it a token has none, and
-a rotated one those of the one before.
+SCOPES are the scopes of the token, separated by spaces: 'plants:read plants:write'. By default a new token has none,
+and a rotated token keeps those of the previous one.
 
 WHEN is a duration (90d, 12h, 30m, 10s), a date (2030-01-31, in UTC) or a date and time (2030-01-31T12:00:00Z).
-Without it a token does not expire, and a rotated one lives as long as the one before.
+By default a new token does not expire, and a rotated token gets the lifetime of the previous one.
 `
 
 const changes = { create, rotate, revoke }
@@ -32,8 +32,8 @@ const options = {
 }
 
 /**
- * Runs `plant-store token` with the given arguments and environment. Returns what to print: a result, and messages for
- * people. Rejects with a UsageError, or with what is wrong with the file.
+ * Runs `plant-store token` with its arguments. Resolves with the text for standard output and a message for standard
+ * error. Rejects with a UsageError, or with one line that says what is wrong with the file.
  */
 export async function token(
   [command = '', ...args]: string[],
@@ -41,12 +41,12 @@ export async function token(
 ): Promise<{ result: string; words?: string }> {
   if (command === '--help' || command === '-h') return { result: tokenHelp }
   if (!Object.hasOwn(options, command)) {
-    throw new UsageError(`token: there is no such command, allowed: ${Object.keys(options).join(', ')}`)
+    throw new UsageError(`token: unknown command, allowed: ${Object.keys(options).join(', ')}`)
   }
   const name = command as keyof typeof options
   const { help, given } = parseOptions(args, options[name])
   if (help) return { result: tokenHelp }
-  // An empty variable is one that is not set.
+  // An empty variable counts as not set.
   const { file = environment.TOKENS_FILE || 'tokens.json' } = given
   const now = Date.now()
   const changed = name === 'list' ? undefined : changes[name](given, now)

@@ -2,20 +2,20 @@ import { stringifyJson } from '../json/stringify-json.ts'
 import type { ParameterStyle } from './call-styles.ts'
 import { pairText, parameterPairs } from './parameter-pairs.ts'
 
-/** How the fields of forms are written, where their values do not say it, by the kind of form and by name. */
+/** The styles of form fields that differ from the default, by kind of form and by name. */
 export type FieldStyles = Partial<Record<string, Record<string, ParameterStyle>>>
 
-/** A body as `fetch` takes it; without a type where `fetch` names it. */
+/** A body for `fetch`. `contentType` is missing where `fetch` sets it. */
 export type SentBody = { body: NonNullable<RequestInit['body']> | null; contentType?: string }
 
 /**
- * Returns the body of a call in a media type, by default JSON: a value as JSON, an object as a form, and texts and bytes as
- * they are.
+ * Serializes the body of a call in a media type, by default JSON. A value becomes JSON and an object becomes a form;
+ * texts and bytes stay unchanged. Throws a TypeError for a form field that its style cannot represent.
  */
 export function sentBody(body: unknown, contentType = 'application/json', styles: FieldStyles = {}): SentBody {
   if (body === undefined) return { body: null }
   const essence = contentType.replace(/[ \t]*;.*$/s, '').toLowerCase()
-  // RFC 6839 section 3.1.
+  // RFC 6839 section 3.1: the suffix +json marks a JSON format.
   if (/[/+]json$/.test(essence)) return { body: stringifyJson(body) as string, contentType }
   if (essence === 'multipart/form-data') return { body: partsOf(body as object, styles.multipart) }
   if (essence !== 'application/x-www-form-urlencoded')
@@ -50,7 +50,7 @@ function partsOf(form: object, styles: Record<string, ParameterStyle> = {}): For
 function partOf(item: unknown, isJson: boolean, type?: string): string | Blob {
   if (item instanceof Blob) return item
   const text = isJson ? String(stringifyJson(item)) : String(item ?? '')
-  // FormData changes the line breaks of a text that is no Blob (WHATWG HTML section 4.10.22.8).
+  // FormData normalizes the line breaks of a string, but not those of a Blob (WHATWG HTML section 4.10.22.8).
   const isBlob = isJson || type !== undefined || /[\r\n]/.test(text)
   return isBlob ? new Blob([text], { type: type ?? (isJson ? 'application/json' : 'text/plain') }) : text
 }

@@ -8,6 +8,6 @@ export type { ClientOptions }
 /** The client of a plant store. */
 export type PlantStoreClient = ExactClient<paths>
 
-/** Creates a client of the plant store at `baseUrl`. Every int64 is a bigint, exact in requests and replies. */
+/** Creates a client of the plant store at `baseUrl`. Every int64 is a bigint, exact in requests and responses. */
 export const createClient = (options: ClientOptions): PlantStoreClient =>
   exactClient<paths>({ ...replies, parameters }, options)

@@ -6,23 +6,23 @@ import type { ParameterPair } from './parameter-pairs.ts'
 import { type CallParameters, pairWriter, requestTarget } from './request-target.ts'
 
 export type ClientOptions = {
-  /** Where the service is: its origin, and the path before those of the document when there is one. */
+  /** The base URL of the service: its origin and, where it has one, the path before the paths of the document. */
   baseUrl: string
-  /** The access token (RFC 6750), or what gives one for each request, so that it can be rotated. */
+  /** The access token (RFC 6750), or a function that returns one for each request, so that it can be rotated. */
   token?: string | (() => string | Promise<string>)
-  /** What sends a request; the platform's own fetch unless it is given. */
+  /** The function that sends a request; default: the global `fetch`. */
   fetch?: (request: Request) => Promise<Response>
 }
 
-/** The methods that a client has functions for. TRACE is not among them: fetch refuses it. */
+/** The methods of a client. TRACE is missing because `fetch` rejects it. */
 export const clientMethods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH'] as const
 
 type Method = (typeof clientMethods)[number]
 
 /**
- * One function for each method. It takes a path of the document and `{ params, body, contentType }` as its operation has them,
- * and resolves to `{ status, data, response }`, or to `{ status, error, response }` when the status is none of success. It
- * rejects when there is no answer, or when a reply of success is not JSON.
+ * A client with one function for each method. Its arguments are a path of the document and the `{ params, body,
+ * contentType }` of the operation. It resolves with `{ status, data, response }`, or with `{ status, error, response }`
+ * when the status is not 2xx. It rejects when there is no response, or when a 2xx response is not JSON.
  */
 export type ExactClient<Paths extends object> = {
   [Name in Method]: <Path extends PathOf<Paths, Lowercase<Name>>>(
@@ -31,7 +31,7 @@ export type ExactClient<Paths extends object> = {
   ) => Promise<CallOutcome<OperationAt<Paths, Path, Lowercase<Name>>, Lowercase<Name>>>
 }
 
-/** What the client must know of a document: where its replies hold an int64, and which parameters have another style. */
+/** What the client needs of a document: the places of int64 values in responses, and the styles of parameters. */
 export type CallTable = Int64Replies & { parameters?: CallStyles }
 
 /** Creates a client of the document whose types are `Paths`. */
@@ -54,9 +54,9 @@ export function exactClient<Paths extends object>(
       const request = new Request(base + requestTarget(path, pairs), { ...init, ...stream, method, headers, body })
       const response = await fetch(request)
       const { status, ok } = response
-      const reply = await response.text()
-      const parse = () => parseReply(reply, table, `${method} ${path}`, status)
-      return ok ? { status, data: parse(), response } : { status, error: parsedOr(reply, parse), response }
+      const text = await response.text()
+      const parse = () => parseResponse(text, table, `${method} ${path}`, status)
+      return ok ? { status, data: parse(), response } : { status, error: parsedOr(text, parse), response }
     }
   return Object.fromEntries(clientMethods.map((method) => [method, call(method)])) as unknown as ExactClient<Paths>
 }
@@ -74,13 +74,13 @@ function headersOf(given: RequestInit['headers'], parameters: ParameterPair[]): 
   return headers
 }
 
-function parseReply(text: string, table: Int64Replies, operation: string, status: number): unknown {
+function parseResponse(text: string, table: Int64Replies, operation: string, status: number): unknown {
   if (text === '') return undefined
   const place = replyPlace(table, operation, status)
   return place === undefined ? JSON.parse(text) : exactReply(text, table, place)
 }
 
-/** An error need not come from the service: a proxy may send HTML, which is given as its text. */
+/** Returns the parsed body of an error, or its text: a proxy, unlike the service, may send HTML. */
 function parsedOr(text: string, parse: () => unknown): unknown {
   try {
     return parse()

@@ -2,23 +2,29 @@ import { exactInteger } from '../json/exact-integer.ts'
 import { inexactNumber } from '../json/json-document.ts'
 import { parseJson } from '../json/parse-json.ts'
 
-/** What the schemas of a document say of one place in a reply; the places below are named by their indexes. */
+/**
+ * One place in a response body, as the schemas of a document describe it. Nested places are indexes into the list of
+ * places.
+ */
 export type ReplyPlace = {
-  /** A number here is an int64. */
+  /** Whether a number here is an int64. */
   int64?: boolean
-  /** By the name of a member or the index of an item; null where there is no int64. */
+  /** Nested places by member name or item index; null where there is no int64. */
   members?: Record<string, number | null>
-  /** The members and items that are not among those. */
+  /** The place of all other members and items. */
   others?: number
 }
 
-/** The replies of a document that hold an int64: a place or null by status, by method and path. */
+/** The responses of a document that contain an int64: the root place, or null, by method and path and by status. */
 export type Int64Replies = {
   places: ReplyPlace[]
   replies: Record<string, Record<string, number | null>>
 }
 
-/** The place of a reply's body; undefined when there is no int64 in it. A range or default is for what is not listed. */
+/**
+ * Returns the root place of a response body, or undefined when it has no int64. An exact status precedes its range, and
+ * a range precedes `default`.
+ */
 export function replyPlace(
   { places, replies }: Int64Replies,
   operation: string,
@@ -30,8 +36,8 @@ export function replyPlace(
 }
 
 /**
- * Parses the JSON text of a reply. Returns its value with every int64 at its `places` as a bigint. It validates
- * nothing: what is not an integer there stays as it is. Throws when the text is not I-JSON (RFC 7493).
+ * Parses the JSON text of a response and converts every int64 at its `places` to a bigint. Nothing is validated: a
+ * value that is not an integer stays unchanged. Throws when the text is not I-JSON (RFC 7493).
  */
 export function exactReply(text: string, { places }: Int64Replies, root: ReplyPlace): unknown {
   const document = parseJson(text)

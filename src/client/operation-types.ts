@@ -1,32 +1,32 @@
 import type { BodyOption } from './body-types.ts'
 
 /*
- * The types of calls, over the `paths` that openapi-typescript writes. A member that an operation does not have is
- * optional there, and of type never.
+ * The types of calls, derived from the `paths` that openapi-typescript generates. There, a member that an operation
+ * does not have is optional and of type never.
  */
 
-/** The paths of a document that have a method, which is in lower case. */
+/** The paths of a document that have a method, given in lower case. */
 export type PathOf<Paths, Method extends string> = {
   [Path in keyof Paths]: Paths[Path] extends Record<Method, object> ? Path : never
 }[keyof Paths]
 
-/** The operation of a path and a method. */
+/** The operation of a path and a method, which is in lower case. */
 export type OperationAt<Paths, Path extends keyof Paths, Method extends string> =
   Paths[Path] extends Record<Method, infer Operation> ? Operation : never
 
-/** What a call of an operation takes: its parameters and body, and what `fetch` takes beside these. */
+/** The options of a call: the parameters and body of the operation, and other options of `fetch`. */
 export type CallOptions<Operation> = Omit<RequestInit, 'method' | 'body'> & {
-  /** What sends this request; default: that of the client. */
+  /** The function that sends this request; default: that of the client. */
   fetch?: (request: Request) => Promise<Response>
 } & Optional<'params', Parameters<Operation>> &
   BodyOption<Operation>
 
-/** The options may be left out where an operation needs none. */
+/** The arguments of a call. The options are optional where the operation requires none. */
 export type CallArguments<Options> = object extends Options ? [options?: Options] : [options: Options]
 
 /**
- * The outcome of a call: one member for each response of the operation, told apart by its status. A response `default` is
- * an error, unless the operation has no other.
+ * The outcome of a call: a union with one member for each response of the operation, discriminated by its status. A
+ * `default` response is an error, unless the operation has no other response.
  */
 export type CallOutcome<Operation, Method extends string> = Operation extends { responses: infer Responses }
   ? { [Key in keyof Responses]: OutcomeOf<Statuses<Responses, Key>, Content<Responses[Key], Method>> }[keyof Responses]
@@ -60,7 +60,7 @@ type Content<Holder, Method extends string = ''> = Method extends 'head'
     ? Media[keyof Media]
     : undefined
 
-/** Not those of cookies, which a browser lets no script send. */
+/** The parameters without cookies, which browsers do not let scripts set. */
 type Parameters<Operation> = Operation extends { parameters: infer All }
   ? { [Place in keyof All as Place extends 'cookie' ? never : Present<All[Place], Place>]: All[Place] }
   : unknown

@@ -5,22 +5,22 @@ export type ParameterPair = [name: string, value: string]
 
 export type Place = 'path' | 'query' | 'header' | 'cookie'
 
-/** What stands between the parts of one value, unless it is a comma (OpenAPI 3.1 section 4.8.12.3). */
+/** The delimiters between the parts of a value, where they are not commas (OpenAPI 3.1 section 4.8.12.3). */
 const delimiters: Record<string, string> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
 const explodedDelimiters: Record<string, string> = { label: '.', matrix: ';' }
 
 type Writing = Required<Pick<ParameterStyle, 'style' | 'explode'>> & {
   in: Place
   name: string
-  /** What its style puts before a value. */
+  /** The prefix of a value in its style. */
   lead: string
   refuse: (problem: string) => void
 }
 
 /**
- * Returns the names and values by which a parameter is sent, as the service reads them: no pair for an empty list. An item
- * or a property that is undefined is left out. The values are percent-encoded, except in a header. Calls `refuse` for a
- * value that its style cannot hold.
+ * Serializes a parameter to pairs of name and value, as the service parses them. An empty list has no pair. Undefined
+ * items and properties are left out. Values are percent-encoded, except in a header. Calls `refuse` for a value that
+ * the style cannot represent.
  */
 export function parameterPairs(
   { in: place, name, isJson, ...given }: ParameterStyle & { in: Place; name: string },
@@ -42,7 +42,7 @@ function listPairs(writing: Writing, list: unknown[]): ParameterPair[] {
   const items = list.filter((item) => item !== undefined).map((item) => part(writing, item))
   if (style === 'form' && explode) return items.map((item) => [name, item])
   if (items.length > 0) return [[name, lead + items.join(style === 'matrix' && explode ? lead : delimiterOf(writing))]]
-  if (place === 'path') refuse('a path cannot hold an empty list')
+  if (place === 'path') refuse('a path cannot contain an empty list')
   return []
 }
 
@@ -51,12 +51,12 @@ function objectPairs(writing: Writing, object: object): ParameterPair[] {
   const entries = Object.entries(object).filter(([, member]) => member !== undefined)
   if (style === 'form' && explode) return entries.map(([key, member]) => [key, part(writing, member)])
   if (style === 'deepObject') {
-    if (entries.some(([key]) => /[[\]]/.test(key))) refuse('the name of a property cannot hold a bracket')
+    if (entries.some(([key]) => /[[\]]/.test(key))) refuse('the name of a property cannot contain a bracket')
     return entries.map(([key, member]) => [`${name}[${key}]`, part(writing, member)])
   }
-  if (entries.length === 0 && place === 'path') refuse('a path cannot hold an empty object')
+  if (entries.length === 0 && place === 'path') refuse('a path cannot contain an empty object')
   if (explode && place === 'header' && entries.some(([key]) => key.includes('='))) {
-    refuse('the name of a property cannot hold "="')
+    refuse('the name of a property cannot contain "="')
   }
   const parts = entries.map(
     ([key, member]) => `${part(writing, key)}${explode ? '=' : delimiterOf(writing)}${part(writing, member)}`,
@@ -66,36 +66,36 @@ function objectPairs(writing: Writing, object: object): ParameterPair[] {
 
 const delimiterOf = ({ style, explode }: Writing): string => (explode ? explodedDelimiters : delimiters)[style] ?? ','
 
-/** Characters that separate parts, and for which there is no escape. */
+/** Delimiters that cannot be escaped inside a part. */
 const reserved: Record<string, string> = { spaceDelimited: ' ', pipeDelimited: '|' }
 
-/** Writes an item, or the name or value of a property. */
+/** Serializes an item, or the name or value of a property. */
 function part(writing: Writing, value: unknown): string {
   const { in: place, style, explode, refuse } = writing
   const text = textOf(value)
   const separator = place === 'header' ? ',' : reserved[style]
-  if (separator !== undefined && text.includes(separator)) refuse(`no part of it can hold "${separator}"`)
-  // A dot needs no escape in a URL, but here it separates parts.
+  if (separator !== undefined && text.includes(separator)) refuse(`its parts cannot contain "${separator}"`)
+  // encodeURIComponent does not escape a dot, which separates parts here.
   return style === 'label' && explode ? encoded(writing, text).replaceAll('.', '%2E') : encoded(writing, text)
 }
 
 function encoded({ in: place, refuse }: Writing, text: string): string {
   if (place !== 'header') return encodeURIComponent(text)
-  if (text !== text.trim()) refuse('a header loses the spaces around a text')
+  if (text !== text.trim()) refuse('a header value cannot begin or end with white space')
   return text
 }
 
-/** The service reads an empty text as null where the schema has no strings. */
+/** Converts a value to text. Null is the empty text, which the service parses as null where a string is not allowed. */
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : value === null ? '' : String(stringifyJson(value))
 
-/** Headers have no other characters than those of ASCII that all agree on (RFC 9110 section 5.5). */
+/** Serializes a value to JSON in ASCII, since other characters are not portable in a header (RFC 9110 section 5.5). */
 const asciiJson = (value: unknown): string =>
   String(stringifyJson(value)).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Returns a pair as it is written in a query or among cookies. */
+/** Formats a pair for a query or a Cookie header. */
 export const pairText = ([name, value]: ParameterPair): string => `${encodeURIComponent(name)}=${value}`
 
-/** Returns a path of a document with the values of its parameters. */
+/** Fills the parameters of a path template. */
 export const filledPath = (path: string, pairs: ParameterPair[]): string =>
   pairs.reduce((filled, [name, value]) => filled.replace(`{${name}}`, () => value), path)

@@ -1,15 +1,15 @@
 import type { CallStyles } from './call-styles.ts'
 import { filledPath, type ParameterPair, type Place, pairText, parameterPairs } from './parameter-pairs.ts'
 
-/** The parameters of a call by their places. */
+/** The parameters of a call by location. */
 export type CallParameters = Partial<Record<'path' | 'query' | 'header', Record<string, unknown>>>
 
-/** Returns the names and values by which the parameters of one place are sent. */
+/** Serializes the parameters of one location to pairs of name and value. */
 type PairsOf = (place: keyof CallParameters & Place) => ParameterPair[]
 
 /**
- * Returns what writes the parameters of a call of an operation, which is a method and a path; what is undefined is left
- * out. It throws a TypeError for a value that its style cannot hold.
+ * Returns a function that serializes the parameters of a call, without undefined ones. `operation` is a method and a
+ * path. The function throws a TypeError for a value that its style cannot represent.
  */
 export function pairWriter(operation: string, params: CallParameters, styles: CallStyles): PairsOf {
   const ofOperation = own(styles, operation)
@@ -23,15 +23,18 @@ export function pairWriter(operation: string, params: CallParameters, styles: Ca
       )
 }
 
-/** Returns the path and query of a call. Throws a TypeError when the path would lead elsewhere. */
+/**
+ * Returns the path and query of a call. Throws a TypeError when a part of the path is `.` or `..`, which leads
+ * elsewhere.
+ */
 export function requestTarget(template: string, pairs: PairsOf): string {
   const path = filledPath(template, pairs('path'))
-  // A URL cannot hold such a part, however it is encoded.
-  if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new TypeError(`${template}: no part of a path can be . or ..`)
+  // URL parsers resolve such a part even when it is percent-encoded.
+  if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new TypeError(`${template}: a part of a path cannot be . or ..`)
   const query = pairs('query').map(pairText).join('&')
   return query === '' ? path : `${path}?${query}`
 }
 
-/** A name may be one that objects inherit. */
+/** Returns an own property, since a name may be that of an inherited one. */
 const own = <T>(holder: Record<string, T> | undefined, name: string): T | undefined =>
   holder !== undefined && Object.hasOwn(holder, name) ? holder[name] : undefined

@@ -5,8 +5,8 @@ import { defaultLimits as limits } from '../limits/limits.ts'
 import { isStoreUrl, storeUrls } from '../store/open.ts'
 
 /**
- * Returns a function that makes the validator of a variable with a default: `parse` reads the text, `isAllowed` checks
- * the value, `allowed` describes what is allowed.
+ * Returns a function that creates the validator of a variable from its default. `parse` converts the text, `isAllowed`
+ * checks the value, and `allowed` describes the allowed values in messages.
  */
 const checked =
   <T extends object | string | number>(parse: (text: string) => T, isAllowed: (value: T) => boolean, allowed: string) =>
@@ -45,19 +45,19 @@ const perMinute = integer(0, 1_000_000_000, 'a number a minute')
 const count = integer(1, 1_000_000)
 const ofThisMachine = 'an https URL, or an http URL of this machine'
 
-/** RFC 4632 section 3.1. */
+/** Accepts CIDR ranges in the notation of RFC 4632 section 3.1. */
 const ranges = list('IP addresses and CIDR ranges, comma separated', (range) => {
   const [, base = '', length = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(range) ?? []
   return Number(length) <= ({ 4: 32, 6: 128 }[isIP(base)] ?? -1)
 })
 
-/** As a browser sends it, which the service compares: in lower case, without the port that is the scheme's own. */
+/** Accepts origins as browsers send them, since they are compared as text: in lower case, without a default port. */
 const origins = list(
   'exact origins such as https://app.example:8443, comma separated, without a path or "*"',
   (origin) => /^https?:[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
 )
 
-/** Every variable of the environment that the service reads, with its default and, in `desc`, what is allowed. */
+/** All environment variables that the service reads, with their defaults and, in `desc`, the allowed values. */
 export const variables = {
   HOST: address('127.0.0.1'),
   PORT: port(3000),
@@ -87,6 +87,7 @@ export const variables = {
   REQUESTS_PER_MINUTE: perMinute(limits.requests),
   AUTH_FAILURES_PER_MINUTE: perMinute(limits.authFailures),
 
+  WARM_UP: choice('on', 'off'),
   DRAIN_TIME: milliseconds(0)(5_000),
   DRAIN_DEADLINE: milliseconds(1)(30_000),
 

@@ -7,19 +7,21 @@ import { variables } from './environment-variables.ts'
 export type Config = {
   host: string
   port: number
-  /** Processes that serve. */
+  /** The number of worker processes. */
   workers: number
   storeUrl: string
   tokens: string[]
-  /** The one token of this process, when no other way to authenticate was configured. */
+  /** The token that this process generated because no other way to authenticate is configured. */
   generatedToken: string | undefined
   tokensFile: string | undefined
   jwt: { issuer: string; audience: string; jwksUrl: string | undefined } | undefined
   limits: Limits
   trustProxy: string[]
-  /** Origins whose pages may call the service from a browser. */
+  /** The CORS origins: pages from these may call the service in a browser. */
   origins: string[]
-  /** Milliseconds: how long requests are still taken after SIGTERM, and when the process ends at the latest. */
+  /** Whether the service sends requests to itself before it is ready. */
+  warmUp: boolean
+  /** In milliseconds after SIGTERM: how long new requests are accepted, and when the process ends at the latest. */
   drain: { time: number; deadline: number }
   management: { host: string; port: number }
   log: { level: string; format: string; requests: boolean }
@@ -27,7 +29,7 @@ export type Config = {
 
 /**
  * Reads the configuration from environment variables. Throws an error of one line that names the first invalid
- * variable, the given value and what is allowed; of a token it says only what is wrong with it.
+ * variable, its value and what is allowed. The error does not show the value of a token.
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const values = readVariables(environment)
@@ -65,17 +67,18 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     },
     trustProxy: values.TRUST_PROXY,
     origins: values.CORS_ORIGINS,
+    warmUp: values.WARM_UP === 'on',
     drain: { time: values.DRAIN_TIME, deadline: values.DRAIN_DEADLINE },
     management: { host: addressOf(values.MANAGEMENT_HOST), port: values.MANAGEMENT_PORT },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT, requests: values.ACCESS_LOG === 'on' },
   }
 }
 
-/** Fastify would listen on the other loopback address too, with a server that has no limits. */
+/** Replaces localhost by 127.0.0.1. For localhost, Fastify also listens on ::1, with a server that has no limits. */
 const addressOf = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host)
 
 function readVariables(environment: NodeJS.ProcessEnv) {
-  // An empty variable is one that is not set: so it is in a shell script and in a compose file.
+  // An empty variable counts as not set, because shell scripts and compose files pass unset variables as empty ones.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   return cleanEnv(given, variables, {
     reporter: ({ errors }) => {
@@ -90,7 +93,7 @@ function readVariables(environment: NodeJS.ProcessEnv) {
 function checkWorkers({ WORKERS, STORE_URL }: ReturnType<typeof readVariables>): void {
   if (WORKERS === 1 || !isAlone(STORE_URL)) return
   throw new Error(
-    `WORKERS is "${WORKERS}", allowed: 1 beside STORE_URL=${STORE_URL}, a store that one process has alone`,
+    `WORKERS is "${WORKERS}", allowed: 1 with STORE_URL=${STORE_URL}, a store that only one process can open`,
   )
 }
 
@@ -119,15 +122,18 @@ function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: ReturnType<typeof
     return { issuer: JWT_ISSUER, audience: JWT_AUDIENCE, jwksUrl: JWT_JWKS_URL || undefined }
   }
   if (JWT_ISSUER !== '')
-    throw new Error('JWT_AUDIENCE is not set, beside JWT_ISSUER it must be: what the tokens are for')
+    throw new Error('JWT_AUDIENCE is not set but required with JWT_ISSUER; set it to the audience of the tokens')
   const alone = Object.entries({ JWT_AUDIENCE, JWT_JWKS_URL }).find(([, value]) => value !== '')
-  if (alone !== undefined) throw new Error(`${alone[0]} is "${alone[1]}", allowed only beside JWT_ISSUER`)
+  if (alone !== undefined) throw new Error(`${alone[0]} is "${alone[1]}", allowed only with JWT_ISSUER`)
   return undefined
 }
 
-/** Only this machine can reach a loopback address (RFC 6890): a token that nobody configured will do there. */
+/**
+ * Returns a new token when the host is a loopback address, which only this machine can reach (RFC 6890). Throws
+ * otherwise.
+ */
 function tokenForLoopback(host: string): string {
   if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return newToken()
-  const means = 'nor are TOKENS_FILE and JWT_ISSUER, which is allowed on a loopback HOST only'
-  throw new Error(`ACCESS_TOKENS is not set, ${means}; make a token with ${tokenCommand}`)
+  const reason = 'nor are TOKENS_FILE and JWT_ISSUER, which is allowed only when HOST is a loopback address'
+  throw new Error(`ACCESS_TOKENS is not set, ${reason}; make a token with ${tokenCommand}`)
 }

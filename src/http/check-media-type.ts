@@ -3,20 +3,25 @@ import { ContractError } from './errors.ts'
 import type { Step } from './request-guards.ts'
 import { contentLength } from './request-head.ts'
 
-/** The bodies that an operation takes. */
+/** The bodies that an operation accepts. */
 type ExpectedBody = {
   mediaTypes: string[]
   isRequired: boolean
-  /** Returns whether a Content-Type is one of them; default: JSON, in any case and with the charset utf-8. */
+  /**
+   * Returns whether a Content-Type is accepted; default: a listed media type in any case, with no parameter but
+   * charset=utf-8.
+   */
   takes?(given: string | undefined, request: IncomingMessage): boolean
 }
 
-/** RFC 9110 sections 5.6.6 and 8.3.1: names in any case, a value as a token or a quoted string, empty parameters. */
+/**
+ * RFC 9110 sections 5.6.6 and 8.3.1: names in any case, values as tokens or quoted strings, empty parameters allowed.
+ */
 const mediaType = /^([^\s;]+)(?:(?:[ \t]*;)+[ \t]*charset=(?:utf-8|"utf-8"))?(?:[ \t]*;)*[ \t]*$/i
 
 /**
- * Refuses a Content-Type that is not listed, or a Content-Encoding: 415. Fastify would let a body through unvalidated
- * that it has no schema for.
+ * Returns a step that rejects an unlisted Content-Type, or any Content-Encoding, with 415. Fastify would accept such a
+ * body without validation, since it has no schema for it.
  */
 export const checkMediaType =
   ({ mediaTypes, isRequired, takes = (given) => isListed(given, mediaTypes) }: ExpectedBody): Step =>
@@ -41,7 +46,9 @@ function isListed(given: string | undefined, mediaTypes: string[]): boolean {
   return type !== undefined && mediaTypes.includes(type)
 }
 
-/** Asks a client that waits for 100 Continue for its body, unless that is too large (RFC 9110 section 10.1.1). */
+/**
+ * Sends 100 Continue to a client that waits for it, unless the announced body is too large (RFC 9110 section 10.1.1).
+ */
 export const sendContinue: Step = (request, reply) => {
   const { headers, raw } = request
   if (headers.expect === undefined || raw.httpVersion !== '1.1') return undefined

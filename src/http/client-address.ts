@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-/** Some proxies add the port, after an address of IPv6 in brackets (RFC 7239 section 6 has it so). */
+/** Some proxies append the port; an IPv6 address is then in brackets, as in RFC 7239 section 6. */
 const withPort = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/
 
 /**
- * Returns the address that a request comes from: the one that a trusted proxy tells when that is an address, else the
- * connection's, undefined when the connection is gone.
+ * Returns the IP address of the client: the one that a trusted proxy reports if it is valid, else that of the
+ * connection. Undefined if the connection is already closed.
  */
 export function clientAddress({ ip, socket }: FastifyRequest): string | undefined {
   if (ip === socket.remoteAddress) return ip

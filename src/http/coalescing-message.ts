@@ -1,19 +1,19 @@
 import { IncomingMessage } from 'node:http'
 
-/** Bytes; a chunk that is no smaller is worth the object that Node makes of it. */
+/** Bytes. Smaller chunks are copied into one buffer, because the Buffer object of each costs about 250 bytes. */
 const small = 1_024
 
 /**
- * A request whose body costs about its bytes, however small its chunks are. Node parses up to 64 KiB of a connection at
- * once, and makes an object of about 250 bytes of each chunk. Those behind the first, which is mostly the only one, are
- * put together until the end of that parse.
+ * A request whose body takes about its size in memory even if its chunks are small. Node.js parses up to 64 KiB of a
+ * connection at once and creates an object of about 250 bytes for each chunk. This class merges the small chunks of one
+ * parse, except the first, which is usually the only one.
  */
 export class CoalescingMessage extends IncomingMessage {
   #hasChunk = false
   #waiting: Buffer | undefined
   #length = 0
 
-  /** Bytes that have been parsed and were not read, which readableLength does not have all of. */
+  /** Bytes that were parsed and not yet read. readableLength lacks the bytes that wait to be merged. */
   get parsedLength(): number {
     return this.readableLength + this.#length
   }
@@ -28,7 +28,7 @@ export class CoalescingMessage extends IncomingMessage {
   #wait(chunk: Buffer): boolean {
     if (this.#waiting === undefined) {
       this.#waiting = Buffer.allocUnsafe(2 * small)
-      // Node runs what is due on the next tick after every chunk.
+      // process.nextTick would be too early: Node.js runs its callbacks after every chunk.
       setImmediate(() => this.#pass())
     }
     const needed = this.#length + chunk.length
@@ -38,7 +38,7 @@ export class CoalescingMessage extends IncomingMessage {
     return this.parsedLength < this.readableHighWaterMark
   }
 
-  /** Pushes the waiting bytes, unless the request has ended by then. */
+  /** Pushes the waiting bytes, unless the request has ended. */
   #pass(): void {
     const bytes = this.#waiting?.subarray(0, this.#length)
     this.#waiting = undefined

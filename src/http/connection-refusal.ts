@@ -11,7 +11,10 @@ import {
   recordRefusal,
 } from './request-context.ts'
 
-/** Answers bytes that the HTTP parser could not read as a request, after every answer that is owed, and hangs up. */
+/**
+ * Responds to bytes that the HTTP parser rejected, and closes the connection. The error response is sent after all
+ * pending responses of the connection.
+ */
 export function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -19,10 +22,10 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
   }
   const connection = connectionOf(socket)
   const { previous, latest, observer } = connection
-  // Whatever comes after malformed bytes is malformed anew.
+  // The parser rejects all further bytes too.
   if (connection.refused) return
   connection.refused = true
-  // The bytes belong to the latest request while that is not read whole, else to one behind it.
+  // The bytes belong to the latest request if it is incomplete, else to a new one.
   const own = latest?.req.complete === false ? latest : undefined
   const answered = own?.headersSent ?? latest?.shouldKeepAlive === false
   const owed = own === undefined || answered ? latest : previous
@@ -40,7 +43,7 @@ export function refuseConnection(error: Error & { code?: string }, socket: Socke
   else owed.once('close', hangUp)
 }
 
-/** `given` are headers that the answer to this request has in any case. */
+/** Sends the error response and closes the connection. `given` are the headers already set on the response. */
 function end(socket: Socket, thrown: unknown, context: RequestContext, given: OutgoingHttpHeaders = {}): void {
   const error = toContractError(thrown)
   const { statusCode, headers } = error
@@ -59,6 +62,6 @@ function end(socket: Socket, thrown: unknown, context: RequestContext, given: Ou
   }
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${text}`)
-  // A close with bytes unread resets the connection, which may cost the client the answer: it gets a second to read.
+  // To close a socket with unread bytes resets the connection, and the client could lose the response: wait a second.
   setTimeout(() => socket.destroy(), 1_000).unref()
 }

@@ -5,16 +5,16 @@ import type { WriteError } from './written-error.ts'
 
 /** The state of an open connection. */
 export type Connection = {
-  /** The two latest answers that still matter: with pipelining one may wait for the other. */
+  /** The two latest responses: with pipelining, `latest` may wait for `previous`. */
   previous: ServerResponse | undefined
   latest: ServerResponse | undefined
-  /** Those that have not left. */
+  /** The responses that were not completely sent. */
   owed: ServerResponse[]
-  /** Whether it is to be refused once nothing else is owed. */
+  /** Whether the connection gets an error response and is closed once all pending responses are sent. */
   refused: boolean
-  /** Bytes that the socket has read where the next head begins, NaN while that is not known. */
+  /** The value of socket.bytesRead at which the next head begins; NaN if unknown. */
   headStart: number
-  /** Bytes that it had read when the latest head was whole. */
+  /** The value of socket.bytesRead when the latest head was complete. */
   headEnd: number
   observer: Observer
   writeError: WriteError
@@ -27,13 +27,15 @@ export type TrackedSocket = Socket & { [key]?: Connection }
 /** Returns the state of a tracked connection. */
 export const connectionOf = (socket: TrackedSocket): Connection => socket[key] as Connection
 
-/** Begins to track a connection, for an observer of its requests; `writeError` makes the body of a refusal. */
+/** Starts tracking a connection. `writeError` creates the body of error responses outside of a request. */
 export function beginConnection(socket: TrackedSocket, observer: Observer, writeError: WriteError): Connection {
   const none = { previous: undefined, latest: undefined, owed: [], refused: false }
   socket[key] = { ...none, headStart: 0, headEnd: 0, observer, writeError }
   return socket[key]
 }
 
-/** Returns whether an earlier answer closes the connection, so that this request is not served (RFC 9112 section 9.6). */
+/**
+ * Returns whether an earlier response closes the connection, so that this request is ignored (RFC 9112 section 9.6).
+ */
 export const isBehindLast = ({ socket }: IncomingMessage & { socket: TrackedSocket }): boolean =>
   socket[key]?.previous?.shouldKeepAlive === false || socket[key]?.refused === true

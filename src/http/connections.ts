@@ -15,20 +15,20 @@ const unobserved: Observer = { begin() {}, end() {} }
 
 export type Tracking = {
   observer?: Observer | undefined
-  /** Whether each answer is to be the last of its connection. */
+  /** Returns whether each response must close its connection. */
   draining?: (() => boolean) | undefined
-  /** Bytes of a header section. */
+  /** Maximum size of a header section in bytes. */
   headersLimit?: number | undefined
   /** Milliseconds for which idle connections are still served after the listener closed; default 0. */
   linger?: number | undefined
 }
 
-/** Milliseconds between looks at heads that have not ended. */
+/** Milliseconds between checks for incomplete heads that are too large. */
 const interval = 250
 
 /**
- * Tracks connections, so that observers see every request, errors outside of a request are answered, and shutdown can
- * close them.
+ * Tracks connections, so that observers see every request, errors outside of a request get a response, and shutdown can
+ * close the connections.
  */
 export function trackConnections(
   app: FastifyInstance,
@@ -47,7 +47,7 @@ export function trackConnections(
     const at = connection.owed.indexOf(this)
     if (at === -1) return
     connection.owed.splice(at, 1)
-    // Nothing asks for it any more: held, it would outlive the garbage that it is.
+    // No longer needed; a reference would keep the response in memory while the connection is idle.
     if (connection.latest === this && this.shouldKeepAlive && isAllRead(this.req)) connection.latest = undefined
     if (isAllRead(this.req)) noteEnd(this.req, connection)
     finish(this)
@@ -57,20 +57,21 @@ export function trackConnections(
     sockets.add(socket)
     socket.once('close', () => {
       sockets.delete(socket)
-      // Of an answer that waits behind another one Node does not say that it never leaves.
+      // Node.js emits no close event for a response that waits behind another one.
       for (const response of owed.splice(0)) {
         finish(response)
         response.destroy().emit('close')
       }
     })
   })
-  // Before Fastify, which may answer at once.
+  // Before Fastify's listener, which may respond synchronously.
   app.server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = connectionOf(request.socket)
     noteHead(request, connection, headersLimit)
     connection.previous = connection.latest
     connection.latest = response
-    // Node loses what came in one segment behind a request to upgrade: what is parsed next may be the middle of a body.
+    // Node.js drops bytes that follow an upgrade request in the same segment, so the next parse may start inside a
+    // body.
     if (endsWithAnswer() || request.headers.upgrade !== undefined || isBehindLast(request))
       response.shouldKeepAlive = false
     connection.owed.push(response)
@@ -87,10 +88,10 @@ export function trackConnections(
   }, interval).unref()
   app.addHook('onClose', async () => clearInterval(looking))
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    // Node leaves a tunnel to itself: without errors handled, and without a limit on its time.
+    // Node.js detaches the socket of a CONNECT request, so its errors and timeouts must be handled here.
     for (const event of ['error', 'timeout']) socket.on(event, () => socket.destroy())
-    // RFC 9110 section 9.3.6: CONNECT asks for a tunnel, which no path of a contract is.
-    refuseConnection(new ContractError('noSuchMethod', 'there are no tunnels here', { allow: '' }), socket)
+    // CONNECT requests a tunnel (RFC 9110 section 9.3.6), which no path of a contract offers.
+    refuseConnection(new ContractError('noSuchMethod', 'CONNECT is not supported', { allow: '' }), socket)
   })
   app.addHook('preClose', async () => {
     endsWithAnswer = () => true

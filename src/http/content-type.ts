@@ -1,4 +1,4 @@
-/** A Content-Type (RFC 9110 section 8.3): its media type in lower case, and its parameters by their names in lower case. */
+/** A Content-Type (RFC 9110 section 8.3): media type in lower case, and parameters by name in lower case. */
 export type ContentType = { essence: string; parameters: Map<string, string> }
 
 const essenceGrammar = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+/
@@ -6,13 +6,13 @@ const essenceGrammar = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+/
 /** Returns whether a text is a media type without parameters. */
 export const isEssence = (text: string): boolean => essenceGrammar.exec(text)?.[0] === text
 
-/** One parameter at a time, so that no text takes more than one look at each character. */
+/** Matches one parameter at a time, so that parsing takes linear time. */
 const parameterGrammar = /[ \t]*;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\[\t -~])*)"))?/y
 
 /** Characters: no media type needs more, and each parameter costs a microsecond. */
 const maxLength = 1_000
 
-/** Returns a media type with its parameters; undefined for a text that is none, is long, or has a parameter twice. */
+/** Parses a Content-Type. Returns undefined for a text that is malformed, too long, or repeats a parameter. */
 export function parseContentType(text: string): ContentType | undefined {
   const [essence] = text.length > maxLength ? [] : (essenceGrammar.exec(text) ?? [])
   if (essence === undefined) return undefined

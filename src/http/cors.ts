@@ -3,24 +3,24 @@ import type { FastifyInstance } from 'fastify'
 import { answered, type Step } from './request-guards.ts'
 import { contentLength } from './request-head.ts'
 
-/** What pages of other origins may do by the CORS protocol (fetch.spec.whatwg.org section 3.2), beside simple requests. */
+/** The permissions of pages of other origins under the CORS protocol (fetch.spec.whatwg.org section 3.2). */
 export type CrossOrigin = {
   /** As browsers send them: scheme, host and port. */
   origins: string[]
   methods: string[]
   /** Headers that a page may send. */
   requestHeaders: string[]
-  /** Headers that it may read. */
+  /** Headers that a page may read. */
   responseHeaders: string[]
 }
 
-/** Seconds for which a browser need not ask again; Chromium allows no more. */
+/** Seconds for which browsers cache a preflight response; Chromium caps it at this value. */
 const maxAge = '7200'
 
 /**
- * Adds the CORS headers to each answer of an app, and returns the step that answers preflight requests. The headers are
- * set on Node's response before Fastify has the request, because an answer may leave before any hook runs, where
- * `@fastify/cors` would set none. A request of another origin is served as if nothing were allowed.
+ * Adds CORS headers to each response of an app, and returns the step that responds to preflight requests. The headers
+ * are set on Node's response before Fastify gets the request: some responses are sent before any hook runs, and
+ * `@fastify/cors` would leave those without headers. A request of an origin that is not allowed gets none.
  */
 export function allowOrigins(app: FastifyInstance<Server>, { origins, ...names }: CrossOrigin): Step {
   const allowed = new Set(origins)
@@ -31,7 +31,7 @@ export function allowOrigins(app: FastifyInstance<Server>, { origins, ...names }
     'access-control-max-age': maxAge,
   }
   app.server.prependListener('request', ({ headers: { origin = '' } }, response) => {
-    // A cache must not give the answer for one origin to another one.
+    // A cache must not serve a response for one origin to another.
     response.setHeader('vary', 'Origin')
     if (!allowed.has(origin)) return
     response.setHeader('access-control-allow-origin', origin)
@@ -44,7 +44,7 @@ export function allowOrigins(app: FastifyInstance<Server>, { origins, ...names }
   }
 }
 
-/** A browser sends no body with a preflight request; nothing would bound one here. */
+/** Returns whether a request is a preflight. Browsers send none with a body, which no limit would apply to here. */
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' &&
   headers['access-control-request-method'] !== undefined &&

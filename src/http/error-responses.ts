@@ -8,7 +8,7 @@ import { contentLength } from './request-head.ts'
 import { closeUnread, readAndDropped } from './upload.ts'
 import type { WriteError } from './written-error.ts'
 
-/** Returns Fastify's error handler, the only way out for errors: it answers for anything that was thrown. */
+/** Returns Fastify's error handler, which sends the error response for every thrown value. */
 export const errorSender =
   (write: WriteError) =>
   (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
@@ -17,17 +17,17 @@ export const errorSender =
     recordRefusal(context, error)
     if (error !== thrown) logCause(request, error, thrown)
     closeUnread(request.raw, reply.raw)
-    // A large unread body is not worth its bytes.
+    // To drain a large unread body would cost more than a new connection.
     if (closing.has(error.error) || unreadBytes(request) > readAndDropped) {
       reply.raw.shouldKeepAlive = false
     } else if (isAllRead(request.raw) && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
-      // Fastify closes after every error of a body parser, also when the body was read whole.
+      // Fastify closes the connection after every error of a body parser, even if the body was read completely.
       reply.removeHeader('connection')
     }
-    // Behind another answer of its connection, a request may wait for long.
+    // Frees the body: a pipelined request may wait long for earlier responses of its connection.
     request.body = undefined
     const { contentType, text } = write(error, context)
-    // As text: an error leaves as it is, whatever the schemas of the operation say.
+    // The body is already serialized, so the response schemas of the operation must not apply.
     reply.serializer(String).code(error.statusCode).headers(error.headers)
     reply.type(contentType).send(text)
   }

@@ -1,11 +1,11 @@
 import { errorNumbers } from '../../generated/error-numbers.ts'
 
-/** A name of the contract's table of errors. */
+/** The name of an error in the contract's error table. */
 export type ErrorName = keyof typeof errorNumbers
 
 /**
- * An error of the contract: thrown anywhere below a request, it leaves the service with its status, its headers and a body
- * of the contract's shape. The message goes to the client.
+ * An error of the contract. When it is thrown while a request is handled, the client gets its status, its headers, and
+ * a body with its number and message.
  */
 export class ContractError extends Error {
   override readonly name = 'ContractError'
@@ -23,7 +23,7 @@ export class ContractError extends Error {
   }
 }
 
-/** Returns the error of a body with more bytes than allowed. */
+/** Returns the error for a body larger than `limit` bytes. */
 export const bodyTooLarge = (limit: number): ContractError =>
   new ContractError('bodyTooLarge', `the body has more than ${limit} bytes`)
 
@@ -31,23 +31,23 @@ export const bodyTooLarge = (limit: number): ContractError =>
 export const isUnauthenticated = (thrown: unknown): thrown is ContractError =>
   thrown instanceof ContractError && thrown.statusCode === 401
 
-/** An error of a dependency that cannot answer now; retryAfter is in seconds. */
+/** An error of a dependency that is temporarily unavailable; retryAfter is in seconds. */
 type Unavailable = Error & { retryAfter: number }
 
 const isUnavailable = (error: unknown): error is Unavailable =>
   error instanceof Error && 'retryAfter' in error && typeof error.retryAfter === 'number'
 
-/** The parts of an error of Fastify or Node by which its answer is chosen. */
+/** The members of an error of Fastify or Node.js that determine the response. */
 type Coded = { code?: string; statusCode?: number; message?: string }
 
 /**
- * Returns the error that a client gets for anything that was thrown below a request or raised by the HTTP parser. An
- * error that is not known here is an internal one, of which the client learns nothing.
+ * Returns the error that the client gets for a value that was thrown while a request was handled, or for an error of
+ * the HTTP parser. Any other error becomes a 500 that tells the client no details.
  */
 export function toContractError(thrown: unknown): ContractError {
   if (thrown instanceof ContractError) return thrown
   if (isUnavailable(thrown)) {
-    return new ContractError('unavailable', 'the service cannot answer now', {
+    return new ContractError('unavailable', 'the service is temporarily unavailable', {
       'retry-after': String(Math.ceil(thrown.retryAfter)),
     })
   }

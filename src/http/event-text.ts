@@ -1,4 +1,4 @@
-/** One event of a stream (WHATWG HTML, section 9.2.6). A `data` that is a string is sent as it is, any other value as JSON. */
+/** A server-sent event (WHATWG HTML, section 9.2.6). `data` is sent as it is if it is a string, else as JSON. */
 export type ServerSentEvent<Data = unknown> = {
   data: Data
   event?: string
@@ -7,15 +7,18 @@ export type ServerSentEvent<Data = unknown> = {
   retry?: number
 }
 
-/** A comment, which clients pass over: it shows that the connection lives. */
+/** A comment, which clients ignore; it keeps the connection alive. */
 export const emptyEvent = ':\n\n'
 
-/** Returns the text of an event; `write` checks its data and returns them as JSON. Throws for a field that would break the stream. */
+/**
+ * Returns the text of an event. `write` validates the data and serializes it to JSON. Throws for an `event`, `id` or
+ * `retry` that is invalid in an event stream.
+ */
 export function eventText({ data, event, id, retry }: ServerSentEvent, write: (data: unknown) => string): string {
   const json = write(data)
   const text = typeof data === 'string' ? data : json
   if (retry !== undefined && !(Number.isSafeInteger(retry) && retry >= 0)) {
-    throw new Error('retry of an event must be a number of milliseconds')
+    throw new Error('retry of an event must be an integer number of milliseconds')
   }
   const fields = [
     ...(event === undefined ? [] : [`event: ${line('event', event)}`]),

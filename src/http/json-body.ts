@@ -5,7 +5,7 @@ import { parseJson } from '../json/parse-json.ts'
 import { ContractError } from './errors.ts'
 import type { ParseBody } from './whole-body.ts'
 
-/** Parses strict JSON to a JsonDocument: 400 for what is not JSON. */
+/** Parses strict JSON to a JsonDocument; anything else gets 400. */
 export const parseJsonBody: ParseBody = (bytes, done) => {
   let document: JsonDocument
   try {
@@ -14,6 +14,6 @@ export const parseJsonBody: ParseBody = (bytes, done) => {
     done(new ContractError('notJson', `body is not JSON: ${(error as JsonError).message}`))
     return
   }
-  // Errors of the steps that follow are not this parser's to catch.
+  // Outside of the try block, which must not catch errors of the next steps.
   done(null, document)
 }

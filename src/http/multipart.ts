@@ -4,14 +4,14 @@ import { maxHeadSize, type PartHead, readPartHead } from './part-head.ts'
 import { type ByteSource, tapStream } from './tapped-stream.ts'
 import { tooManyFields } from './text-body.ts'
 
-/** A part of a form. Its bytes end when the next part is asked for. */
+/** A part of a form. Its byte stream ends when the next part is requested. */
 export type Part = PartHead & { bytes: ByteSource }
 
-/** Returns the error of a body that is no form of parts. */
+/** Returns the error for a malformed multipart/form-data body. */
 const notMultipart = (problem: string): ContractError =>
   new ContractError('invalid', `body is not multipart/form-data: ${problem}`)
 
-/** Returns the boundary between the parts (RFC 2046 section 5.1.1). Throws a ContractError for a Content-Type without one. */
+/** Returns the boundary between parts (RFC 2046 section 5.1.1). Throws a ContractError if it is missing or invalid. */
 export function boundaryOf(parameters: Map<string, string>): string {
   const boundary = parameters.get('boundary') ?? ''
   if (/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) return boundary
@@ -19,7 +19,8 @@ export function boundaryOf(parameters: Map<string, string>): string {
 }
 
 /**
- * Returns the parts of a form as its bytes arrive, to their end. At most one chunk is read ahead of the reader. Throws a ContractError for a malformed form, for one with more than `limit` parts, and the error of its bytes.
+ * Yields the parts of a form as its bytes arrive, and reads at most one chunk ahead of the reader. Throws a
+ * ContractError for a malformed form and for one with more than `limit` parts; errors of the source are passed on.
  */
 export async function* readParts(source: ByteSource, boundary: string, limit: number): AsyncGenerator<Part> {
   const found: Part[] = []
@@ -61,25 +62,26 @@ export async function* readParts(source: ByteSource, boundary: string, limit: nu
       latest.bytes.destroy()
     }
   } finally {
-    // What its reader has left is not parsed.
+    // The reader has stopped, so the remaining bytes are not parsed.
     failure ??= new Error('the parts are read no further')
     source.off('error', fail)
     latest?.bytes.destroy()
   }
 }
 
-/** Writes bytes to a parser, a chunk at a time: the next is read when the parser has handled the one before. */
+/** Writes a source to a parser. It reads the next chunk once the parser has consumed the previous one. */
 async function feed(source: ByteSource, parser: Dicer, hasFailed: () => boolean): Promise<void> {
   let isFinished = false
   let goOn = ignore
   parser.on('finish', () => {
     isFinished = true
-    // The parser may keep the callback of the chunk with the last boundary.
+    // The parser may never call back for the chunk that holds the last boundary.
     goOn()
   })
   for await (const chunk of source) {
     if (hasFailed()) return
-    // What follows the last boundary is read and ignored (RFC 2046 section 5.1.1), so that the connection can go on.
+    // Bytes after the last boundary are ignored (RFC 2046 section 5.1.1), but read so that the connection can be
+    // reused.
     if (isFinished) continue
     await new Promise<void>((resolve) => {
       goOn = resolve
@@ -91,14 +93,14 @@ async function feed(source: ByteSource, parser: Dicer, hasFailed: () => boolean)
 
 type Parsing = { add(part: Part): void; fail(error: Error): void; end(): void }
 
-/** Returns what parses a form. It passes over what it cannot read, so each head is checked here. */
+/** Returns a parser of a form. The parser skips malformed header lines silently, so each head is checked here. */
 function parserOf(boundary: string, limit: number, { add, fail, end }: Parsing): Dicer {
   const parser = new Dicer({ boundary, maxHeaderSize: maxHeadSize } as ConstructorParameters<typeof Dicer>[0])
   const headOf = keepHead(parser)
   let count = 0
   let isHeadOpen = false
   const checkHead = () => {
-    if (isHeadOpen) fail(notMultipart('the headers of a part have no end'))
+    if (isHeadOpen) fail(notMultipart('the headers of a part are incomplete'))
   }
   parser.on('part', (part) => {
     part.on('error', ignore)
@@ -120,17 +122,17 @@ function parserOf(boundary: string, limit: number, { add, fail, end }: Parsing):
   return parser
 }
 
-/** The part of a Dicer that reads heads: it keeps the text of one in `buffer` until it parses that. */
+/** The private header parser of a Dicer. It collects the text of a head in `buffer` and then parses it. */
 type HeadParser = { buffer: string; _parseHeader(): void }
 
 /**
- * Returns what gives the text of the latest head, as far as it is no longer than allowed. The parser's own result lacks
- * what it drops in silence: all lines behind a malformed one.
+ * Returns a function that returns the text of the latest head, up to the maximum size. The parsed headers of a Dicer
+ * lack all lines after a malformed one.
  */
 function keepHead(parser: Dicer): () => string {
   const heads = (parser as unknown as { _hparser: HeadParser })._hparser
   let latest = ''
-  // It is not called for an empty head.
+  // Dicer does not call _parseHeader for an empty head.
   heads._parseHeader = () => {
     latest = heads.buffer
   }

@@ -1,28 +1,33 @@
 import { isUtf8 } from 'node:buffer'
 import { type ContentType, parseContentType } from './content-type.ts'
 
-/** What the head of a part of a form says (RFC 7578 section 4). */
+/** The parsed header section of a part of a form (RFC 7578 section 4). */
 export type PartHead = {
   name: string
-  /** Without the folders before it, undefined where the part has none. */
+  /** The file name without folders; undefined if the part has none. */
   filename: string | undefined
-  /** Undefined where the part names none, which then is text. */
+  /** Undefined if the part has none; the default is text. */
   contentType: ContentType | undefined
 }
 
-/** Bytes and lines of a head; browsers send two lines. */
+/** Maximum bytes and lines of a head; browsers send two lines. */
 export const maxHeadSize = 4_096
 const maxLines = 16
 
-/** RFC 5322 section 2.2: a name of printable characters. */
+/** A header line: the name has printable characters only (RFC 5322 section 2.2). */
 const lineGrammar = /^([!-9;-~]+):[ \t]*([^\r\n]*)$/
 
-/** One parameter at a time: RFC 2183 section 2, with the backslash as browsers send it, before quotes and itself only. */
+/**
+ * Matches one parameter (RFC 2183 section 2). Like browsers, it lets a backslash escape quotes and backslashes only.
+ */
 const parameterGrammar = /[ \t]*;[ \t]*([\w!#$&+.^`|~*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/y
 
-/** Returns the head of a part, each byte a character, from behind the boundary; or in words what is wrong with it. */
+/**
+ * Parses the head of a part. `text` has one character for each byte, and begins right after the boundary. Returns a
+ * message if the head is malformed.
+ */
 export function readPartHead(text: string): PartHead | string {
-  // RFC 2046 section 5.1.1 lets spaces follow the boundary; RFC 5322 section 2.2.3 lets a line go on in the next one.
+  // RFC 2046 section 5.1.1 allows spaces after the boundary; RFC 5322 section 2.2.3 allows folded lines.
   const [padding = '', ...lines] = text.replace(/(.)\r\n(?=[ \t])/g, '$1').split('\r\n')
   if (text.length >= maxHeadSize || lines.length >= maxLines) return 'the headers of a part are too large'
   const headers = lines.map((line) => lineGrammar.exec(line))
@@ -31,21 +36,22 @@ export function readPartHead(text: string): PartHead | string {
   const [disposition = '', ...more] = valuesOf('content-disposition')
   const [contentType = '', ...others] = valuesOf('content-type')
   const [encoding = '7bit', ...encodings] = valuesOf('content-transfer-encoding')
-  if (more.length + others.length + encodings.length > 0) return 'a part has a header twice'
-  // RFC 7578 section 4.7.
-  if (!/^(?:7bit|8bit|binary)$/i.test(encoding)) return 'a part has a transfer encoding; send its bytes as they are'
+  if (more.length + others.length + encodings.length > 0) return 'a part repeats a header'
+  // Deprecated by RFC 7578 section 4.7.
+  if (!/^(?:7bit|8bit|binary)$/i.test(encoding))
+    return 'a part has a Content-Transfer-Encoding; send its bytes as they are'
   const parameters = dispositionParameters(disposition)
   const name = parameters?.get('name')
   if (parameters === undefined || name === undefined) return 'a part has no Content-Disposition with a name'
   const parsed = contentType === '' ? undefined : parseContentType(contentType)
   if (contentType !== '' && parsed === undefined) return 'a part has a malformed Content-Type'
-  if ([...parameters.values()].some((value) => value.includes('\0'))) return 'a name or filename holds U+0000'
+  if ([...parameters.values()].some((value) => value.includes('\0'))) return 'a name or filename contains U+0000'
   const filename = (parameters.get('filename*') ?? parameters.get('filename'))?.replace(/^.*[\\/]/s, '')
   const isFolder = filename === '.' || filename === '..'
   return { name, filename: isFolder ? undefined : filename, contentType: parsed }
 }
 
-/** Returns the parameters of `form-data`, undefined for what is not well-formed or not UTF-8. */
+/** Returns the parameters of a `form-data` disposition; undefined if it is malformed or not UTF-8. */
 function dispositionParameters(given: string): Map<string, string> | undefined {
   const bytes = Buffer.from(given, 'latin1')
   if (!/^form-data(?![^\s;])/i.test(given) || !isUtf8(bytes)) return undefined
@@ -64,7 +70,9 @@ function dispositionParameters(given: string): Map<string, string> | undefined {
   return text.slice(end).trim() === '' ? parameters : undefined
 }
 
-/** RFC 8187 section 3.2: RFC 7578 forbids it, and some clients send it for names that are not ASCII. */
+/**
+ * Decodes an extended value (RFC 8187 section 3.2). RFC 7578 forbids it, but some clients send it for non-ASCII names.
+ */
 function extended(token: string): string | undefined {
   const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(token) ?? []
   try {

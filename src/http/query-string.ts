@@ -1,8 +1,8 @@
-/** Returns what the query of a request target has for each name; values stay percent-encoded. */
+/** Parses a query string to lists of values by name. Names are decoded; values stay percent-encoded. */
 export const parseQuery = (text: string): Record<string, string[]> =>
   text === '' ? {} : parsePairs(text.split('&'), decodeText)
 
-/** Returns what a Cookie header (RFC 6265 section 4.2.1) has for each name; values stay percent-encoded. */
+/** Parses a Cookie header (RFC 6265 section 4.2.1) to lists of values by name; values stay percent-encoded. */
 export const parseCookies = (text = ''): Record<string, string[]> =>
   parsePairs(
     text.split(';').map((pair) => pair.trim()),
@@ -15,16 +15,16 @@ function parsePairs(given: string[], decode: (text: string) => string): Record<s
     const [encoded = '', value = ''] = pair.split(/=(.*)/s)
     const name = /%|\+/.test(encoded) ? decodeName(encoded, decode) : encoded
     if (Object.hasOwn(pairs, name)) pairs[name]?.push(value)
-    // An assignment to __proto__ would set the prototype.
+    // A plain assignment to __proto__ would set the prototype.
     else Object.defineProperty(pairs, name, { value: [value], enumerable: true })
   }
   return pairs
 }
 
-/** Decodes a text of a form (`+` is a space). Throws a URIError for what is not percent-encoded UTF-8. */
+/** Decodes form-encoded text, in which `+` is a space. Throws a URIError for text that is not percent-encoded UTF-8. */
 export const decodeText = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
 
-/** A name that cannot be decoded is none that a document has. */
+/** Decodes a name. A name that cannot be decoded stays as it is: no document declares it. */
 function decodeName(encoded: string, decode: (text: string) => string): string {
   try {
     return decode(encoded)

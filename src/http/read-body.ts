@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import { bodyTooLarge, ContractError } from './errors.ts'
 
-/** Bytes; what smaller bodies hold in memory is bounded by the number of requests. */
+/** Bytes. The parsed values of smaller bodies are not counted: the limit on concurrent requests bounds their memory. */
 export const smallBody = 1_024
 
-/** Counts what bodies hold in memory; returns the error for a body that there is no room for. */
+/** Accounts for the memory of request bodies. `take` and `admit` return the error for a body that does not fit. */
 export type BodyMemory = {
-  /** Counts more bytes for a body that arrives in parts and has `taken` already, unless there is no room. */
+  /** Reserves more bytes for a body that arrives in parts and already holds `taken` bytes. */
   take(bytes: number, taken: number): ContractError | undefined
   release(bytes: number): void
-  /** Asks whether there is room for the value of so many bytes more of a body of which `held` are counted already. */
+  /** Checks that the parsed value of `bytes` more bytes fits, for a body of which `held` bytes are already counted. */
   admit(bytes: number, held?: number): ContractError | undefined
-  /** Counts that value until the handler that has got it has its outcome, which it returns. */
+  /** Counts the parsed value until the handler's outcome settles, and returns that outcome. */
   during<Outcome>(bytes: number, outcome: Promise<Outcome>): Promise<Outcome>
 }
 
@@ -21,15 +21,15 @@ const key = Symbol('length of the body')
 
 type Reading = IncomingMessage & { [key]?: number }
 
-/** Whether no byte of the request is still to come. */
+/** Returns whether all bytes of a request were received. */
 export const isAllRead = (request: Reading): boolean => request.complete || request[key] !== undefined
 
-/** The bytes of the body that was read, 0 where there was none. */
+/** Returns the number of bytes of the body that was read; 0 if there was none. */
 export const bodyLength = (request: Reading): number => request[key] ?? 0
 
 /**
- * Reads the body of a request, of at most `limit` bytes. Calls `done` once: with the bytes, or with the ContractError for
- * a body that is too large, that there is no room for, or that ends before it is whole.
+ * Reads the body of a request, up to `limit` bytes; `announced` is its Content-Length. Calls `done` once: with the
+ * bytes, or with a ContractError for a body that is too large, incomplete, or exceeds the memory budget.
  */
 export function readBody(
   request: Reading,
@@ -43,22 +43,22 @@ export function readBody(
   if (announced > limit) finish(bodyTooLarge(limit))
   else if (!hasArrived(request, announced)) collect(request, limit, memory, finish)
   else {
-    // None of a stream's events is needed, which cost far more. Node will say only later that the request is complete.
+    // A direct read costs far less than stream events. Node.js sets `complete` only later.
     const bytes = request.read() ?? Buffer.alloc(0)
     if (bytes.length > limit) finish(bodyTooLarge(limit))
     else finish(null, bytes)
   }
 }
 
-/** Usually true after authentication. */
+/** Returns whether the whole body is buffered, which it usually is after authentication. */
 const hasArrived = ({ complete, readableLength }: IncomingMessage, announced: number): boolean =>
   complete || (announced > 0 && readableLength === announced)
 
-/** Bytes at first; doubled whenever they are full. */
+/** Initial buffer size in bytes; the buffer doubles whenever it is full. */
 const firstCapacity = 4_096
 
 function collect(request: IncomingMessage, limit: number, memory: BodyMemory, done: Done): void {
-  // One buffer: a list of parts costs 250 bytes for each, and a part may be one byte.
+  // One buffer: a list of chunks would cost 250 bytes for each chunk, which may hold a single byte.
   let bytes = Buffer.alloc(0)
   let length = 0
   const settle: Done = (error, whole) => {
@@ -79,12 +79,12 @@ function collect(request: IncomingMessage, limit: number, memory: BodyMemory, do
     length = needed
   }
   const end = () => settle(null, bytes.subarray(0, length))
-  // Nobody gets this answer: the connection is gone.
-  const breakOff = () => settle(new ContractError('malformedRequest', 'the body is not whole'))
+  // The connection is closed, so this error is only logged and counted.
+  const breakOff = () => settle(new ContractError('malformedRequest', 'the body is incomplete'))
   request.on('data', take).on('end', end).on('close', breakOff)
-  // Before "close"; without a listener it would end the process.
+  // "error" precedes "close"; without a listener it would end the process.
   request.on('error', ignore)
 }
 
-/** Shares no scope with the bytes, which would then live as long as the request. */
+/** Defined at module level: a closure in `collect` would keep the bytes in memory as long as the request. */
 const ignore = () => {}

@@ -5,36 +5,36 @@ import type { Client } from './authenticated-client.ts'
 import type { ContractError, ErrorName } from './errors.ts'
 
 /**
- * What is known of one request and its answer, for a log and for metrics; only the functions of this file change it. It
- * holds nothing that a client chose freely: no path, no header.
+ * The facts about one request and its response, for the log and the metrics. Only the functions of this file change it.
+ * It holds nothing that a client can choose freely, such as the path or a header.
  */
 export type RequestContext = {
-  /** The client's own X-Request-Id where that is well formed. */
+  /** The client's X-Request-Id if it is well-formed, else a generated id. */
   readonly id: string
-  /** Of a valid traceparent: the ids of the trace and of the client's span. */
+  /** The ids of the trace and of the client's span, from a valid traceparent header. */
   readonly trace: { traceId: string; parentId: string } | undefined
   readonly method: string
-  /** The operationId, once a route is found. */
+  /** The operationId, once the route is known. */
   readonly operation: string | undefined
   /** The client, once it is authenticated. */
   readonly client: Client | undefined
-  /** The address that the request comes from, as a trusted proxy tells it. */
+  /** The IP address of the client, as reported by a trusted proxy or the connection. */
   readonly address: string | undefined
-  /** Of the answer; 0 when the connection was gone before there was one. */
+  /** The status of the response; 0 if the connection closed before one was sent. */
   readonly status: number
-  /** Number of the contract's table of errors. */
+  /** The error number in the contract's error table. */
   readonly error: number | undefined
-  /** The name of that error, where the service itself refused the request. */
+  /** The name of the error if the service, not a handler, rejected the request. */
   readonly refusal: ErrorName | undefined
-  /** As performance.now() has it. */
+  /** Milliseconds, from performance.now(). */
   readonly started: number
-  /** Milliseconds, once it is over. */
+  /** Milliseconds, once the request has ended. */
   readonly duration: number
 }
 
 type Mutable = { -readonly [Key in keyof RequestContext]: RequestContext[Key] }
 
-/** Hears of every request: when it has arrived, and when its answer has left or never will. */
+/** Observes every request: `begin` when it has arrived, `end` when its response was sent or its connection closed. */
 export type Observer = {
   begin(context: RequestContext): void
   end(context: RequestContext): void
@@ -44,13 +44,13 @@ const key = Symbol('request context')
 
 type Request = IncomingMessage & { [key]?: Mutable }
 
-/** Returns the context of a request, always the same one. */
+/** Returns the context of a request, and creates it at the first call. */
 export function contextOf(request: Request): RequestContext {
   request[key] ??= newContext(request.method as string, request.headers)
   return request[key]
 }
 
-/** Returns the context of a request of which nothing but the given parts need be known. */
+/** Creates a context. Connection errors without a request use it directly. */
 export const newContext = (method: string, headers: IncomingMessage['headers'] = {}): Mutable => ({
   id: requestId(headers['x-request-id']),
   trace: traceOf(headers.traceparent),
@@ -65,7 +65,7 @@ export const newContext = (method: string, headers: IncomingMessage['headers'] =
   duration: 0,
 })
 
-/** Records where a request comes from. */
+/** Records the IP address of the client. */
 export function recordAddress(context: RequestContext, address: string | undefined): void {
   ;(context as Mutable).address = address
 }
@@ -75,39 +75,41 @@ export function recordOperation(context: RequestContext, operationId: string): v
   ;(context as Mutable).operation = operationId
 }
 
-/** Records the client that a request was authenticated for, if any. */
+/** Records the authenticated client, if any. */
 export function recordClient(context: RequestContext, client: Client | undefined): void {
   ;(context as Mutable).client = client
 }
 
-/** Records the error that the service answers with. */
+/** Records the error with which the service rejects a request. */
 export function recordRefusal(context: RequestContext, { error, kind }: ContractError): void {
   ;(context as Mutable).error = error
   ;(context as Mutable).refusal = kind
 }
 
-/** Records the error number of a handler's outcome, undefined for an outcome that is no error. */
+/** Records the error number of a handler's outcome; undefined for a successful outcome. */
 export function recordError(context: RequestContext, error: number | undefined): void {
   ;(context as Mutable).error = error
 }
 
-/** Records the end of a request: the status of its answer, undefined when none was sent, and how long it took. */
+/** Records the end of a request: its duration, and the status of its response; undefined if none was sent. */
 export function recordEnd(context: RequestContext, status: number | undefined): void {
   if (status !== undefined) (context as Mutable).status = status
   ;(context as Mutable).duration = performance.now() - context.started
 }
 
-/** No character that a log, a header or a shell would interpret. */
+/** Allows no character that a log, a header or a shell would interpret. */
 const wellFormedId = /^[\w.-]{1,128}$/
 
-/** Of this process, before the number of each of its requests. */
+/** Makes generated request ids unique across processes. */
 const prefix = randomBytes(12).toString('base64url')
 let requests = 0
 
 const requestId = (given: string | string[] | undefined): string =>
   typeof given === 'string' && wellFormedId.test(given) ? given : [prefix, ++requests].join('-')
 
-/** W3C Trace Context section 3.2.2: version, trace-id, parent-id, flags; later versions may go on after another dash. */
+/**
+ * W3C Trace Context section 3.2.2: version, trace-id, parent-id, flags; later versions may append fields after a dash.
+ */
 const traceparent = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-[\da-f]{2}(-.*)?$/
 
 function traceOf(given: string | string[] | undefined): RequestContext['trace'] {

@@ -8,16 +8,18 @@ import { checkHeaderSize } from './header-limit.ts'
 import { contextOf, recordAddress } from './request-context.ts'
 import { malformedHead } from './request-head.ts'
 
-/** Returned by a step that has sent an answer itself. */
+/** Returned by a step that has sent the response itself. */
 export const answered = Symbol('answered')
 
-/** One step of a request: returns the error that ends it, or that it is answered, if so. */
+/** One step of a request. Returns the error that ends the request, or `answered` if the step has sent the response. */
 export type Step = (request: FastifyRequest, reply: FastifyReply) => ContractError | typeof answered | undefined
 
-/** A hook of Fastify's that may have to wait: `done` is called once, with the error that ends the request, if any. */
+/** A Fastify hook that may be asynchronous. It calls `done` once, with the error that ends the request, if any. */
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (refusal?: Error) => void) => void
 
-/** Returns one hook that takes steps in order, until one ends the request: a hook for each would cost more than the steps. */
+/**
+ * Combines steps into one hook, which stops at the first that ends the request: one hook for each step would be slower.
+ */
 export const inOrder =
   (steps: Step[]): Hook =>
   (request, reply, done) => {
@@ -29,10 +31,10 @@ export const inOrder =
     done()
   }
 
-/** Returns the error that a well-formed request is refused with for overload, if any. */
+/** Returns the error for a new request while the service is overloaded; otherwise undefined. */
 export type Admit = () => ContractError | undefined
 
-/** Lets nothing behind the last answer of a connection be served (RFC 9112 section 9.6), and no large header section: 431. */
+/** Ignores requests after the last response of a connection (RFC 9112 section 9.6); rejects large headers with 431. */
 export const checkFraming =
   (headersLimit: number): Hook =>
   (request, reply, done) => {
@@ -46,14 +48,14 @@ export const checkFraming =
     }
   }
 
-/** Gives a request and its response the app's logger: Fastify itself is given none. */
+/** Sets the app's logger on a request and its response, since Fastify itself has none. */
 export function setServerLogger(request: FastifyRequest, reply: FastifyReply): void {
   const { log } = request.server
   request.log = log
   reply.log = log
 }
 
-/** Answers with the request id of the log, in X-Request-Id. */
+/** Records the client's address and sends the request id in X-Request-Id. */
 export const identify: Step = (request, reply) => {
   setServerLogger(request, reply)
   const context = contextOf(request.raw)
@@ -62,13 +64,13 @@ export const identify: Step = (request, reply) => {
   return undefined
 }
 
-/** Refuses a malformed head that Node accepts: 400. */
+/** Rejects malformed heads that Node.js accepts with 400. */
 export const checkHead: Step = ({ raw }) => {
   const message = malformedHead(raw)
   return message === undefined ? undefined : new ContractError('malformedRequest', message)
 }
 
-/** Refuses what cannot be served in time: 503. */
+/** Rejects requests with 503 while the service is overloaded. */
 export const shedLoad =
   (admit: Admit): Step =>
   ({ raw }, reply) => {
@@ -78,12 +80,12 @@ export const shedLoad =
   }
 
 /**
- * Reads on from a connection about a second after this answer. A rejection costs half a request, so a client that
- * returns before it was asked to would keep the service busy with rejections. Spread, so that not all come at once.
+ * Pauses reading from a connection for about a second after this response. A rejection costs half a request, so clients
+ * that ignore Retry-After would keep the service busy with rejections. The pause is random, to spread the retries.
  */
 function readLater(socket: Socket, response: ServerResponse): void {
   const milliseconds = 500 + 1_000 * Math.random()
-  // Not before Node has dropped what it had read of the body, for which it reads on.
+  // Node.js first resumes the socket to drain the body, so the pause must come after that.
   response.once('close', () =>
     setImmediate(() => {
       socket.pause()
@@ -92,29 +94,31 @@ function readLater(socket: Socket, response: ServerResponse): void {
   )
 }
 
-/** Refuses an expectation other than 100-continue: 417. */
+/** Rejects an expectation other than 100-continue with 417. */
 export const checkExpectation: Step = ({ raw: { headers, httpVersion } }) => {
   const isUnknown = headers.expect !== undefined && httpVersion === '1.1' && !/^100-continue$/i.test(headers.expect)
   return isUnknown ? new ContractError('expectationFailed', 'the expectation cannot be met') : undefined
 }
 
-/** Refuses a request without a route: 404, or 405 with the methods that its path has. */
+/** Rejects a request without a route: with 404, or with 405 and the methods of its path in Allow. */
 export const checkRoute =
   (allowedMethods: (url: string) => string[]): Step =>
   (request) => {
     if (!request.is404) return undefined
     const methods = allowedMethods(request.raw.url as string)
     if (methods.length === 0) return new ContractError('noSuchPath', 'there is nothing at this path')
-    return new ContractError('noSuchMethod', `this path has no ${request.method}`, { allow: methods.join(', ') })
+    return new ContractError('noSuchMethod', `this path does not support ${request.method}`, {
+      allow: methods.join(', '),
+    })
   }
 
-/** Lets the steps judge what Node would answer itself, before anything has looked at the head. */
+/** Passes requests to the steps that Node.js would otherwise respond to itself. */
 export function takeOverFromNode(app: FastifyInstance<Server>): void {
   for (const event of ['checkContinue', 'checkExpectation']) {
     app.server.on(event, (request: IncomingMessage, response: ServerResponse) => {
       app.server.emit('request', request, response)
     })
   }
-  // Node would drop the headers beyond its count in silence; the limit on their size stays.
+  // Node.js would silently drop headers beyond its count; the limit on their size still applies.
   app.server.maxHeadersCount = 0
 }

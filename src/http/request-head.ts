@@ -1,32 +1,32 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
-/** RFC 9110 section 5.3 allows these once only; Node would silently take the first. */
+/** Headers that may occur only once (RFC 9110 section 5.3); Node.js would silently take the first. */
 const singletons = ['host', 'authorization', 'content-type']
 
-/** RFC 9110 section 7.2: host and port of RFC 3986 section 3.2. */
+/** The Host header (RFC 9110 section 7.2): host and port as in RFC 3986 section 3.2. */
 const host = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
-/** The announced length of a body in bytes; 0 where there is none, or where it comes in chunks. */
+/** Returns the Content-Length in bytes; 0 if there is none, as in a request without a body or with chunks. */
 export const contentLength = (headers: IncomingHttpHeaders): number => Number(headers['content-length'] ?? 0)
 
-/** Returns whether a request has a body, which may have no bytes (RFC 9112 section 6.3). */
+/** Returns whether a request has a body, which may be empty (RFC 9112 section 6.3). */
 export const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
-/** Returns what is malformed in the head of a request that Node accepts, undefined when nothing is. */
+/** Returns a message about a malformed head that Node.js accepts; undefined if the head is well-formed. */
 export function malformedHead({ rawHeaders, headers, httpVersion, url = '' }: IncomingMessage): string | undefined {
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP ${httpVersion} is not spoken here`
-  // RFC 9112 section 3.2: a path and a query, or the asterisk of OPTIONS; a fragment is never sent.
-  if ((!url.startsWith('/') && url !== '*') || url.includes('#')) return 'the request target is not one'
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return `HTTP ${httpVersion} is not supported; use HTTP/1.1`
+  // RFC 9112 section 3.2: a path and query, or the asterisk of OPTIONS, without a fragment.
+  if ((!url.startsWith('/') && url !== '*') || url.includes('#')) return 'invalid request target'
   const repeated = repeatedSingleton(rawHeaders)
   if (repeated !== undefined) return `the header ${repeated} is given more than once`
   if (headers.host === undefined) {
     if (httpVersion === '1.1') return 'the header host is missing'
-  } else if (!host.test(headers.host)) return 'the header host is not a host'
-  // RFC 9112 section 6.1: HTTP/1.0 has no transfer codings, and where one is not known the end of the body is not known.
+  } else if (!host.test(headers.host)) return 'the header host is not a valid host'
+  // RFC 9112 section 6.1: HTTP/1.0 has no transfer codings, and the end of a body in an unknown coding is unknown.
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
-    return 'the transfer encoding is not chunked'
+    return 'unsupported transfer encoding; use chunked with HTTP/1.1'
   }
   return undefined
 }

@@ -5,14 +5,14 @@ import { logFailure } from './log-failure.ts'
 type Part = Uint8Array | string
 
 /**
- * Sends parts as the body of an answer, as fast as the client takes them. The head waits for the first part, so that a
- * source that fails at once is answered with an error: the promise rejects, and nothing is sent. `begin` sets the headers.
- * A later error is logged and breaks the connection.
+ * Sends parts as a response body, with backpressure. The head is sent with the first part. If the source fails before
+ * that, the promise rejects and nothing is sent, so that the caller can send an error response. `begin` sets the
+ * headers. A later error is logged and destroys the connection.
  */
 export async function sendStream(reply: FastifyReply, parts: AsyncGenerator<Part>, begin: () => void): Promise<void> {
   const first = await parts.next()
   begin()
-  // No part is read ahead: what waits is in the buffer of the socket.
+  // No part is read ahead; the socket has the only buffer.
   reply.send(Readable.from(resumed(first, parts, reply), { objectMode: false, highWaterMark: 0 }))
 }
 
@@ -27,8 +27,8 @@ async function* resumed(first: IteratorResult<Part>, parts: AsyncGenerator<Part>
   }
 }
 
-/** Sends the head of an answer to HEAD whose body would be a stream. */
+/** Sends the response to a HEAD request for which GET would send a stream. */
 export function sendHead(reply: FastifyReply): void {
-  // Fastify gives an answer to HEAD without a payload the length 0.
+  // Without a payload Fastify would add Content-Length: 0.
   reply.send(Readable.from([]))
 }

@@ -9,9 +9,9 @@ import { contextOf, recordAddress } from './request-context.ts'
 import { setServerLogger } from './request-guards.ts'
 import { malformedHead } from './request-head.ts'
 
-/** Fastify options without which an answer would leave the service that is not the contract's. */
+/** Fastify options that keep Fastify and Node.js from sending error responses that are not the contract's. */
 export const serverOptions = {
-  // No hook has run for these.
+  // For these errors no hook has run, so the steps of identify and checkHead are repeated here.
   frameworkErrors(error, request, reply) {
     setServerLogger(request, reply)
     const context = contextOf(request.raw)
@@ -22,14 +22,14 @@ export const serverOptions = {
     request.server.errorHandler(refusal as typeof error, request, reply)
   },
   clientErrorHandler: refuseConnection,
-  // Fastify's own 503 while closing has a body of its own shape: requests that still arrive are served.
+  // Fastify's 503 while closing has a different body; requests that arrive then are still served.
   return503OnClosing: false,
-  // Node's own 400 for a missing Host has no body: it is refused with the rest of a malformed head.
+  // The 400 of Node.js for a missing Host has no body; malformedHead checks the header instead.
   http: { requireHostHeader: false, IncomingMessage: CoalescingMessage },
-  // Fastify would make an id of its own.
+  // Fastify would otherwise create a different request id.
   genReqId: (request) => contextOf(request).id,
-  // RFC 9112 section 3.2.2: a server accepts the absolute form of a request target.
+  // A server must accept the absolute form of a request target (RFC 9112 section 3.2.2).
   rewriteUrl: ({ url = '' }) => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]+\/?/i, '/')),
-  // The header section's own limit bounds a path.
+  // The header limit already bounds the length of a path.
   routerOptions: { maxParamLength: 65_536, querystringParser: parseQuery },
 } satisfies FastifyHttpOptions<Server>

@@ -1,24 +1,24 @@
-/** Bytes of a body as a handler gives them in parts: a stream of Node's, one of the web, or a generator. */
+/** A response body that a handler gives in parts: a Node.js stream, a web stream, or a generator. */
 export type ByteStream = AsyncIterable<Uint8Array>
 
-/** A source that may be told to end. */
+/** A source; Node.js streams have `destroy`. */
 type Source<Item> = AsyncIterable<Item> & { destroy?(): void }
 
 type Settled<Item> = { result: IteratorResult<Item> } | { error: unknown }
 
-/** How the items of a source become parts of a body. */
+/** How the items of a source are written as parts of a body. */
 export type Parts<Item> = {
-  /** Returns the bytes of an item; throws for one that must not leave. */
+  /** Serializes an item. Throws for an item that must not be sent. */
   write(item: Item): Uint8Array | string
-  /** Ends the parts, whatever the source still has. */
+  /** Ends the parts, even if the source has more items. */
   end: AbortSignal
-  /** What is written whenever the source has been silent for so many milliseconds: at first `opening`, then `time`. */
+  /** Writes `text` when the source was idle: before the first item after `opening` milliseconds, then after `time`. */
   keepAlive?: { opening: number; time: number; text: string }
 }
 
 /**
- * Returns the written items of a source, each asked for when the one before has been taken: no more than one is held. The
- * source is ended when it is read no further.
+ * Yields the written items of a source. It requests an item after the previous one was consumed, so it holds at most
+ * one. It ends the source when the reader stops.
  */
 export async function* streamParts<Item>(source: Source<Item>, { write, end, keepAlive }: Parts<Item>) {
   const iterator = source[Symbol.asyncIterator]()
@@ -29,7 +29,7 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
     settled = value
     wake()
   }
-  // A promise that all items wait for would hold a reaction for each of them.
+  // Not a shared promise, because each item that awaits it would leave a reaction in memory.
   const stop = () => wake()
   end.addEventListener('abort', stop)
   try {
@@ -50,7 +50,7 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
     endSource(source, iterator)
   }
 
-  /** Waits for the item, and keeps the connection alive meanwhile; undefined at the end. */
+  /** Waits for the next item and yields keep-alive texts meanwhile. Returns undefined if the parts have ended. */
   async function* settledOf(): AsyncGenerator<string, Settled<Item> | undefined> {
     for (;;) {
       let timer: NodeJS.Timeout | undefined
@@ -68,7 +68,7 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
   }
 }
 
-/** Ends a source that is read no further, and ignores errors of its cleanup. */
+/** Ends a source that is no longer read, and ignores errors of its cleanup. */
 export function endSource(source: Source<unknown>, iterator = source[Symbol.asyncIterator]()): void {
   if (typeof source.destroy === 'function') source.destroy()
   else iterator.return?.().then(undefined, () => {})

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { Hook } from './request-guards.ts'
 
-/** What ends the answer of a request that may be a stream. */
+/** The signals that end a request or response stream. */
 export type StreamScope = {
-  /** For the handler: aborts when the client is gone, the handler's time is over, or the service shuts down. */
+  /** For the handler: aborts when the client disconnects, the handler times out, or the service shuts down. */
   signal: AbortSignal
   /** Aborts when the connection closes. */
   gone: AbortSignal
@@ -20,12 +20,15 @@ const tooLate = 'the handler took too long'
 
 const abortError = (message: string): Error => new DOMException(message, 'AbortError')
 
-/** Returns the hook that gives a request a scope for streams. It aborts at a shutdown, unless the stream ends by itself. */
+/**
+ * Returns the hook that opens a stream scope for a request. With `endsAtShutdown`, shutdown aborts the handler's
+ * signal.
+ */
 export type OpenScopes = (endsAtShutdown: boolean) => Hook
 
 /**
- * Returns what makes the hooks that give a request a scope for streams. Register it before whatever waits at the shutdown
- * of the app for connections to end.
+ * Returns a factory of hooks that open stream scopes. Call it before trackConnections: at shutdown the streams must be
+ * aborted before the app waits for its connections to close.
  */
 export function openStreamScopes(app: FastifyInstance): OpenScopes {
   const open = new Set<Opened>()
@@ -50,7 +53,7 @@ export function openStreamScopes(app: FastifyInstance): OpenScopes {
         client.abort(reason)
         if (!reply.raw.writableFinished) handler.abort(reason)
       }
-      // An earlier hook may have waited until the connection was gone.
+      // The connection may have closed during an earlier asynchronous hook.
       if (reply.raw.destroyed) close()
       else reply.raw.once('close', close)
       if (isClosing && endsAtShutdown) abort(shutdown)
@@ -58,13 +61,13 @@ export function openStreamScopes(app: FastifyInstance): OpenScopes {
     }
 }
 
-/** Returns the scope of a request for streams, which the hook of its route has opened. */
+/** Returns the stream scope of a request, which the hook of its route has opened. */
 export const streamScope = (request: IncomingMessage): StreamScope => (request as Request)[key] as Opened
 
-/** Aborts the handler of a request whose time is over, where it may give a stream. */
+/** Aborts the handler's signal after its timeout, if the request has a stream scope. */
 export function abortStream(request: IncomingMessage): void {
   ;(request as Request)[key]?.abort(abortError(tooLate))
 }
 
-/** Returns whether a handler's time was over when its signal aborted. */
+/** Returns whether a signal was aborted because the handler timed out. */
 export const isLate = ({ reason }: AbortSignal): boolean => (reason as Error | undefined)?.message === tooLate

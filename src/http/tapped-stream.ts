@@ -1,23 +1,23 @@
 import { Readable } from 'node:stream'
 
-/** Bytes that a handler reads as they come, as fast as it takes them. */
+/** A byte stream that a handler reads, with backpressure. */
 export type ByteSource = AsyncIterable<Buffer> & Readable
 
 type Tap = {
-  /** Runs when the reader asks for the first time, before the source is read. */
+  /** Runs at the first read, before the source is read. */
   begin?(): void
-  /** Returns the error that ends the bytes, if any: called for each chunk, and at the end, with the length of all so far. */
+  /** Returns the error that ends the stream, if any. Called for each chunk and at the end, with the length so far. */
   check?(length: number, isWhole: boolean): Error | undefined
   /** Runs when the stream is destroyed, with the source paused. */
   leave?(): void
 }
 
-/** Bytes that wait in a stream before its source has to: the chunk of a socket. */
+/** Bytes that the stream buffers before it pauses its source: one chunk of a socket. */
 const highWaterMark = 65_536
 
 /**
- * Returns a stream of the bytes of another one. Destroying it does not destroy the source: a request shares its connection
- * with its answer.
+ * Returns a stream of the bytes of another stream. Destroying it does not destroy the source, because a request shares
+ * its connection with the response.
  */
 export function tapStream(source: Readable, { begin, check, leave }: Tap): ByteSource {
   let length = 0
@@ -49,7 +49,7 @@ export function tapStream(source: Readable, { begin, check, leave }: Tap): ByteS
       done(error)
     },
   })
-  // Without a listener the error of a stream that is not read would end the process.
+  // Without a listener, an error of a stream that nobody reads would end the process.
   tapped.on('error', ignore)
   return tapped as ByteSource
 }

@@ -5,8 +5,8 @@ import { decodeText, parseQuery } from './query-string.ts'
 import type { ParseBody } from './whole-body.ts'
 
 /**
- * Returns the text of bytes as strictly as that of JSON is read: UTF-8, without the NUL that some stores cut a text at.
- * Throws a ContractError that names the `part`.
+ * Decodes UTF-8 text as strictly as JSON. NUL is not allowed, because some stores truncate a text there. Throws a
+ * ContractError that names `part`.
  */
 export function textOf(bytes: Buffer, part: string): string {
   let text: string
@@ -15,29 +15,29 @@ export function textOf(bytes: Buffer, part: string): string {
   } catch {
     throw new ContractError('invalid', `${part} is not UTF-8`)
   }
-  if (text.includes('\0')) throw new ContractError('invalid', `${part} holds the character U+0000`)
+  if (text.includes('\0')) throw new ContractError('invalid', `${part} contains the character U+0000`)
   return text
 }
 
-/** Parses a text to a JsonDocument with one string. */
+/** Parses a text body to a JsonDocument that holds one string. */
 export const parseText: ParseBody = (bytes, done) =>
   giveOrRefuse(done, (): JsonDocument => {
     const text = textOf(bytes, 'body')
     return { value: text, length: text.length }
   })
 
-/** What a form (application/x-www-form-urlencoded) has for each name, percent-encoded, and the length of its text. */
+/** The percent-encoded values of a form (application/x-www-form-urlencoded) by name, and the length of its text. */
 export type FormTexts = { texts: Record<string, string[]>; length: number }
 
-/** Returns what parses a form of at most so many fields to its FormTexts. */
+/** Returns a parser for forms with at most `fieldsLimit` fields; it produces FormTexts. */
 export const formParser =
   (fieldsLimit: number): ParseBody =>
   (bytes, done) =>
     giveOrRefuse(done, (): FormTexts => {
       const text = textOf(bytes, 'body')
-      // Counted before anything is made of them: a name of one byte costs a hundred.
+      // Counted before they are parsed: a name of one byte takes a hundred bytes.
       if (fieldsOf(text) > fieldsLimit) throw tooManyFields(fieldsLimit)
-      if (/%00/.test(text)) throw new ContractError('invalid', 'body holds the character U+0000')
+      if (/%00/.test(text)) throw new ContractError('invalid', 'body contains the character U+0000')
       try {
         decodeText(text)
       } catch {
@@ -52,9 +52,9 @@ function fieldsOf(text: string): number {
   return count
 }
 
-/** Returns the error of a form with too many fields or parts. */
+/** Returns the error for a form with more than `limit` fields or parts. */
 export const tooManyFields = (limit: number): ContractError =>
-  new ContractError('bodyTooLarge', `a form has at most ${limit} fields`)
+  new ContractError('bodyTooLarge', `the form has more than ${limit} fields`)
 
 function giveOrRefuse(done: Parameters<ParseBody>[1], parse: () => unknown): void {
   let body: unknown

@@ -4,21 +4,21 @@ import { checkTrailerSize } from './header-limit.ts'
 import { contentLength } from './request-head.ts'
 import { type ByteSource, tapStream } from './tapped-stream.ts'
 
-/** What bounds a body that its handler reads as a stream. */
+/** The limits of a body that the handler reads as a stream. */
 export type UploadLimits = {
-  /** Bytes of the body. */
+  /** Maximum bytes of the body. */
   bytes: number
-  /** Fields of a form, and parts of one that has files. */
+  /** Maximum number of fields of a form, or of parts of a multipart form. */
   fields: number
 }
 
 type Opened = {
   stream: ByteSource
-  /** Resolves when the answer has left, or never will. */
+  /** Resolves when the response was sent or its connection closed. */
   over: Promise<void>
-  /** Why the stream ended before its end. */
+  /** The reason if the stream ended early. */
   failure: ContractError | undefined
-  /** Whether its client still waits to be asked for the body. */
+  /** Whether the client still waits for 100 Continue. */
   isAwaited: boolean
 }
 
@@ -30,15 +30,16 @@ type Uploading = IncomingMessage & { [key]?: Opened }
 export const readAndDropped = 65_536
 
 /**
- * Opens the body of a request as a stream of at most `limit` bytes. The body is not read before the stream is. It ends
- * with a ContractError for a body that is too large or breaks off, and at the latest when the answer has left.
+ * Opens the body of a request as a stream of at most `limit` bytes. The body is not read before the stream is. The
+ * stream fails with a ContractError if the body is too large or incomplete, and is destroyed when the response was
+ * sent.
  */
 export function openUpload(
   request: Uploading,
   response: ServerResponse,
   { limit, headersLimit }: { limit: number; headersLimit: number },
 ): ByteSource {
-  // An earlier hook may have waited until the connection was gone.
+  // The connection may have closed during an earlier asynchronous hook.
   const isClosed = response.destroyed
   const opened: Opened = {
     stream: undefined as never,
@@ -52,23 +53,23 @@ export function openUpload(
     return opened.failure
   }
   const begin = () => {
-    // RFC 9110 section 10.1.1: whatever refuses the request before its handler reads has spared the client its body.
+    // 100 Continue is sent as late as possible: a request rejected before costs the client no upload (RFC 9110 10.1.1).
     if (opened.isAwaited) response.writeContinue()
     opened.isAwaited = false
   }
   const stream = tapStream(request, { begin, check })
   const breakOff = () => {
     if (request.complete) return
-    opened.failure ??= new ContractError('malformedRequest', 'the body is not whole')
+    opened.failure ??= new ContractError('malformedRequest', 'the body is incomplete')
     stream.destroy(opened.failure)
   }
   request.once('close', breakOff)
-  // Before "close"; without a listener it would end the process.
+  // "error" precedes "close"; without a listener it would end the process.
   request.on('error', ignore)
   const close = () => {
     if (!response.writableFinished) breakOff()
-    stream.destroy(stream.readableEnded ? undefined : new Error('the answer has left'))
-    // Node reads on only by itself where nothing has been read.
+    stream.destroy(stream.readableEnded ? undefined : new Error('the response has been sent'))
+    // Node.js drains the body by itself only if nothing was read.
     if (!request.complete) request.resume()
   }
   if (isClosed) close()
@@ -86,15 +87,15 @@ const isExpecting = ({ headers, httpVersion }: IncomingMessage): boolean =>
 
 const ignore = () => {}
 
-/** Returns why the stream of a request ended before its end, if it did. */
+/** Returns the error with which the body stream of a request ended early, if it did. */
 export const uploadFailure = (request: Uploading): ContractError | undefined => request[key]?.failure
 
-/** Closes the connection behind the answer of a request whose handler has left more of the body than is worth reading. */
+/** Closes the connection after the response if the handler left more of the body unread than is worth draining. */
 export function closeUnread(request: Uploading, response: ServerResponse): void {
   const opened = request[key]
   if (opened === undefined || request.complete) return
   const isChunked = request.headers['transfer-encoding'] !== undefined
-  // A client that was not asked for its body may send it or not, so the next bytes may be the body or the next request.
+  // Without 100 Continue a client may send its body or not, so the next bytes may be the body or another request.
   if (opened.isAwaited || isChunked || contentLength(request.headers) > readAndDropped) {
     response.shouldKeepAlive = false
   }

@@ -5,18 +5,18 @@ import { contentLength } from './request-head.ts'
 
 type Done = (error: Error | null, body?: unknown) => void
 
-/** Calls `done` once: with what the bytes of a body say, or with the error that refuses them. */
+/** Parses the bytes of a body. Calls `done` once, with the parsed body or with an error. */
 export type ParseBody = (bytes: Buffer, done: Done) => void
 
-/** A parser of Fastify's for a content type. */
+/** A Fastify content type parser. */
 export type BodyReader = (request: FastifyRequest, payload: unknown, done: Done) => void
 
-/** Bytes of a body and of its trailers, and the memory that bodies share. */
+/** The maximum bytes of a body and of its trailers, and the memory budget that all bodies share. */
 export type WholeLimits = { limit: number; headersLimit: number; memory: BodyMemory }
 
 /**
- * Returns what reads a body whole: 413 for one that is too large, 503 for one that there is no room for, and what `parse`
- * refuses. The body of the request is then what `parse` gives.
+ * Returns a content type parser that reads a whole body and passes it to `parse`. A body above the limit gets 413, and
+ * one that exceeds the memory budget gets 503.
  */
 export const wholeBodyReader =
   (parse: ParseBody, { limit, headersLimit, memory }: WholeLimits): BodyReader =>

@@ -1,8 +1,8 @@
 import type { ContractError } from './errors.ts'
 import type { RequestContext } from './request-context.ts'
 
-/** The body of an error, as it leaves. */
+/** The serialized body of an error response. */
 export type WrittenError = { contentType: string; text: string }
 
-/** Returns the body of an error that ends a request. It does not throw. */
+/** Serializes the body of an error response. Does not throw. */
 export type WriteError = (error: ContractError, request: RequestContext) => WrittenError

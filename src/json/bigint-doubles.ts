@@ -4,15 +4,15 @@ import { type JsonDocument, keepDigits } from './json-document.ts'
 type Holder = Record<string | number, unknown>
 
 /**
- * Returns a document of a value with each bigint as the double nearest to it, whose digits `inexactNumber` knows, as if
- * the value had been parsed from JSON. What holds no bigint is shared, not copied.
+ * Returns a document as `parseJson` would: each bigint is replaced by the nearest double, and its digits are kept for
+ * `inexactNumber`. Objects and arrays without bigints are shared, not copied.
  */
 export function withDoubles(value: unknown): JsonDocument {
   const document: JsonDocument = { value }
   return doubled(document, document, document) as JsonDocument
 }
 
-/** Returns an object or array with doubles, copied when it needs any and no copy is given. */
+/** Replaces the bigints in an object or array. Changes go to `copy`, or to a new copy if there are any. */
 function doubled(document: JsonDocument, holder: object, copy?: Holder): object {
   const keys = Array.isArray(holder) ? holder.keys() : Object.keys(holder)
   for (const key of keys) {

@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer'
 import { JsonError } from './json-error.ts'
 
 /**
- * Returns the text of bytes, which must be UTF-8 (RFC 8259 section 8.1); a byte order mark before it is ignored, as that
- * section allows. Throws a JsonError.
+ * Decodes JSON text, which must be UTF-8; a leading byte order mark is ignored (RFC 8259 section 8.1). Throws a
+ * JsonError for other bytes.
  */
 export function decodeJson(bytes: Buffer): string {
   const text = bytes.toString()
-  // The replacement character stands for bytes that are not UTF-8, and for itself.
+  // The decoder replaces invalid bytes with U+FFFD, which may also occur in valid text.
   if (text.includes('\ufffd') && !isUtf8(bytes)) throw new JsonError('it is not UTF-8')
   return text.startsWith('\ufeff') ? text.slice(1) : text
 }

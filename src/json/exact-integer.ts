@@ -1,8 +1,8 @@
 const decimal = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 /**
- * Returns the value of a number in the grammar of RFC 8259 section 6 when that is an integer of at most 19 digits, else
- * undefined. The exponent is compared, never expanded.
+ * Returns the exact value of a JSON number (RFC 8259 section 6) if it is an integer of at most 19 digits, else
+ * undefined. A large exponent is never expanded.
  */
 export function exactInteger(text: string): bigint | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] = decimal.exec(text) ?? []
@@ -18,8 +18,8 @@ export function exactInteger(text: string): bigint | undefined {
 }
 
 /**
- * Returns whether a number in that grammar may be another one than its double, which is an integer. Two numbers of at
- * most 15 digits never share a double (IEEE 754 binary64), unless they are so small that theirs is 0.
+ * Returns whether a JSON number may differ from its double, if the double is an integer. Two numbers of at most 15
+ * digits never share a double (IEEE 754 binary64), unless both are so small that it is 0.
  */
 export function mayBeInexact(text: string): boolean {
   const double = Number(text)

@@ -1,22 +1,22 @@
 import { mayBeInexact } from './exact-integer.ts'
 import { JsonScanner } from './json-scanner.ts'
 
-/** The path to an object or array: its key and the path of its holder; undefined stands for the document. */
+/** The path to an object or array: its key, and the path of its holder, which is undefined for the document. */
 export type Holder = { holder: Holder | undefined; key: string | number; value?: object }
 
-/** A number whose double may have another value, its holder and its key there. */
+/** A number whose double may have a different value, with its text and location. */
 export type InexactNumber = { holder: Holder | undefined; key: string | number; text: string }
 
-/** Deeper nesting is refused (RFC 8259 section 9 lets a parser set a limit). */
+/** Maximum nesting depth; RFC 8259 section 9 allows a parser to set one. */
 const maxDepth = 128
 
-/** Up to so many names of an object are compared one by one: for a few, a set costs more. */
+/** Up to this number, the names of an object are compared one by one, which costs less than a set. */
 const few = 8
 
 /**
- * Returns the inexact numbers of a JSON text (RFC 8259), and builds nothing else of it. Throws a JsonError for what is
- * not JSON or not I-JSON (RFC 7493 sections 2.1 and 2.3): a name twice in one object, a lone surrogate; also for a NUL
- * in a string and for more than 128 levels.
+ * Checks a JSON text (RFC 8259) and returns its inexact numbers, without building its value. Throws a JsonError for
+ * text that is not JSON or not I-JSON (RFC 7493 sections 2.1 and 2.3: no duplicate names, no lone surrogates), for a
+ * NUL in a string, and for more than 128 levels.
  */
 export function inexactNumbers(text: string): InexactNumber[] {
   return new Check(text).run()
@@ -25,7 +25,7 @@ export function inexactNumbers(text: string): InexactNumber[] {
 class Check {
   readonly #scanner: JsonScanner
   readonly #found: InexactNumber[] = []
-  /** By depth: the key that is being read, and its holder once a number below needs it. */
+  /** By depth: the current key, and its holder once an inexact number below needs it. */
   readonly #keys: (string | number)[] = ['value']
   readonly #holders: (Holder | undefined)[] = [undefined]
 

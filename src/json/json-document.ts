@@ -1,13 +1,13 @@
-/** A parsed JSON document. It holds its root under the key `value`, so that the root has a holder and a key, too. */
+/** A parsed JSON document. Its root is the member `value`, so that the root has a holder and a key like any value. */
 export type JsonDocument = {
   value: unknown
-  /** The number of characters of its text. */
+  /** The length of its text in characters. */
   length?: number
-  /** The text of each number whose double may have another value, by the object or array that holds it and its key. */
+  /** The text of each number whose double may have a different value, by its object or array, then by its key. */
   digits?: Map<object, Map<string | number, string>>
 }
 
-/** Returns the text of a number whose double may have another value; undefined for any other number. */
+/** Returns the text of a number whose double may have a different value; undefined for any other number. */
 export const inexactNumber = ({ digits }: JsonDocument, holder: object, key: string | number): string | undefined =>
   digits?.get(holder)?.get(key)
 
@@ -19,7 +19,10 @@ export function keepDigits(document: JsonDocument, holder: object, key: string |
   else kept.set(key, text)
 }
 
-/** Keeps the digits of one document in another, into which the one member of `root` goes: there it is `key` of `holder`. */
+/**
+ * Moves the digits of one document to another. The only member of `root` becomes the member `key` of `holder` in the
+ * new document.
+ */
 export function moveDigits(
   from: JsonDocument,
   root: object,

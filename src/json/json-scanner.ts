@@ -1,8 +1,8 @@
 import { JsonError } from './json-error.ts'
 
-/** RFC 8259 section 6, behind the digits that a number begins with. */
+/** The rest of a number after its integer digits (RFC 8259 section 6). */
 const fractionAndExponent = /(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-/** RFC 8259 section 7, and the escapes of these that are refused. */
+/** Valid escapes (RFC 8259 section 7), then the escapes of NUL and lone surrogates, which are rejected. */
 const escaped =
   /\\(?:["\\/bfnrt]|u(?!0000|[dD][89a-fA-F])[\da-fA-F]{4}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})/y
 const escapedNul = /\\u0000/y
@@ -15,12 +15,12 @@ const zero = 0x30
 const nine = 0x39
 const backslash = 0x5c
 
-/** RFC 8259 section 2: space, line feed, carriage return, tab. */
+/** Whitespace (RFC 8259 section 2): space, line feed, carriage return, tab. */
 const isSpace = (code: number) => code === space || code === 0x0a || code === 0x0d || code === 0x09
 
 /**
- * Passes over the tokens of a JSON text from left to right; throws a JsonError where there is none. It compares character
- * codes where a regular expression would cost more than the rest.
+ * Scans the tokens of a JSON text from left to right. Throws a JsonError at the first invalid one. In hot loops it
+ * compares character codes, since regular expressions would be slower.
  */
 export class JsonScanner {
   #at = 0
@@ -32,12 +32,12 @@ export class JsonScanner {
     this.#skipSpace()
   }
 
-  /** Returns the next character that is no white space, undefined at the end. */
+  /** Returns the next character that is not whitespace; undefined at the end. */
   peek(): string | undefined {
     return this.#text[this.#at]
   }
 
-  /** Passes over the next character when it is this one. */
+  /** Skips the next character if it is this one, and returns whether it was. */
   take(character: string): boolean {
     if (this.#text[this.#at] !== character) return false
     this.#at++
@@ -55,7 +55,7 @@ export class JsonScanner {
     this.#skipSpace()
   }
 
-  /** Passes over a number; returns its text when it has a fraction, an exponent or more than 15 digits. */
+  /** Skips a number. Returns its text if it has a fraction, an exponent or more than 15 characters. */
   number(): string | undefined {
     const start = this.#at
     if (this.#text.charCodeAt(start) === minus) this.#at++
@@ -67,7 +67,7 @@ export class JsonScanner {
     return text
   }
 
-  /** Passes over a string and returns its value. */
+  /** Skips a string and returns its value. */
   name(): string {
     const start = this.#at
     const hasEscape = this.#string()
@@ -76,7 +76,7 @@ export class JsonScanner {
     return hasEscape ? JSON.parse(this.#text.slice(start, end)) : this.#text.slice(start + 1, end - 1)
   }
 
-  /** Passes over a string: without lone surrogates (RFC 7493 section 2.1), and without NUL. */
+  /** Skips a string, which must not have lone surrogates (RFC 7493 section 2.1) or NUL. */
   string(): void {
     this.#string()
     this.#skipSpace()
@@ -94,14 +94,14 @@ export class JsonScanner {
     const text = this.#text
     const start = this.#at
     let at = start
-    // No digit follows a zero.
+    // No digit may follow a leading zero.
     if (text.charCodeAt(at) === zero) at++
     else while (text.charCodeAt(at) >= zero && text.charCodeAt(at) <= nine) at++
     this.#at = at
     if (at === start) throw this.unexpected()
   }
 
-  /** Returns whether the string has an escape. */
+  /** Skips a string and returns whether it has an escape. */
   #string(): boolean {
     if (this.peek() !== '"') throw this.unexpected()
     this.#at++
@@ -118,7 +118,7 @@ export class JsonScanner {
     return hasEscape
   }
 
-  /** Passes over what stands for itself in a string. */
+  /** Skips unescaped characters of a string. */
   #plain(): void {
     const text = this.#text
     let at = this.#at

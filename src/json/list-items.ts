@@ -1,14 +1,14 @@
 import { JsonError } from './json-error.ts'
 import { parseJson } from './parse-json.ts'
 
-/** RFC 8259 section 2. */
+/** Whitespace (RFC 8259 section 2). */
 const space = String.raw`[ \t\r\n]*`
 const blank = new RegExp(`^${space}$`)
 const tail = new RegExp(`\\]${space}\\}${space}$`, 'y')
 
 /**
- * Yields the items of the list in `{"NAME": [ITEM, …]}`, each parsed when it is asked for, so that a caller can let other
- * work pass between them. Returns whether the text has this form. Throws a JsonError where the text is not JSON, as
+ * Yields the items of the list in `{"NAME": [ITEM, …]}`. Each item is parsed on demand, so that the caller can yield to
+ * the event loop between items. Returns whether the text has this form. Throws a JsonError if the text is not JSON, as
  * `parseJson` does.
  */
 export function* listItems(text: string, name: string): Generator<unknown, boolean> {
@@ -26,7 +26,7 @@ export function* listItems(text: string, name: string): Generator<unknown, boole
     tail.lastIndex = end
     if (tail.test(text)) return true
   }
-  // Whatever else the text is, this tells what is wrong with it as JSON.
+  // Throws if the text is not JSON at all.
   parseJson(text)
   return false
 }
@@ -35,13 +35,13 @@ function parseItem(text: string, start: number): unknown {
   try {
     return parseJson(text).value
   } catch (error) {
-    // Within an item the text does not end.
+    // The end of an item is not the end of the text.
     const message = (error as JsonError).message.replace('unexpected end', 'unexpected character')
     throw new JsonError(message.replace(/\d+$/, (at) => String(start + Number(at))))
   }
 }
 
-/** Returns the place of the comma or bracket that ends an item. */
+/** Returns the index of the comma or bracket that ends an item. */
 function endOfItem(text: string, start: number): number {
   let depth = 0
   for (let at = start; at < text.length; at++) {
@@ -64,7 +64,7 @@ function endOfItem(text: string, start: number): number {
   throw new JsonError(`unexpected end at character ${text.length}`)
 }
 
-/** Returns the place of the quote that ends a string, or of the end of the text. */
+/** Returns the index of the quote that ends a string, or the length of the text if there is none. */
 function endOfString(text: string, start: number): number {
   let at = start + 1
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1

@@ -1,6 +1,6 @@
 /**
- * Returns the JSON text of a value as JSON.stringify would, with a bigint as its digits: RFC 8259 section 6 sets no limit
- * to their number. Undefined for a value that JSON does not have.
+ * Serializes a value like JSON.stringify, with each bigint as an integer; RFC 8259 section 6 sets no limit on digits.
+ * Returns undefined for a value that JSON cannot represent.
  */
 export function stringifyJson(value: unknown): string | undefined {
   if (typeof value === 'bigint') return value.toString()

@@ -1,12 +1,12 @@
 import { type BodyMemory, smallBody } from '../http/read-body.ts'
 import { overloaded, type ShedReason } from './load-shedding.ts'
 
-/** The value of a body costs up to so many times its text in V8: `{"25":0}` costs 32, most bodies 3. */
+/** In V8 a parsed body takes up to this many times the size of its text: `{"25":0}` takes 32 times, most bodies 3. */
 const valueFactor = 32
 
 /**
- * Creates the count of what bodies hold in memory: at most `limit` bytes while they arrive, and as many as values. Calls
- * `shed` for each body that it refuses. A body that is alone is never refused.
+ * Creates the memory accounting of request bodies: at most `limit` bytes for bodies that arrive, and the same again for
+ * parsed bodies. Calls `shed` for each rejected body. A single body is never rejected.
  */
 export function bodyMemory(limit: number, shed: (reason: ShedReason) => void): BodyMemory {
   let arriving = 0

@@ -1,29 +1,33 @@
-/** What bounds the work that anybody can make for the service. Times are in milliseconds, 0 of a rate is no limit. */
+/** The limits on the work that clients can cause. Times are in milliseconds; a rate of 0 means no limit. */
 export type Limits = {
-  /** Bytes of a body, of what all bodies hold in memory, and of the header section. */
+  /** Bytes of a body that is read whole. */
   body: number
+  /** Bytes that all bodies may hold in memory. */
   bodyMemory: number
-  /** Bytes of a body that its handler reads as a stream, and the fields of a form. */
+  /** Bytes of a body that its handler reads as a stream. */
   upload: number
   formFields: number
+  /** Bytes of a header section. */
   headers: number
-  /** In which the headers, and in which the whole of a request must have arrived. */
+  /** Time until the headers of a request must have arrived. */
   headersTime: number
+  /** Time until a whole request must have arrived. */
   requestTime: number
-  /** How long a connection stays without a request. */
+  /** Time after which an idle connection is closed. */
   keepAliveTime: number
-  /** In which a handler must have its outcome. */
+  /** Time after which a handler counts as failed. */
   handlerTime: number
   connections: number
-  /** Handlers under way. */
+  /** Number of handlers that run at the same time. */
   inFlight: number
   eventLoopDelay: number
-  /** A minute: requests of one client, and requests from one address that are refused for their token. */
+  /** Requests of one client a minute. */
   requests: number
+  /** Failed authentications from one address a minute. */
   authFailures: number
 }
 
-/** What a service on a small machine bears, and no well-meaning client meets. */
+/** Limits that a small machine can sustain and that no well-behaved client reaches. */
 export const defaultLimits: Limits = {
   body: 262_144,
   bodyMemory: 67_108_864,
@@ -32,7 +36,7 @@ export const defaultLimits: Limits = {
   headers: 16_384,
   headersTime: 10_000,
   requestTime: 30_000,
-  // Longer than the minute after which most load balancers drop an idle connection: else they would use a closed one.
+  // Longer than the idle timeout of most load balancers, one minute: otherwise they would reuse a closed connection.
   keepAliveTime: 72_000,
   handlerTime: 10_000,
   connections: 10_000,

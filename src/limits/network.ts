@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * Returns the part of an IP address that identifies one client: an IPv4 address as it is, the first 64 bits of an IPv6
- * address, because each site has at least one /64 to itself (RFC 6177 section 2).
+ * Returns the part of an IP address that identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6
+ * address, because each site has at least a /64 of its own (RFC 6177 section 2).
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

@@ -1,36 +1,37 @@
-/** What one client, or one address, may do a minute. */
+/** A rate limiter for clients or addresses. */
 export type RateLimit = {
-  /** Counts one more event of somebody; gives the seconds until the next is allowed, 0 when this one is. */
+  /** Counts an event if it is allowed. Returns 0 if it is, else the seconds until the next event is allowed. */
   take(of: string): number
-  /** Returns the same without counting. */
+  /** Returns the same as `take`, without counting. */
   wait(of: string): number
 }
 
-/** The wall clock may be set back, which would refuse everybody until it is where it was. */
+/** Not the wall clock: if it were set back, every client would be rejected until it caught up. */
 const monotonic = (): number => performance.now()
 
-/** Milliseconds by which the sums of fractions may be wrong. */
+/** Tolerance in milliseconds for floating-point errors. */
 const rounding = 0.1
 
-/** So many are remembered before those are looked for who may be forgotten. */
-const remembered = 10_000
+/** The number of keys above which expired keys are evicted. */
+const maxKeys = 10_000
 
 /**
- * Creates a rate limiter of `perMinute` events for each key, 0 for any number, at once or spread. `keyOf` returns the
- * key of a client. It stores one number for each key, the time at which its quota is full again (generic cell rate
- * algorithm), and evicts the key then.
+ * Creates a rate limiter that allows `perMinute` events for each key, in a burst or spread; 0 means no limit. `keyOf`
+ * returns the key of a client or address. The limiter stores one number for each key, the time at which its quota is
+ * full again (generic cell rate algorithm), and evicts keys whose quota is full.
  */
 export function rateLimit(perMinute: number, keyOf = (of: string) => of, now = monotonic): RateLimit {
-  const paidOff = new Map<string, number>()
+  /** By key, the time at which its quota is full again. */
+  const fullAt = new Map<string, number>()
   const interval = 60_000 / perMinute
-  let sweepAt = remembered
-  const forget = (time: number) => {
-    for (const [key, end] of paidOff) if (end <= time) paidOff.delete(key)
-    sweepAt = Math.max(remembered, 2 * paidOff.size)
+  let sweepAt = maxKeys
+  const evict = (time: number) => {
+    for (const [key, end] of fullAt) if (end <= time) fullAt.delete(key)
+    sweepAt = Math.max(maxKeys, 2 * fullAt.size)
   }
   const look = (of: string) => {
     const [key, time] = [keyOf(of), now()]
-    const next = Math.max(time, paidOff.get(key) ?? 0) + interval
+    const next = Math.max(time, fullAt.get(key) ?? 0) + interval
     const early = next - time - 60_000
     return { key, time, next, seconds: early > rounding ? early / 1_000 : 0 }
   }
@@ -39,8 +40,8 @@ export function rateLimit(perMinute: number, keyOf = (of: string) => of, now = m
     take(of) {
       const { key, time, next, seconds } = look(of)
       if (seconds > 0) return seconds
-      paidOff.set(key, next)
-      if (paidOff.size > sweepAt) forget(time)
+      fullAt.set(key, next)
+      if (fullAt.size > sweepAt) evict(time)
       return 0
     },
     wait: (of) => look(of).seconds,

@@ -1,4 +1,4 @@
-import { type Logger, type LoggerOptions, pino } from 'pino'
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 import type { RequestContext } from '../http/request-context.ts'
 import { type LogOutput, openLogOutput } from './log-output.ts'
 
@@ -50,7 +50,7 @@ async function forPeople(output: LogOutput): Promise<LogOutput> {
  * Returns what writes one line for each request to a log's output: who asked for what, and how it was answered. The line is
  * put together here, in half of pino's time: it is the one that is written for each request.
  */
-const requestLog = (log: Logger, output: LogOutput) => (context: RequestContext) => {
+export const requestLog = (log: Logger, output: DestinationStream) => (context: RequestContext) => {
   const { status } = context
   const level = status < 400 ? 'info' : status === 500 ? 'error' : 'warn'
   if (log.isLevelEnabled(level)) output.write(requestLine(level, context))

@@ -6,35 +6,36 @@ import { measureProcess } from './process-metrics.ts'
 import { measureDurations } from './request-duration.ts'
 import { measureBatches, measureJournal } from './store-metrics.ts'
 
-/** Why something was refused: the kind of its error in the contract, or too many connections. */
+/** Why a request or connection was rejected: the name of an error in the contract, or too many connections. */
 export type RefusalReason = ErrorName | 'connections'
 
 export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 const shedReasons: ShedReason[] = ['event_loop_delay', 'in_flight', 'body_memory']
 
-/** What the service counts and measures. No label has a value that a client can choose. */
+/** The metrics of the service. No label has a value that a client can choose. */
 export type Metrics = {
-  /** A request has come. */
+  /** Counts the arrival of a request. */
   begin(): void
-  /** Its answer has left, or never will: it counts by operation, method and status, and by reason when refused. */
+  /** Counts the end of a request by operation, method and status, and by reason if it was rejected. */
   end(context: RequestContext): void
-  /** Something was refused before it was a request. */
+  /** Counts a rejection that belongs to no request. */
   refused(reason: RefusalReason): void
+  /** Counts a request that was rejected because of overload. */
   shed(reason: ShedReason): void
-  /** Whether the tokens file could be used as it is now. */
+  /** Sets whether the current token file is valid. */
   tokens(good: boolean): void
-  /** Whether the service is ready. */
+  /** Sets whether the service is ready. */
   ready(good: boolean): void
-  /** All of it, each with how it is put together with that of other processes. */
+  /** Returns all values, each with the way to aggregate it over processes. */
   figures(): Promise<Figures>
-  /** The same in Prometheus' text format, version 0.0.4. */
+  /** Returns the metrics in Prometheus' text format, version 0.0.4. */
   text(): Promise<string>
-  /** Ends the measuring. */
+  /** Stops all measurements. */
   close(): void
 }
 
-/** Creates metrics with a registry of their own. `version` is that of the contract. */
+/** Creates metrics with their own registry. `version` is the version of the contract. */
 export function createMetrics({ version }: { version: string }): Metrics {
   const registry = new Registry()
   const registers = [registry]
@@ -45,7 +46,7 @@ export function createMetrics({ version }: { version: string }): Metrics {
   let active = 0
   new Gauge({
     name: 'http_server_active_requests',
-    help: 'Requests whose answer has not left.',
+    help: 'Requests in flight.',
     registers,
     collect() {
       this.set(active)
@@ -53,14 +54,14 @@ export function createMetrics({ version }: { version: string }): Metrics {
   })
   const refusals = new Counter({
     name: 'plant_store_requests_refused_total',
-    help: 'Refused by the service itself, by the kind of error.',
+    help: 'Requests and connections rejected by the service itself, by reason.',
     labelNames: ['reason'],
     registers,
   })
   const refusalsOf = cached((reason: string) => refusals.labels({ reason }))
   const shed = new Counter({
     name: 'plant_store_requests_shed_total',
-    help: 'Refused to keep the others fast.',
+    help: 'Requests rejected because of overload, by reason.',
     labelNames: ['reason'],
     registers,
   })
@@ -68,13 +69,13 @@ export function createMetrics({ version }: { version: string }): Metrics {
   const build = { version, node_version: process.versions.node }
   new Gauge({
     name: 'plant_store_build_info',
-    help: 'The version of the contract and of Node.',
+    help: 'The versions of the contract and of Node.js.',
     labelNames: Object.keys(build),
     registers,
     aggregator: 'first',
   }).set(build, 1)
-  const tokens = told(registry, 'plant_store_tokens_file_good', '0 while the last good tokens are used instead.')
-  const ready = told(registry, 'plant_store_ready', '1 while creates succeed, as far as is known.')
+  const tokens = told(registry, 'plant_store_tokens_file_good', '1 if the token file is valid, 0 if it is not.')
+  const ready = told(registry, 'plant_store_ready', '1 if the service is ready, 0 while creates fail.')
   const ends = [measureBatches(registry), measureJournal(registry), measureProcess(registry)]
   return {
     begin() {
@@ -82,7 +83,7 @@ export function createMetrics({ version }: { version: string }): Metrics {
     },
     end({ operation, method, status, refusal, duration }) {
       active--
-      // The conventions' word for a method that nobody vouches for.
+      // OpenTelemetry's value for an unknown method: a client could otherwise choose the label.
       const durationsOf = operation === undefined ? durationOf('none')('_OTHER') : durationOf(operation)(method)
       durationsOf(status)(duration / 1_000)
       if (refusal !== undefined) refusalsOf(refusal).inc()
@@ -99,14 +100,14 @@ export function createMetrics({ version }: { version: string }): Metrics {
   }
 }
 
-/** A figure of yes and no; it is not shown before somebody has told. */
+/** Registers a gauge for a boolean. It is not exported before its first value is set. */
 function told(registry: Registry, name: string, help: string): (yes: boolean) => void {
   const gauge = new Gauge({ name, help, registers: [registry], aggregator: 'min' })
   gauge.remove()
   return (yes) => gauge.set(Number(yes))
 }
 
-/** prom-client takes a child to its labels anew each time that it is asked for one. */
+/** Caches the children of a metric, since prom-client hashes the labels at every call. */
 function cached<Key, Child>(make: (key: Key) => Child): (key: Key) => Child {
   const children = new Map<Key, Child>()
   return (key) => {

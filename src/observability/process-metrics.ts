@@ -5,21 +5,37 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client'
 
 /**
- * Registers the figures of this process, by the names that Prometheus' client libraries and the OpenTelemetry
- * conventions give them; `proc` is where Linux tells of it. Gives the function that ends the measuring.
+ * Registers the metrics of this process, named after Prometheus' client libraries and the OpenTelemetry conventions.
+ * `proc` is its directory in procfs, on Linux. Returns the function that stops the measurement.
  */
 export function measureProcess(registry: Registry, proc = '/proc/self'): () => void {
   cpuTime(registry)
   const { memoryUsage } = process
-  gauge(registry, 'process_start_time_seconds', 'Start, since 1970.', () => performance.timeOrigin / 1e3, 'min')
-  gauge(registry, 'process_resident_memory_bytes', 'Memory held, all of it.', () => memoryUsage.rss())
-  gauge(registry, 'nodejs_heap_size_total_bytes', 'JavaScript heap held.', () => memoryUsage().heapTotal)
-  gauge(registry, 'nodejs_heap_size_used_bytes', 'JavaScript heap in use.', () => memoryUsage().heapUsed)
+  gauge(
+    registry,
+    'process_start_time_seconds',
+    'Start time of the process since 1970, in seconds.',
+    () => performance.timeOrigin / 1e3,
+    'min',
+  )
+  gauge(registry, 'process_resident_memory_bytes', 'Resident memory size in bytes.', () => memoryUsage.rss())
+  gauge(
+    registry,
+    'nodejs_heap_size_total_bytes',
+    'Size of the JavaScript heap in bytes.',
+    () => memoryUsage().heapTotal,
+  )
+  gauge(
+    registry,
+    'nodejs_heap_size_used_bytes',
+    'Used size of the JavaScript heap in bytes.',
+    () => memoryUsage().heapUsed,
+  )
   fileDescriptors(registry, proc)
   return eventLoopDelay(registry)
 }
 
-/** `aggregator` puts the figures of several processes together. */
+/** Registers a gauge that is read on demand. `aggregator` combines the values of several processes. */
 function gauge(
   registry: Registry,
   name: string,
@@ -42,7 +58,7 @@ function cpuTime(registry: Registry): void {
   let counted = 0
   new Counter({
     name: 'process_cpu_seconds_total',
-    help: 'CPU time used, by the system for it too.',
+    help: 'User and system CPU time in seconds.',
     registers: [registry],
     collect() {
       const { user, system } = process.cpuUsage()
@@ -52,31 +68,31 @@ function cpuTime(registry: Registry): void {
   })
 }
 
-/** Only Linux shows them as files. */
+/** Registers the metrics of file descriptors, which only Linux has as files. */
 function fileDescriptors(registry: Registry, proc: string): void {
   const limits = join(proc, 'limits')
   if (!existsSync(limits)) return
   const limit = Number(/^Max open files +(\d+)/m.exec(readFileSync(limits, 'utf8'))?.[1])
-  gauge(registry, 'process_max_fds', 'File descriptors that may be open.', () => limit)
-  gauge(registry, 'process_open_fds', 'File descriptors that are open.', async () => {
-    // To look takes one: where that cannot be had they are all taken, else it is not counted.
+  gauge(registry, 'process_max_fds', 'Maximum number of open file descriptors.', () => limit)
+  gauge(registry, 'process_open_fds', 'Number of open file descriptors.', async () => {
+    // readdir needs a descriptor itself: if it fails, all are in use; otherwise its own is not counted.
     const open = await readdir(join(proc, 'fd')).catch(() => undefined)
     return open === undefined ? limit : open.length - 1
   })
 }
 
-/** How much later than asked for a timer comes, from one look at the figures to the next. */
+/** Registers the event loop delay between two scrapes: how much later than scheduled a timer fires. */
 function eventLoopDelay(registry: Registry): () => void {
   const resolution = 10
   const delay = monitorEventLoopDelay({ resolution })
   delay.enable()
-  // Node counts the timer's own time too.
+  // The histogram of Node.js includes the interval of its timer.
   const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolution / 1e3)
   const figure = (name: string, help: string, read: () => number) =>
     gauge(
       registry,
       `nodejs_eventloop_delay_${name}_seconds`,
-      `${help} of the event loop since the last look.`,
+      `${help} of the event loop since the last scrape, in seconds.`,
       read,
       'max',
     )
@@ -84,7 +100,7 @@ function eventLoopDelay(registry: Registry): () => void {
   figure('p99', '99th percentile of the delay', () => seconds(delay.percentile(99)))
   figure('max', 'Longest delay', () => {
     const longest = seconds(delay.max)
-    // The last of the three.
+    // This gauge is read last.
     delay.reset()
     return longest
   })

@@ -1,17 +1,18 @@
 import type { Metric, MetricValueWithName, Registry } from 'prom-client'
 
-/** Seconds, as the OpenTelemetry conventions advise for http.server.request.duration. */
+/** Seconds, as the OpenTelemetry conventions recommend for http.server.request.duration. */
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 const name = 'http_server_request_duration_seconds'
-const help = 'From the head of a request to the end of its answer; status is none when it went without one.'
+const help =
+  'Seconds from the head of a request to the end of its response; the status is none if no response was sent.'
 
 type Labels = { operation: string; method: string; status: number | 'none' }
 
 /**
- * Registers the histogram of what requests take; gives what makes the series of some labels, which counts one request of
- * so many seconds at a time. prom-client's own looks its labels up for each value, which takes longer than all the rest
- * of the metrics.
+ * Registers the histogram of request durations. Returns a function that creates the series for some labels, which in
+ * turn returns a function that adds one request of some seconds. The histogram of prom-client looks up the labels for
+ * each value, which takes longer than all other metrics together.
  */
 export function measureDurations(registry: Registry): (labels: Labels) => (seconds: number) => void {
   const all: (() => MetricValueWithName<string>[])[] = []
@@ -19,7 +20,7 @@ export function measureDurations(registry: Registry): (labels: Labels) => (secon
   const get = async () => ({ ...metric, values: all.flatMap((values) => values()) })
   registry.registerMetric({ ...metric, get } as unknown as Metric)
   return (labels) => {
-    /** By bucket, the last one without a bound. */
+    /** The count of each bucket; the last one has no upper bound. */
     const counts = new Array<number>(bounds.length + 1).fill(0)
     let sum = 0
     all.push(() => {

@@ -3,25 +3,27 @@ import { Gauge, Histogram, type Registry } from 'prom-client'
 import type { BatchMessage } from '../store/group-commit.ts'
 import type { JournalMessage } from '../store/sqlite.ts'
 
-/** Registers the figures of the store's batches, which it tells of itself. Gives the function that stops listening. */
+/**
+ * Registers the metrics of the store's batches, from its diagnostics channel. Returns the function that unsubscribes.
+ */
 export function measureBatches(registry: Registry): () => void {
   const registers = [registry]
   const sizes = new Histogram({
     name: 'plant_store_batch_plants',
-    help: 'Plants that were committed together.',
+    help: 'Plants in a batch.',
     // A batch has at most 1,024.
     buckets: [1, 4, 16, 64, 256],
     registers,
   })
   const durations = new Histogram({
     name: 'plant_store_batch_duration_seconds',
-    help: 'From the start of a commit to its outcome.',
+    help: 'Duration of a batch from the start of its commit to the outcome, in seconds.',
     buckets: [0.001, 0.004, 0.016, 0.064, 0.256, 1.024],
     registers,
   })
   const queue = new Gauge({
     name: 'plant_store_queue_plants',
-    help: 'Plants that waited when the last commit had its outcome.',
+    help: 'Plants that were waiting when the last batch completed.',
     registers,
   })
   const measure = (message: unknown) => {
@@ -36,11 +38,14 @@ export function measureBatches(registry: Registry): () => void {
   }
 }
 
-/** Registers the size of SQLite's write-ahead log, shown once there is one. Returns the function that stops listening. */
+/**
+ * Registers the size of SQLite's write-ahead log, which is exported once it is known. Returns the function that
+ * unsubscribes.
+ */
 export function measureJournal(registry: Registry): () => void {
   const size = new Gauge({
     name: 'plant_store_sqlite_wal_bytes',
-    help: 'Size of the write-ahead log, which grows as long as one reader needs its beginning.',
+    help: 'Size of the write-ahead log in bytes; a long-running reader makes it grow.',
     registers: [registry],
   })
   size.remove()

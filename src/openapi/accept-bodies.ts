@@ -9,30 +9,33 @@ import { type BodyBounds, isBodyReadByHandler } from './request-body.ts'
 import { requestKindOf } from './request-media.ts'
 import type { Operation } from './routes.ts'
 
-/** Makes the bodies of operations the only ones that an app reads: whole, or nothing of one that its handler reads. */
+/**
+ * Replaces the content type parsers of an app: only the media types of its operations are accepted. A parser reads the
+ * body whole, or leaves it unread for the handler. Bodies above the limits get 413.
+ */
 export function acceptBodies(app: FastifyInstance, operations: Operation[], bounds: BodyBounds): void {
   const { body: limit, headers: headersLimit, memory, uploads } = bounds
   const mediaTypes = operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {}))
   const hasRange = mediaTypes.some(isRange)
-  const leave: BodyReader = ({ headers }, _payload, done) =>
+  const leaveUnread: BodyReader = ({ headers }, _payload, done) =>
     done(contentLength(headers) > uploads.bytes ? bodyTooLarge(uploads.bytes) : null)
   const whole = (parse: ParseBody): BodyReader => {
     const read = wholeBodyReader(parse, { limit, headersLimit, memory })
-    // An operation with a range streams media types that other operations parse.
+    // With a media type range, one operation can stream a media type that another operation parses.
     return hasRange
-      ? (request, payload, done) => (isBodyReadByHandler(request.raw) ? leave : read)(request, payload, done)
+      ? (request, payload, done) => (isBodyReadByHandler(request.raw) ? leaveUnread : read)(request, payload, done)
       : read
   }
   const readers = {
     json: whole(parseJsonBody),
     text: whole(parseText),
     form: whole(formParser(uploads.fields)),
-    multipart: leave,
-    bytes: leave,
+    multipart: leaveUnread,
+    bytes: leaveUnread,
   }
   app.removeAllContentTypeParsers()
   for (const essence of new Set(mediaTypes.filter((each) => !isRange(each)).map(essenceOf))) {
     app.addContentTypeParser(essence, readers[requestKindOf(essence)])
   }
-  if (hasRange) app.addContentTypeParser('*', leave)
+  if (hasRange) app.addContentTypeParser('*', leaveUnread)
 }

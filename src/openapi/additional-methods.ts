@@ -1,13 +1,13 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Operation } from './routes.ts'
 
-/** The methods of OpenAPI that fastify-openapi-glue registers. */
+/** The HTTP methods that fastify-openapi-glue registers. */
 const ofGlue = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH']
 
-/** Returns whether the method of an operation is one of those that OpenAPI 3.2 adds, such as QUERY or COPY. */
+/** Returns whether OpenAPI 3.2 added the method of an operation, such as QUERY or COPY. */
 export const isAdditional = ({ method }: Operation): boolean => !ofGlue.includes(String(method))
 
-/** Registers the operations of additional methods, as fastify-openapi-glue does the others. */
+/** Registers the operations with additional methods; fastify-openapi-glue registers all others. */
 export function registerAdditional(
   app: FastifyInstance,
   operations: Operation[],

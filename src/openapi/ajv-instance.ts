@@ -4,12 +4,12 @@ import addFormats from 'ajv-formats'
 import { addExactKeywords, type ConvertedPlaces } from './exact-keywords.ts'
 import type { Schema } from './schema-keywords.ts'
 
-/** RFC 4648 section 4. */
+/** Base64 with padding (RFC 4648 section 4). */
 const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
 
 /**
- * Creates an Ajv for the schemas of an OpenAPI 3.1 document that refer to shared ones. What it compiles adds the places of
- * int64 integers and of ignored properties to `places`, and finds the first error or all.
+ * Creates an Ajv instance that knows the shared schemas of an OpenAPI 3.1 document. Each validation adds the locations
+ * of int64 integers and ignored properties to `places`. It stops at the first error unless `allErrors` is true.
  */
 export function newAjv(
   schemas: Record<string, Schema>,
@@ -18,19 +18,19 @@ export function newAjv(
 ): Ajv {
   const ajv = new Ajv2020({
     allErrors,
-    // A property is there when the object has it, not when Object.prototype has.
+    // Inherited properties, such as those of Object.prototype, do not count as present.
     ownProperties: true,
-    // A keyword or a format that is not known says nothing about validity (JSON Schema 2020-12, core, section 4.3.1).
+    // Unknown keywords and formats do not affect validity (JSON Schema 2020-12, core, section 4.3.1).
     strict: false,
     strictNumbers: true,
     verbose: true,
     logger: false,
-    // scripts/generate/schema-compilation.ts has compiled them.
+    // scripts/generate/schema-compilation.ts has already checked the schemas.
     meta: false,
     validateSchema: false,
   })
   addFormats.default(ajv)
-  // The pattern of ajv-formats accepts a text of which any single line is base64.
+  // ajv-formats accepts a multi-line text as soon as one of its lines is base64.
   ajv.addFormat('byte', base64)
   addExactKeywords(ajv, places)
   for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, name)

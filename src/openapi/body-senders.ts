@@ -9,19 +9,19 @@ import { type HeaderTexts, setHeaders } from './reply-headers.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
-/** The body of an answer as its handler gives it, with the texts of its headers. */
+/** The body that a handler returned, with the texts of the response headers. */
 export type ReplyBody = { body: unknown; contentType: string | undefined; headers: HeaderTexts }
 
-/** Sends a body; throws, or rejects, before anything is sent when it is not what the document says. */
+/** Sends a body. Throws or rejects, before anything is sent, if the body does not match the document. */
 export type SendBody = (reply: FastifyReply, body: ReplyBody) => Promise<void> | undefined
 
-/** Returns what sends JSON of a media type, or of a range; `key` is what Fastify has for the status of the response. */
+/** Returns a function that sends JSON as a media type or range; `key` is Fastify's key for the response status. */
 export function jsonSender(key: string, mediaType: string): SendBody {
   const ownContentType = contentTypeOf(mediaType)
   let write: ((body: unknown) => string) | undefined
   return (reply, { body, contentType, headers }) => {
     write ??= reply.getSerializationFunction(key, mediaType) as (body: unknown) => string
-    // Named here, it writes a body that is a string, too: Fastify takes one for text that is written already.
+    // Without an explicit serializer, Fastify would send a string body as it is, not as a JSON string.
     const serializer = headers.length === 0 ? write : withHeaders(write, reply, headers)
     reply.type(contentType === undefined ? ownContentType : contentTypeOf(contentType))
     reply.serializer(serializer).send(body)
@@ -29,7 +29,7 @@ export function jsonSender(key: string, mediaType: string): SendBody {
   }
 }
 
-/** Sets the headers once the body is written: the error for a body that cannot be has none of them. */
+/** Sets the headers after the body was serialized, so that a serialization error is sent without them. */
 const withHeaders =
   (write: (body: unknown) => string, reply: FastifyReply, headers: HeaderTexts) =>
   (body: unknown): string => {
@@ -38,7 +38,7 @@ const withHeaders =
     return text
   }
 
-/** Returns what sends text, or the bytes of text, of a media type. A text is checked against its schema. */
+/** Returns a function that sends text as a media type: a string, validated against the schema, or bytes. */
 export function textSender(mediaType: string, schema: Schema, validator: Validator): SendBody {
   const assertValid = validator.response(schema)
   const sendBytes = bytesSender(mediaType)
@@ -51,7 +51,7 @@ export function textSender(mediaType: string, schema: Schema, validator: Validat
   }
 }
 
-/** Returns what sends bytes of a media type, whole or as a stream. */
+/** Returns a function that sends bytes as a media type, whole or as a stream. */
 export const bytesSender =
   (mediaType: string): SendBody =>
   (reply, { body, contentType = mediaType, headers }) => {
@@ -64,19 +64,23 @@ export const bytesSender =
       reply.send(body)
       return undefined
     }
-    if (!isStream(body)) throw new Error(`a body of ${contentType} must be a Uint8Array or an async iterable of them`)
+    if (!isStream(body))
+      throw new Error(`a ${contentType} body must be a Uint8Array or an async iterable of Uint8Array`)
     return sendSource(reply, body, { write: bytesOf, end: streamScope(reply.request.raw).gone }, begin)
   }
 
-/** Milliseconds after which a silent stream of events shows that it lives: proxies and this service close idle connections. */
+/** Milliseconds between keep-alive events on an idle event stream: proxies and this service close idle connections. */
 const silence = 15_000
 
-/** Milliseconds in which the first event may still fail with an error: then the head is sent, for which clients wait. */
+/**
+ * Milliseconds to wait for the first event before the response head is sent. Until then an error still gets an error
+ * response; after that, clients that wait for the head go on.
+ */
 const opening = 200
 
 /**
- * Returns what sends a stream of events, or of JSON Lines. At a shutdown the one ends, since its client reconnects; of the
- * other the end would look like that of its items, so its handler ends it.
+ * Returns a function that sends server-sent events or JSON Lines. At shutdown it ends an event stream, since the client
+ * reconnects. JSON Lines are ended by the handler alone: a client could not tell an early end from a complete list.
  */
 export const sequenceSender =
   (key: string, mediaType: string): SendBody =>
@@ -118,12 +122,14 @@ function bytesOf(part: unknown): Uint8Array {
 export const isStream = (body: unknown): body is ByteStream =>
   typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 
-/** Returns what sends bodies of a range of media types: bytes as they are, text, or JSON by the schema. */
+/**
+ * Returns a function that sends bodies of a media type range: bytes and text as they are, JSON checked by the schema.
+ */
 export function rangeSender(key: string, range: string, validator: Validator): SendBody {
   const sendJson = jsonSender(key, range)
   return (reply, given) => {
     const { body, contentType = '' } = given
-    if (!holds(range, contentType)) throw new Error(`contentType must be a media type of ${range}`)
+    if (!holds(range, contentType)) throw new Error(`contentType must be a media type within ${range}`)
     validateHeaderValue('content-type', contentType)
     if (body instanceof Uint8Array || isStream(body)) return bytesSender(contentType)(reply, given)
     if (kindOf(contentType) === 'json') return sendJson(reply, given)

@@ -1,8 +1,8 @@
 import type { Operation } from './routes.ts'
 
 /**
- * Throws one error that names everything in which the operations and what is bound to them do not match: otherwise a
- * request would get a 500 or skip authentication, or a handler would never be called.
+ * Throws one error that lists every operation without a handler, security scheme without a verifier, and handler
+ * without an operation. Otherwise requests would get a 500 or skip authentication, or a handler would never be called.
  */
 export function checkBinding(operations: Operation[], handlers: object, verifiers: object): void {
   const problems: string[] = []

@@ -1,15 +1,15 @@
 import type { CrossOrigin } from '../http/cors.ts'
 import type { Routes } from './routes.ts'
 
-/** Headers that clients send to any operation. */
+/** Request headers that clients may send to any operation. */
 const ofRequests = ['Authorization', 'Content-Type', 'Traceparent', 'Tracestate', 'X-Request-Id']
 
-/** Headers of errors that no operation need name. */
+/** Response headers of errors, which operations need not declare. */
 const ofErrors = ['Accept', 'Allow', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id']
 
 /**
- * Returns the methods and headers of all operations, which pages of other origins may use on every path: so they read
- * the 404 or 405 of a wrong request.
+ * Returns the methods and headers of all operations. Pages of other origins may use them on every path, so that they
+ * can read the 404 or 405 of a wrong request.
  */
 export function crossOriginNames({
   operations,
@@ -24,6 +24,6 @@ export function crossOriginNames({
   }
 }
 
-/** Returns names in alphabetical order, without those that differ from an earlier one by case alone. */
+/** Returns names in alphabetical order, without duplicates regardless of case. */
 const distinct = (names: string[]): string[] =>
   names.filter((name, index) => names.findIndex((one) => one.toLowerCase() === name.toLowerCase()) === index).sort()

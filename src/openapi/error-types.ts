@@ -2,16 +2,18 @@ import type { operations } from '../../generated/api.d.ts'
 import type { ContractError } from '../http/errors.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
-/** An error of the service: its name and number in the table of errors, its status, and a message for people. */
+/** An error of the service: its name and number in the error table, its status, and a human-readable message. */
 export type ErrorFacts = Pick<ContractError, 'kind' | 'error' | 'statusCode' | 'message'>
 
-/** The request that it ends: the id in X-Request-Id, and the operationId, undefined before an operation is reached. */
+/** The request that failed: its X-Request-Id, and its operationId, which is undefined if no operation was reached. */
 export type ErrorRequest = Pick<RequestContext, 'id' | 'operation'>
 
-/** Makes the body of each error that the service answers with itself, of one of the media types of its document's errors. */
+/**
+ * Creates the body of each error response of the service, in one of the media types that the document has for errors.
+ */
 export type ErrorBody<Operations = operations> = (error: ErrorFacts, request: ErrorRequest) => ErrorReply<Operations>
 
-/** The bodies of the errors of a document: anything where it describes none. */
+/** The error bodies that a document describes; any body if it describes none. */
 type ErrorReply<Operations> = [DeclaredErrors<Operations[keyof Operations]>] extends [never]
   ? AnyErrorReply
   : DeclaredErrors<Operations[keyof Operations]>
@@ -34,5 +36,5 @@ type ReplyOf<Response> = Response extends { content: infer Media }
 
 type AnyErrorReply = { contentType: string; body: unknown }
 
-/** The same for any document. */
+/** `ErrorBody` for an arbitrary document. */
 export type AnyErrorBody = (error: ErrorFacts, request: ErrorRequest) => AnyErrorReply

@@ -5,11 +5,11 @@ import type { AnyErrorBody } from './error-types.ts'
 import { contentTypeOf, kindOf } from './media-types.ts'
 
 /**
- * Returns what writes the bodies that a function makes of errors: JSON, or a text. Where the function throws, `report` is
- * told, and the error leaves as plain text with its status.
+ * Returns a function that serializes the bodies of `errorBody` as JSON or text. If `errorBody` throws, the exception
+ * goes to `report`, and the error is sent as plain text with its own status.
  */
 export function errorWriter(errorBody: AnyErrorBody, report: (thrown: unknown) => void): WriteError {
-  // Of a media type, what follows from it; most documents have one for all errors.
+  // Caches the result for the latest media type: most documents have one for all errors.
   let latest: string | undefined
   let header = ''
   let isJson = true
@@ -34,7 +34,7 @@ const plain = ({ message }: ContractError): WrittenError => ({
   text: message,
 })
 
-/** JSON.stringify is faster, and refuses a bigint. Both have no text for what JSON does not know. */
+/** JSON.stringify is faster but throws for a bigint. Both return undefined for a value that JSON cannot represent. */
 function jsonText(body: unknown): string {
   let text: string | undefined
   try {
@@ -42,11 +42,11 @@ function jsonText(body: unknown): string {
   } catch {
     text = stringifyJson(body)
   }
-  if (text === undefined) throw new Error('errorBody must return a body that JSON has')
+  if (text === undefined) throw new Error('errorBody must return a body that JSON can represent')
   return text
 }
 
 function textOf(body: unknown): string {
   if (['string', 'number', 'bigint', 'boolean'].includes(typeof body)) return String(body)
-  throw new Error('errorBody must return a text for a media type that is not JSON')
+  throw new Error('errorBody must return a string, number or boolean for a media type other than JSON')
 }

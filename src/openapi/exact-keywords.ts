@@ -4,8 +4,8 @@ import { inexactNumber, type JsonDocument } from '../json/json-document.ts'
 import { IgnoredName, ignoredKeyword } from './ignored-properties.ts'
 
 /**
- * The places of what a handler gets otherwise than it was sent, int64 integers and ignored properties: holder and key of
- * one after the other, since a tuple for each would cost more than the integers.
+ * The locations of values to convert before a handler gets them: int64 integers and ignored properties. A flat list in
+ * which holder and key alternate, since a tuple for each would cost more than the integers.
  */
 export type ConvertedPlaces = (object | string | number)[]
 
@@ -13,13 +13,14 @@ const bounds = { int32: [-(2n ** 31n), 2n ** 31n - 1n], int64: [-(2n ** 63n), 2n
 
 type Format = keyof typeof bounds
 
-/** Keywords whose schemas may fail without the value being invalid (JSON Schema 2020-12, core, section 10.2). */
+/** Keywords whose subschemas may fail although the value is valid (JSON Schema 2020-12, core, section 10.2). */
 const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 
 /**
- * Makes an Ajv exact for integers that a double does not hold. The formats int32 and int64 check the digits that
- * `parseJson` kept. int64 also adds each place to `found`; a failed subschema removes its places. Ajv's other keywords stay
- * right, since rounding never moves a number across a limit that is a double. An ignored property adds its place, too.
+ * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32 and int64 check the digits that
+ * `parseJson` kept. int64 and ignored properties also add their locations to `found`; a failed subschema removes its
+ * locations again. Ajv's other keywords stay correct, since rounding never moves a number across a limit that is a
+ * double.
  */
 export function addExactKeywords(ajv: Ajv, found: ConvertedPlaces): void {
   ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoring(found)) })
@@ -42,13 +43,15 @@ export function addExactKeywords(ajv: Ajv, found: ConvertedPlaces): void {
         takeBack(context, found)
         definition.code(context, type)
       },
-      // Items that it has found count as evaluated.
+      // unevaluatedItems must run later: items that match `contains` count as evaluated.
       ...(keyword === 'contains' && { before: 'unevaluatedItems' }),
     }))
   }
 }
 
-/** Makes the integers at these places bigints, and deletes the ignored properties; a place may be there twice. */
+/**
+ * Converts the integers at these locations to bigint and deletes the ignored properties. A location may occur twice.
+ */
 export function convertPlaces(document: JsonDocument, places: ConvertedPlaces): void {
   for (let i = 0; i < places.length; i += 2) {
     const holder = places[i] as Record<string | number, unknown>
@@ -62,7 +65,7 @@ export function convertPlaces(document: JsonDocument, places: ConvertedPlaces): 
   }
 }
 
-/** Returns the message of an error, with the width of an integer where the schema says one. Needs Ajv's verbose errors. */
+/** Returns the message of an error, with the integer format if the schema has one. Requires Ajv's verbose errors. */
 export function messageWithFormat({ keyword, message = '', parentSchema }: ErrorObject): string {
   if (keyword !== 'type') return message
   const { format, type } = parentSchema as { format?: unknown; type: unknown }
@@ -86,7 +89,7 @@ function messageOf(context: KeywordCxt, { error }: CodeKeywordDefinition) {
 
 type Check = (value: number, document: JsonDocument, holder: object, key: string | number) => boolean
 
-/** In the code that Ajv compiles, what it was given to validate at first. */
+/** Ajv's name, in compiled code, for the root of the validated value. */
 const rootData = new Name('rootData')
 
 function check(context: KeywordCxt, isValid: Check): void {
@@ -95,7 +98,7 @@ function check(context: KeywordCxt, isValid: Check): void {
   context.pass(_`${call}(${data}, ${rootData}, ${it.parentData}, ${it.parentDataProperty})`)
 }
 
-/** Wraps what compiles a schema below the keyword: when that schema fails, what it has found is forgotten. */
+/** Wraps the compilation of a keyword's subschemas: a subschema that fails removes the locations that it found. */
 function takeBack(context: KeywordCxt, found: ConvertedPlaces): void {
   const { gen } = context
   const list = gen.scopeValue('obj', { ref: found })
@@ -108,7 +111,7 @@ function takeBack(context: KeywordCxt, found: ConvertedPlaces): void {
   }
 }
 
-/** Only a property is ignored, so each key is a name. */
+/** The keyword stands only in schemas of properties, so the key is always a string. */
 const ignoring =
   (found: ConvertedPlaces): Check =>
   (_value, _document, holder, key) => {
@@ -126,7 +129,7 @@ const integerCheck =
     return true
   }
 
-/** Returns the integer that a number is, as a number where that is exact; undefined when it is none. */
+/** Returns the exact integer value, as a number if a double holds it; undefined if the value is not an integer. */
 function integerAt(document: JsonDocument, holder: object, key: string | number, value: number) {
   const digits = inexactNumber(document, holder, key)
   if (digits !== undefined) return exactInteger(digits)

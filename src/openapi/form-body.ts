@@ -5,7 +5,10 @@ import type { Form, FormField } from './routes.ts'
 import { setMember, setScalar } from './text-scalars.ts'
 import { textReader } from './text-values.ts'
 
-/** Returns what reads a form as its fields say, as `parseJson` reads a text. It throws a ContractError for other texts. */
+/**
+ * Returns a function that converts the texts of a form to typed values, and keeps digits as `parseJson` does. It throws
+ * a ContractError for a text that its field does not allow.
+ */
 export function formReader({ fields, otherTypes }: Form): (form: FormTexts) => JsonDocument {
   const read = textReader(fields, { part: 'body', decode: decodeText })
   const isField = fieldFinder(fields)
@@ -19,7 +22,7 @@ export function formReader({ fields, otherTypes }: Form): (form: FormTexts) => J
   }
 }
 
-/** Sets a property that the document does not name: its schema says whether there may be any. */
+/** Sets a property that the schema does not name; validation decides whether it is allowed. */
 export function setOther(document: JsonDocument, name: string, given: string[], types: string[]): void {
   const holder = document.value as object
   const [first = '', ...more] = given.map(decodeText)
@@ -27,7 +30,7 @@ export function setOther(document: JsonDocument, name: string, given: string[], 
   else setMember(holder, name, [first, ...more])
 }
 
-/** Returns what tells whether a name of a form is that of a field, or of a property of one that stands apart. */
+/** Returns a function that tells whether a name in a form belongs to a field or to a separate property of a field. */
 function fieldFinder(fields: FormField[]): (name: string) => boolean {
   const namesOf = ({ kind, style, explode, key, properties }: FormField) => {
     if (kind === 'object' && style === 'deepObject') return []

@@ -2,9 +2,9 @@ import { isAdditional } from './additional-methods.ts'
 import type { Routes } from './routes.ts'
 
 /**
- * Returns the document that fastify-openapi-glue registers routes from: the operations at the paths of Fastify's router.
- * Their schemas reach Fastify with their handlers, since glue would copy each shared schema into every place that refers
- * to it.
+ * Returns the document from which fastify-openapi-glue registers routes: the operations, with paths in Fastify's
+ * syntax. It has no schemas, since glue would copy each shared schema into every place that refers to it; they reach
+ * Fastify in the route options.
  */
 export function glueDocument({ info, operations }: Routes) {
   const paths: Record<string, Record<string, object>> = {}

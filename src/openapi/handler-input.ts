@@ -13,8 +13,8 @@ import { type Validator, valueOrThrow } from './validator.ts'
 const none = Object.freeze({})
 
 /**
- * Returns what collects the input of an operation's handler from a request that Fastify has validated. Cookies are
- * validated here, since Fastify knows none: it throws their ContractError.
+ * Returns a function that collects the input of an operation's handler from a request that Fastify has validated. It
+ * validates cookies itself, since Fastify does not, and throws a ContractError for invalid ones.
  */
 export function handlerInput(operation: Operation, validator: Validator, requestBody?: RequestBody) {
   const { schema, parameters } = operation

@@ -4,21 +4,22 @@ import type { BodyOf, Negotiated, Streamed } from './reply-types.ts'
 import type { InputBody, Uploaded } from './request-types.ts'
 import type { ServiceHeader } from './service-headers.ts'
 
-/** The argument of a handler: the validated parts of the request, by the names that OpenAPI gives their places, and its client. */
+/** The argument of a handler: the client, and the validated parts of the request under OpenAPI's names. */
 export type OperationRequest<Operation> = InputBody<Operation> & {
   path: ParametersIn<Operation, 'path'>
   query: ParametersIn<Operation, 'query'>
   header: ParametersIn<Operation, 'header'>
   cookie: ParametersIn<Operation, 'cookie'>
-  /** Undefined where the operation asks for no authentication, or its scheme names no client. */
+  /** Undefined if the operation needs no authentication, or its security scheme identifies no client. */
   client: Client | undefined
 } & Negotiated<Operation> &
   Streamed<Operation> &
   Uploaded<Operation>
 
 /**
- * The result of a handler: one of the statuses that the operation names, or one of a range of them, with the body and the
- * headers of that status. What `default` describes is thrown, unless there is nothing else to give.
+ * The result of a handler: a status that the operation lists, alone or in a range such as 4XX, with its body and
+ * headers. A handler throws the errors that `default` describes; it returns them only if the operation lists nothing
+ * else.
  */
 export type OperationReply<Operation> = Operation extends { responses: infer Responses }
   ? {
@@ -28,7 +29,7 @@ export type OperationReply<Operation> = Operation extends { responses: infer Res
     }[keyof Responses]
   : never
 
-/** The member `headers`, where a response declares some that the service does not send itself. */
+/** The member `headers`, if a response declares headers that the service does not send itself. */
 type HeadersOf<Response> = Response extends { headers: infer Declared }
   ? [keyof GivenHeaders<Declared>] extends [never]
     ? { headers?: never }
@@ -37,7 +38,7 @@ type HeadersOf<Response> = Response extends { headers: infer Declared }
       : { headers: GivenHeaders<Declared> }
   : { headers?: never }
 
-/** Without those of other names, which openapi-typescript allows beside each declared one. */
+/** The declared headers alone, without the index signature that openapi-typescript adds. */
 type GivenHeaders<Declared> = {
   [Name in keyof Declared as string extends Name
     ? never
@@ -61,7 +62,7 @@ type NumberOf<Text> = Text extends `${infer Value extends number}` ? Value : nev
 
 export type Handler<Operation> = (request: OperationRequest<Operation>) => Promise<OperationReply<Operation>>
 
-/** One handler for each operationId of the document, and none besides. */
+/** Exactly one handler for each operationId of the document. */
 export type Handlers<Operations = operations> = { [Id in keyof Operations]: Handler<Operations[Id]> }
 
 type ParametersIn<Operation, Place extends string> = Operation extends { parameters: infer All }
@@ -70,7 +71,7 @@ type ParametersIn<Operation, Place extends string> = Operation extends { paramet
     : never
   : never
 
-/** The parameters that have a default: their handler always gets them. */
+/** The parameters with a default: the handler always gets a value for them. */
 type NamesOfDefaults<Operation, Place extends string> = Operation extends {
   defaults: { [Key in Place]: infer Names }
 }

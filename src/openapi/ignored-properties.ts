@@ -1,15 +1,15 @@
 import type { Schema } from './schema-keywords.ts'
 
 /**
- * The keyword of a property that does not count the way its value goes, as scripts/generate writes it: one that is
- * readOnly in a request, or writeOnly in a response. Whatever it holds is valid. It reaches no handler and no client.
+ * The keyword that scripts/generate writes for a property that is readOnly in a request or writeOnly in a response. Any
+ * value of such a property is valid, and none reaches a handler or a client.
  */
 export const ignoredKeyword = 'x-ignored'
 
-/** Returns whether a schema is that of an ignored property. */
+/** Returns whether a schema marks an ignored property. */
 export const isIgnored = (schema: Schema): boolean => typeof schema === 'object' && schema[ignoredKeyword] === true
 
-/** The name of an ignored property, where a list of places has the key of an int64. */
+/** The name of an ignored property in a list of locations, where an int64 integer has its key. */
 export class IgnoredName {
   readonly name: string
 

@@ -4,7 +4,7 @@ import { isStream } from './body-senders.ts'
 
 type Streaming<Outcome> = (request: { signal: AbortSignal }) => Promise<Outcome>
 
-/** Returns a handler that ends the stream of an outcome which comes after the handler timeout. */
+/** Wraps a handler: if it returns a stream after the handler timeout, the stream is ended. */
 export const endingLateStreams =
   <Outcome extends { body: unknown }>(handler: Streaming<Outcome>): Streaming<Outcome> =>
   async (request) => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import digests from '../../generated/digests.json' with { type: 'json' }
 import type { Routes } from './routes.ts'
 
-/** What the service reads of `generated/`. */
+/** The generated files that the service reads at start. */
 export type Contract = {
   /** The text of the OpenAPI document, as published. */
   documentText: string
@@ -11,8 +11,8 @@ export type Contract = {
 }
 
 /**
- * Reads the contract from the directory of the generated files, once for the process. Rejects in one line when a file is
- * missing, or is not the one that this build was made with: types, error numbers and handlers would not fit it.
+ * Reads the contract from the directory of the generated files. Rejects with a one-line message if a file is missing or
+ * is not the one that this build was made with: types, error numbers and handlers would not match it.
  */
 export async function loadContract(directory: URL): Promise<Contract> {
   const [documentText, routes] = await Promise.all([read('openapi.json'), read('routes.json')])

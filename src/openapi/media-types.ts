@@ -1,13 +1,13 @@
 import { isEssence } from '../http/content-type.ts'
 import type { RouteSchema } from './routes.ts'
 
-/** What a handler gives as a body of a media type, and how it leaves. */
+/** How a response body of a media type is given by a handler and sent. */
 export type BodyKind = 'json' | 'events' | 'lines' | 'text' | 'bytes'
 
 /** Returns a media type without its parameters, in lower case (RFC 9110 section 8.3.1). */
 export const essenceOf = (mediaType: string): string => mediaType.replace(/[ \t]*;.*$/s, '').toLowerCase()
 
-/** Returns the kind of the bodies of a media type, or of a range of media types: handler-types.ts has their types. */
+/** Returns the kind of the bodies of a media type or range. reply-types.ts must say the same at compile time. */
 export function kindOf(mediaType: string): BodyKind {
   const essence = essenceOf(mediaType)
   // WHATWG MIME Sniffing, section 4.6, with the suffix of any type (RFC 6839 section 3.1).
@@ -18,10 +18,10 @@ export function kindOf(mediaType: string): BodyKind {
   return /^text\/[^*]|[/+]xml$/.test(essence) ? 'text' : 'bytes'
 }
 
-/** Returns whether a media type is a range: what a handler names is one of it (OpenAPI 3.1 section 4.8.14). */
+/** Returns whether a media type is a range, such as image/* (OpenAPI 3.1 section 4.8.14). */
 export const isRange = (mediaType: string): boolean => essenceOf(mediaType).includes('*')
 
-/** Returns whether a range of media types holds one. */
+/** Returns whether a media type lies within a range. */
 export function holds(range: string, mediaType: string): boolean {
   const essence = essenceOf(mediaType)
   // RFC 6838 section 4.2: no registered name has an asterisk.
@@ -30,13 +30,13 @@ export function holds(range: string, mediaType: string): boolean {
   return type === '*' || essence.startsWith(`${type}/`)
 }
 
-/** Returns the Content-Type of a body: JSON and text are UTF-8, and say so. */
+/** Returns the Content-Type of a body, with charset=utf-8 for JSON and text that name no charset. */
 export const contentTypeOf = (mediaType: string): string =>
   /;[ \t]*charset=/i.test(mediaType) || !['json', 'text'].includes(kindOf(mediaType))
     ? mediaType
     : `${mediaType}; charset=utf-8`
 
-/** Returns whether a response of an operation may be a stream: one that is not JSON. */
+/** Returns whether a response of an operation may be a stream, which any body other than JSON may be. */
 export const mayStream = ({ response }: Pick<RouteSchema, 'response'>): boolean =>
   Object.values(response).some(({ content = {} }) =>
     Object.keys(content).some((type) => isRange(type) || kindOf(type) !== 'json'),

@@ -13,25 +13,26 @@ import { textReader } from './text-values.ts'
 import { mayRefuseNames } from './undeclared-names.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
-/** A part as its handler gets it: a value, or a file whose bytes arrive as the handler reads them. */
+/** A part as a handler gets it: a value, or a file whose bytes are read from the connection on demand. */
 export type FormPart =
   | { name: string; value: unknown }
   | { name: string; filename: string | undefined; contentType: string; stream: ByteSource }
 
-/** A form that arrives; `over` resolves when its handler should hold none of it. */
+/** A form that is being received. `over` resolves when the handler is done with it, which frees its memory budget. */
 type Arriving = { stream: ByteSource; over: Promise<void> }
 
 type PartField = FormField & {
   part: NonNullable<FormField['part']>
-  /** Those that a part may name, without parameters; undefined for any. */
+  /** The allowed media types, without parameters; undefined if any is allowed. */
   mediaTypes: string[] | undefined
-  /** Returns the part as it was sent, for the schema of the form, and its value. */
+  /** Returns the part as it was sent, which the schema of the form validates, and its value for the handler. */
   read(text: string): [JsonDocument, unknown]
 }
 
 /**
- * Reads a form part by part. Each part is validated as it arrives, the whole form after the last part: a file counts as an
- * empty text there. Undeclared parts are skipped. Throws a ContractError for what is wrong.
+ * Returns a function that reads a form part by part. Each part is validated as it arrives, and the whole form, with an
+ * empty text for each file, after the last part. Undeclared parts are skipped. The iteration throws a ContractError for
+ * an invalid part or form.
  */
 export function multipartReader(
   { fields }: Form,
@@ -75,19 +76,22 @@ export function multipartReader(
   }
 }
 
-/** Parameters are not compared: the charset is checked apart. An object is JSON (OpenAPI 3.1 section 4.8.15.1). */
+/**
+ * Returns the media types that a part may have, without parameters: checkMediaType checks the charset. An object is
+ * JSON by default (OpenAPI 3.1 section 4.8.15.1).
+ */
 function mediaTypesOf({ kind, part }: FormField): string[] | undefined {
   const named = part?.mediaTypes ?? (kind === 'json' ? ['application/json'] : undefined)
   return named?.map(essenceOf)
 }
 
-/** RFC 7578 section 4.4: a part that names no media type is text. */
+/** Returns the media type of a part; the default is text/plain (RFC 7578 section 4.4). */
 const sentType = ({ contentType }: Part): string => contentType?.essence ?? 'text/plain'
 
 function partField(field: FormField, validator: Validator): PartField {
   const { name } = field
   const part = field.part as PartField['part']
-  // Not encoded, unlike the texts of a form in a query's syntax.
+  // Parts are not percent-encoded, unlike the fields of a URL-encoded form.
   const readText = textReader([field], { part: 'body', decode: (text) => text })
   const validate = validator.request(part.schema, `body/${name}`)
   return {
@@ -104,7 +108,7 @@ function partField(field: FormField, validator: Validator): PartField {
   }
 }
 
-/** Adds a part to the members of the form that have come before it; throws for a second one where there is to be one. */
+/** Adds a part to the form. Throws a ContractError for the second part of a field that is not an array. */
 function add(whole: JsonDocument, { name, part }: PartField, sent: JsonDocument): void {
   const holder = whole.value as Record<string, unknown[]>
   const isKnown = Object.hasOwn(holder, name)
@@ -118,7 +122,9 @@ function add(whole: JsonDocument, { name, part }: PartField, sent: JsonDocument)
   moveMember(sent, name, whole, items, items.length)
 }
 
-/** Refuses a part of another media type than the document names, and text that is not UTF-8. */
+/**
+ * Throws a ContractError for a part of a media type that the document does not allow, and for text other than UTF-8.
+ */
 function checkMediaType(part: Part, { mediaTypes, part: { isFile } }: PartField): void {
   const { name, contentType } = part
   const charset = contentType?.parameters.get('charset') ?? 'utf-8'

@@ -5,22 +5,22 @@ import { addVary } from '../http/vary.ts'
 import type { RouteSchema } from './routes.ts'
 
 /**
- * Characters; a longer Accept counts as none, which RFC 9110 section 12.5.1 leaves to a server. Each range in it is
- * compared with each media type: half a millisecond for twenty.
+ * Characters. A longer Accept header is ignored, as RFC 9110 section 12.5.1 allows: each of its ranges is compared with
+ * each media type, which takes half a millisecond for twenty media types.
  */
 const maxAccept = 500
 
 type Negotiation = {
   /** Returns the media type that a request with this Accept prefers. */
   choose(accept: string | undefined): string
-  /** Refuses a request that accepts none of the media types: 406. */
+  /** Rejects a request that accepts none of the media types with 406. */
   check: Step
 }
 
 /**
- * Returns how an operation chooses among the media types of its successful responses, those that have several; undefined
- * where none has. Where an error alone has several, no request is refused: an error in another media type is better than
- * none (RFC 9110 section 15.5.7).
+ * Returns the content negotiation of an operation: the choice among the media types of the successful responses that
+ * have several. Undefined if no response has several. If only an error has several, no request is rejected: an error in
+ * another media type is better than none (RFC 9110 section 15.5.7).
  */
 export function negotiation({ response }: Pick<RouteSchema, 'response'>): Negotiation | undefined {
   const statuses = Object.keys(response)
@@ -43,7 +43,7 @@ export function negotiation({ response }: Pick<RouteSchema, 'response'>): Negoti
     check({ headers: { accept } }, reply) {
       addVary(reply, 'Accept')
       if (ofSuccess.length === 0 || preferred(accept) !== undefined) return undefined
-      return new ContractError('notAcceptable', `the media types are ${offered.join(', ')}`)
+      return new ContractError('notAcceptable', `the available media types are ${offered.join(', ')}`)
     },
   }
 }

@@ -5,8 +5,8 @@ import type { ParameterText, TextValue } from './routes.ts'
 import { type Texts, textReader } from './text-values.ts'
 
 /**
- * Returns what reads the parameters of one place, by their names. It throws a ContractError for texts that are not in
- * their style or cannot be decoded.
+ * Returns a function that reads the parameters of one place, such as the query, into an object by name. It throws a
+ * ContractError for a text that does not follow its style or cannot be decoded.
  */
 export const parameterReader = (
   parameters: ParameterText[],
@@ -18,12 +18,12 @@ export const parameterReader = (
   )
 
 const decoders: Record<ParameterText['in'], (text: string, value: TextValue) => string> = {
-  // The router has decoded what is not split.
+  // The router has already decoded parameters that are not split.
   path: (text, value) => ('segment' in value ? decoded(text, decodeURIComponent) : text),
   query: (text) => decoded(text, decodeText),
   // The delimiter of a list in a header may have spaces around it (RFC 9110 section 5.6.1).
   header: (text, { kind }) => (kind === 'array' || kind === 'object' ? text.trim() : text),
-  // Only in a query a plus is a space.
+  // decodeText would turn a plus into a space, which is right for a query only.
   cookie: (text, { name }) => {
     try {
       return decodeURIComponent(text)

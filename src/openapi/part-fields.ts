@@ -4,21 +4,21 @@ import type { ByteSource } from '../http/tapped-stream.ts'
 import { type JsonDocument, moveDigits } from '../json/json-document.ts'
 import { setMember } from './text-scalars.ts'
 
-/** What bounds the fields of a form: bytes of all together, and the memory that bodies share. */
+/** The limits of the fields of a form: their bytes in total, and the memory budget that all bodies share. */
 export type FieldLimits = { bytes: number; memory: BodyMemory }
 
-/** Bytes at first; doubled whenever they are full. */
+/** Initial buffer size in bytes; the buffer doubles whenever it is full. */
 const firstCapacity = 1_024
 
-/** What a form holds of its fields. Both throw a ContractError when that is too large, or when there is no room for it. */
+/** Counts what a form holds in memory. Both methods throw a ContractError if it exceeds the limit or the budget. */
 export type FieldCollector = {
-  /** Counts bytes that the form holds until its end. */
+  /** Counts bytes that the form holds until it ends. */
   count(bytes: number): void
-  /** Reads the bytes of a field whole, and counts them. */
+  /** Reads all bytes of a field and counts them. */
   collect(source: ByteSource): Promise<Buffer>
 }
 
-/** Returns the collector of one form, whose fields come one after the other. They count as a body until `over` resolves. */
+/** Returns the collector of one form. Its fields arrive one by one and count as a body until `over` resolves. */
 export function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Promise<void>): FieldCollector {
   let total = 0
   let counted = 0
@@ -30,7 +30,7 @@ export function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Prom
     total += bytes
     const more = total - counted
     if (more < smallBody) return
-    // A value is there twice: for the handler, and for the schema of the whole form.
+    // Each value is held twice: for the handler, and to validate the whole form.
     const refusal = memory.admit(2 * more, 2 * counted)
     if (refusal !== undefined) throw refusal
     void memory.during(2 * more, over)
@@ -60,7 +60,7 @@ export function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Prom
   return { count, collect }
 }
 
-/** Sets a member of one document in another, with the digits of its numbers. */
+/** Copies a member of one document to another, and moves the digits of its numbers there. */
 export function moveMember(
   from: JsonDocument,
   name: string,

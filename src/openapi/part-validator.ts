@@ -6,13 +6,13 @@ import type { Schema } from './schema-keywords.ts'
 import type { Texts } from './text-values.ts'
 import type { Validator } from './validator.ts'
 
-/** The places of parameters by the names that Fastify has for them. */
+/** OpenAPI's places of parameters by Fastify's names for them. */
 const places: Record<string, ParameterText['in']> = { params: 'path', querystring: 'query', headers: 'header' }
 
 /**
- * Returns Fastify's validator compiler for one operation: what it compiles takes a JsonDocument, or the texts of the
- * parameters of one place, and gives the value for handlers or the ContractError. Accepts every body that request-body.ts
- * validates itself.
+ * Returns Fastify's validator compiler for one operation. A compiled validator converts a JsonDocument, or the texts of
+ * the parameters of one place, to the value for the handler, or returns a ContractError. With `isValidated` it accepts
+ * every body, because request-body.ts validates it.
  */
 export function partValidatorCompiler(
   operation: Operation,
@@ -27,7 +27,7 @@ export function partValidatorCompiler(
   }
 }
 
-/** Returns what reads and validates the parameters of one place. */
+/** Returns a function that reads and validates the parameters of one place, such as the query. */
 export function parametersValidator(
   { parameters }: Operation,
   place: ParameterText['in'],
@@ -41,7 +41,7 @@ export function parametersValidator(
     try {
       document = read(texts)
     } catch (error) {
-      // Fastify takes what a validator throws for a failure of the service.
+      // Fastify treats an exception of a validator as a failure of the service.
       return { error: error as Error }
     }
     return validate(document)

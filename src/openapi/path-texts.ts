@@ -2,8 +2,8 @@ import type { Hook } from '../http/request-guards.ts'
 import type { ParameterText } from './routes.ts'
 
 /**
- * Returns the hook that replaces parameters of a path by their texts as they were sent: the router has decoded them, and
- * a delimiter that is data could no longer be told from one that is not. Undefined where no parameter is split.
+ * Returns a hook that replaces the decoded path parameters of Fastify's router by their percent-encoded texts. Lists
+ * must be split before they are decoded, since a decoded delimiter may be data. Undefined if no parameter is split.
  */
 export function pathTexts(parameters: ParameterText[]): Hook | undefined {
   const split = parameters.flatMap(({ key, segment }) => (segment === undefined ? [] : [{ key, ...segment }]))
@@ -13,14 +13,14 @@ export function pathTexts(parameters: ParameterText[]): Hook | undefined {
     const segments = path.split('/')
     const params = request.params as Record<string, string>
     for (const { key, fromEnd, prefix } of split) {
-      // The router counts the same segments: it decodes no slash before it has found them.
+      // These are the router's segments, since it also splits at slashes before it decodes %2F.
       params[key] = withoutPrefix(segments.at(-fromEnd) as string, prefix)
     }
     done()
   }
 }
 
-/** Removes characters of a path, any of which may be percent-encoded. */
+/** Removes a literal prefix, any character of which may be percent-encoded in the segment. */
 function withoutPrefix(segment: string, prefix: string): string {
   let at = 0
   for (const character of prefix) at += segment[at] === '%' ? 3 * Buffer.byteLength(character) : character.length

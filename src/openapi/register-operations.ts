@@ -26,23 +26,23 @@ export type Binding = Tracking & {
   handlers: Record<string, AnyHandler>
   /** By the name of the security scheme. */
   verifiers: Verifiers
-  /** Makes the bodies of errors. */
+  /** Creates the bodies of error responses. */
   errorBody: AnyErrorBody
-  /** Has the last word on each request that was authenticated or refused; default: no limit. */
+  /** Makes the final decision on each request after authentication, such as rate limits; default: no limit. */
   conclude?: Conclude | undefined
   run?: Run | undefined
   admit?: Admit | undefined
   memory?: BodyMemory | undefined
-  /** Default: 64 MiB, and 1,000 fields of a form. */
+  /** Default: 64 MiB, and 1,000 fields in a form. */
   uploads?: UploadLimits | undefined
   /** Origins whose pages may call the operations; default: none. */
   origins?: string[] | undefined
 }
 
 /**
- * Registers operations with their handlers on a fresh Fastify instance: each request passes the steps of
- * request-steps.ts, and nothing else is reachable. Throws, naming each operation, when the operations and what is bound
- * to them do not match.
+ * Registers the operations with their handlers on a new Fastify instance. Each request passes the steps of
+ * request-steps.ts, and no other route is reachable. Throws an error that lists every operation without a handler or
+ * verifier, and every surplus handler.
  */
 export async function registerOperations(app: FastifyInstance, binding: Binding): Promise<void> {
   const {
@@ -69,7 +69,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
     app.addHook('onRequest', step)
   }
   takeOverFromNode(app)
-  // Before connections are waited for.
+  // Registered before trackConnections, so that shutdown ends streams before it waits for their connections.
   const openStreams = openStreamScopes(app)
   trackConnections(app, writeError, tracking)
   const bounds = { body: app.initialConfig.bodyLimit as number, headers: headersLimit, uploads, memory }
@@ -83,7 +83,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
     const handler = handlers[operationId] as AnyHandler
     return {
       schema: { operationId, security, ...schema },
-      // Fastify's HEAD beside GET, unless the document has its own (RFC 9110 section 9.3.2).
+      // Fastify adds HEAD for each GET unless the document has its own (RFC 9110 section 9.3.2).
       exposeHeadRoute: !headPaths.has(url),
       ...stepsOfOperation({ operation, schemas, validator, verifiers, conclude, openStreams, handler, run, bounds }),
     } as RouteOptions
@@ -97,7 +97,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
 
 const urlsOf = ({ servedPaths }: Operation) => servedPaths.map(({ url }) => url)
 
-/** Returns what finds the methods of the path that a request target names, in the order of the document. */
+/** Returns a function that lists the methods of a request target's path, in the order of the document. */
 function methodFinder(operations: Operation[]): (url: string) => string[] {
   const patterns = operations.flatMap(({ servedPaths, method }) =>
     servedPaths.map(({ pattern }) => ({ method: String(method), pattern: new RegExp(pattern) })),

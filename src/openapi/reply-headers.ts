@@ -6,16 +6,16 @@ import type { Operation, ReplyHeader } from './routes.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
-/** The headers of an answer as Node takes them, by name. */
+/** The names and texts of response headers, in the form that Node.js takes. */
 export type HeaderTexts = [name: string, text: string | string[]][]
 
-/** Returns the texts of the headers that a handler gives. */
+/** Validates and serializes the headers that a handler returned. */
 export type WriteHeaders = (given: Record<string, unknown> | undefined) => HeaderTexts
 
 /**
- * Returns what checks the headers of a handler for one response of an operation, by its status in the document, and
- * writes them. It throws for a header that is missing, that the response does not declare, or that breaks its schema.
- * Undefined for a response that declares none.
+ * Returns a function that validates and serializes the headers of one response of an operation; `status` is its key in
+ * the document. It throws for a header that is missing, undeclared or invalid under its schema. Undefined if the
+ * response declares no headers.
  */
 export function headerWriter(
   { operationId, schema: { response }, replyHeaders = {} }: Operation,
@@ -30,13 +30,14 @@ export function headerWriter(
   )
   return (given = {}) => {
     const unknown = Object.keys(given).find((name) => !checks.has(name))
-    if (unknown !== undefined) throw new Error(`operation ${operationId}: response ${status} has no header ${unknown}`)
+    if (unknown !== undefined)
+      throw new Error(`operation ${operationId}: response ${status} declares no header ${unknown}`)
     return declared.flatMap((header): HeaderTexts => {
       const { name, isRequired } = header
       const value = Object.hasOwn(given, name) ? given[name] : undefined
       if (value === undefined) {
         if (!isRequired) return []
-        throw new Error(`operation ${operationId}: response ${status} has no ${name}, which it requires`)
+        throw new Error(`operation ${operationId}: response ${status} requires the header ${name}`)
       }
       checks.get(name)?.(value)
       return [[name, textOf(header, value)]]
@@ -44,9 +45,12 @@ export function headerWriter(
   }
 }
 
-/** Writes the value of a header in the style simple (OpenAPI 3.1 section 4.8.12.3). Throws for a character that no header has. */
+/**
+ * Serializes the value of a header in the style `simple` (OpenAPI 3.1 section 4.8.12.3). Throws for a character that is
+ * invalid in a header.
+ */
 function textOf({ name, explode }: ReplyHeader, value: unknown): string | string[] {
-  // Several of these cannot be one header (RFC 6265 section 3).
+  // Set-Cookie headers must not be joined into one (RFC 6265 section 3).
   if (Array.isArray(value) && name.toLowerCase() === 'set-cookie') return value.map((one) => valid(name, scalar(one)))
   if (Array.isArray(value)) return valid(name, value.map(scalar).join())
   if (typeof value !== 'object' || value === null) return valid(name, scalar(value))
@@ -61,7 +65,7 @@ function valid(name: string, text: string): string {
   return text
 }
 
-/** Sets the headers of an answer; what Vary names already stays, since a cache relies on it. */
+/** Sets the headers of a response. Names that Vary already lists are kept, since caches rely on them. */
 export function setHeaders(reply: FastifyReply, headers: HeaderTexts): void {
   for (const [name, text] of headers) {
     if (name.toLowerCase() === 'vary') addVary(reply, String(text))

@@ -1,21 +1,26 @@
 import type { ServerSentEvent } from '../http/event-text.ts'
 import type { ByteStream } from '../http/stream-parts.ts'
 
-/** The media type that a client prefers, of those of the successful responses that have several (RFC 9110 section 12.5.1). */
+/**
+ * The media type that the client prefers, if a successful response has several (RFC 9110 section 12.5.1).
+ */
 export type Negotiated<Operation> = Operation extends { responses: infer Responses }
   ? [Offered<Responses>] extends [never]
     ? unknown
     : { accept: Offered<Responses> }
   : unknown
 
-/** Where a response may be a stream: aborts when its client is gone, the handler's time is over, or the service shuts down. */
+/**
+ * The signal for a handler whose response may be a stream. It aborts when the client disconnects, the handler times out
+ * or the service shuts down.
+ */
 export type Streamed<Operation> = Operation extends { responses: infer Responses }
   ? [NotJson<MediaTypes<Responses[keyof Responses]>>] extends [never]
     ? unknown
     : { signal: AbortSignal }
   : unknown
 
-/** The body of a response; with `contentType` where there are several media types, or a range of them. */
+/** The body of a response, with `contentType` if the response has several media types or a range. */
 export type BodyOf<Response> = Response extends { content: infer Media }
   ? { [Type in keyof Media]: TypedBody<Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
   : { contentType?: never; body: undefined }
@@ -26,7 +31,7 @@ type TypedBody<Type, Value, IsOneOfSeveral> = Type extends `${string}*${string}`
     ? { contentType: Type; body: Body<Type, Value> }
     : { contentType?: Type; body: Body<Type, Value> }
 
-/** What of a range is sent as what: its schema describes JSON alone. */
+/** The bodies of a media type range. The schema applies to JSON only. */
 type RangeBody<Range extends string, Value> =
   | { contentType: Json; body: Value }
   | { contentType: Concrete<Range>; body: string | Uint8Array | ByteStream }
@@ -37,7 +42,7 @@ type Concrete<Range extends string> = Range extends `*/${string}`
     ? `${Type}/${string}`
     : never
 
-/** What a handler gives as a body of a media type: kindOf of media-types.ts has the same at run time. */
+/** The body that a handler returns for a media type. kindOf in media-types.ts must say the same at run time. */
 type Body<Type, Value> = Type extends Json
   ? Value
   : Lowercase<Type & string> extends Json
@@ -50,7 +55,7 @@ type Body<Type, Value> = Type extends Json
           ? (Value extends string ? Value : string) | Uint8Array | ByteStream
           : Uint8Array | ByteStream
 
-/** A media type with its parameters. */
+/** Optional parameters of a media type. */
 type Parameters = '' | `;${string}` | ` ;${string}`
 export type Json = `${string}/json${Parameters}` | `${string}/${string}+json${Parameters}`
 type Events = `text/event-stream${Parameters}`
@@ -79,7 +84,7 @@ type Offered<Responses> = [OfSuccess<Responses>] extends [never]
   ? Several<Responses[keyof Responses]>
   : OfSuccess<Responses>
 
-/** Whether a type is a union of several. */
+/** Tells whether a type is a union of at least two types. */
 export type IsUnion<Type, All = Type> = [Type] extends [never]
   ? false
   : Type extends unknown

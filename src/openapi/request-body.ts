@@ -15,23 +15,27 @@ import { bodyTypeFinder, type GivenType, isPlainJson, isReadByHandler, mayReadBo
 import type { Content, Form, Operation, Routes } from './routes.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
-/** What a handler gets of the body of a request: its media type, too, where there may be several. */
+/** The request body that a handler gets, with `contentType` if the operation allows several media types. */
 export type GivenBody = { body: unknown; contentType?: string | undefined }
 
-/** What bounds bodies, beside the memory of all: `body` is bytes of one that is read whole. */
+/**
+ * The limits of request bodies. `body` is the maximum of a body that is read whole, `headers` of a header, in bytes.
+ */
 export type BodyBounds = { body: number; headers: number; uploads: UploadLimits; memory: BodyMemory }
 
 type Shared = Routes['schemas']
 
 /** How the body of an operation is read. */
 export type RequestBody = {
-  /** Refuse a body before it is read: 415. */
+  /** Reject a body before it is read: 415. */
   steps: Step[]
-  /** Whether `bodyOf` validates the body: Fastify finds no schema by a media type with parameters, or by a range. */
+  /**
+   * Whether `bodyOf` validates the body: Fastify cannot look up a schema by a range or a media type with parameters.
+   */
   isValidated: boolean
-  /** Opens a body that the handler reads; undefined where it reads none. */
+  /** Opens a body that the handler reads itself; undefined if it reads none. */
   open: Hook | undefined
-  /** Returns the body for the handler; throws the ContractError of one that breaks its schema. */
+  /** Returns the body for the handler. Throws a ContractError for a body that is invalid under its schema. */
   bodyOf(request: FastifyRequest): GivenBody
 }
 
@@ -39,11 +43,11 @@ const key = Symbol('body type')
 
 type Typed = IncomingMessage & { [key]?: GivenType | undefined }
 
-/** Returns whether the handler of a request reads its body itself, as the steps of its operation have found. */
+/** Returns whether the handler of a request reads the body itself. Known once `steps` have checked the media type. */
 export const isBodyReadByHandler = (request: Typed): boolean =>
   request[key] !== undefined && isReadByHandler(request[key].mediaType)
 
-/** Returns how the body of an operation is read; undefined where it has none, or where that is JSON of one media type. */
+/** Returns how to read the body of an operation; undefined if it has none, or if its only media type is plain JSON. */
 export function requestBody(
   operation: Operation,
   validator: Validator,
@@ -91,14 +95,17 @@ export function requestBody(
   }
 }
 
-/** Refuses a request without a body (RFC 9112 section 6.3), which a text or a stream of no bytes would look like. */
+/**
+ * Rejects a request without a required body (RFC 9112 section 6.3), which would otherwise look like an empty text or
+ * stream.
+ */
 const requireBody: Step = ({ raw }) => {
   const kind = (raw as Typed)[key]?.kind
   if (hasBody(raw.headers) || (kind !== 'text' && kind !== 'bytes')) return undefined
   return new ContractError('invalid', 'the body is missing')
 }
 
-/** Returns the media type that a handler is told: for a range of the document, the one that was sent. */
+/** Returns the media type that a handler gets: the document's, or for a range the one that was sent. */
 const nameOf = ({ mediaType, contentType }: GivenType): string => (isRange(mediaType) ? contentType.essence : mediaType)
 
 const openBody =
@@ -108,7 +115,7 @@ const openBody =
     done()
   }
 
-/** Returns the hook that refuses bodies of an operation before they are read, none where it has no body. */
+/** Returns the hook that rejects bodies of an operation before they are read; none if the operation has no body. */
 export function bodySteps({ schema, bodyRequired: isRequired }: Operation, body: RequestBody | undefined): Hook[] {
   if (isRequired === undefined) return []
   const mediaTypes = Object.keys((schema.body as { content: Content }).content)

@@ -29,27 +29,27 @@ import { type Outcome, responseSender } from './send-response.ts'
 import { afterUpload, type SendAnswer } from './upload-answers.ts'
 import type { Validator } from './validator.ts'
 
-/** A handler as the steps see it; handler-types.ts gives its type for each operation. */
+/** A handler of any operation; handler-types.ts has the exact type of each. */
 export type AnyHandler = (request: never) => Promise<Outcome>
 
-/** Calls `done` with the outcome of a handler; may call it, with an error, before the handler has its outcome. */
+/** Calls `done` with the outcome of a handler, or earlier with an error, for example at a timeout. */
 export type Run = (outcome: Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void) => void
 
 type Guards = {
   admit: Admit
-  /** Returns the methods of a path, none when it is unknown. */
+  /** Returns the methods of a path; an empty list if the path is unknown. */
   allowedMethods(url: string): string[]
   headersLimit: number
-  /** Answers preflight requests, where other origins are allowed. */
+  /** Responds to preflight requests; undefined if no other origins are allowed. */
   preflight: Step | undefined
 }
 
 /*
- * The steps of a request, in order: those of every request, then those of its operation. A step that refuses a request
- * ends it; http/error-responses.ts sends every refusal.
+ * The steps of a request, in order: first those of every request, then those of its operation. A step that rejects a
+ * request ends it; http/error-responses.ts sends the error response.
  */
 
-/** Returns the steps of every request, as Fastify's hooks before a route's own. */
+/** Returns the steps of every request, as Fastify hooks that run before the hooks of a route. */
 export const stepsOfEveryRequest = ({ admit, allowedMethods, headersLimit, preflight }: Guards): Hook[] => [
   checkFraming(headersLimit), // 431
   inOrder([
@@ -74,7 +74,7 @@ type OperationParts = {
   bounds: BodyBounds
 }
 
-/** Returns the steps of a request to one operation, as Fastify's route options. */
+/** Returns the steps of requests to one operation, as Fastify route options. */
 export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWithHandler {
   const { operation, schemas, validator, openStreams, bounds } = parts
   const negotiated = negotiation(operation.schema)
@@ -106,7 +106,7 @@ function authenticate({ operation: { operationId, security }, verifiers, conclud
     verify(request, (refusal, client, ignored) => {
       recordClient(context, client)
       const concluded = conclude(request, refusal, client, ignored)
-      // The connection may have closed while the verifier waited: nothing would tell the next steps.
+      // The connection may have closed while the verifier waited; the next steps would not notice.
       if (!reply.raw.destroyed) done(concluded)
     })
   }
@@ -119,7 +119,7 @@ function handle(
 ) {
   const handler = mayStream(operation.schema) ? (endingLateStreams(given as never) as AnyHandler) : given
   const fail = (reply: FastifyReply, thrown: unknown) =>
-    reply.send(thrown instanceof Error ? thrown : new Error('what was thrown is no error', { cause: thrown }))
+    reply.send(thrown instanceof Error ? thrown : new Error('the thrown value is not an Error', { cause: thrown }))
   const answer: SendAnswer = (reply, error, outcome) => {
     try {
       if (outcome === undefined) {
@@ -137,10 +137,10 @@ function handle(
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
-    // Behind another answer of its connection, a request may wait for long.
+    // Frees the body: a pipelined request may wait long for earlier responses of its connection.
     if (bytes >= smallBody) request.body = undefined
     run(memory.during(bytes, handler(input as never)), (error, outcome) => {
-      // Until the response is sent, the body stays in memory.
+      // A large body is not held in memory for as long as a response is queued.
       if (bytes < smallBody) respondSoon([reply, error, outcome])
       else respond(reply, error, outcome)
     })

@@ -1,7 +1,7 @@
 import type { ByteSource } from '../http/tapped-stream.ts'
 import type { IsUnion, Json, Text } from './reply-types.ts'
 
-/** The body of a request; with `contentType` where its operation takes several media types, or a range of them. */
+/** The body of a request, with `contentType` if the operation allows several media types or a range. */
 export type InputBody<Operation> = Operation extends { requestBody: infer Body }
   ? Given<Body>
   : Operation extends { requestBody?: infer Body }
@@ -10,7 +10,9 @@ export type InputBody<Operation> = Operation extends { requestBody: infer Body }
       : Given<NonNullable<Body>> | Absent<NonNullable<Body>>
     : { body: undefined }
 
-/** Where a handler reads the body itself: aborts when the client is gone or the handler's time is over. */
+/**
+ * The signal for a handler that reads the body itself. It aborts when the client disconnects or the handler times out.
+ */
 export type Uploaded<Operation> = Operation extends { requestBody?: infer Body }
   ? [Upload<MediaTypes<NonNullable<Body>>>] extends [never]
     ? unknown
@@ -32,7 +34,7 @@ type Typed<Type, Value, IsOneOfSeveral> =
       ? { contentType: Type; body: Body<Type, Value> }
       : { body: Body<Type, Value> }
 
-/** What a handler gets of a body of a media type: requestKindOf of request-media.ts has the same at run time. */
+/** The body that a handler gets for a media type. requestKindOf in request-media.ts must say the same at run time. */
 type Body<Type, Value> =
   Lowercase<Type & string> extends Json | Essence<'application/x-www-form-urlencoded'>
     ? Value
@@ -46,7 +48,7 @@ type Body<Type, Value> =
             : string
           : ByteSource
 
-/** Media types of texts that go on and on. */
+/** Media types of text that are streams without an end, and so are not read whole. */
 type Streamed = Essence<'text/event-stream'>
 
 type Essence<Name extends string> = Name | `${Name};${string}` | `${Name} ;${string}`
@@ -64,9 +66,9 @@ type Upload<Type> = Type extends string
 type MediaTypes<Body> = Body extends { content: infer Media } ? keyof Media : never
 
 /**
- * The parts of a form in the order in which they are sent. Asking for the next part ends the stream of the one before.
- * Only after the last part is it known whether a required one is missing: the iteration then throws the refusal, so a
- * handler keeps nothing of a form before the iteration has ended.
+ * The parts of a form, in the order in which they are sent. A request for the next part ends the stream of the previous
+ * one. A missing required part is known only after the last part: the iteration then throws a ContractError. A handler
+ * must therefore commit nothing before the iteration has ended.
  */
 export type FormParts<Properties> = AsyncIterable<
   { [Name in keyof Properties]-?: PartOf<Name, NonNullable<Properties[Name]>> }[keyof Properties]

@@ -6,7 +6,9 @@ import type { Validator } from './validator.ts'
 /** Returns the JSON text of a value that is valid under its schema. */
 export type Serialize = (value: unknown) => string
 
-/** Returns Fastify's serializer compiler: what it compiles checks a reply against its schema, and writes it. */
+/**
+ * Returns Fastify's serializer compiler. A compiled serializer validates a body against its schema and serializes it.
+ */
 export function replySerializerCompiler(
   shared: Record<string, Schema>,
   validator: Validator,
@@ -21,26 +23,26 @@ export function replySerializerCompiler(
   }
 }
 
-/** What the schemas that apply to one place say of it together. */
+/** The merged keywords of all schemas that apply to one location. */
 type Place = {
   properties: Map<string, Schema[]>
-  /** Those of patternProperties: each applies to the names that its pattern is found in. */
+  /** The patternProperties: each schema applies to the names that match its pattern. */
   patterns: [RegExp, Schema][]
   items: Schema[]
-  /** The schemas of members that have no property of their own; undefined when they are not written. */
+  /** The schemas of members that no property or pattern describes; undefined if such members are left out. */
   others: Schema[] | undefined
 }
 
 /**
- * Returns the serialiser of the values that are valid under a schema, which may refer to shared ones. Of an object whose
- * properties are described only those are written, unless the schema says additionalProperties, and never an ignored one;
- * a bigint is written as the integer it is, which JSON.stringify refuses and fast-json-stringify rounds on newer versions of V8.
+ * Returns a serializer for values that are valid under a schema. It leaves out ignored properties, and properties that
+ * the schema does not describe, unless it describes none or allows additionalProperties. It writes a bigint as an
+ * integer; JSON.stringify throws for one, and fast-json-stringify rounds it on newer versions of V8.
  */
 export function responseSerializer(shared: Record<string, Schema>, schema: Schema): Serialize {
   return writer([schema])
 
   function writer(schemas: Schema[]): Serialize {
-    // A schema may hold itself: what stands below a place is looked up when a value first reaches it.
+    // Schemas may be recursive, so the schemas below a location are resolved when a value first reaches it.
     let place: Place | undefined
     let item: Serialize | undefined
     const members = new Map<string, Member>()
@@ -65,7 +67,7 @@ export function responseSerializer(shared: Record<string, Schema>, schema: Schem
         members.set(name, made)
         return made
       }
-      // Undescribed names are cached by the patterns they match, so that ever new names cannot grow the cache.
+      // Undescribed names are cached by the patterns that they match, so that new names cannot grow the cache.
       const kind = matching.map(([pattern]) => pattern.source).join()
       if (!others.has(kind)) others.set(kind, below())
       return { key, write: others.get(kind) }
@@ -92,11 +94,11 @@ export function responseSerializer(shared: Record<string, Schema>, schema: Schem
   }
 }
 
-/** What JSON.stringify escapes in a string, or may: it costs more than this test. */
+/** Characters that JSON.stringify may escape. This test is cheaper than JSON.stringify. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 section 7 wants them escaped
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/
 
-/** The name of a member as JSON has it, with its colon, and what writes its value; undefined when it is not written. */
+/** The name of a member as JSON text with its colon, and the serializer of its value; undefined if it is left out. */
 type Member = { key: string; write: Serialize | undefined }
 
 function placeOf(shared: Record<string, Schema>, schemas: Schema[]): Place {
@@ -121,7 +123,7 @@ function placeOf(shared: Record<string, Schema>, schemas: Schema[]): Place {
     }
   }
   schemas.forEach(add)
-  // An object that is not described at all is written as it is.
+  // An object without any described properties is written whole.
   if (place.properties.size + place.patterns.length === 0) place.others ??= []
   return place
 }

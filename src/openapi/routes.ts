@@ -1,7 +1,7 @@
 import type { HTTPMethods } from 'fastify'
 import type { Schema } from './schema-keywords.ts'
 
-/** The security schemes that a request must satisfy together, each with the scopes that it must grant. */
+/** The security schemes that a request must all satisfy, each with its required scopes. */
 export type SecurityRequirement = Record<string, string[]>
 
 /** The schemas of a body by media type. */
@@ -19,89 +19,93 @@ export type RouteSchema = {
 }
 
 /**
- * How texts become one value, such as a parameter (OpenAPI 3.1 sections 4.8.12.3 and 4.8.12.6): those that a request has
- * under a key, or under several in an object whose properties stand apart.
+ * How one value, such as a parameter, is read from the texts of a request (OpenAPI 3.1 sections 4.8.12.3 and 4.8.12.6).
+ * The texts stand under one key, or under one key for each property of an object with separate properties.
  */
 export type TextValue = {
   name: string
-  /** The name by which the request has it, unless its properties stand apart. */
+  /** The key of its texts in the request, unless its properties are separate. */
   key: string
-  /** `json` is one text; the others are written in a style. */
+  /** `json` is one JSON text; the others follow a style. */
   kind: 'scalar' | 'array' | 'object' | 'json'
   style: 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
   explode: boolean
   /**
-   * The types that a scalar may have, or the items of an array, or the properties of an object that `properties` does not
-   * name, as far as the schema says.
+   * The types that the schema allows for a scalar, for the items of an array, or for properties of an object that are
+   * not in `properties`.
    */
   types: string[]
   /** The types of the properties of an object. */
   properties?: Record<string, string[]>
-  /** The properties are all pairs of the request, whatever their names, not those that `properties` names. */
+  /** Every pair of the request is a property, whatever its name. */
   takesAll?: true
-  /** The value where the request has none. */
+  /** The value if the request has none. */
   default?: unknown
 }
 
 /** A parameter of an operation. */
 export type ParameterText = TextValue & {
   in: 'path' | 'query' | 'header' | 'cookie'
-  /** Where a text in a path stands that is split before it is decoded: a segment, from the end, behind these characters. */
+  /**
+   * The position of a path text that is split before it is decoded: its segment, counted from the end, after a prefix.
+   */
   segment?: { fromEnd: number; prefix: string }
 }
 
-/** A property of a form (OpenAPI 3.1 section 4.8.15). One of multipart/form-data is a part, or one part for each item. */
+/**
+ * A property of a form (OpenAPI 3.1 section 4.8.15). In multipart/form-data it is one part, or one part for each item.
+ */
 export type FormField = TextValue & {
-  /** What multipart/form-data says of each part. */
+  /** Present for multipart/form-data only. */
   part?: {
-    /** Its bytes are for the handler to read. */
+    /** The handler reads the bytes of the part. */
     isFile?: true
     isItem?: true
-    /** The media types that it may have, where the document names some. */
+    /** The allowed media types, if the document names some. */
     mediaTypes?: string[]
     schema: Schema
   }
 }
 
-/** How a form is read: its properties, and the types of those that its schema does not name. */
+/** How a form is read: its fields, and the allowed types of fields that its schema does not name. */
 export type Form = { fields: FormField[]; otherTypes: string[] }
 
-/** A response header that a handler gives (OpenAPI 3.1 section 4.8.21). */
+/** A response header that a handler sets (OpenAPI 3.1 section 4.8.21). */
 export type ReplyHeader = { name: string; isRequired: boolean; explode: boolean }
 
-/** A path below those of an operation's servers, where the operation is served. */
+/** A path at which an operation is served: the path of a server followed by the path of the operation. */
 export type ServedPath = {
-  /** As OpenAPI has it. */
+  /** In OpenAPI's syntax. */
   path: string
-  /** As Fastify's router has it. */
+  /** In the syntax of Fastify's router. */
   url: string
-  /** Matches the paths of requests. */
+  /** A regular expression that matches the paths of requests. */
   pattern: string
 }
 
-/** One operation of the document, with what it inherits from its path and from the document. */
+/** One operation of the document, including what it inherits from its path and the document. */
 export type Operation = {
   operationId: string
   method: HTTPMethods
   servedPaths: ServedPath[]
-  /** One of them must be met; none is needed where the list is empty. */
+  /** Alternatives, one of which a request must satisfy; an empty list requires nothing. */
   security: SecurityRequirement[]
-  /** Present for an operation with a body. */
+  /** Undefined if the operation has no body. */
   bodyRequired?: boolean
   parameters: ParameterText[]
-  /** How its forms are read, by media type, where its body may be one. */
+  /** By media type; undefined if the body cannot be a form. */
   forms?: Record<string, Form>
-  /** The headers that its handler gives, by status as `schema.response` has it, where there are any. */
+  /** The headers that the handler sets, by the keys of `schema.response`; undefined if there are none. */
   replyHeaders?: Record<string, ReplyHeader[]>
   schema: RouteSchema
 }
 
-/** What `generated/routes.json` holds. */
+/** The content of `generated/routes.json`. */
 export type Routes = {
   info: { title: string; version: string }
   operations: Operation[]
-  /** Headers of requests that carry credentials, beside Authorization. */
+  /** Request headers that carry credentials, besides Authorization. */
   apiKeyHeaders?: string[]
-  /** The schemas that others refer to, by `NAME#`. */
+  /** The shared schemas, by the name that a $ref gives them: `NAME#`. */
   schemas: Record<string, Schema>
 }

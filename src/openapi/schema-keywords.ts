@@ -1,12 +1,12 @@
-/** A schema of JSON Schema 2020-12, as generated/routes.json holds it: a $ref is the name of a shared schema and `#`. */
+/** A JSON Schema 2020-12 schema as in generated/routes.json: a $ref is the name of a shared schema followed by `#`. */
 export type Schema = boolean | { readonly [keyword: string]: unknown }
 
 /** How a keyword holds schemas: one schema, a list of schemas, or schemas by name. */
 export type SchemaShape = 'one' | 'list' | 'map'
 
 /**
- * The keywords that hold schemas (JSON Schema 2020-12, core, sections 8.2.4, 10 and 11; validation, section 8.5); the
- * value of any other keyword is plain data, whatever it looks like.
+ * The keywords that hold schemas (JSON Schema 2020-12, core, sections 8.2.4, 10 and 11; validation, section 8.5). The
+ * value of any other keyword is plain data, even if it looks like a schema.
  */
 export const schemaKeywords: Readonly<Record<string, SchemaShape>> = {
   $defs: 'map',
@@ -36,7 +36,7 @@ export const schemaKeywords: Readonly<Record<string, SchemaShape>> = {
 /** The keywords whose schemas describe the value itself, not a part of it (core, section 10.2). */
 export const inPlaceKeywords = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'dependentSchemas']
 
-/** Returns the schemas that a keyword of a schema holds, none where it is absent. */
+/** Returns the schemas that a keyword of a schema holds; an empty list if the keyword is absent. */
 export function schemasIn(schema: Exclude<Schema, boolean>, keyword: string): Schema[] {
   const value = schema[keyword]
   if (value === undefined || value === null) return []

@@ -5,16 +5,16 @@ import type { Operation, SecurityRequirement } from './routes.ts'
 import { weightierRefusal } from './weightier-refusal.ts'
 
 /**
- * Calls `done` once: with the error to answer with when a request does not carry what a security scheme asks for, else
- * with the client that it authenticates. `scopes` are those that the operation asks for; a client without them may be
- * refused here, with a challenge of the scheme, and is refused in any case. By a callback, because a promise for each
+ * Verifies a request against one security scheme and calls `done` once: with the error to respond with, or with the
+ * authenticated client. `scopes` are the scopes that the operation requires. A verifier may reject a client without
+ * them, with a challenge of its scheme; otherwise the caller does. It takes a callback because a promise for each
  * scheme of each request costs more than most checks.
  */
 export type Verifier = (request: FastifyRequest, done: Verified, scopes: readonly string[]) => void
 
 type Verified = (refusal?: Error, client?: Client) => void
 
-/** Returns every scope that one of the operations asks for. */
+/** Returns all scopes that the operations require, without duplicates. */
 export const requiredScopes = (operations: Pick<Operation, 'security'>[]): string[] => [
   ...new Set(
     operations.flatMap(({ security }) => security.flatMap((requirement) => Object.values(requirement).flat())),
@@ -24,15 +24,15 @@ export const requiredScopes = (operations: Pick<Operation, 'security'>[]): strin
 /** One verifier for each security scheme, by its name in the document. */
 export type Verifiers = Record<string, Verifier>
 
-/** Checks every scheme of an operation. `ignored` is the refusal of wrong credentials that the request did not need. */
+/** Checks the security schemes of an operation. `ignored` is the rejection of an alternative that was not needed. */
 type Authenticator = (
   request: FastifyRequest,
   done: (refusal?: Error, client?: Client, ignored?: Error) => void,
 ) => void
 
 /**
- * Returns the error to refuse a request with after all its schemes were asked, undefined for none. It may count the
- * request, as one of its client or as a failure.
+ * Decides on a request after its security schemes were checked: returns the error to respond with, or undefined to let
+ * the request pass. It may count the request for rate limits, per client or as a failed authentication.
  */
 export type Conclude = (
   request: FastifyRequest,
@@ -42,9 +42,9 @@ export type Conclude = (
 ) => Error | undefined
 
 /**
- * Returns a function that checks the security requirements of an operation: one of them must be met, and of that every scheme with
- * its scopes (OpenAPI 3.1 section 4.8.30); an empty list asks for nothing. The client is that of the first scheme that
- * names one. Of several refusals the most telling is given.
+ * Returns a function that checks the security requirements of an operation. One of them must be satisfied, with all its
+ * schemes and their scopes (OpenAPI 3.1 section 4.8.30); an empty list requires nothing. The client is that of the
+ * first scheme that identifies one. Of several rejections it reports the most specific.
  */
 export function authenticator(requirements: SecurityRequirement[], verifiers: Verifiers): Authenticator {
   const alternatives = requirements.map((requirement) =>
@@ -63,7 +63,7 @@ const joined = (
 
 const pass: Authenticator = (_request, done) => done()
 
-/** Asks one scheme. Its client is checked again, so that a verifier that overlooks the scopes opens no door. */
+/** Verifies one scheme. It checks the scopes again, in case that the verifier ignores them. */
 const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
   scopes.length === 0
     ? (request, done) => verify(request, done, scopes)

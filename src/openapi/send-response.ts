@@ -6,14 +6,15 @@ import { type HeaderTexts, headerWriter, setHeaders } from './reply-headers.ts'
 import type { Content, Operation } from './routes.ts'
 import type { Validator } from './validator.ts'
 
-/** What a handler returns; `contentType` where the response has several media types, or a range of them. */
+/** The result of a handler, with `contentType` if the response has several media types or a range. */
 export type Outcome = { status: number; headers?: Record<string, unknown>; contentType?: string; body: unknown }
 
 const none: HeaderTexts = []
 
 /**
- * Returns what sends the outcomes of an operation's handler, each as the response that it is: that of its status, of the
- * range of its status, or the default one (OpenAPI 3.1 section 4.8.16). It throws for any other, or rejects for a stream.
+ * Returns a function that sends the outcomes of an operation's handler. It looks up the response by status, then by
+ * range, then `default` (OpenAPI 3.1 section 4.8.16). It throws if the outcome does not match the response; a stream
+ * rejects.
  */
 export function responseSender(operation: Operation, validator: Validator) {
   const { operationId, schema } = operation
@@ -31,10 +32,10 @@ export function responseSender(operation: Operation, validator: Validator) {
     if (found === undefined) throw new Error(`operation ${operationId} has no response ${status}`)
     const { sendBody, headersOf } = found
     if ((body === undefined) !== (sendBody === undefined)) {
-      throw new Error(`operation ${operationId}: response ${status} has a body if and only if it has content`)
+      throw new Error(`operation ${operationId}: response ${status} must have a body if and only if it has content`)
     }
     if (headers !== undefined && headersOf === undefined) {
-      throw new Error(`operation ${operationId}: response ${status} declares no headers for a handler to give`)
+      throw new Error(`operation ${operationId}: response ${status} declares no headers that a handler may set`)
     }
     const texts = headersOf?.(headers) ?? none
     recordError(contextOf(reply.request.raw), errorNumber(status, body))
@@ -46,7 +47,7 @@ export function responseSender(operation: Operation, validator: Validator) {
   }
 }
 
-/** Returns what sends the bodies of one response; `key` is what Fastify has for its status. */
+/** Returns a function that sends the bodies of one response; `key` is Fastify's key for its status. */
 function bodySender(key: string, content: Content, validator: Validator): SendBody {
   const senders = Object.entries(content).map(([mediaType, { schema }]): [string, SendBody] => {
     if (isRange(mediaType)) return [mediaType, rangeSender(key, mediaType, validator)]
@@ -66,7 +67,7 @@ function bodySender(key: string, content: Content, validator: Validator): SendBo
   }
 }
 
-/** Returns the number of an error's body. */
+/** Returns the error number in the body of an error response. */
 function errorNumber(status: number, body: unknown): number | undefined {
   if (status < 400) return undefined
   const { error } = (body ?? {}) as { error?: unknown }

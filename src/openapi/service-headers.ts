@@ -1,6 +1,6 @@
 /**
- * The response headers that the service itself sends, or that frame a message, in lower case: no handler gives them,
- * whatever a document says. OpenAPI ignores `Content-Type` there (3.1 section 4.8.17.1).
+ * The response headers, in lower case, that the service sends itself or that frame a message. Handlers cannot set them,
+ * even if the document declares them. OpenAPI ignores a declared `Content-Type` (3.1 section 4.8.17.1).
  */
 export const serviceHeaders = [
   'connection',

@@ -4,7 +4,9 @@ import { type JsonDocument, keepDigits } from '../json/json-document.ts'
 /** The grammar of a JSON number (RFC 8259 section 6). */
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** Sets the value of a text, as the types that its schema allows; a text of none of them stays a text. */
+/**
+ * Converts a text to the first of the types that it represents and its schema allows, else to a string, and sets it.
+ */
 export function setScalar(
   document: JsonDocument,
   holder: object,
@@ -20,7 +22,7 @@ export function setScalar(
   else setMember(holder, key, text)
 }
 
-/** Sets a member of any name: an assignment to __proto__ would set the prototype. */
+/** Sets a member with any name. A plain assignment to __proto__ would set the prototype. */
 export function setMember(holder: object, key: string | number, value: unknown): void {
   if (key !== '__proto__') (holder as Record<string | number, unknown>)[key] = value
   else Object.defineProperty(holder, key, { value, enumerable: true, writable: true, configurable: true })

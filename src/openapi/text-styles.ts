@@ -1,9 +1,9 @@
 import type { TextValue } from './routes.ts'
 
-/** The style in which a value is written. */
+/** The serialization style of a value. */
 export type Style = Pick<TextValue, 'name' | 'style' | 'explode'>
 
-/** A text that is not written as its value is, and why: it follows the place of the value in a message. */
+/** A text that does not follow its style. The message begins with a verb, to follow the name of the value. */
 export class TextError extends Error {
   override readonly name = 'TextError'
 }
@@ -11,7 +11,7 @@ export class TextError extends Error {
 /** A name and the text of its value, both as they were sent. */
 export type Entry = [name: string, text: string]
 
-/** What separates the parts of one text, by style; where they are exploded, in a path, another character does. */
+/** The separators of the parts of one text, by style. Exploded path parameters have other separators. */
 const separators = {
   simple: ',',
   form: ',',
@@ -23,13 +23,13 @@ const separators = {
 } as const
 const explodedSeparators = { label: '.', matrix: ';' } as const
 
-/** Returns the parts of one text: the items of an array, or what an object is made of; none of an empty object. */
+/** Splits a text into its parts: the items of an array, or the names and values of an object. */
 function partsOf({ style, explode }: Style, text: string): string[] {
   const isOther = explode && (style === 'label' || style === 'matrix')
   return text.split(isOther ? explodedSeparators[style] : separators[style])
 }
 
-/** Returns a text without what its style puts before it. Throws a TextError where that is missing. */
+/** Removes the prefix of a style from a text. Throws a TextError if the prefix is missing. */
 export function withoutStyle(style: Style, text: string, decode: (text: string) => string): string {
   const { style: kind, name } = style
   if (kind === 'label') {
@@ -49,30 +49,30 @@ export function itemTexts(style: Style, texts: string[], decode: (text: string) 
   if (kind !== 'matrix' || !explode) return texts.flatMap((text) => partsOf(style, withoutStyle(style, text, decode)))
   return texts.flatMap((text) => {
     const items = matrixEntries(style, text)
-    if (items.some(([given]) => decode(given) !== name)) throw new TextError(`must be ;${name}= and an item, repeated`)
+    if (items.some(([given]) => decode(given) !== name)) throw new TextError(`must repeat ;${name}= before each item`)
     return items.map(([, item]) => item)
   })
 }
 
-/** Returns the names and texts of the properties of an object that is one text, as they were sent. */
+/** Returns the names and texts of the properties of an object in one text, as they were sent. */
 export function propertyTexts(style: Style, text: string, decode: (text: string) => string): Entry[] {
   if (style.style === 'matrix' && style.explode) return matrixEntries(style, text)
   const inner = withoutStyle(style, text, decode)
   if (inner === '') return []
   const parts = partsOf(style, inner)
   if (style.explode) return parts.map(namedPart)
-  if (parts.length % 2 === 1) throw new TextError('must be names and values in turn')
+  if (parts.length % 2 === 1) throw new TextError('must alternate names and values')
   return Array.from({ length: parts.length / 2 }, (_, index) => parts.slice(2 * index, 2 * index + 2) as Entry)
 }
 
-/** RFC 6570 section 3.2.7: the equals sign of an empty value is left out. */
+/** Splits an exploded matrix text into entries. An empty value has no equals sign (RFC 6570 section 3.2.7). */
 function matrixEntries(style: Style, text: string): Entry[] {
   if (!text.startsWith(';')) throw new TextError('must begin with ;')
   return partsOf(style, text.slice(1)).map(entryOf)
 }
 
 function namedPart(part: string): Entry {
-  if (!part.includes('=')) throw new TextError('must be made of NAME=VALUE')
+  if (!part.includes('=')) throw new TextError('must consist of NAME=VALUE parts')
   return entryOf(part)
 }
 
@@ -82,8 +82,8 @@ function entryOf(text: string): Entry {
 }
 
 /**
- * Returns the names and texts of the properties that stand apart, each with all texts of its name: `R=1&G=2`, or
- * `color[R]=1&color[G]=2` in the style deepObject. Names are decoded there.
+ * Returns the properties of an object whose properties are separate, each with all its texts: `R=1&G=2`, or
+ * `color[R]=1&color[G]=2` in the style deepObject. The names are already decoded.
  */
 export function separateTexts(value: TextValue, texts: Record<string, unknown>): [name: string, texts: string[]][] {
   const names = namesOf(value, texts)
@@ -98,7 +98,7 @@ function namesOf({ style, key, properties = {}, takesAll }: TextValue, texts: ob
   return Object.keys(texts).flatMap((given): Entry[] => {
     if (!given.startsWith(`${key}[`) || !given.endsWith(']')) return []
     const name = given.slice(key.length + 1, -1)
-    if (/[[\]]/.test(name)) throw new TextError(`has one level of properties; ${given} is not read`)
+    if (/[[\]]/.test(name)) throw new TextError(`must have only one level of properties, unlike ${given}`)
     return [[name, given]]
   })
 }

@@ -6,25 +6,26 @@ import type { TextValue } from './routes.ts'
 import { setMember, setScalar } from './text-scalars.ts'
 import { itemTexts, propertyTexts, separateTexts, TextError, withoutStyle } from './text-styles.ts'
 
-/** What a request has for each name: one text, or in a query, a form and cookies all of them; encoded as sent. */
+/** The texts of a request by name, still encoded: one text, or in a query, form or cookies a list of all. */
 export type Texts = Record<string, string | string[] | undefined>
 
 export type TextSource = {
-  /** What messages call the part of the request. */
+  /** The name of the part of the request in messages. */
   part: string
-  /** Decodes a text of a value; throws the ContractError of one that cannot be decoded. */
+  /** Decodes a text of a value. Throws a ContractError for a text that cannot be decoded. */
   decode(text: string, value: TextValue): string
 }
 
 type Reading = { texts: Texts; document: JsonDocument; holder: object; decode(text: string): string }
 
-/** Sets a value in the holder; returns false where the request has none. */
+/** Sets a value in the holder. Returns false if the request has no value. */
 type Read = (value: TextValue, reading: Reading) => boolean
 
 /**
- * Returns what reads values from texts, by their names, as `parseJson` reads a document: digits are kept, and its length
- * is that of the texts. It throws a ContractError for texts that are not in their style or cannot be decoded. The texts
- * are read in linear time, and their length, which the caller bounds, also bounds the items and properties.
+ * Returns a function that reads values from texts by name. Like `parseJson` it keeps the digits of inexact numbers; the
+ * document's length is that of the texts. It throws a ContractError for a text that does not follow its style or cannot
+ * be decoded. It runs in linear time, and the length of the texts, which the caller limits, also limits the number of
+ * items.
  */
 export function textReader(values: TextValue[], source: TextSource): (texts: Texts) => JsonDocument {
   const defaults = values.map(defaultSetter)
@@ -47,7 +48,7 @@ export function textReader(values: TextValue[], source: TextSource): (texts: Tex
   }
 }
 
-/** Each request gets a default of its own, which its handler may change. */
+/** Returns a function that sets a copy of the default: each request needs its own, since its handler may change it. */
 function defaultSetter({ name, default: value }: TextValue): ((holder: object) => void) | undefined {
   if (value === undefined) return undefined
   const text = JSON.stringify(value)
@@ -83,7 +84,7 @@ function readObject(value: TextValue, { texts, document, holder, decode }: Readi
   const { name: ownName, style, explode, types, properties = {} } = value
   const members = {}
   const add = (name: string, text: string) => {
-    if (Object.hasOwn(members, name)) throw new TextError(`must have ${name} once`)
+    if (Object.hasOwn(members, name)) throw new TextError(`must have ${name} only once`)
     setScalar(
       document,
       members,
@@ -105,7 +106,7 @@ function readObject(value: TextValue, { texts, document, holder, decode }: Readi
   return true
 }
 
-/** Reads JSON as a body is read; its digits are kept where the value goes. */
+/** Reads JSON like a body, and keeps the digits of its inexact numbers. */
 function readJson(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
   const given = textsOf(value, texts)
   if (given.length === 0) return false

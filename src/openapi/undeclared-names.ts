@@ -1,14 +1,14 @@
 import type { Schema } from './schema-keywords.ts'
 
-/** Keywords for which it makes no difference whether an object has a property that no schema names. */
+/** Keywords that cannot reject an object for a property that no schema names. */
 const indifferent = new Set([
   ...['type', 'properties', 'required', '$ref', 'allOf', 'additionalProperties'],
   ...['title', 'description', 'example', 'examples', 'default', 'deprecated', 'externalDocs', 'xml', '$comment'],
 ])
 
 /**
- * Returns whether the schema of a form may refuse it for a name that is not among its fields. A keyword that is not known
- * here may, and so may a schema that requires such a name.
+ * Returns whether the schema of a form may reject the form because of a name that is not one of its fields. That holds
+ * for keywords that are not listed above, and for a schema that requires such a name.
  */
 export function mayRefuseNames(schema: Schema, fields: ReadonlySet<string>, shared: Record<string, Schema>): boolean {
   const mayRefuse = (each: Schema): boolean => {

@@ -4,12 +4,12 @@ import { mayReadBody } from './request-media.ts'
 import type { RouteSchema } from './routes.ts'
 import type { Outcome } from './send-response.ts'
 
-/** Answers a request with the outcome of its handler, or with an error. */
+/** Sends the response for the outcome of a handler, or for an error. */
 export type SendAnswer = (reply: FastifyReply, error: unknown, outcome?: Outcome) => void
 
 /**
- * Returns what answers the requests of an operation whose handler may have read the body. If the upload failed, the answer
- * is that failure, not the error that the handler threw.
+ * Wraps the sender of an operation whose handler may read the body. If the upload failed, the response reports that
+ * failure instead of the error that the handler threw.
  */
 export function afterUpload(schema: RouteSchema, answer: SendAnswer): SendAnswer {
   if (!mayReadBody(schema)) return answer

@@ -6,38 +6,41 @@ import { newAjv } from './ajv-instance.ts'
 import { type ConvertedPlaces, convertPlaces, messageWithFormat } from './exact-keywords.ts'
 import type { Schema } from './schema-keywords.ts'
 
-/** The most problems of one request that are listed. */
+/** The maximum number of problems that a message lists. */
 const maxProblems = 10
-/** A place in a body may be named by the client: no more of it is sent back. */
+/** Characters. A location contains names that the client chose, so it is cut off at this length. */
 const maxPlace = 100
-/** Of a longer text only the first problem is looked for: all of them may cost 200 times as much as the text. */
+/** Characters. In a longer text only the first problem is reported: to find all can take 200 times as long. */
 const maxLengthForAll = 16_384
 
 export type Validator = {
   /**
-   * Returns what validates a part of a request, called `part` in messages: it returns the value as a handler gets it,
-   * each int64 a bigint and without ignored properties, or the ContractError.
+   * Returns a function that validates one part of a request; messages call it `part`. It returns the value for the
+   * handler, with int64 integers as bigint and without ignored properties, or a ContractError.
    */
   request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
   /**
-   * Returns what throws when the value of a handler breaks the schema of its place in the response, called `part` in
-   * messages; such an answer must not leave.
+   * Returns a function that throws if a handler's value is invalid under its schema, so that no invalid response is
+   * sent. Messages call the value `part`.
    */
   response(schema: Schema, part?: string): (value: unknown) => void
 }
 
-/** Creates the validator of schemas that refer to shared ones. Each is compiled when it is first needed. */
+/** Creates a validator that knows the shared schemas. Each schema is compiled at its first use. */
 export function createValidator(schemas: Record<string, Schema>): Validator {
   const places: ConvertedPlaces = []
   const first = lazily(() => newAjv(schemas, places, { allErrors: false }))
   const all = lazily(() => newAjv(schemas, places, { allErrors: true }))
 
-  /** Returns what finds the errors of a document, and calls `use` with the places to convert when there are none. */
+  /**
+   * Returns a function that finds the errors of a document. If there are none, it calls `use` with the places to
+   * convert.
+   */
   const compile = (ajv: () => Ajv, schema: Schema, use: (document: JsonDocument, places: ConvertedPlaces) => void) => {
     const compiled = lazily(() => ajv().compile(schema as object))
     return (document: JsonDocument): ErrorObject[] | undefined => {
       const validate = compiled()
-      // What a validation that threw has left.
+      // A validation that threw may have left places.
       places.length = 0
       const isValid = validate(document.value, {
         instancePath: '',
@@ -48,7 +51,7 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
       })
       if (isValid) use(document, places)
       const errors = isValid ? undefined : (validate.errors as ErrorObject[])
-      // Kept, both would hold a body that has left.
+      // Both would keep the body in memory.
       places.length = 0
       validate.errors = null
       return errors
@@ -76,7 +79,7 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
   }
 }
 
-/** A large document would keep the start waiting for schemas that may never be used. */
+/** Defers `make` to the first call: to compile all schemas of a large document would delay the start. */
 function lazily<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {
@@ -86,7 +89,7 @@ function lazily<T>(make: () => T): () => T {
 }
 
 function describe(part: string, errors: ErrorObject[]): string {
-  // Of a condition, what its branch complains of says enough.
+  // The error of a failed then or else branch says enough, so the error of its `if` is left out.
   const told = errors.filter(({ keyword }) => keyword !== 'if')
   const all = new Set(told.map((error) => `${shorten(part + error.instancePath)} ${messageWithFormat(error)}`))
   const [...listed] = all

@@ -7,31 +7,31 @@ import type { WorkerProcess } from './worker-process.ts'
 const ignore = () => {}
 
 export type Distributor = {
-  /** Resolves with the URL once it listens. */
+  /** Starts listening and resolves with the URL. */
   listen(address: ListenAddress): Promise<string>
-  /** From now on the worker gets connections, until it has ended. */
+  /** Sends connections to a worker until it exits. */
   add(worker: WorkerProcess): void
-  /** Stops listening; resolves once each connection that was accepted is on its way to a worker. */
+  /** Stops listening. Resolves once every accepted connection was sent to a worker. */
   close(): Promise<void>
 }
 
 /**
- * Accepts connections and hands them to workers in turn. A worker gets the next one when it has taken the one before,
- * so that a stuck worker keeps one waiting. `node:cluster` cannot do this: it loses the connections that it has accepted
+ * Accepts connections and sends them to workers in turn. A worker gets the next one after it has taken the previous
+ * one, so a stuck worker delays only one connection. `node:cluster` cannot replace this: it loses accepted connections
  * when the last worker stops listening.
  *
- * @param limit How many connections may wait; beyond it, and without a worker, a connection is closed at once.
- * @param refused Is told of each connection beyond the limit.
+ * @param limit The maximum number of open connections. Further ones are closed at once, and so are all if no worker
+ * runs. @param refused Called for each connection above the limit.
  */
 export function distributeConnections(limit: number, refused: () => void): Distributor {
   const workers = new Set<WorkerProcess>()
   const free: WorkerProcess[] = []
   const waiting: Socket[] = []
-  /** Is called whenever no connection waits. */
+  /** Called whenever no connection waits for a worker. */
   let handedOver = ignore
 
   const server = createServer({ pauseOnConnect: true }, (socket) => {
-    // A client may reset the connection while it waits.
+    // The client may reset the connection while it waits for a worker.
     socket.on('error', ignore)
     waiting.push(socket)
     distribute()
@@ -47,7 +47,7 @@ export function distributeConnections(limit: number, refused: () => void): Distr
 
   async function hand(worker: WorkerProcess, socket: Socket): Promise<void> {
     const isTaken = await worker.take(socket)
-    // The worker has a descriptor of its own.
+    // The worker has its own descriptor of the connection.
     socket.destroy()
     if (!isTaken) return
     free.push(worker)
@@ -57,7 +57,7 @@ export function distributeConnections(limit: number, refused: () => void): Distr
   return {
     async listen(address) {
       const url = await listen((place) => once(server.listen(place), 'listening'), server, address)
-      // A connection that cannot be accepted is no reason to end.
+      // A failure to accept a connection must not end the process.
       server.on('error', ignore)
       return url
     },

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 export type ListenAddress = { host: string; port: number }
 
 /**
- * Starts a server and returns its URL (RFC 3986 section 3.2.2) once it listens. `prefix` is that of the variables that
- * configure its address. Rejects with one line that names the variable to change.
+ * Starts a server and resolves with its URL (RFC 3986 section 3.2.2) once it listens. `prefix` is the prefix of the
+ * environment variables HOST and PORT. Rejects with a one-line message that names the variable to change.
  */
 export async function listen(
   start: (place: ListenAddress) => Promise<unknown>,
@@ -13,9 +13,9 @@ export async function listen(
   prefix = '',
 ): Promise<string> {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `${prefix}PORT is ${port}: another process listens on ${host}:${port}, allowed: a free port`,
-    EADDRNOTAVAIL: `${prefix}HOST is ${host}: this machine has no such address, allowed: one of its own`,
-    EACCES: `${prefix}PORT is ${port}: this user may not listen there, allowed: a port from 1024`,
+    EADDRINUSE: `${prefix}PORT is ${port}: another process listens on ${host}:${port}; use a free port`,
+    EADDRNOTAVAIL: `${prefix}HOST is ${host}: this machine has no such address; use one of its own`,
+    EACCES: `${prefix}PORT is ${port}: this user may not listen on that port; use a port from 1024`,
   }
   await start({ host, port }).catch((error: Error & { code?: string }) => {
     const reason = reasons[error.code as string]

@@ -2,12 +2,12 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Returns a function that serves a connection accepted by another process. Beyond the limit it closes the connection and
- * emits `drop`.
+ * Returns a function that serves a connection that another process accepted. If `limit` connections are open, it closes
+ * the new one and emits `drop`.
  */
 export function receiveConnections(server: Server, limit: number): (socket: Socket) => void {
   let open = 0
-  // Node begins to enforce the time limits of requests when a server listens.
+  // Node.js starts to enforce request timeouts when a server listens.
   server.emit('listening')
   return (socket) => {
     if (open === limit) {
@@ -17,7 +17,7 @@ export function receiveConnections(server: Server, limit: number): (socket: Sock
     }
     open++
     socket.once('close', () => open--)
-    // As Node sets up the connections that an HTTP server accepts.
+    // The settings of connections that an HTTP server accepts itself.
     socket.allowHalfOpen = true
     socket.setNoDelay(true)
     server.emit('connection', socket)

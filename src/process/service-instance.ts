@@ -2,7 +2,6 @@ import type { Server } from 'node:http'
 import type { ManagementOptions } from '../admin/pages.ts'
 import { acceptTokens, type TokenSources } from '../auth/token-verifier.ts'
 import type { Config } from '../config/read-config.ts'
-import type { RequestContext } from '../http/request-context.ts'
 import { createLog } from '../observability/log.ts'
 import type { Figures } from '../observability/metrics.ts'
 import type { Routes } from '../openapi/routes.ts'
@@ -11,15 +10,18 @@ import { openStore, withoutPassword } from '../store/open.ts'
 import { listen } from './listen.ts'
 import { beforeEnd, grace } from './shutdown.ts'
 import { watchStore } from './store-health.ts'
+import { type Effects, observe, rehearsable } from './warm-up.ts'
 
-/** Milliseconds for which idle connections are still served after the listener closed, unless DRAIN_DEADLINE is near. */
+/**
+ * Milliseconds for which idle connections are still served after the listener closed; less if DRAIN_DEADLINE is near.
+ */
 const linger = 1_000
 
-/** What serves plants, in this process or in others, and what its management asks it. */
+/** The running service, in this process or in workers, as the admin server sees it. */
 export type Service = Pick<ManagementOptions, 'metrics' | 'ready' | 'onReady'> & {
-  /** Resolves with its URL once it serves. */
+  /** Starts serving and resolves with the URL. */
   listen(): Promise<string>
-  /** From now on it is unready, and each answer ends its connection. */
+  /** Makes the service unready; from then on each response closes its connection. */
   drain(): void
   /** Rejects new requests and resolves when the requests in flight have finished. */
   close(): Promise<void>
@@ -28,16 +30,17 @@ export type Service = Pick<ManagementOptions, 'metrics' | 'ready' | 'onReady'> &
 export type OwnService = Service & {
   server: Server
   figures(): Promise<Figures>
-  /** Serves from now on what the server is given, without a listener. */
+  /** Starts serving connections that are passed to the server, without a listener. */
   begin(): Promise<void>
 }
 
 /**
- * Opens store, tokens and log; gives the service in this process, which does not listen yet. Rejects with one line that
- * names the variable to change. When the store fails for good later, `failed` is told once answers have had time to leave.
+ * Opens the store, the tokens and the log, and returns the service in this process, which does not listen yet. Rejects
+ * with a one-line message that names the variable to change. If the store fails for good later, it calls `failed` after
+ * a grace period for pending responses.
  */
 export async function openService(config: Config, routes: Routes, failed: (error: Error) => void): Promise<OwnService> {
-  // A store may open in a thread of its own, beside which the rest is loaded.
+  // In parallel: a store may open in its own thread while the other modules load.
   const [store, { createApp }, { createMetrics }, { log, logRequest }] = await Promise.all([
     openStore(config.storeUrl).catch((error: Error) => {
       throw new Error(`STORE_URL is "${withoutPassword(config.storeUrl)}": ${error.message}`)
@@ -47,51 +50,52 @@ export async function openService(config: Config, routes: Routes, failed: (error
     createLog({ ...config.log, isShared: config.workers > 1 }),
   ])
   beforeEnd((done) => log.flush(done))
-  /** Why the service must not be sent more requests: it does not serve yet, or is about to end. */
+  /** Why the service is not ready, apart from the health of the store. */
   let unready: string | undefined = 'starting'
   const metrics = createMetrics(routes.info)
-  // The generated token is for trying the service out, so it may call every operation.
+  // The generated token is for evaluation, so it may call every operation.
   const scopes = config.generatedToken === undefined ? [] : requiredScopes(routes.operations)
   const accepted: TokenSources = { ...config, scopes }
   const tokens = await acceptTokens(accepted, {
     load(clients) {
       metrics.tokens(true)
-      log.info({ clients }, 'tokens file read')
+      log.info({ clients }, 'token file loaded')
     },
     error(err) {
       metrics.tokens(false)
-      log.error({ err }, 'tokens file cannot be used, the last good one is kept')
+      log.error({ err }, 'token file cannot be used; the last valid one stays in use')
     },
     large(bytes) {
-      log.warn({ bytes }, 'tokens file is large, each change of it takes seconds to count; remove expired tokens')
+      log.warn({ bytes }, 'token file is large, so a change takes seconds to apply; remove expired tokens')
     },
   })
   const health = watchStore(store, (reason) => {
-    if (reason === undefined) log.info('store takes creates again')
-    else log.error({ reason }, 'store takes no creates, the service is not ready')
+    if (reason === undefined) log.info('store accepts creates again')
+    else log.error({ reason }, 'store rejects creates; the service is not ready')
   })
-  const app = await createApp({
-    routes,
+  const effects: Effects = {
     store: { ...store, create: health.create },
     verifyToken: tokens.verify,
-    log,
-    limits: config.limits,
-    observer: {
-      begin: metrics.begin,
-      end(context: RequestContext) {
-        metrics.end(context)
-        if (config.log.requests) logRequest(context)
-      },
-    },
+    observer: observe(metrics, config.log.requests ? logRequest : () => {}),
     shed: metrics.shed,
     draining: () => unready !== undefined,
+  }
+  const { options, warmUp } = rehearsable(effects)
+  const app = await createApp({
+    routes,
+    ...options,
+    log,
+    limits: config.limits,
     linger: Math.min(linger, (config.drain.deadline - config.drain.time) / 4),
     trustProxy: config.trustProxy,
     origins: config.origins,
   })
+  if (config.warmUp) {
+    await warmUp(app, routes, store).catch((err: Error) => log.debug({ err }, 'warm-up failed'))
+  }
   app.server.on('drop', () => metrics.refused('connections'))
   void store.failure?.then(({ message }) => {
-    // Who waits for an answer gets it, but a slow client does not keep the service from being started anew.
+    // In-flight requests get a moment to finish; a slow client must not delay the restart.
     setTimeout(failed, grace, new Error(`the store has failed: ${message}`))
     unready = 'the store has failed'
     void app.close()

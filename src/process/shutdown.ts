@@ -1,16 +1,16 @@
-/** Milliseconds in which answers may still leave when the store has failed, and lines of the log at the end. */
+/** Milliseconds in which pending responses are still sent after a store failure, and log lines are written at exit. */
 export const grace = 500
 
 let finish = (done: () => void): void => done()
 
-/** Registers work to be done before the process exits, such as writing the log. */
+/** Registers work to do before the process exits after an error, such as flushing the log. */
 export function beforeEnd(finishing: (done: () => void) => void): void {
   finish = finishing
 }
 
-/** Ends the process with one line and exit code 1: whatever else is open is of no use any more. */
+/** Writes the error to stderr as one line and ends the process with exit code 1. */
 export function end(error: Error): void {
-  // Messages of Node and of drivers may have several lines.
+  // Messages of Node.js and of database drivers may have several lines.
   process.stderr.write(`plant-store: ${error.message.trim().replace(/\s*\n\s*/g, '; ')}\n`)
   exit()
 }
@@ -26,9 +26,9 @@ export function endAtSignals(stop: (signal: NodeJS.Signals) => Promise<void>): v
   process.on('SIGTERM', handle).on('SIGINT', handle)
 }
 
-/** Ends the process with exit code 1. */
+/** Does the registered work, then ends the process with exit code 1, by SIGKILL if that takes too long. */
 export function exit(): void {
-  // Unless stdout is a terminal, a thread may wait for the reader of the log, and Node for that thread.
+  // If stdout is a pipe, process.exit() would wait for a thread that is blocked until the log is read.
   setTimeout(process.stdout.isTTY ? () => process.exit(1) : () => process.kill(process.pid, 'SIGKILL'), grace)
   finish(() => process.exit(1))
 }

@@ -1,46 +1,47 @@
 import type { CreateOutcome, PlantStore, StoredPlant } from '../store/open.ts'
 
-/** Milliseconds between two looks at the store. All that follows is counted in looks. */
+/** Milliseconds between two checks of the store. The following values are numbers of checks. */
 const interval = 1_000
 
-/** After so long without a commit the store is probed: each probe syncs the disk, so an idle store costs 12 syncs a minute. */
+/** The store is probed after this long without a commit. A probe syncs the disk: 12 times a minute on an idle store. */
 const idle = 5
-/** A probe without an answer counts as failed from then on, and is no longer waited for. */
+/** A pending probe counts as failed after `late`, and is given up after `abandoned`. */
 const [late, abandoned] = [2, 10]
-/** The service becomes unready after so many looks with failed creates, even if probes succeed. */
+/** The service becomes unready after this many checks with failed creates, even if probes succeed. */
 const enough = 5
-/** After so long without a failed create, a probe is believed again. */
+/** A successful probe counts again after this long without a failed create. */
 const calm = 10
 
 export type StoreHealth = {
-  /** Creates a plant in the store, and observes the outcome. */
+  /** Creates a plant in the store and observes the outcome. */
   create: PlantStore['create']
-  /** Resolves when the first probe has its answer, or is late. */
+  /** Resolves when the first probe has completed or is late. */
   known: Promise<void>
-  /** Returns why creates would fail now, undefined when they would not. */
+  /** Returns why creates currently fail; undefined if they succeed. */
   reason(): string | undefined
-  /** Ends the probes. */
+  /** Stops the probes. */
   close(): void
 }
 
 /**
- * Derives readiness from creates and probes. A new plant proves that the store is ready. Two failures in a row, of which one
- * is a probe's, or repeated failures of creates in spite of good probes make it unready. Then it is probed until a probe or a
- * create succeeds. One failure changes nothing, and neither does an identical plant, for which no store need write.
+ * Derives readiness from creates and probes. A new plant proves that the store is ready. The store becomes unready
+ * after two failures in a row, at least one of them a probe, or after repeated failures of creates despite successful
+ * probes. It is then probed until a probe or a create succeeds. A single failure changes nothing, and neither does an
+ * identical plant, since no store has to write for it.
  *
- * @param changed Is told the reason when creates begin to fail, and undefined when they succeed again.
+ * @param changed Called with the reason when creates start to fail, and with undefined when they succeed again.
  */
 export function watchStore(store: PlantStore, changed: (reason: string | undefined) => void): StoreHealth {
   let now = 0
   let reason: string | undefined = 'starting'
   let told = true
-  /** Failures since the last success: of probes, and whether a create failed. */
+  /** Since the last success: the number of failed probes, and whether a create failed. */
   let missed = 0
   let doubted = false
-  /** The looks at which creates failed, one after the other without a new plant, and the last of them. */
+  /** The number of checks with failed creates since the last new plant, and the latest of these checks. */
   let strikes = 0
   let struck = Number.NEGATIVE_INFINITY
-  /** Whether there was a new plant since the last look, and the look of the last success. */
+  /** Whether a plant was created since the last check, and the check of the last success. */
   let created = false
   let proven = 0
   let probe: { since: number } | undefined
@@ -76,7 +77,7 @@ export function watchStore(store: PlantStore, changed: (reason: string | undefin
     if (reason !== undefined || doubted || missed > 1) fail(message)
   }
 
-  /** At most one strike a look: whatever fails together is one error. */
+  /** Counts a failed create, at most one for each check: creates that fail together have one cause. */
   function strike(message: string): void {
     doubted = true
     if (now === struck) return
@@ -126,7 +127,7 @@ export function watchStore(store: PlantStore, changed: (reason: string | undefin
   }
 
   function observeFailure(error: Error & { retryAfter?: number }): never {
-    // Any other error is that of one plant, which gets a 500.
+    // An error without retryAfter concerns one plant only, and becomes a 500.
     if (error.retryAfter !== undefined) strike(error.message)
     throw error
   }

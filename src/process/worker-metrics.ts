@@ -3,13 +3,13 @@ import { AggregatorRegistry } from 'prom-client'
 import type { Figures } from '../observability/metrics.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-/** Milliseconds that a worker may take to tell its figures; after that those are shown that it told last. */
+/** Milliseconds to wait for the metrics of a worker; after that its last known values are used. */
 const patience = 1_000
 
-/** Returns the metrics of all processes as sums, from the figures of the primary process and those of its workers. */
+/** Aggregates the metrics of the primary process, which `own` returns, and of its workers. */
 export function addFigures(own: () => Promise<Figures>) {
   const latest = new Map<WorkerProcess, Figures>()
-  /** What was counted by workers that have ended: no sum may fall. */
+  /** The counters of workers that have exited: a sum must not decrease. */
   let counted: Promise<Figures> = Promise.resolve([])
 
   async function ask(worker: WorkerProcess): Promise<void> {
@@ -24,9 +24,9 @@ export function addFigures(own: () => Promise<Figures>) {
       const [figures] = await Promise.all([own(), ...workers.map(ask)])
       return await AggregatorRegistry.aggregate([figures, await counted, ...latest.values()]).metrics()
     },
-    /** Keeps the last known figures of a worker that has exited. */
+    /** Keeps the last known counters of a worker that has exited. */
     keep(worker: WorkerProcess): void {
-      // The package declares numbers, and gives words.
+      // The package declares `type` as a number, but it is a string.
       const counts = latest.get(worker)?.filter(({ type }) => String(type) !== 'gauge') ?? []
       latest.delete(worker)
       counted = counted.then((before) => AggregatorRegistry.aggregate([before, counts]).getMetricsAsJSON())

@@ -10,13 +10,19 @@ import type { Routes } from '../openapi/routes.ts'
 export type Answers = { ready: unknown; figures: Figures }
 export type Question = keyof Answers
 
-/** What a worker is told, or asked. */
+/** A message from the primary process to a worker: a command or a question. */
 export type Order = { order: 'serve'; config: Config; routes: Routes } | { order: 'drain' | 'close' | Question }
 
-/** "take" carries a connection, which Node drops when the worker has no free descriptor; "confirm" always arrives. */
+/**
+ * "take" carries a connection; Node.js drops the message if the worker has no free descriptor. "confirm" always
+ * arrives.
+ */
 export type ConnectionOrder = { order: 'take' } | { order: 'confirm' }
 
-/** A message from a worker: listening for orders, serving, ready for the next connection, the reason of its end, an answer. */
+/**
+ * A message from a worker: it listens for messages, serves, is ready for the next connection, exits for a reason, or
+ * answers a question.
+ */
 export type Report =
   | 'listening'
   | 'serving'
@@ -26,16 +32,16 @@ export type Report =
   | { question: Question; problem: string }
 
 export type WorkerProcess = {
-  /** Resolves when it serves; rejects with the reason when it has ended before. */
+  /** Resolves when the worker serves. Rejects with the reason if it exits before. */
   serving: Promise<unknown>
-  /** Resolves when the process has exited, with whether the exit was clean and the reason. */
+  /** Resolves when the process has exited: whether the exit was clean, and the reason. */
   ended: Promise<{ inPeace: boolean; reason: Error }>
   tell(order: Order): void
-  /** Sends it a connection; resolves with whether it has taken that, one at a time. */
+  /** Sends a connection and resolves with whether the worker is alive. Call it again only after that. */
   take(socket: Socket): Promise<boolean>
-  /** Rejects with what the worker complains of, or with the reason of its end. */
+  /** Asks the worker a question. Rejects with the worker's error, or with the reason of its exit. */
   ask<Q extends Question>(question: Q): Promise<Answers[Q]>
-  /** Ends it, whatever is in flight. */
+  /** Ends the worker at once, even if requests are in flight. */
   disconnect(): void
   kill(): void
 }
@@ -44,7 +50,7 @@ const exec = fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import
 
 const ignore = () => {}
 
-/** Starts a worker that serves as it is configured. */
+/** Starts a worker process with a configuration. */
 export function forkWorker(config: Config, routes: Routes): WorkerProcess {
   const worker = fork(exec)
   const reports = new EventEmitter().on('error', ignore)
@@ -63,10 +69,10 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
     return { inPeace, reason: end }
   })
   const serving = once(reports, 'serving')
-  // Node loses what a module is sent before it listens.
+  // Node.js loses messages that are sent before the worker's module listens for them.
   const listening = once(reports, 'listening')
 
-  /** One that has ended hears of nothing. */
+  /** Sends a message. It is lost if the worker has exited. */
   function tell(order: Order): void {
     listening.then(() => worker.send(order, ignore), ignore)
   }
@@ -93,7 +99,7 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
         () => false,
       )
     },
-    // Who does not answer is not asked the same again.
+    // A pending question is not sent again.
     ask<Q extends Question>(question: Q) {
       const answer = asked.get(question) ?? answerOf(question).finally(() => asked.delete(question))
       asked.set(question, answer)
@@ -112,11 +118,11 @@ function endOf(worker: ChildProcess): Promise<Ending> {
   const { pid } = worker
   return new Promise((resolve) => {
     worker.on('error', ({ message }) => {
-      // Otherwise it is about what was sent to one that ends.
-      if (pid === undefined) resolve({ inPeace: false, how: `no worker can be started: ${message}` })
+      // With a pid, the error is about a message to a worker that is exiting.
+      if (pid === undefined) resolve({ inPeace: false, how: `cannot start a worker: ${message}` })
     })
-    // What it told last may come after its exit. No event is the last one in every case: a disconnect by this process
-    // lets no close follow, and while a connection is sent to the worker its end is no disconnect.
+    // The last message may arrive after the exit, and no event is always the last one: after a disconnect by this
+    // process no close follows, and while a connection is being sent to the worker, its exit causes no disconnect.
     const check = () => {
       const { exitCode, signalCode, connected } = worker
       if (connected || (exitCode === null && signalCode === null)) return

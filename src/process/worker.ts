@@ -1,4 +1,4 @@
-/** The process of one worker: it serves, as the primary process tells it, and ends with it. */
+/** The process of one worker. It follows the commands of the primary process and exits with it. */
 import type { Socket } from 'node:net'
 import { receiveConnections } from './received-connections.ts'
 import { type OwnService, openService } from './service-instance.ts'
@@ -6,15 +6,15 @@ import { exit } from './shutdown.ts'
 import { prepareStderr } from './stderr.ts'
 import type { ConnectionOrder, Order, Question, Report } from './worker-process.ts'
 
-/** Undefined before it serves. */
+/** Undefined until the worker serves. */
 let service: OwnService | undefined
 let serve: ((socket: Socket) => void) | undefined
 
-// A terminal, for one, sends them to each process; what follows is for the primary process to say.
+// A terminal sends signals to every process of the group, but only the primary process handles them.
 const ignore = () => {}
 process.on('SIGINT', ignore).on('SIGTERM', ignore)
 prepareStderr()
-// The primary process is gone.
+// The primary process has exited.
 process.on('disconnect', () => process.exit())
 process.on('message', (order: Order | ConnectionOrder, socket?: Socket) => {
   if (order.order === 'take') socket && serve?.(socket)
@@ -39,7 +39,7 @@ async function follow(order: Order): Promise<void> {
     case 'close':
       if (service === undefined) process.exit()
       await service.close()
-      // Nothing is left to be told.
+      // No further message is needed, so the channel must not keep the process alive.
       process.channel?.unref()
       return
     default:
@@ -61,7 +61,7 @@ function report(report: Report, then = ignore): void {
   process.send?.(report, then)
 }
 
-/** The primary process tells people. */
+/** Reports an error to the primary process, which prints it, and exits. */
 function fail({ message }: Error): void {
   report({ end: message }, exit)
 }

@@ -8,14 +8,14 @@ import { beforeEnd, grace } from './shutdown.ts'
 import { addFigures } from './worker-metrics.ts'
 import { forkWorker, type WorkerProcess } from './worker-process.ts'
 
-/** Milliseconds until a worker that has ended is replaced: one that cannot live does not keep the machine busy. */
+/** Milliseconds until an exited worker is replaced, so that a worker that fails at start does not use up the CPU. */
 const pause = 1_000
 
 const ignore = () => {}
 
 /**
- * Returns the service as `config.workers` processes on one port, which start with `listen`. A worker that exits later
- * is replaced. `close` rejects when a worker has not exited cleanly.
+ * Returns the service as `config.workers` processes on one port; `listen` starts them. A worker that exits later is
+ * replaced. `close` rejects if a worker does not exit cleanly.
  */
 export async function openWorkers(config: Config, routes: Routes): Promise<Service> {
   const own = createMetrics(routes.info)
@@ -23,7 +23,7 @@ export async function openWorkers(config: Config, routes: Routes): Promise<Servi
   const connections = distributeConnections(config.limits.connections * config.workers, () =>
     own.refused('connections'),
   )
-  /** One for each place, until its successor is started. */
+  /** The worker of each place; an exited one stays until its successor is started. */
   let workers: WorkerProcess[] = []
   let unready: string | undefined = 'starting'
   let places: Promise<Error | undefined>[] = []
@@ -31,14 +31,14 @@ export async function openWorkers(config: Config, routes: Routes): Promise<Servi
     for (const worker of workers) worker.tell({ order })
   }
 
-  /** Resolves when a place is left for good, with the reason when that is no peaceful one. */
+  /** Keeps a place occupied until shutdown. Resolves with the reason if its last worker did not exit cleanly. */
   async function occupy(place: number): Promise<Error | undefined> {
     for (;;) {
       const worker = workers[place] as WorkerProcess
       const { reason, inPeace } = await worker.ended
       figures.keep(worker)
       if (unready === 'draining') return inPeace ? undefined : reason
-      process.stderr.write(`plant-store: ${reason.message}; another worker takes its place\n`)
+      process.stderr.write(`plant-store: ${reason.message}; starting a replacement\n`)
       await sleep(pause)
       if (unready === 'draining') return
       const successor = forkWorker(config, routes)
@@ -49,7 +49,7 @@ export async function openWorkers(config: Config, routes: Routes): Promise<Servi
 
   beforeEnd((done) => {
     for (const worker of workers) worker.disconnect()
-    // One that is stuck does not hear of it.
+    // A stuck worker does not notice the disconnect.
     setTimeout(() => workers.forEach((worker) => void worker.kill()), grace / 2)
     void Promise.all(workers.map(({ ended }) => ended)).then(done)
   })

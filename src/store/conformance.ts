@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import type { CreateOutcome, PlantStore } from './plant-store.ts'
 
-/** Opens the store of one test: an empty one at first, and what is in it then, if it is durable. */
+/** Opens the store of one test. The first call opens an empty store; a durable store keeps its plants. */
 type Open = () => Promise<PlantStore>
 
 /**
- * What every store must do, one function for each part, for any test runner: it takes how to open the store and rejects
- * with an AssertionError when the store does otherwise. `durable` tells that a store which is opened again is as it was.
+ * The requirements on every store, one function for each, for any test runner. A function opens the store with `open`
+ * and rejects with an AssertionError when the store violates the requirement. `durable` says that a store keeps its
+ * plants when it is closed and opened again.
  */
 export const conformance: Record<string, (open: Open, durable: boolean) => Promise<void>> = {
   outcomes: withStore(async (store) => {
@@ -27,7 +28,7 @@ export const conformance: Record<string, (open: Open, durable: boolean) => Promi
     assert.equal(await store.create({ id: 1n, name: 'a' }), 'identical')
   }),
 
-  'every id of 64 bits is its own': withStore(async (store) => {
+  'every 64-bit id is distinct': withStore(async (store) => {
     const ids = [0n, -1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 2n, 2n ** 63n - 1n, -(2n ** 63n), -(2n ** 63n) + 1n]
     for (const id of ids) assert.equal(await store.create({ id, name: String(id) }), 'created')
     for (const id of ids) assert.equal(await store.create({ id, name: String(id) }), 'identical')
@@ -47,11 +48,15 @@ export const conformance: Record<string, (open: Open, durable: boolean) => Promi
     }
   }),
 
-  'many at once have one winner for each id, near each other': withStore((store) => race(store, (n) => n >> 1)),
+  'one of two concurrent creates of an id wins, when they are close together': withStore((store) =>
+    race(store, (n) => n >> 1),
+  ),
 
-  'many at once have one winner for each id, far apart': withStore((store) => race(store, (n) => n % (count / 2))),
+  'one of two concurrent creates of an id wins, when they are far apart': withStore((store) =>
+    race(store, (n) => n % (count / 2)),
+  ),
 
-  'a close waits for what was taken, and takes nothing more': withStore(async (store, open, durable) => {
+  'close waits for pending creates and rejects new ones': withStore(async (store, open, durable) => {
     const creates = Array.from({ length: 100 }, (_, id) => store.create({ id: BigInt(id), name: 'a' }))
     await Promise.all([store.close(), store.close()])
     assert.deepEqual(new Set(await Promise.all(creates)), new Set(['created']))
@@ -78,7 +83,7 @@ function withStore(run: (store: PlantStore, open: Open, durable: boolean) => Pro
 
 const count = 10_000
 
-/** Creates as many plants at once, two of each id, whose names differ. */
+/** Creates `count` plants concurrently, two for each id with different names. */
 async function race(store: PlantStore, idOf: (n: number) => number): Promise<void> {
   const plants = Array.from({ length: count }, (_, n) => ({ id: BigInt(idOf(n)), name: `plant ${n}` }))
   const outcomes = await Promise.all(plants.map((plant) => store.create(plant)))

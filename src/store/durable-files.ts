@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Syncs a file, or a directory: a new name in a directory lasts when the directory is synced. */
+/** Syncs a file or a directory. A new name is durable only when the directory that holds it is synced. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
@@ -11,7 +11,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Makes a directory with those above it where they are missing, and syncs each directory that holds a new one. */
+/** Creates a directory and its missing parents, and syncs each directory that holds a new one. */
 export function makeDirectory(path: string): void {
   const first = mkdirSync(path, { recursive: true })
   if (first === undefined) return

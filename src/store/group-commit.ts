@@ -2,32 +2,34 @@ import { channel } from 'node:diagnostics_channel'
 import { performance } from 'node:perf_hooks'
 import { Unavailable } from './unavailable.ts'
 
-/** Told of each batch once it has its outcome: its items, milliseconds, and the items that wait then. */
+/** Published for each finished batch: its items, its duration in milliseconds, and the items in the queue. */
 export type BatchMessage = { size: number; duration: number; queued: number }
 
 const batches = channel('plant-store:batch')
 
 /**
- * So many that wait are not kept for the next turn of the event loop: while more than 1,024 connections have something
- * to read, libuv reads from up to 48 times as many before that turn comes.
+ * Queue length at which a batch starts without waiting for the next turn of the event loop. With more than 1,024
+ * readable connections, libuv reads from up to 48 times as many before that turn.
  */
-const crowd = 64
+const longQueue = 64
 
 type Options<Item> = {
-  /** The bytes that an item may hold in memory; so batch and queue are bounded, many small items or few large ones. */
+  /** Returns the bytes that an item may hold in memory, so that batch and queue are bounded for items of any size. */
   sizeOf(item: Item): number
-  /** A batch ends with the item that reaches this size. */
+  /** Bytes: a batch ends with the item that reaches this size. */
   batchBytes?: number
   /** The most items of a batch. */
   batchItems?: number
-  /** What is taken and has no outcome yet is no larger; then items are refused. */
+  /** Bytes of all items without an outcome; further items are rejected. A single item may be larger. */
   queueBytes?: number
-  /** Batches under way at once. */
+  /** The most batches in flight. */
   outstanding?: number
+  /** Whether no batch is told of. */
+  quiet?: boolean
 }
 
 export type GroupCommit<Item, Outcome> = {
-  /** Resolves with the outcome of the item's own commit; rejects with its error, or `Unavailable` when the queue is full. */
+  /** Resolves with the outcome of the item's own commit; rejects with its error, or `Unavailable` for a full queue. */
   submit(item: Item): Promise<Outcome>
   /** Rejects new items and resolves when every pending one has its outcome. */
   close(): Promise<void>
@@ -41,13 +43,14 @@ type Waiting<Item, Outcome> = {
 }
 
 /**
- * Commits together what arrives while earlier commits are under way, in the order of arrival. `commit` takes a batch
- * and gives an outcome for each item, or rejects with nothing kept or not known to be: `Unavailable` then goes to all
- * that wait, after any other error each item of the batch is tried alone, so that only the one to blame gets it.
+ * Commits items in batches, in the order of arrival: the items that arrive while earlier commits are in flight form the
+ * next batch. `commit` resolves with one outcome for each item of a batch. It rejects when the batch was not kept, or
+ * may not have been: `Unavailable` rejects every waiting item, and after any other error each item is committed alone,
+ * so that only the faulty item gets the error.
  */
 export function groupCommit<Item, Outcome>(
   commit: (batch: Item[]) => Promise<Outcome[]>,
-  { sizeOf, batchBytes = 2 ** 20, batchItems = Infinity, queueBytes = 2 ** 26, outstanding = 2 }: Options<Item>,
+  { sizeOf, batchBytes = 2 ** 20, batchItems = Infinity, queueBytes = 2 ** 26, outstanding = 2, quiet }: Options<Item>,
 ): GroupCommit<Item, Outcome> {
   const queue: Waiting<Item, Outcome>[] = []
   let held = 0
@@ -56,13 +59,13 @@ export function groupCommit<Item, Outcome>(
   let closed = false
   const whenIdle: (() => void)[] = []
 
-  /** One turn of the event loop, never a timer: whatever arrives together goes together, and a lone item at once. */
+  /** Starts a batch in the next turn of the event loop, not after a timer, so that a lone item is not delayed. */
   function arm(): void {
     if (armed || running >= outstanding || queue.length === 0) return
     armed = true
     setImmediate(() => {
       armed = false
-      // A crowd may have started a batch meanwhile.
+      // A long queue may have started a batch meanwhile.
       if (queue.length > 0 && running < outstanding) void run(take())
       arm()
     })
@@ -82,7 +85,7 @@ export function groupCommit<Item, Outcome>(
     const started = performance.now()
     await attempt(batch)
     running--
-    if (batches.hasSubscribers) {
+    if (batches.hasSubscribers && !quiet) {
       const duration = performance.now() - started
       batches.publish({ size: batch.length, duration, queued: queue.length } satisfies BatchMessage)
     }
@@ -90,17 +93,17 @@ export function groupCommit<Item, Outcome>(
     if (held === 0) for (const resolve of whenIdle.splice(0)) resolve()
   }
 
-  /** Returns the reason when the store does not answer; the waiting items are then not tried. */
+  /** Commits a batch and settles its items. Returns the error when the store is unavailable. */
   async function attempt(batch: Waiting<Item, Outcome>[]): Promise<Unavailable | undefined> {
     try {
       const outcomes = await commit(batch.map(({ item }) => item))
       for (const [index, waiting] of batch.entries()) settle(waiting).resolve(outcomes[index] as Outcome)
     } catch (error) {
       if (error instanceof Unavailable) {
-        refuse([...batch, ...queue.splice(0)], error)
+        rejectAll([...batch, ...queue.splice(0)], error)
         return error
       }
-      if (batch.length === 1) refuse(batch, error)
+      if (batch.length === 1) rejectAll(batch, error)
       else await attemptEach([...batch])
     }
     return undefined
@@ -109,12 +112,12 @@ export function groupCommit<Item, Outcome>(
   async function attemptEach(left: Waiting<Item, Outcome>[]): Promise<void> {
     while (left.length > 0) {
       const reason = await attempt(left.splice(0, 1))
-      if (reason !== undefined) refuse(left.splice(0), reason)
+      if (reason !== undefined) rejectAll(left.splice(0), reason)
     }
   }
 
-  function refuse(refused: Waiting<Item, Outcome>[], error: unknown): void {
-    for (const waiting of refused) settle(waiting).reject(error)
+  function rejectAll(rejected: Waiting<Item, Outcome>[], error: unknown): void {
+    for (const waiting of rejected) settle(waiting).reject(error)
   }
 
   function settle(waiting: Waiting<Item, Outcome>): Waiting<Item, Outcome> {
@@ -127,10 +130,10 @@ export function groupCommit<Item, Outcome>(
       return new Promise((resolve, reject) => {
         if (closed) throw new Error('the store is closed')
         const size = sizeOf(item)
-        if (held > 0 && held + size > queueBytes) throw new Unavailable('too much waits for the store')
+        if (held > 0 && held + size > queueBytes) throw new Unavailable('the queue of the store is full')
         held += size
         queue.push({ item, size, resolve, reject })
-        if (queue.length >= crowd && running < outstanding) void run(take())
+        if (queue.length >= longQueue && running < outstanding) void run(take())
         else arm()
       })
     },

@@ -1,6 +1,6 @@
 import type { PlantStore, StoredPlant } from './plant-store.ts'
 
-/** A store that forgets everything when the process ends: for tests and for trying the service. */
+/** Opens a store that loses its plants when the process ends, for tests and for trying the service. */
 export function openMemory(): PlantStore {
   const plants = new Map<bigint, { name: string; tag: string | undefined }>()
   let closed = false

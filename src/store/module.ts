@@ -1,9 +1,9 @@
 import { pathToFileURL } from 'node:url'
 import type { PlantStore } from './plant-store.ts'
 
-/** The functions that a module's store must have: all of a store. */
+/** The functions that the store of a module must have. */
 const functions = Object.keys({ create: true, ready: true, close: true } satisfies Record<
-  Exclude<keyof PlantStore, 'failure'>,
+  Exclude<keyof PlantStore, 'failure' | 'rehearsal'>,
   true
 >)
 
@@ -19,7 +19,13 @@ export async function openModule(url: string): Promise<PlantStore> {
   for (const name of functions) {
     if (typeof store?.[name] !== 'function') throw new Error(`its open gives no store: it has no function ${name}`)
   }
-  // The service replaces one of them: the others must not depend on what they are called on.
-  const bound = Object.fromEntries(functions.map((name) => [name, store[name].bind(store)])) as PlantStore
-  return store.failure === undefined ? bound : { ...bound, failure: store.failure }
+  // The service replaces one of them, so the others must not depend on `this`. One that throws or returns a plain value
+  // must behave as a promise does.
+  const bind = (name: string) => [name, async (...args: unknown[]) => await store[name](...args)]
+  const { failure, rehearsal } = store
+  return {
+    ...(Object.fromEntries(functions.map(bind)) as PlantStore),
+    ...(failure !== undefined && { failure }),
+    ...(rehearsal !== undefined && Object.fromEntries([bind('rehearsal')])),
+  }
 }

@@ -4,16 +4,16 @@ import type { SchemaTables } from './schema-migration.ts'
 
 export type { CreateOutcome, PlantStore, StoredPlant } from './plant-store.ts'
 
-/** The forms of STORE_URL, for messages. */
+/** The accepted forms of STORE_URL, for messages. */
 export const storeUrls =
   'memory:, sqlite:PATH (a path without "?", no file: URI), postgres://USER@HOST/DATABASE or module:./PATH'
 
 type Adapter = {
   shape: RegExp
-  /** Whether one process has such a store alone. */
+  /** Whether only one process can open the store. */
   isAlone?: boolean
   open(url: string): Promise<PlantStore>
-  /** Opens it beside a service that may have it open, to be read or to be written. */
+  /** Open the store for reading or for writing, while a service may have it open. */
   openReader?(url: string): Promise<PlantReader>
   openBeside?(url: string): Promise<PlantStore>
   openTables?(url: string): Promise<SchemaTables>
@@ -36,7 +36,7 @@ const memory: Adapter = {
 }
 
 const sqlite: Adapter = {
-  // SQLite would take parameters such as mode=ro for a part of the name, and :memory: would keep nothing.
+  // SQLite would treat parameters such as mode=ro as a part of the file name, and :memory: would keep nothing.
   shape: /^sqlite:(?!file:|:memory:)[^?]+$/,
   isAlone: true,
   open: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7)),
@@ -58,42 +58,42 @@ const adapterOf = (url: string) => {
   return adapter?.shape.test(url) ? adapter : undefined
 }
 
-/** Whether a store can be opened from this URL; what it names may still be missing or broken. */
+/** Returns whether the form of a STORE_URL is valid. The store itself may still be missing or broken. */
 export const isStoreUrl = (url: string): boolean => adapterOf(url) !== undefined
 
-/** Whether the store of this URL is one process' own; of a module's only its author knows. */
+/** Returns whether only one process can open the store of a URL. Returns false for `module:`, where it is unknown. */
 export const isAlone = (url: string): boolean => adapterOf(url)?.isAlone === true
 
-/** Opens the store of a STORE_URL, loading only its own adapter. Rejects with the reason. */
+/** Opens the store of a STORE_URL, and loads only the adapter of that store. Rejects with the reason. */
 export async function openStore(url: string): Promise<PlantStore> {
   const adapter = adapterOf(url)
-  if (adapter === undefined) throw new Error(`it is no store's, allowed: ${storeUrls}`)
+  if (adapter === undefined) throw new Error(`unsupported STORE_URL, allowed: ${storeUrls}`)
   return await adapter.open(url)
 }
 
-/** Opens the store of a STORE_URL to be read, while a service has it open or not. Rejects with the reason. */
+/** Opens the store of a STORE_URL for reading, while a service may have it open. Rejects with the reason. */
 export async function openReader(url: string): Promise<PlantReader> {
   const open = adapterOf(url)?.openReader
   if (open === undefined) throw new Error(unreachable)
   return await open(url)
 }
 
-/** Opens the store of a STORE_URL to be written, while a service has it open or not. Rejects with the reason. */
+/** Opens the store of a STORE_URL for writing, while a service may have it open. Rejects with the reason. */
 export async function openBeside(url: string): Promise<PlantStore> {
   const open = adapterOf(url)?.openBeside
   if (open === undefined) throw new Error(unreachable)
   return await open(url)
 }
 
-/** Opens the tables of a STORE_URL for a migration, while a service has them open or not. Rejects with the reason. */
+/** Opens the tables of a STORE_URL for a migration, while a service may have them open. Rejects with the reason. */
 export async function openTables(url: string): Promise<SchemaTables> {
   const open = adapterOf(url)?.openTables
   if (open === undefined) throw new Error(unreachable)
   return await open(url)
 }
 
-const unreachable = 'only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres://…'
+const unreachable = 'the commands cannot open this kind of store, allowed: sqlite:PATH or postgres://…'
 
-/** A STORE_URL for people to read: without its password, whatever that contains, as a part or as a parameter. */
+/** Returns a STORE_URL for messages: its password is masked, in the user part and in parameters. */
 export const withoutPassword = (url: string): string =>
   url.replace(/(:\/\/[^:/]*):.*@/s, '$1:***@').replace(/([?&]\w*password=)[^&]*/gi, '$1***')

@@ -1,49 +1,55 @@
-/** A plant as a store keeps it. It is no type of the contract: handlers convert, so that a change on the wire ends there. */
+/** A plant as a store keeps it. Handlers convert it to the types of the contract, on which stores do not depend. */
 export type StoredPlant = { id: bigint; name: string; tag?: string }
 
 /**
- * What became of a create: the plant is new, or it is there already with the same name and tag, or its id belongs to
- * another plant and nothing was changed. A missing tag is not an empty one.
+ * The outcome of a create: the plant is new, the same plant exists already, or its id belongs to a plant with another
+ * name or tag and nothing was changed. A missing tag differs from an empty one.
  */
 export type CreateOutcome = 'created' | 'identical' | 'conflict'
 
-/** What handlers ask of a store. A store that cannot answer now rejects with an error whose `retryAfter` is in seconds. */
+/** The operations that handlers call. An unavailable store rejects with an error whose `retryAfter` is in seconds. */
 export type PlantOperations = {
-  /** Resolves once the outcome is as durable as the store ever makes it; also an identical plant is durable by then. */
+  /** Creates a plant. Resolves once the outcome is durable, also for an identical plant. */
   create(plant: StoredPlant): Promise<CreateOutcome>
 }
 
-/** Where plants are kept. */
+/** A store of plants. */
 export type PlantStore = PlantOperations & {
   /**
-   * Resolves when a create would be durable now, as a write shows that leaves no plant; rejects with the reason when it
-   * would not. The service asks every few seconds while there are no creates, and every second while creates fail.
+   * Resolves when a create would be durable now, which the store tests with a write that leaves no plant. Rejects with
+   * the reason otherwise. The service calls it every few seconds while there are no creates, every second while they
+   * fail.
    */
   ready(): Promise<void>
   /**
-   * Resolves when every create that was taken has its outcome and all resources are released, however often it is
-   * called; from then on the others reject.
+   * Resolves when every pending create has its outcome and all resources are released. It may be called several times.
+   * The other functions reject from the first call on.
    */
   close(): Promise<void>
-  /** Resolves with the reason when the store can never answer again, and the process must end. */
+  /**
+   * Resolves with operations that do the same work as the store's own but keep nothing. The service calls them before it is
+   * ready, so that V8 has compiled their code when requests arrive.
+   */
+  rehearsal?(): Promise<PlantOperations>
+  /** Resolves with the reason when the store has failed for good, so that the process must end. */
   failure?: Promise<Error>
 }
 
-/** Reads a database of plants, while a service has it open or not. */
+/** Reads a database of plants, while a service may have it open. */
 export type PlantReader = PlantQueries & Pick<PlantStore, 'close'>
 
 /**
- * What a database of plants answers besides. A query has its type here and its code in one file of each adapter; what
- * handlers use of them becomes a part of `PlantOperations`.
+ * The queries of a database of plants. A query has its type here and its code in one file of each adapter. A query that
+ * a handler uses becomes a part of `PlantOperations`.
  */
 export type PlantQueries = {
-  /** Resolves with the plant of an id, undefined when there is none. */
+  /** Resolves with the plant of an id, or with undefined when there is none. */
   get(id: bigint): Promise<StoredPlant | undefined>
   /**
-   * Resolves with the plants from an id on, in the order of their ids: at most `limit` of them, fewer when they are large,
-   * and none only when there are none.
+   * Resolves with the plants from an id on, in the order of their ids: at most `limit` of them, and fewer when they are
+   * large. The list is empty only when no plant is left.
    */
   list(from: bigint, limit: number): Promise<StoredPlant[]>
-  /** Resolves with the number of the plants from an id on, of at most `limit` of them, and the last id that was counted. */
+  /** Counts the plants from an id on, at most `limit` of them. Resolves with their number and the last id counted. */
   count(from: bigint, limit: number): Promise<{ count: number; last: bigint | undefined }>
 }

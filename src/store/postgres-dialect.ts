@@ -4,20 +4,20 @@ import type { Primary } from './postgres-primary.ts'
 
 type Query = Primary['query']
 
-/** A plant of a create that has an outcome: new, without its texts, or the one that was there. */
+/** A row for the outcome of a create: a new plant, without its name and tag, or the plant that existed. */
 export type CreateRow = Omit<PlantRow<string>, 'name'> & { name: string | null; created: boolean }
 
-/** How creates are written for a kind of server. The queries are the same for each. */
+/** The statements that create plants on one kind of server. All kinds share the queries. */
 export type Dialect = {
   /** The most plants of one batch. */
   batchItems: number
   /**
-   * Adds the plants that are new, of distinct and ascending ids, and returns a row for each; none for a plant that lost
-   * against a transaction whose commit was not visible yet, which must be asked for again.
+   * Inserts the new ones of these plants, whose ids are distinct and ascending, and resolves with a row for each plant.
+   * A plant has no row when it lost against a transaction whose commit was not visible yet; it must be created again.
    */
   create(query: Query, plants: StoredPlant[]): Promise<CreateRow[]>
-  /** Rejects when the table is missing or does not fit `create`. */
+  /** Rejects when the table is missing or lacks what `create` needs. */
   check(query: Query): Promise<unknown>
-  /** Returns the statements that create a plant of this id and take it back, in one transaction that is committed. */
+  /** Returns the statements that create a plant with this id and remove it again, in one committed transaction. */
   probe(id: bigint): string
 }

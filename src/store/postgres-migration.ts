@@ -5,7 +5,7 @@ import { postgresSteps } from './postgres-steps.ts'
 import { readPostgresUrl } from './postgres-url.ts'
 import type { SchemaTables } from './schema-migration.ts'
 
-/** Opens the PostgreSQL database of a URL for a migration, while instances use it or not. Rejects as `openPostgres` does. */
+/** Opens the PostgreSQL database of a URL for a migration. Instances may use it. Rejects as `openPostgres` does. */
 export async function openPostgresTables(url: string, steps = postgresSteps): Promise<SchemaTables> {
   const store = await openPostgres(url, undefined, steps)
   const primary = openPrimary(readPostgresUrl(url))

@@ -6,11 +6,12 @@ import { untilDone } from './postgres-retry.ts'
 const lock = (ids: string) => `SELECT id, name, tag FROM plants WHERE id = ANY(${ids}) ORDER BY id FOR SHARE`
 
 /**
- * The portable statements, but what was there is locked, which writes to the log: so that its commit is waited for as well,
- * also by a synchronous standby, should it have been interrupted the first time.
+ * The portable statements, but with a lock on existing rows. The lock is written to the write-ahead log, so this commit
+ * waits for the disk and the synchronous standby, in case that wait was interrupted in the first commit.
  */
 export const ownDialect: Dialect = {
-  // The protocol allows 65,535 parameters. The size of a batch allows no more plants anyway.
+  // The size limit of a batch allows no more plants: 1 MiB, with at least 1 KiB a plant. The protocol allows 65,535
+  // parameters.
   batchItems: 1_024,
 
   async create(query, plants) {
@@ -19,7 +20,7 @@ export const ownDialect: Dialect = {
     const created = plants.filter(isNew).map(newRow)
     if (created.length === plants.length) return created
     const ids = plants.filter((plant) => !isNew(plant)).map(({ id }) => id)
-    // Tried again by itself: a second INSERT would no longer tell which plants were new.
+    // Retried separately: a second INSERT would no longer show which plants were new.
     const rows = await untilDone(() => query<PlantRow<string>>(lock('$1::bigint[]'), [ids]))
     return [...created, ...rows.map((row) => ({ ...row, created: false }))]
   },
@@ -29,7 +30,7 @@ export const ownDialect: Dialect = {
     await query(lock('$1::bigint[]'), [[]])
   },
 
-  /** The plant is taken back before the commit, so that nobody can see it; what was taken back is in the log. */
+  /** Rolls the plant back before the commit, so that no other transaction sees it. The write-ahead log keeps it. */
   probe: (id) =>
     `BEGIN; SAVEPOINT probe; ${insertLiteral(id, 'probe')}; ${lock(`ARRAY[${id}]`)}; ROLLBACK TO SAVEPOINT probe; COMMIT`,
 }

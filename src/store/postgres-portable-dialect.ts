@@ -9,12 +9,12 @@ import { untilDone } from './postgres-retry.ts'
 const select = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[])'
 
 /**
- * The statements that each PostgreSQL-compatible engine documents (docs/distributed-sql.md). A transaction each, so that
- * the SELECT has what was committed after the snapshot of the INSERT. What was there needs no lock: an engine that
- * replicates shows only rows that are replicated.
+ * The statements that every PostgreSQL-compatible engine documents (docs/distributed-sql.md). Each is a transaction of
+ * its own, so that the SELECT sees rows committed after the snapshot of the INSERT. Existing rows need no lock: a
+ * replicating engine shows only replicated rows.
  */
 export const portableDialect: Dialect = {
-  // Spanner allows 950 parameters, so 316 rows; each number of rows is a statement of its own to a cache of plans.
+  // Spanner allows 950 parameters, which is 316 rows. A plan cache holds one statement for each number of rows.
   batchItems: 300,
 
   async create(query, plants) {
@@ -26,8 +26,8 @@ export const portableDialect: Dialect = {
   check: insertNone,
 
   /**
-   * Aurora DSQL has no savepoints, and PGAdapter commits nothing after a rollback to one. So the plant is deleted, but
-   * only when it is that of the probe, which its name tells.
+   * Deletes the plant of the probe, which it recognizes by its random name. Aurora DSQL has no savepoints, and
+   * PGAdapter commits nothing after a rollback to one.
    */
   probe(id) {
     const name = `probe ${randomBytes(16).toString('hex')}`
@@ -36,13 +36,14 @@ export const portableDialect: Dialect = {
 }
 
 /**
- * Returns the rows of plants of which some were there. The row decides who won, and RETURNING only tells a new plant from
- * one that was there with the same texts: Spanner's emulator returns as many ids as there are new rows, but the last
- * ones of the statement. Where an id that was returned has the row of another plant, a row with the own texts is new.
+ * Resolves with the rows of plants of which some existed. The content of a row decides which create won. RETURNING only
+ * tells a new plant from an identical one that existed, and it is not always right: Spanner's emulator returns as many
+ * ids as there are new rows, but the last ids of the statement. When a returned id has the row of another plant, every
+ * row with the content of this create counts as new.
  */
 async function readBack(query: Primary['query'], plants: StoredPlant[], inserted: Set<string>): Promise<CreateRow[]> {
   const ids = plants.map(({ id }) => id)
-  // Tried again by itself: a second INSERT would no longer tell which plants were new.
+  // Retried separately: a second INSERT would no longer show which plants were new.
   const rows = await untilDone(() => query<PlantRow<string>>(select, [ids]))
   const given = new Map(plants.map((plant) => [String(plant.id), plant]))
   const compared = rows.map((row) => {

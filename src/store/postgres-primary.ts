@@ -3,30 +3,31 @@ import { settingsQuery, unfit } from './postgres-server.ts'
 import type { PostgresSettings } from './postgres-url.ts'
 import { Unavailable } from './unavailable.ts'
 
-/** The one of several servers that takes writes and keeps them, whichever it is at the time. */
+/** The primary among several servers: the one that accepts writes and keeps them. It may change at any time. */
 export type Primary = {
   /**
-   * Runs one statement in a transaction of its own. Rejects with the server's error, whose `code` is an SQLSTATE, with
-   * the driver's when the connection fails, or with `Unavailable` when no server can be used or answers in time.
+   * Runs one statement in a transaction of its own. Rejects with the error of the server, whose `code` is an SQLSTATE,
+   * with the error of the driver when the connection fails, or with `Unavailable` when no server can be used or answers
+   * in time.
    */
   query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
-  /** Ends all connections, also those whose answer is still awaited. */
+  /** Closes all connections, including those with a pending query. */
   close(): Promise<void>
 }
 
-/** Connects when it is first needed, and looks for the primary again after any error. */
+/** Returns the primary of the servers. Connects at the first query, and looks for the primary again after any error. */
 export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings): Primary {
   const pools = servers.map((server) => new pg.Pool(server))
   for (const pool of pools) {
-    // A connection that breaks is noticed by who uses it, and an idle one is gone from the pool.
+    // A query on a broken connection rejects, and the pool removes a broken idle connection.
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
   }
-  const lent = new Set<PoolClient>()
+  const inUse = new Set<PoolClient>()
   let chosen: Promise<Pool> | undefined
   let closed = false
 
-  /** The server that says first that it is fit. */
+  /** Resolves with the first server that is fit for creates. */
   async function choose(): Promise<Pool> {
     const asked = pools.map(async (pool) => {
       const rows = await execute<{ name: string; setting: string }>(pool, settingsQuery, [])
@@ -35,15 +36,15 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
       return pool
     })
     return await Promise.any(asked).catch((error: AggregateError) => {
-      // The refusals of all addresses of a host come without a message of their own.
+      // The error for a host whose addresses all refuse the connection has no message.
       const reasons = error.errors.map(({ message, code }) => message || code)
       throw new Unavailable(`no server can be used: ${reasons.join('; ')}`, { cause: error })
     })
   }
 
   /**
-   * An answer that is late is given up, but nothing is cancelled and the connection stays lent until it comes: a server
-   * whose commits wait for a standby does not notice that a client has gone, and would soon have no connection left.
+   * Runs a query with a deadline. A late query is not canceled, and its connection stays in use until the answer
+   * comes: a server whose commits wait for a standby does not notice closed connections, and would run out of them.
    */
   async function execute<Row extends QueryResultRow>(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
     const client = await pool.connect()
@@ -51,10 +52,10 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
       client.release(true)
       throw new Error('the store is closed')
     }
-    lent.add(client)
+    inUse.add(client)
     const answer = run<Row>(client, text, values)
     const release = (failed: boolean) => {
-      if (lent.delete(client)) client.release(failed)
+      if (inUse.delete(client)) client.release(failed)
     }
     answer.then(
       () => release(false),
@@ -81,16 +82,16 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
     async close() {
       closed = true
       const ended = pools.map((pool) => pool.end())
-      for (const client of lent) client.release(true)
-      lent.clear()
+      for (const client of inUse) client.release(true)
+      inUse.clear()
       await Promise.all(ended)
     },
   }
 }
 
 /**
- * A warning is a failure: a commit whose wait for a synchronous standby is cancelled succeeds with no more than that
- * (postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION-HA).
+ * Runs a query and treats a warning as a failure: a commit whose wait for a synchronous standby is canceled succeeds
+ * with only a warning (postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION-HA).
  */
 async function run<Row extends QueryResultRow>(client: PoolClient, text: string, values: unknown[]): Promise<Row[]> {
   let warning: string | undefined

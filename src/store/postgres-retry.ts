@@ -1,23 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from './unavailable.ts'
 
-/** How often a transaction is run before its clients are told to try again. */
+/** How often a transaction is run before its creates are rejected as unavailable. */
 const attempts = 10
 
-/** The longest pause before the second retry, in milliseconds; it doubles with each further one. */
+/** The longest pause before the second retry, in milliseconds. It doubles with each further retry. */
 const pause = 1
 
-/** SQLSTATE of what ends a transaction that may succeed when it is run again: a failed serialization, a deadlock. */
+/** SQLSTATEs after which a transaction may succeed when it is run again: serialization failure, deadlock. */
 const retryable = /^(40001|40P01)$/
-/** SQLSTATE classes of what one record can be to blame for: data exceptions, constraints, a limit of the server. */
+/** SQLSTATE classes of errors that a single record can cause: data exceptions, constraint violations, server limits. */
 const ofRecord = /^(22|23|54)/
 
-/** Returns whether an error can be due to the record of a statement. */
+/** Returns whether a single record can have caused an error. */
 export const isOfRecord = (error: unknown): boolean => ofRecord.test((error as { code?: string }).code ?? '')
 
 /**
- * Runs `attempt` until it has a result, as long as the server's errors tell that it may have one the next time. The
- * first retry comes at once, later ones after a random pause, so that those that conflicted do not meet again.
+ * Runs `attempt` until it has a result, up to ten times, while the errors of the server are retryable. The first retry
+ * is immediate. Later ones follow a random pause, so that conflicting transactions do not meet again. Rejects with an
+ * error that a single record can cause, and with `Unavailable` for any other.
  */
 export async function untilDone<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
   for (let attempted = 0; attempted < attempts; attempted++) {
@@ -31,5 +32,5 @@ export async function untilDone<Result>(attempt: () => Promise<Result | undefine
       throw isOfRecord(error) ? error : new Unavailable(message, { cause: error })
     }
   }
-  throw new Unavailable('others change the same plants')
+  throw new Unavailable('other transactions keep changing the same plants')
 }

@@ -3,35 +3,35 @@ import type { Primary } from './postgres-primary.ts'
 import { assertKnown, newestVersion, type SchemaState, type SchemaStep } from './schema-step.ts'
 
 /**
- * Milliseconds that a step waits for a lock of the table, and creates behind it. They are more than the server's
- * deadlock_timeout, one second, after which it ends an autovacuum that holds the lock.
+ * Milliseconds that a step, and the creates queued behind it, wait for a lock of the table. It is longer than the
+ * server's deadlock_timeout of one second, after which the server ends an autovacuum that holds the lock.
  */
 const lockTimeout = 2_000
-/** Milliseconds for which steps are tried again while others hold locks, or take the same step. */
+/** Milliseconds during which a step is retried while other transactions hold locks or run the same step. */
 const patience = 20_000
 
 /**
- * SQLSTATE of what another transaction is to blame for: a lock that is not given, a failed serialization, a deadlock, and
- * what an instance meets that makes the same table or takes the same step at the same time.
+ * SQLSTATEs that another transaction causes: lock timeout, serialization failure, deadlock, and the errors when another
+ * instance creates the same table or runs the same step at the same time.
  */
 const contended = /^(55P03|40001|40P01|23505|42P07|42710|XX000)$/
 const undefinedTable = '42P01'
 
-/** What to do, by the SQLSTATE of the error that a step ends with. */
+/** The remedy for a failed step, by the SQLSTATE of its error. */
 const remedies: Record<string, string> = {
   '42501': 'run plant-store migrate expand as the owner of the table plants',
-  '55P03': 'end the transactions that keep a lock of the table plants, and try again',
+  '55P03': 'end the transactions that hold a lock on the table plants, and try again',
 }
 
-/** A row for each step. A database without the table, or without a row, has version 1. */
+/** Creates the table of steps, with a row for each step. A database without that table or rows has version 1. */
 const makeHistory = `
   CREATE TABLE IF NOT EXISTS plants_schema (version bigint PRIMARY KEY, oldest bigint NOT NULL);
   GRANT SELECT ON plants_schema TO PUBLIC`
 
-// To ask for a table that is missing would leave an error in the log of the server at each start.
+// A query of a missing table would log an error on the server at each start.
 const findHistory = "SELECT table_name FROM information_schema.tables WHERE table_name = 'plants_schema'"
 
-/** Returns which steps a database has had. */
+/** Resolves with the steps that a database has had. */
 export async function readSchema(primary: Primary): Promise<SchemaState & { hasHistory: boolean }> {
   const hasHistory = (await primary.query(findHistory)).length > 0
   const rows = hasHistory ? await readHistory(primary) : []
@@ -43,26 +43,26 @@ async function readHistory(primary: Primary): Promise<{ version: string; oldest:
   try {
     return await primary.query('SELECT version, oldest FROM plants_schema')
   } catch (error) {
-    // That table is in a schema which this user does not search.
+    // The table is in a schema outside this user's search_path.
     if ((error as { code?: string }).code === undefinedTable) return []
     throw error
   }
 }
 
 type Steps = {
-  /** Those that this instance knows. */
+  /** The steps that this instance knows. */
   steps: SchemaStep[]
-  /** Those that are to be taken. */
+  /** The steps to run. */
   asked: SchemaStep[]
-  /** Makes the table of version 1 where it is missing. */
+  /** The statement that creates the table of version 1 when it is missing. */
   table?: string
   limit?: number
 }
 
 /**
- * Runs the steps that a database has not had, each in a transaction with its row: the row makes instances that run the
- * same step wait for each other. Rejects with one line when the database is too new for this instance, or when a step
- * fails or waits longer than `limit` milliseconds.
+ * Runs the steps that a database has not had, each in a transaction that also inserts its row. The row makes instances
+ * that run the same step wait for each other. Rejects with one line when the database is too new for this instance, or
+ * when a step fails or waits longer than `limit` milliseconds.
  */
 export async function takePostgresSteps(primary: Primary, { steps, asked, table = '', limit }: Steps): Promise<void> {
   const { applied, oldest } = await readSchema(primary)
@@ -84,7 +84,7 @@ async function takeStep(primary: Primary, { version, sql, oldest = 1 }: SchemaSt
   await primary.query(`BEGIN; SET LOCAL lock_timeout = ${lockTimeout}; ${row}; ${sql}; COMMIT`)
 }
 
-/** Runs `attempt` again while another transaction is to blame for its failure, for `limit` milliseconds. */
+/** Runs `attempt`, and retries it for `limit` milliseconds while other transactions make it fail. */
 export async function whileContended<Result>(attempt: () => Promise<Result>, limit = patience): Promise<Result> {
   const deadline = performance.now() + limit
   for (;;) {
@@ -94,7 +94,7 @@ export async function whileContended<Result>(attempt: () => Promise<Result>, lim
     } catch (error) {
       const { code = '' } = error as { code?: string }
       if (!contended.test(code) || performance.now() > deadline) throw error
-      // Creates go on for at least as long as they had to wait, and instances that failed together do not return together.
+      // The pause lets creates run for at least as long as they had to wait. It is random to keep instances apart.
       await sleep((performance.now() - started) * (1 + Math.random()))
     }
   }
@@ -102,5 +102,5 @@ export async function whileContended<Result>(attempt: () => Promise<Result>, lim
 
 function failureOf({ version }: SchemaStep, { code = '', message }: Error & { code?: string }): Error {
   const remedy = remedies[code] ?? 'the tables are left as they were'
-  return new Error(`schema version ${version} cannot be made: ${message}; ${remedy}`)
+  return new Error(`schema version ${version} cannot be applied: ${message}; ${remedy}`)
 }

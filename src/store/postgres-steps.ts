@@ -1,4 +1,4 @@
 import type { SchemaStep } from './schema-step.ts'
 
-/** The schema of PostgreSQL after version 1, the table that `postgres.ts` makes. docs/migrations.md tells how to add a step. */
+/** The steps of the PostgreSQL schema after version 1, see `postgres.ts`. docs/migrations.md says how to add one. */
 export const postgresSteps: SchemaStep[] = []

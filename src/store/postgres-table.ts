@@ -1,8 +1,8 @@
 const undefinedTable = '42P01'
 
 /**
- * Runs `use`, which needs the table, and where that is missing `make` and `use` again. Any number of instances may do so
- * at once: `make` then fails for all but one, in several ways, and there is a table all the same.
+ * Runs `use`, which needs the table. When the table is missing, runs `make` and then `use` again. Several instances may
+ * do so at once: `make` then fails, in one of several ways, for all but one of them, but the table exists.
  */
 export async function makeTable(use: () => Promise<unknown>, make: () => Promise<unknown>): Promise<void> {
   try {

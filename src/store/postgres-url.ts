@@ -1,17 +1,17 @@
 import type { PoolConfig } from 'pg'
 
 export type PostgresSettings = {
-  /** How to connect to each server that the URL names. */
+  /** The connection settings of each server in the URL. */
   servers: PoolConfig[]
-  /** Milliseconds that an answer may take. */
+  /** Milliseconds that a query may take. */
   timeout: number
-  /** Whether a server will do that can lose what it acknowledged. */
+  /** Whether a server that can lose acknowledged plants is accepted. */
   acceptLoss: boolean
 }
 
 const host = String.raw`(?:\[[\da-fA-F:.]+\]|[^@/?#,:[\]]+)(?::\d{1,5})?`
 
-/** Servers and a database are named; the parameters may still be wrong. */
+/** Matches a URL with servers and a database. Its parameters may still be invalid. */
 export const postgresUrl = new RegExp(
   String.raw`^postgres(?:ql)?://(?<user>[^@/?#]+@)?(?<hosts>${host}(?:,${host})*)(?<database>/[^/?#]+)(?:\?(?<parameters>[^#]+))?$`,
 )
@@ -20,7 +20,7 @@ const milliseconds = { pattern: /^\d{1,9}$/, allowed: 'a number of milliseconds,
 const text = { pattern: /./, allowed: 'a text' }
 const file = { pattern: /./, allowed: 'the path of a file' }
 
-/** The parameters of the URL: those of libpq where it has them (postgresql.org/docs/current/libpq-connect.html). */
+/** The parameters of the URL, named as in libpq where it has them (postgresql.org/docs/current/libpq-connect.html). */
 const known = new Map<string, { pattern: RegExp; allowed: string }>(
   Object.entries({
     sslmode: {
@@ -47,20 +47,18 @@ const known = new Map<string, { pattern: RegExp; allowed: string }>(
 export function readPostgresUrl(url: string): PostgresSettings {
   const parts = (postgresUrl.exec(url) as RegExpExecArray).groups
   const { user = '', hosts = '', database = '', parameters = '' } = parts as Record<string, string | undefined>
-  // A URL for browsers has a space where libpq's has a plus.
+  // URLSearchParams decodes a plus as a space, and libpq does not.
   const given = new Map(new URLSearchParams(parameters.replaceAll('+', '%2B')))
   for (const [name, value] of given) {
     const parameter = known.get(name)
-    if (parameter === undefined)
-      throw new Error(`it has no parameter ${name}, allowed: ${[...known.keys()].join(', ')}`)
+    if (parameter === undefined) throw new Error(`unknown parameter ${name}, allowed: ${[...known.keys()].join(', ')}`)
     if (!parameter.pattern.test(value)) throw new Error(`${name} is "${value}", allowed: ${parameter.allowed}`)
   }
-  // sslmode means what it means to libpq, not to older versions of the driver, and is not left to the environment.
+  // sslmode has libpq's meaning, not that of older drivers, and is always set, so that the environment has no effect.
   const tls = new URLSearchParams({ uselibpqcompat: 'true', sslmode: 'disable' })
   for (const [name, value] of given) {
     if (!name.startsWith('ssl')) continue
-    if (!given.has('sslmode'))
-      throw new Error(`${name} is of no use without sslmode, allowed: ${known.get('sslmode')?.allowed}`)
+    if (!given.has('sslmode')) throw new Error(`${name} requires sslmode, allowed: ${known.get('sslmode')?.allowed}`)
     tls.set(name, value)
   }
   const number = (name: string, otherwise: number) => Number(given.get(name) ?? otherwise)

@@ -16,12 +16,12 @@ const columns = 'id bigint PRIMARY KEY, name text NOT NULL, tag text'
 
 const table = `CREATE TABLE IF NOT EXISTS plants (${columns})`
 
-/** SQLSTATE of a column or a type that is not there, or is another, and of a missing primary key. */
+/** SQLSTATEs of a missing or different column or type, and of a missing primary key. */
 const unlikeTable = /^42(703|804|809|883|846|P10)$/
 
 /**
- * Opens the PostgreSQL database of a URL, for any number of instances of the service; makes its table where it is
- * missing. Rejects when no server can be used: none is reached, takes writes, and keeps what it acknowledges.
+ * Opens the PostgreSQL database of a URL, which any number of instances can share, and creates its table when it is
+ * missing. Rejects when no server can be used: a server must be reachable, accept writes and keep what it acknowledges.
  */
 export async function openPostgres(
   url: string,
@@ -57,25 +57,25 @@ export async function openPostgres(
   }
 }
 
-/** Returns an error that names the table when the statement of a create does not fit it, and any other error as it is. */
+/** Returns an error that names the table when its columns do not fit, and any other error unchanged. */
 function ofSchema(error: Error & { code?: string }): Error {
   if (!unlikeTable.test(String(error.code))) return error
-  return new Error(`its table plants is another: ${error.message}; allowed: ${columns}`, { cause: error })
+  return new Error(`its table plants does not fit: ${error.message}; allowed: ${columns}`, { cause: error })
 }
 
 /**
- * Creates a plant of a random id and takes it back in the same transaction, so that nobody can see it: the same statement,
- * with the same rights, and a commit that waits for the same disk and standby.
+ * Creates a plant with a random id and removes it in the same transaction, so that no other transaction sees it. The
+ * probe needs the same statement and privileges as a create, and its commit waits for the same disk and standby.
  */
 async function probe(primary: Primary, dialect: Dialect): Promise<void> {
   const statements = dialect.probe(randomBytes(8).readBigInt64BE())
-  // A constraint that an operator added may refuse the plant of the probe alone.
+  // A constraint that an operator added may reject only the plant of the probe.
   await untilDone(() => primary.query(statements).then(() => true)).catch((error) => {
     if (!isOfRecord(error)) throw error
   })
 }
 
-/** Sorted ids lock rows in one order, so that instances wait for each other but never in a circle. */
+/** Commits a batch. Its ids are sorted, so that all instances lock rows in the same order and cannot deadlock. */
 async function commit(primary: Primary, dialect: Dialect, batch: StoredPlant[]): Promise<CreateOutcome[]> {
   const first = new Map<bigint, StoredPlant>()
   for (const plant of batch) if (!first.has(plant.id)) first.set(plant.id, plant)

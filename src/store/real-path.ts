@@ -2,8 +2,8 @@ import { readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /**
- * Returns the absolute path of a file behind all symbolic links. For a file that does not exist it is the path where an
- * open through these links would make it. Throws when the directory of the file does not exist.
+ * Returns the absolute path of a file with all symbolic links resolved. The file itself may be missing: the path is
+ * then where an open through the links would create it. Throws when the directory of the file does not exist.
  */
 export function realPathOf(path: string): string {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync(path)

@@ -2,35 +2,35 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PlantQueries } from './plant-store.ts'
 import { type Backfill, newestVersion, type SchemaState, type SchemaStep } from './schema-step.ts'
 
-/** The tables of a database that is open for a migration; those that expand have been taken when it was opened. */
+/** The tables of a database that is open for a migration. Opening it has already run the steps that expand. */
 export type SchemaTables = Pick<PlantQueries, 'count'> & {
-  /** What this version knows. */
+  /** All steps that this release knows. */
   steps: SchemaStep[]
-  /** The version of the tables that no step has made. */
+  /** The version of the tables before any step. */
   base: number
   read(): Promise<SchemaState>
   take(steps: SchemaStep[]): Promise<void>
-  /** Fills in the plants from one id to another; resolves with the number of rows changed. */
+  /** Runs a backfill on the plants from one id to another. Resolves with the number of rows changed. */
   fill(backfill: Backfill, from: bigint, last: bigint): Promise<number>
   close(): Promise<void>
 }
 
 export type Migration = {
-  /** The newest version of what was done to the tables. */
+  /** The newest version that the tables have had. */
   version: number
-  /** The rows that the backfills have changed. */
+  /** The number of rows that the backfills changed. */
   filled: number
-  /** What is left to contract. */
+  /** The contracting steps that have not run. */
   left: SchemaStep[]
 }
 
-/** The rows that one transaction of a backfill reads. */
+/** The maximum number of rows in one transaction of a backfill. */
 const batch = 1_000
 const lastId = 2n ** 63n - 1n
 
 /**
- * Fills in what older instances have left out of their rows, then takes the steps that contract where `contract` says so.
- * Tells `progress` of the number of rows that a backfill has passed. May end at any moment, and be run again.
+ * Runs the backfills for rows that older instances wrote, and then, with `contract`, the steps that contract. Calls
+ * `progress` with the number of rows that a backfill has read. The migration may be interrupted and run again.
  */
 export async function migrate(
   tables: SchemaTables,
@@ -40,7 +40,7 @@ export async function migrate(
   const { oldest } = await tables.read()
   let filled = 0
   for (const { version, backfill } of tables.steps) {
-    // Instances that leave it out can no longer use the tables.
+    // Instances that do not fill in this column can no longer use the tables.
     if (backfill === undefined || version <= oldest) continue
     filled += await fillAll(tables, backfill, progress)
   }
@@ -51,7 +51,7 @@ export async function migrate(
   return { version: newestVersion(tables.base, done), filled, left: tables.steps.filter(isLeft) }
 }
 
-/** Goes through all rows in the order of their ids, and leaves the database to creates for as long as each batch took. */
+/** Backfills all rows in the order of their ids. Sleeps after each batch for as long as it took, to let creates run. */
 async function fillAll(
   { count, fill }: SchemaTables,
   backfill: Backfill,

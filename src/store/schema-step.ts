@@ -1,30 +1,31 @@
 /**
- * A version of the tables, made of an earlier one in one transaction. A released step never changes: a further version is a
- * further step. A step without `oldest` expands: it only adds what the statements of each earlier release ignore, so that
- * instances of both releases run side by side. A step with it contracts, and runs only when an operator asks for it.
+ * A step from one version of the tables to the next, in one transaction. A released step never changes; a new version
+ * is a new step. A step without `oldest` expands: its additions are ignored by the statements of earlier releases, so
+ * that instances of both releases run side by side. A step with `oldest` contracts, and runs only when an operator asks
+ * for it.
  */
 export type SchemaStep = {
   version: number
   sql: string
-  /** Of a step that expands: how an UPDATE sets what older instances leave out, and where it is still left out. */
+  /** For a step that expands: the SET and WHERE clauses of an UPDATE that fills in what older instances leave out. */
   backfill?: Backfill
-  /** Of a step that contracts: the oldest version whose instances can still use the tables. */
+  /** For a step that contracts: the oldest version whose instances can still use the tables. */
   oldest?: number
 }
 
 export type Backfill = { set: string; where: string }
 
-/** What was done to the tables of a database, and the oldest version whose instances can use them. */
+/** The versions whose steps a database has had, and the oldest version whose instances can use it. */
 export type SchemaState = { applied: Set<number>; oldest: number }
 
-/** Whether a step leaves the tables to older instances as well. */
+/** Returns whether a step expands, so that older instances can still use the tables. */
 export const isExpansion = ({ oldest }: SchemaStep): boolean => oldest === undefined
 
-/** Returns the newest version that an instance with these steps knows, which has the tables of version `base` without them. */
+/** Returns the newest version among `steps`, or `base`, the version of the tables before any step. */
 export const newestVersion = (base: number, steps: SchemaStep[]): number =>
   Math.max(base, ...steps.map(({ version }) => version))
 
-/** Throws when tables are for instances of version `oldest` or newer alone, and this one knows no more than `known`. */
+/** Throws when the tables need an instance of version `oldest`, and this instance knows only versions up to `known`. */
 export function assertKnown(oldest: number, known: number): void {
   if (oldest <= known) return
   throw new Error(`it has schema version ${oldest}, newer than version ${known} of this service; run the newer service`)

@@ -18,8 +18,8 @@ export function committer(database: Database.Database): Commit {
 }
 
 /**
- * Returns a commit that leaves the file unlocked after each batch for as long as the batch took: SQLite has no queue for
- * its lock, so a writer that returned at once would starve the others.
+ * Returns a commit that waits after each batch for as long as the batch took, with the file unlocked. SQLite has no
+ * queue for its lock, so a writer that locked the file again at once would starve the others.
  */
 export function politely(commit: Commit): Commit {
   const never = new Int32Array(new SharedArrayBuffer(4))

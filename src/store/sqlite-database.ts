@@ -19,29 +19,29 @@ import { sqliteSteps } from './sqlite-steps.ts'
 import { type SqliteTables, sqliteTables } from './sqlite-tables.ts'
 
 export type PlantDatabase = {
-  /** Creates all of them in one transaction, on the disk when it returns, or throws and has created none. */
+  /** Creates a batch of plants in one transaction, which is durable when it returns. Throws when none was created. */
   commit(batch: StoredPlant[]): CreateOutcome[]
   /** Runs one of `sqliteQueries` by its name. */
   query(name: string, args: unknown[]): unknown
-  /** Proves that a create can be committed, by a commit like that of one, which changes nothing. Throws when it cannot. */
+  /** Makes a commit like that of a create which changes no plant. Throws when a create cannot be committed. */
   probe(): void
-  /** Brings what was committed into the file itself, or throws. SQLite does so too, but keeps its failures to itself. */
+  /** Copies the write-ahead log into the database file. Throws when it fails, unlike SQLite's automatic checkpoint. */
   checkpoint(): void
-  /** Returns the size of the write-ahead log. */
+  /** Returns the size of the write-ahead log, in bytes. */
   journalBytes(): number
   tables: SqliteTables
   close(): void
 }
 
-/** How long a lock of another program may keep a commit waiting, in milliseconds. */
+/** How long a commit waits for a lock of another program, in milliseconds. */
 const timeout = 1_000
-/** How long the commits of a service may keep one beside it waiting. */
+/** How long a commit beside a running service waits for the service's commits, in milliseconds. */
 const patience = 10_000
 
 /**
- * Opens the SQLite file at `path` for this process alone, with its directories made where they are missing. Throws an error
- * of one line when the file is no database of ours, is newer than this version, is in use by another process, or may not
- * be written. With `beside` it may be in use by a service, and is then written beside that.
+ * Opens the SQLite file at `path` for this process alone, and creates its directories when they are missing. Throws an
+ * error of one line when the file is not a database of this service, is newer than this version, is in use by another
+ * process, or is not writable. With `beside`, a service may have the file open.
  */
 export function openDatabase(path: string, beside = false, steps = sqliteSteps): PlantDatabase {
   makeDirectory(dirname(path))
@@ -51,21 +51,21 @@ export function openDatabase(path: string, beside = false, steps = sqliteSteps):
     for (const closeOne of opened.splice(0).reverse()) closeOne()
   }
   try {
-    // Under another name the file is read without its journal, which may hold all of it.
-    if (hasOtherNames(real)) throw new Error('it has several names: each would have a journal')
+    // Opened under another name, the file is read without its write-ahead log, which may hold all plants.
+    if (hasOtherNames(real)) throw new Error('it has several hard links; remove all but one')
     const lock = `${real}-lock`
-    // No lock is made beside another program's file. Where there is one, the file may be open in this process, which would
-    // lose SQLite's own locks by closing it (sqlite.org/howtocorrupt.html section 2.2).
+    // No lock file is created beside another program's database. When a lock file exists, this process may have the
+    // database open, and reading its header would release SQLite's locks (sqlite.org/howtocorrupt.html section 2.2).
     if (!existsSync(lock)) assertOursAt(real, steps)
-    // One process owns the file, until it closes it or ends in any way: by a lock on a file beside it, so that others may
-    // read the database, for a backup.
+    // The owner of the database holds a lock until it closes the database or ends. The lock is on a separate file, so
+    // that other processes can read the database, for example for a backup.
     const unlock = lockUnlessServed(lock, beside)
     const isOwner = unlock !== undefined
     if (isOwner) {
       opened.push(unlock)
       finishRestore(real)
       if (existsSync(real)) isMarkedFile(real, steps)
-      // The last connection that may write brings the journal into the file, also when it is refused.
+      // A writable connection copies the write-ahead log into the file when it is closed, even after a failed check.
       if (existsSync(`${real}-wal`)) readDatabase(real, (database) => assertOurs(database, steps))
     }
     const database = openSqliteFile(real, { timeout: isOwner ? timeout : patience, fileMustExist: !isOwner })
@@ -75,9 +75,9 @@ export function openDatabase(path: string, beside = false, steps = sqliteSteps):
     if (isOwner) makeTables(database)
     takeSqliteSteps(database, steps.filter(isExpansion))
     const probe = prober(database)
-    // A killed process may have written commits that it never synced, and they can be read by now. The sync of this commit
-    // covers the whole write-ahead log, so that a retry of theirs is durable once it is answered. A checkpoint would not
-    // do: SQLite skips it without an error while another program runs one.
+    // A killed process may have left commits in the write-ahead log that are readable but not synced. This commit syncs
+    // the whole log, so that a retried create is durable when it is reported as identical. A checkpoint is not enough:
+    // SQLite skips it without an error while another program runs one.
     probe()
     const files = rememberFiles(real)
     return {
@@ -95,7 +95,10 @@ export function openDatabase(path: string, beside = false, steps = sqliteSteps):
   }
 }
 
-/** Returns what releases the lock; undefined when a service has it, and the file may be written beside that. */
+/**
+ * Locks a file and returns a function that releases the lock. Returns undefined when `beside` is set and a service has
+ * it.
+ */
 function lockUnlessServed(path: string, beside: boolean): (() => void) | undefined {
   try {
     return lockFile(path, timeout)
@@ -105,27 +108,31 @@ function lockUnlessServed(path: string, beside: boolean): (() => void) | undefin
   }
 }
 
-/** A directory has several names anyway. */
+/** Returns whether a file has several hard links. Directories always have. */
 function hasOtherNames(path: string): boolean {
   const status = statSync(path, { throwIfNoEntry: false })
   return status?.isFile() === true && status.nlink > 1
 }
 
-/** Throws when a file is not one for this version. */
+/** Throws when a file exists and is not a database for this version. */
 function assertOursAt(path: string, steps: SchemaStep[]): void {
   if (existsSync(path) && !isMarkedFile(path, steps)) readDatabase(path, (database) => assertOurs(database, steps))
 }
 
-/** In WAL mode only synchronous=FULL syncs at every commit (sqlite.org/pragma.html#pragma_synchronous). */
+/**
+ * Makes every commit durable: in WAL mode only synchronous=FULL syncs each one
+ * (sqlite.org/pragma.html#pragma_synchronous).
+ */
 export function makeDurable(database: Database.Database): void {
   database.pragma('journal_mode = WAL')
   database.pragma('synchronous = FULL')
-  // The log grows as long as a reader needs its beginning; afterwards it gives the space back, down to this size.
+  // The log grows while a reader needs its beginning. Afterwards SQLite truncates it to this size.
   database.pragma(`journal_size_limit = ${2 ** 26}`)
-  // On macOS alone fsync leaves the data in the disk's cache.
+  // On macOS, unlike elsewhere, fsync leaves the data in the disk's cache.
   database.pragma('fullfsync = ON')
   database.pragma('checkpoint_fullfsync = ON')
   const mode = database.pragma('journal_mode', { simple: true })
   const synchronous = database.pragma('synchronous', { simple: true })
-  if (mode !== 'wal' || synchronous !== 2) throw new Error(`it cannot be durable here: journal mode ${mode}`)
+  if (mode !== 'wal' || synchronous !== 2)
+    throw new Error(`its commits are not durable: journal mode ${mode}; use another file system`)
 }

@@ -3,7 +3,7 @@ import type Database from 'better-sqlite3'
 
 const loadDriver: () => typeof Database = () => createRequire(import.meta.url)('better-sqlite3')
 
-/** The error of a machine on which better-sqlite3, an optional package, is not there or has no binary. */
+/** Reports that the optional package better-sqlite3 is not installed or has no binary. */
 export class NoSqlite extends Error {
   constructor(reason: string, remedy: string, cause: unknown) {
     const alternative = 'or set STORE_URL to memory: or postgres://USER@HOST/DATABASE'
@@ -12,8 +12,8 @@ export class NoSqlite extends Error {
 }
 
 /**
- * Opens a SQLite file with a driver that is loaded only then, because it is an optional package. Throws NoSqlite, in one
- * line with what to do, when the driver cannot be used.
+ * Opens a SQLite file. Loads the driver only now, because it is an optional package. Throws NoSqlite, in one line with
+ * a remedy, when the driver cannot be used.
  */
 export function openSqliteFile(path: string, options: Database.Options, load = loadDriver): Database.Database {
   try {
@@ -24,7 +24,7 @@ export function openSqliteFile(path: string, options: Database.Options, load = l
   }
 }
 
-/** The package `bindings`, which looks for the binary, tells where it tried. */
+/** The package `bindings`, which looks for the binary, adds the paths that it tried as `tries`. */
 type Failure = Error & { code?: string; tries?: string[] }
 
 function noSqlite(error: Failure): NoSqlite | undefined {

@@ -3,17 +3,17 @@ import { realpathSync, statSync } from 'node:fs'
 /** The files of an open database: the database itself and its write-ahead log. */
 export type DatabaseFiles = {
   /**
-   * Returns a function that throws when another file, or none, has come to the path of either: before it runs, so that
-   * nothing is written there, and after it, because what an unlinked file holds must not be acknowledged.
+   * Returns a function that throws when one of the files was removed or replaced. It checks before `run`, so that
+   * nothing is written to a wrong file, and after it, because a commit to an unlinked file must not be acknowledged.
    */
   guard<Args extends unknown[], Result>(run: (...args: Args) => Result): (...args: Args) => Result
-  /** Returns the size of the write-ahead log, 0 when it is gone. */
+  /** Returns the size of the write-ahead log in bytes, 0 when it is gone. */
   journalBytes(): number
 }
 
 /**
- * Remembers which files are at the paths of a database, once it is open and has a write-ahead log. The files are compared
- * by path, because a descriptor of our own would release SQLite's locks when it is closed (fcntl(2)).
+ * Remembers the device and inode of an open database and its write-ahead log. The files are compared by path, because
+ * closing another descriptor of them would release SQLite's locks (fcntl(2)).
  */
 export function rememberFiles(path: string): DatabaseFiles {
   // SQLite follows a symbolic link before it appends the suffix.
@@ -35,7 +35,7 @@ export function rememberFiles(path: string): DatabaseFiles {
   }
 }
 
-/** Has the code that SQLite itself has for this, which it does not look for in WAL mode. */
+/** Has SQLite's own error code for a moved file, for which SQLite does not check in WAL mode. */
 class MovedError extends Error {
   readonly code = 'SQLITE_READONLY_DBMOVED'
   constructor(file: string) {
@@ -48,7 +48,7 @@ function identityOf(file: string): string | undefined {
   return found && `${found.dev}:${found.ino}`
 }
 
-/** A path that cannot be followed any more, for whatever reason, leads to no file. */
+/** Returns the status of a file, or undefined when it cannot be read for any reason. */
 function stat(file: string) {
   try {
     return statSync(file)

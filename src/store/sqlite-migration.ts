@@ -4,7 +4,7 @@ import { openDatabase } from './sqlite-database.ts'
 import { baseVersion } from './sqlite-schema.ts'
 import { sqliteSteps } from './sqlite-steps.ts'
 
-/** Opens a SQLite file for a migration, while a service has it open or not. Throws the reasons of `openDatabase`. */
+/** Opens a SQLite file for a migration, while a service may have it open. Throws as `openDatabase` does. */
 export function openSqliteTables(path: string, steps = sqliteSteps): SchemaTables {
   const { tables, query, close } = openDatabase(path, true, steps)
   return {

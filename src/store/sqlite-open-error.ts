@@ -2,18 +2,18 @@ import { accessSync, constants, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { lockFile } from './file-lock.ts'
 
-/** What SQLite says when a lock is refused. Where a file system has no locks (ENOLCK), it says that a file is busy. */
+/** SQLite's codes for a rejected lock. On a file system without locks (ENOLCK) it reports that a file is busy. */
 const lockRefused = /^SQLITE_(BUSY|PROTOCOL|IOERR_\w*LOCK)/
 
-/** What SQLite or Node says when a file may not be opened or written. */
+/** The codes of SQLite and Node for a file that may not be opened or written. */
 const accessRefused = /^(SQLITE_(CANTOPEN|READONLY|PERM|IOERR_SHM)|EACCES|EPERM|EROFS)/
 
 type Failure = Error & { code?: string }
 
-/** What tells causes apart; a test has its own. */
+/** The checks that distinguish the causes. Tests replace them. */
 const probes = { hasLocks, access: (path: string): void => accessSync(path, constants.R_OK | constants.W_OK) }
 
-/** Returns an error whose one line names the cause why the SQLite file at `path`, a real path, cannot be opened. */
+/** Returns an error of one line that names why the SQLite file at `path`, a real path, cannot be opened. */
 export function openError(error: Failure, path: string, { hasLocks, access } = probes): Error {
   return new Error(reasonOf(error, path, { hasLocks, access }), { cause: error })
 }
@@ -24,13 +24,13 @@ function reasonOf({ message, code = '' }: Failure, path: string, { hasLocks, acc
   }
   if (code.startsWith('SQLITE_BUSY')) return 'it is in use by another process'
   if (accessRefused.test(code)) return deniedFile(path, access) ?? message
-  // The tables are read when statements are prepared.
+  // Preparing a statement fails when its tables or columns are missing.
   if (code === 'SQLITE_ERROR') return `its tables are not those of its schema version: ${message}; restore a backup`
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return `${message}; plant-store check shows the damage, restore a backup`
   return message
 }
 
-/** Returns whether the file system of `path` has locks. It tries a new file, which no other process can have locked. */
+/** Returns whether the file system of `path` supports locks. It locks a new file that no other process knows. */
 export function hasLocks(path: string): boolean {
   const probe = `${path}-probe-${process.pid}`
   let isRefused = false
@@ -43,7 +43,7 @@ export function hasLocks(path: string): boolean {
   return !isRefused
 }
 
-/** Names the file or directory that this user may not write, with its owner; undefined where there is none. */
+/** Returns a text on the file or directory that this user may not write, or undefined when there is none. */
 function deniedFile(path: string, access: typeof probes.access): string | undefined {
   for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}-lock`, dirname(path)]) {
     try {

@@ -6,8 +6,9 @@ import { assertExpanded, assertPlants } from './sqlite-schema.ts'
 import { sqliteSteps } from './sqlite-steps.ts'
 
 /**
- * Opens a SQLite file to be read, while a service has it open or not. Each query is a transaction of its own, so that the
- * service's write-ahead log does not grow between them. Throws when it is no file of plants.
+ * Opens a SQLite file for reading, while a service may have it open. Each query is a transaction of its own, so that
+ * the write-ahead log of the service does not grow between them. Throws when the file is missing, has no table of
+ * plants, or lacks a step that expands.
  */
 export function openSqliteReader(path: string, steps = sqliteSteps): PlantReader {
   if (!existsSync(path)) throw new Error('it does not exist')

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3'
 
 /**
- * Returns what commits as a create does but leaves no plant: it looks the table and its columns up, and writes the schema
- * version again as it is.
+ * Returns a function that commits as a create does but leaves no plant. It needs the table and its columns, and writes
+ * the unchanged schema version.
  */
 export function prober(database: Database.Database): () => void {
   const insertNothing = database.prepare("INSERT INTO plants (id, name, tag) SELECT 0, '', NULL WHERE false")

@@ -2,12 +2,12 @@ import type { Database } from 'better-sqlite3'
 import { type PlantRow, pageSize, plantOf } from './plant-row.ts'
 import type { PlantQueries, StoredPlant } from './plant-store.ts'
 
-/** Returns what runs a query in the thread of the database, with its statements prepared. */
+/** Prepares the statements of a query and returns a function that runs it in the thread of the database. */
 type Prepare<Query extends (...args: never) => unknown> = (
   database: Database,
 ) => (...args: Parameters<Query>) => Awaited<ReturnType<Query>>
 
-/** The queries of the SQLite store by name. A further one is added here alone: all else knows names. */
+/** The queries of the SQLite store by name. A new query is added only here: all other code passes names. */
 export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries[Name]> } = {
   get(database) {
     const select = database.prepare<[bigint], PlantRow>('SELECT id, name, tag FROM plants WHERE id = ?')
@@ -47,7 +47,7 @@ export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries
   },
 }
 
-/** Returns what runs a query of a database by its name. */
+/** Returns a function that runs a query of a database by its name. */
 export function queryRunner(database: Database): (name: string, args: unknown[]) => unknown {
   const prepared = new Map<string, (...args: never[]) => unknown>(
     Object.entries(sqliteQueries).map(([name, prepare]) => [name, prepare(database)]),
@@ -55,7 +55,7 @@ export function queryRunner(database: Database): (name: string, args: unknown[])
   return (name, args) => prepared.get(name)?.(...(args as never[]))
 }
 
-/** Returns a function for each query, which asks for it by its name. */
+/** Returns a function for each query, which calls `ask` with the name of the query. */
 export function queriesOf(ask: (name: string, args: unknown[]) => Promise<unknown>): PlantQueries {
   const names = Object.keys(sqliteQueries)
   return Object.fromEntries(names.map((name) => [name, (...args: unknown[]) => ask(name, args)])) as PlantQueries

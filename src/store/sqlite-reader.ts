@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { openSqliteFile } from './sqlite-driver.ts'
 
-/** How long a lock of another process may keep a reader waiting, in milliseconds. */
+/** How long a reader waits for a lock of another process, in milliseconds. */
 const timeout = 1_000
 
-/** Opens a SQLite file read-only, while a service has it open or not. */
+/** Opens a SQLite file read-only, while a service may have it open. */
 export function openReadOnly(path: string): { database: Database.Database; close(): void } {
   const hadJournal = existsSync(`${path}-wal`)
   const database = openSqliteFile(path, { readonly: true, fileMustExist: true, timeout })
@@ -13,8 +13,8 @@ export function openReadOnly(path: string): { database: Database.Database; close
     database,
     close() {
       database.close()
-      // A reader of a file in WAL mode makes a journal, and cannot remove it: it would stay with this user as its owner. A
-      // connection that may write removes it when it is the last one.
+      // A read-only connection creates a write-ahead log, owned by this user, and cannot remove it. A writable
+      // connection removes it when it is closed as the last one.
       if (!hadJournal && existsSync(`${path}-wal`)) {
         const writer = openSqliteFile(path, { timeout })
         writer.pragma('user_version')
@@ -24,7 +24,7 @@ export function openReadOnly(path: string): { database: Database.Database; close
   }
 }
 
-/** Runs `use` with a SQLite file that is opened read-only, and returns its result. */
+/** Opens a SQLite file read-only, calls `use` with it, closes it, and returns the result. */
 export function readDatabase<Result>(path: string, use: (database: Database.Database) => Result): Result {
   const { database, close } = openReadOnly(path)
   try {

@@ -3,21 +3,22 @@ import type { Database } from 'better-sqlite3'
 import { assertKnown, isExpansion, newestVersion, type SchemaState, type SchemaStep } from './schema-step.ts'
 import { sqliteSteps } from './sqlite-steps.ts'
 
-/** Marks a file as ours (sqlite.org/pragma.html#pragma_application_id): "plnt" in ASCII. */
+/** Marks a file of this service (sqlite.org/pragma.html#pragma_application_id): "plnt" in ASCII. */
 const applicationId = 0x706c6e74
 
-/** The first versions: a file of version n has had the first n. */
+/** The first versions: a file of version n has had the first n migrations. */
 const migrations = [
   'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
   `PRAGMA application_id = ${applicationId}`,
 ]
 
-/** The version without any step. The user_version of a file with steps is the oldest version that can use it. */
+/** The version before any step. The user_version of a file with steps is the oldest version that can use it. */
 export const baseVersion = migrations.length
 
 /**
- * Returns whether the header of a file (sqlite.org/fileformat.html#the_database_header) marks it as ours, and throws when
- * its schema is newer than this version knows. SQLite itself would bring the journal into the file when it closes it.
+ * Returns whether the header of a file (sqlite.org/fileformat.html#the_database_header) has the mark of this service.
+ * Throws when its schema is newer than this version knows. The header is read without SQLite, which would copy the
+ * write-ahead log into the file on close.
  */
 export function isMarkedFile(path: string, steps = sqliteSteps): boolean {
   const header = Buffer.alloc(100)
@@ -32,7 +33,7 @@ export function isMarkedFile(path: string, steps = sqliteSteps): boolean {
   return isMarked
 }
 
-/** Throws when a database is another program's, or newer. One without a version is new; the mark came with version 2. */
+/** Throws when a database belongs to another program or is too new. Version 0 is a new file; version 1 has no mark. */
 export function assertOurs(database: Database, steps = sqliteSteps): void {
   const version = database.pragma('user_version', { simple: true }) as number
   const tables = database.prepare('SELECT name FROM sqlite_schema').pluck().all()
@@ -42,14 +43,14 @@ export function assertOurs(database: Database, steps = sqliteSteps): void {
   assertKnown(version, newestVersion(baseVersion, steps))
 }
 
-/** Throws when a database is not ours, or has no plants yet. */
+/** Throws when a database belongs to another program, is too new, or has no table of plants. */
 export function assertPlants(database: Database): void {
   assertOurs(database)
   const hasTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plants'").get() !== undefined
   if (!hasTable) throw new Error('it has no table of plants')
 }
 
-/** Brings a database to the last of the first versions. */
+/** Runs the migrations to the base version. */
 export function makeTables(database: Database): void {
   const upgrade = database.transaction(() => {
     const version = database.pragma('user_version', { simple: true }) as number
@@ -60,7 +61,7 @@ export function makeTables(database: Database): void {
   upgrade.exclusive()
 }
 
-/** Returns which steps a database has had. */
+/** Returns the steps that a database has had. */
 export function schemaOf(database: Database): SchemaState {
   const oldest = database.pragma('user_version', { simple: true }) as number
   const hasHistory = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plants_schema'").get() !== undefined
@@ -68,7 +69,7 @@ export function schemaOf(database: Database): SchemaState {
   return { applied: new Set(versions as number[]), oldest }
 }
 
-/** Throws when a database lacks what the queries of this version may need. */
+/** Throws when a database lacks an expanding step, which the queries of this version may need. */
 export function assertExpanded(database: Database, steps: SchemaStep[]): void {
   const { applied } = schemaOf(database)
   const missing = steps.find((step) => isExpansion(step) && !applied.has(step.version))
@@ -76,11 +77,11 @@ export function assertExpanded(database: Database, steps: SchemaStep[]): void {
   throw new Error(`it has no schema version ${missing.version} yet; run plant-store migrate expand`)
 }
 
-/** Runs the steps that a database has not had, each in a transaction with its row. */
+/** Runs the steps that a database has not had, each in a transaction that also inserts its row. */
 export function takeSqliteSteps(database: Database, steps: SchemaStep[]): void {
   for (const { version, sql, oldest } of steps) {
     const take = database.transaction(() => {
-      // Another process may have taken it while this one waited for its lock.
+      // Another process may have run the step while this one waited for the lock.
       if (schemaOf(database).applied.has(version)) return
       database.exec('CREATE TABLE IF NOT EXISTS plants_schema (version INTEGER PRIMARY KEY) STRICT')
       database.prepare('INSERT INTO plants_schema (version) VALUES (?)').run(version)

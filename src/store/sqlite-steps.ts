@@ -1,4 +1,4 @@
 import type { SchemaStep } from './schema-step.ts'
 
-/** The schema of SQLite after version 2, which `sqlite-schema.ts` makes. docs/migrations.md tells how to add a step. */
+/** The steps of the SQLite schema after version 2, see `sqlite-schema.ts`. docs/migrations.md says how to add one. */
 export const sqliteSteps: SchemaStep[] = []

@@ -3,15 +3,15 @@ import type { Backfill, SchemaState, SchemaStep } from './schema-step.ts'
 import type { DatabaseFiles } from './sqlite-files.ts'
 import { schemaOf, takeSqliteSteps } from './sqlite-schema.ts'
 
-/** What a migration does with the tables of an open SQLite file. */
+/** The operations of a migration on an open SQLite file. */
 export type SqliteTables = {
   read(): SchemaState
   take(steps: SchemaStep[]): void
-  /** Fills in the plants from one id to another; returns the number of rows changed. */
+  /** Runs a backfill on the plants from one id to another. Returns the number of rows changed. */
   fill(backfill: Backfill, from: bigint, last: bigint): number
 }
 
-/** Returns the tables of a database, which are guarded against a file that is moved away. */
+/** Returns the operations of a migration, each of which throws when the file was removed or replaced. */
 export const sqliteTables = (database: Database, guard: DatabaseFiles['guard']): SqliteTables => ({
   read: guard(() => schemaOf(database)),
   take: guard((steps) => takeSqliteSteps(database, steps)),

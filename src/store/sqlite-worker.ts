@@ -1,25 +1,32 @@
-/** The thread of the SQLite store: opens the file that workerData names, then answers each message with a reply, in order. */
+/** The worker thread of the SQLite store: opens the file that workerData names, and answers messages in order. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { StoredPlant } from './plant-store.ts'
 import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
+import { openRehearsal } from './sqlite-rehearsal.ts'
 
-/** A batch to commit, a query by its name, or a probe. */
-export type DatabaseQuestion = StoredPlant[] | { query: string; args: unknown[] } | 'probe'
+/** A batch to commit, or a query by its name. */
+type Work = StoredPlant[] | { query: string; args: unknown[] }
+/** Work on the file, the same on a database in memory, or a probe of the file. */
+export type DatabaseQuestion = Work | { rehearsed: Work } | 'probe'
+/** A request to the thread. */
 export type Request = DatabaseQuestion | 'close'
-/** Why nothing was done, and whether it may be otherwise soon. */
+/** Why a request failed without any change, and whether a retry may succeed. */
 type Refusal = { message: string; transient: boolean }
+/** The result of a request or why it failed, and the size of the write-ahead log in bytes. */
 export type Reply = { result?: unknown; refusal?: Refusal; journalBytes: number }
 
 /**
- * A full disk, a quota that is used up, or a lock that a foreign program holds: the transaction was undone. Files that
- * were moved away can come back: to end would have a supervisor start on a new, empty file.
+ * Errors after which the transaction was rolled back and a retry may succeed: a full disk, an exhausted quota, or a
+ * lock of another program. Moved files are among them because they can come back; if the process ended, its supervisor
+ * would restart it on a new, empty file.
  */
 const transient = /^SQLITE_(FULL|BUSY|IOERR_WRITE|IOERR_SHMSIZE|READONLY_DBMOVED)/
-/** After these nothing that the file or the disk says can be trusted: a sync that failed once may lie from then on. */
+/** Errors after which the file and the disk cannot be trusted: after a failed sync, a later one may wrongly succeed. */
 const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = open()
+let rehearsal: ReturnType<typeof openRehearsal> | undefined
 
 let checkedAt = Number.NEGATIVE_INFINITY
 
@@ -30,7 +37,7 @@ port.on('message', (request: Request) => {
     return
   }
   port.postMessage(attempt(() => answer(request)))
-  // A disk that takes the journal and not the file itself would go unnoticed until it is full.
+  // Without this checkpoint, a failure to write the database file would go unnoticed until the log fills the disk.
   const now = performance.now()
   if (now - checkedAt < 1_000) return
   checkedAt = now
@@ -38,7 +45,7 @@ port.on('message', (request: Request) => {
 })
 port.postMessage('open')
 
-/** The driver's errors lose their message between threads, so what ends this one is thrown as an Error of Node's. */
+/** Opens the database. Errors of the driver lose their message between threads, so they are rethrown as an Error. */
 function open(): PlantDatabase {
   try {
     return openDatabase(workerData.path, workerData.beside)
@@ -49,8 +56,13 @@ function open(): PlantDatabase {
 
 function answer(question: DatabaseQuestion): unknown {
   if (question === 'probe') return database.probe()
-  return Array.isArray(question) ? database.commit(question) : database.query(question.query, question.args)
+  if (!('rehearsed' in question)) return work(database, question)
+  rehearsal ??= openRehearsal()
+  return work(rehearsal, question.rehearsed)
 }
+
+const work = ({ commit, query }: Pick<PlantDatabase, 'commit' | 'query'>, asked: Work): unknown =>
+  Array.isArray(asked) ? commit(asked) : query(asked.query, asked.args)
 
 function attempt(run: () => unknown): Reply {
   try {

@@ -8,14 +8,15 @@ import { queriesOf } from './sqlite-queries.ts'
 import type { DatabaseQuestion, Reply, Request } from './sqlite-worker.ts'
 import { Unavailable } from './unavailable.ts'
 
-/** Told after each commit and each probe: the size of the write-ahead log. */
+/** Published after each request to the thread: the size of the write-ahead log, in bytes. */
 export type JournalMessage = { bytes: number }
 
 const journals = channel('plant-store:sqlite-journal')
 
 /**
- * Opens the SQLite file at `path` in a thread of its own, where a commit keeps nothing else waiting. Rejects with the
- * reasons of `openDatabase`, which says what `beside` is. When the file or its disk fails, the thread ends, and with it the store.
+ * Opens the SQLite file at `path` in a worker thread, so that commits do not block the event loop. Rejects as
+ * `openDatabase` does, which also describes `beside`. When the file or its disk fails, the thread ends and `failure`
+ * resolves.
  */
 export async function openSqlite(path: string, beside = false): Promise<PlantStore & PlantQueries> {
   const worker = new Worker(new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta.url), {
@@ -36,6 +37,16 @@ export async function openSqlite(path: string, beside = false): Promise<PlantSto
     async ready() {
       await askOpen('probe')
     },
+    async rehearsal() {
+      return {
+        ...queriesOf((query, args) => askOpen({ rehearsed: { query, args } })),
+        create: groupCreates(
+          (rehearsed) => askOpen({ rehearsed }) as Promise<CreateOutcome[]>,
+          Number.POSITIVE_INFINITY,
+          true,
+        ).submit,
+      }
+    },
     async close() {
       closing ??= creates.close().then(() => worker.postMessage('close' satisfies Request))
       await closing
@@ -45,7 +56,7 @@ export async function openSqlite(path: string, beside = false): Promise<PlantSto
   }
 }
 
-/** The thread answers in order, so the oldest question is the one that a reply belongs to. */
+/** Returns a function that sends a request to the thread. Replies come in the order of the requests. */
 function connect(worker: Worker): (question: DatabaseQuestion) => Promise<unknown> {
   type Asked = { resolve(reply: Reply): void; reject(error: Error): void }
   const asked: Asked[] = []
@@ -53,10 +64,10 @@ function connect(worker: Worker): (question: DatabaseQuestion) => Promise<unknow
   worker.on('message', (reply: Reply) => asked.shift()?.resolve(reply))
   worker.on('error', () => {
     failed = true
-    for (const { reject } of asked.splice(0)) reject(new Unavailable('the file has failed'))
+    for (const { reject } of asked.splice(0)) reject(new Unavailable('the SQLite file has failed'))
   })
   return async (question) => {
-    if (failed) throw new Unavailable('the file has failed')
+    if (failed) throw new Unavailable('the SQLite file has failed')
     const { result, refusal, journalBytes } = await new Promise<Reply>((resolve, reject) => {
       asked.push({ resolve, reject })
       worker.postMessage(question satisfies Request)

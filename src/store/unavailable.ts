@@ -1,6 +1,6 @@
-/** What a store throws when it cannot answer now: nothing is known of the create, and a retry of it is safe. */
+/** Reports that a store cannot answer now. The outcome of the create is unknown, and a retry is safe. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
-  /** Seconds after which to try again. */
+  /** Seconds until the next try. */
   readonly retryAfter = 1
 }

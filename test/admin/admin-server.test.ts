@@ -117,7 +117,7 @@ const contentTypes = {
 
 /** Tests that hold for the admin server in either process. */
 function suite(t: Test, start: (t: Test) => Promise<Management>): void {
-  t.test('each page is there for GET and HEAD, and nothing else', async (t) => {
+  t.test('every page answers GET and HEAD only', async (t) => {
     const { ask, metrics } = await start(t)
     const list = (await ask('/')).body
     t.ok(list.startsWith(`${title} ${version}\n`))
@@ -157,7 +157,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     t.equal(await lastReady(), true)
   })
 
-  t.test('a page that has not been made answers 404 and says how to make it', async (t) => {
+  t.test('a page that was not built gets 404 with the command that builds it', async (t) => {
     const { ask, docs } = await start(t)
     rmSync(docs)
     rmSync(join(dirname(docs), 'try.html'))
@@ -167,12 +167,12 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     t.match(tryAnswer, { status: 404, body: /^[^\n]*npm run build[^\n]*\n$/ })
   })
 
-  t.test('the docs page is framed nowhere', async (t) => {
+  t.test('the docs page forbids framing', async (t) => {
     const { ask } = await start(t)
     t.equal((await ask('/docs')).headers['content-security-policy'], "frame-ancestors 'none'")
   })
 
-  t.test('a loopback address answers to its own names only', async (t) => {
+  t.test('on a loopback address only loopback host names are accepted', async (t) => {
     const { ask } = await start(t)
     const own = ['127.0.0.1', '127.0.0.1:3001', '[::1]:3001', '10.1.2.3:3001', 'localhost', 'LOCALHOST:1']
     for (const host of [...own, 'localhost:']) {
@@ -199,7 +199,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     }
   })
 
-  t.test('a Host that is given twice is refused, in either order', async (t) => {
+  t.test('a repeated Host is rejected, in either order', async (t) => {
     const { port } = await start(t)
     for (const hosts of [
       ['localhost', 'plants.example'],
@@ -212,13 +212,13 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     }
   })
 
-  t.test('a client of HTTP/1.0 names no host', async (t) => {
+  t.test('an HTTP/1.0 client may omit Host', async (t) => {
     const { port } = await start(t)
     const client = await openSocket(t, port, 'GET /livez HTTP/1.0\r\n\r\n')
     t.match(await client.closed(), /^HTTP\/1\.1 200 OK\r\n([^\r\n]+\r\n)+\r\nalive\n$/)
   })
 
-  t.test('connections without a whole request keep no probe waiting, however many they are', async (t) => {
+  t.test('connections without a complete request do not delay probes', async (t) => {
     const { port, ask } = await start(t)
     for (const [name, bytes] of Object.entries({ idle: '', 'half-sent': 'GET /livez HTTP/1.1\r\nHost: ' })) {
       for (const count of [mostConnections, 1_000]) {
@@ -238,9 +238,9 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
   })
 }
 
-t.test('in this process', async (t) => suite(t, startHere))
+t.test('the admin server runs in this process', async (t) => suite(t, startHere))
 
-t.test('as the built bundle', async (t) => {
+t.test('the admin server runs as the built bundle', async (t) => {
   const { command, docs } = copiedCode(t)
   mkdirSync(dirname(docs))
   writePages(docs)
@@ -254,7 +254,7 @@ t.test('as the built bundle', async (t) => {
   const metrics = /^# HELP [^\n]+\n[\s\S]*\nplant_store_build_info\{[^}\n]+\} 1\n/
   suite(t, async () => ({ port, ask: askAt(managementUrl), store, lastReady, docs, metrics }))
 
-  t.test('a connection that sends nothing does not keep the process from its end', async (t) => {
+  t.test("a silent connection does not delay the process' exit", async (t) => {
     const silent = await openSocket(t, port)
     t.equal((await page('/livez')).status, 200)
     // If the service did not close it, the process would wait for 5 seconds, the headers timeout.
@@ -268,7 +268,7 @@ t.test('as the built bundle', async (t) => {
 // The tests below run only in this process: they need a store that nothing else checks, metrics that fail, a server
 // that emits an error, or a socket file.
 
-t.test('each probe and each scrape asks the store, and liveness does not', async (t) => {
+t.test('readiness probes and scrapes query the store, liveness does not', async (t) => {
   const { ask, store } = await startHere(t)
   const asked = store.asked()
   await ask('/livez')
@@ -278,7 +278,7 @@ t.test('each probe and each scrape asks the store, and liveness does not', async
   t.equal(store.asked(), asked + 2)
 })
 
-t.test('probes that come together ask the store once, and wait for two seconds at most', async (t) => {
+t.test('concurrent probes share one store query and wait two seconds at most', async (t) => {
   const { ask, store } = await startHere(t)
   store.hang()
   const asked = store.asked()
@@ -289,14 +289,14 @@ t.test('probes that come together ask the store once, and wait for two seconds a
   t.equal((await ask('/readyz')).status, 200)
 })
 
-t.test('a figure that cannot be had costs one answer', async (t) => {
+t.test('a failing metric fails one response only', async (t) => {
   const { ask, server } = await startHere(t, { metrics: () => Promise.reject(new Error('no figures')) })
   t.hasStrict(await ask('/metrics'), { status: 500, body: 'no figures\n' })
   server.emit('error', new Error('accept EMFILE'))
   t.equal((await ask('/livez')).status, 200)
 })
 
-t.test('answers that do not end keep no probe waiting', async (t) => {
+t.test('responses that do not end do not delay probes', async (t) => {
   const { port, ask } = await startHere(t, { metrics: () => new Promise(() => {}) })
   const request = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'
   const stuck = await Promise.all(Array.from({ length: 2 * mostConnections }, () => openSocket(t, port, request)))
@@ -308,14 +308,14 @@ t.test('answers that do not end keep no probe waiting', async (t) => {
   )
 })
 
-t.test('the caller is told that the server cannot listen', async (t) => {
+t.test('a listen error reaches the caller', async (t) => {
   const { port } = await startHere(t)
   const second = createManagement({ contract } as ManagementOptions)
   second.listen(port, '127.0.0.1')
   await t.rejects(once(second, 'listening'), { code: /^EADDRINUSE$/ })
 })
 
-t.test('on another address than a loopback one it answers to any name, and forwards nothing', async (t) => {
+t.test('on other addresses any host name is accepted and nothing is forwarded', async (t) => {
   const { server } = await startHere(t, { serviceUrl: () => 'http://127.0.0.1:1' })
   stop(server)
   // The kernel truncates a socket path of more than 107 bytes, which t.testdir would return, without an error.
@@ -331,7 +331,7 @@ t.test('on another address than a loopback one it answers to any name, and forwa
   t.equal((await ask('/docs')).body, docsPage, 'the page has no link to /try.html')
 })
 
-t.test('no connection outlasts closeAllConnections', async (t) => {
+t.test('closeAllConnections closes every connection', async (t) => {
   const { server, port, ask } = await startHere(t)
   const silent = await openSocket(t, port)
   t.equal((await ask('/livez')).status, 200)
@@ -341,7 +341,7 @@ t.test('no connection outlasts closeAllConnections', async (t) => {
   t.equal(server.listening, false)
 })
 
-t.test('a probe whose answer takes its time is not closed for idle connections', async (t) => {
+t.test('a slow probe survives closeIdleConnections', async (t) => {
   const { port, ask, store } = await startHere(t)
   store.hang()
   const asked = store.asked()

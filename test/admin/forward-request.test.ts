@@ -26,7 +26,7 @@ async function start(t: Test, listener: RequestListener): Promise<string> {
 
 const headersOf = ({ rawHeaders }: IncomingMessage) => rawHeaders.filter((_, index) => index % 2 === 0)
 
-t.test('a request is forwarded with the headers that begin with try-, and so is its answer', async (t) => {
+t.test('requests and responses are forwarded with their try- headers', async (t) => {
   const body = '{"id": 9223372036854775807}'
   const url = await start(t, async (request, response) => {
     const { method, url, headers } = request
@@ -66,7 +66,7 @@ t.test('a request is forwarded with the headers that begin with try-, and so is 
   for (const name of ['set-cookie', 'www-authenticate', 'clear-site-data']) t.notOk(name in answer.headers, name)
 })
 
-t.test('HEAD and an answer without a body are forwarded', async (t) => {
+t.test('HEAD and responses without a body are forwarded', async (t) => {
   const url = await start(t, ({ headers }, response) => {
     t.notOk('content-length' in headers)
     response.writeHead(204).end()
@@ -78,7 +78,7 @@ t.test('HEAD and an answer without a body are forwarded', async (t) => {
   }
 })
 
-t.test('only a page of the admin server has its requests forwarded', async (t) => {
+t.test('only pages of the admin server may forward requests', async (t) => {
   const url = await start(t, () => t.fail('the service is asked'))
   for (const [site, destination] of [
     [undefined, undefined],
@@ -106,14 +106,14 @@ t.test('only a page of the admin server has its requests forwarded', async (t) =
   t.equal((await ask(url, { method: 'POST', headers: samePage })).status, 404)
 })
 
-t.test('a service that does not listen is told of', async (t) => {
+t.test('a service that does not listen is reported', async (t) => {
   const early = await serveDocs(t, 'index.html')
   t.match(await ask(new URL('/try/', early).href, { headers: samePage }), { status: 503, body: /not listen yet/ })
   const gone = await serveDocs(t, 'index.html', 'http://127.0.0.1:1')
   t.match(await ask(new URL('/try/', gone).href, { headers: samePage }), { status: 502, body: /ECONNREFUSED/ })
 })
 
-t.test('a few requests are forwarded at a time, and one that its client leaves is ended', async (t) => {
+t.test('concurrent forwarding is limited, and a disconnected client ends its request', async (t) => {
   let open = 0
   const url = await start(t, (request) => {
     open++
@@ -139,7 +139,7 @@ t.test('a few requests are forwarded at a time, and one that its client leaves i
   )
 })
 
-t.test('a body that the service does not read is taken to its end, so that a browser reads the answer', async (t) => {
+t.test('an unread body is drained, so that the browser reads the response', async (t) => {
   const url = await start(t, ({ socket }) => socket.destroy())
   const length = 16 * 1024 * 1024
   const head = `POST /try/ HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nSec-Fetch-Dest: empty\r\n`
@@ -147,10 +147,10 @@ t.test('a body that the service does not read is taken to its end, so that a bro
   // Waits until the service has closed its connection.
   await new Promise((done) => setTimeout(done, 300))
   t.notOk(await new Promise((done) => client.socket.write(Buffer.alloc(length), done)), 'the whole body is sent')
-  t.match(await client.closed(), /^HTTP\/1\.1 502 .*the service gave no answer: /s)
+  t.match(await client.closed(), /^HTTP\/1\.1 502 .*the service did not respond: /s)
 })
 
-t.test('neither direction holds a body in memory', async (t) => {
+t.test('bodies are streamed in both directions', async (t) => {
   let written = 0
   const url = await start(t, (request, response) => {
     request.resume()
@@ -200,7 +200,7 @@ async function stands(number: () => number): Promise<void> {
   )
 }
 
-t.test('a request that takes too long ends, before its answer in words and within it by a break', async (t) => {
+t.test('a request over the time limit gets an error, or is cut off once its response has begun', async (t) => {
   const service = await listen(t, ({ url }, response) => {
     if (url === '/half') response.writeHead(200).write('half')
   })
@@ -211,7 +211,7 @@ t.test('a request that takes too long ends, before its answer in words and withi
     response.writeHead(status, { connection: 'close' })
     await pipeline(body as AsyncIterable<Buffer>, response).catch(({ name }) => ends.push(name))
   })
-  t.match(await ask(`${url}/try/none`, { headers: samePage }), { status: 504, body: 'no answer within 300 ms' })
+  t.match(await ask(`${url}/try/none`, { headers: samePage }), { status: 504, body: 'did not respond within 300 ms' })
   await t.rejects(ask(`${url}/try/half`, { headers: samePage }))
   t.equal(ends.length, 1)
 })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { readAccepted } from '../../src/auth/accepted-tokens.ts'
 import { inSeconds, textOf } from '../support/tokens.ts'
 
-t.test('other work passes while many tokens are read', async (t) => {
+t.test('reading many tokens yields to other work', async (t) => {
   const count = 5_000
   const text = textOf(...Array.from({ length: count }, (_, n): [string, string] => [`client-${n}`, `token-${n}`]))
   let turns = 0
@@ -20,7 +20,7 @@ t.test('other work passes while many tokens are read', async (t) => {
   t.hasStrict(tokens.get(hash('sha256', 'token-4999')), { client: { name: 'client-4999', scopes: [] } })
 })
 
-t.test('a token has the scopes of its entry, an entry without them gives none', async (t) => {
+t.test('a token has the scopes of its entry, by default none', async (t) => {
   const { tokens: entries } = JSON.parse(textOf(['a', 'one'], ['b', 'two'], ['c', 'three']))
   entries[0].scope = entries[1].scope = 'plants:read plants:write'
   const { tokens } = await readAccepted(JSON.stringify({ tokens: entries }))
@@ -29,7 +29,7 @@ t.test('a token has the scopes of its entry, an entry without them gives none', 
   t.equal(one, two, 'many entries share one list')
 })
 
-t.test('clients are counted by name when they have a token that is not expired', async (t) => {
+t.test('clients with an unexpired token are counted by name', async (t) => {
   const text = textOf(['a', 'one'], ['a', 'two', inSeconds(60)], ['b', 'three', inSeconds(-60)], ['c', 'four'])
   const { tokens, clients } = await readAccepted(text)
   t.same([tokens.size, clients], [4, 2])

@@ -25,7 +25,7 @@ function keyOf(place: ApiKeyPlace, { headers = {}, query = '' }: { headers?: obj
 
 const longest = 'k'.repeat(4_096)
 
-t.test('a key of a header', async (t) => {
+t.test('a key is read from a header', async (t) => {
   const of = (headers: object) => keyOf({ in: 'header', name: 'X-API-Key' }, { headers })
   t.equal(of({ 'x-api-key': 'a%2B+/=' }), 'a%2B+/=', 'a key in a header is not decoded')
   t.equal(of({ 'x-api-key': longest }), longest)
@@ -33,7 +33,7 @@ t.test('a key of a header', async (t) => {
   for (const wrong of [`${longest}k`, ['k', 'k']]) t.equal(of({ 'x-api-key': wrong }), 40101)
 })
 
-t.test('a key of the query is decoded', async (t) => {
+t.test('a key in the query is decoded', async (t) => {
   const of = (query: string) => keyOf({ in: 'query', name: 'key' }, { query })
   t.equal(of('a=b&key=a%2B+%C3%A9'), 'a+ é')
   t.equal(of('k%65y=k'), 'k')
@@ -41,7 +41,7 @@ t.test('a key of the query is decoded', async (t) => {
   for (const wrong of ['key=k&key=k', 'key=&key=k', 'key=%', 'key=%FF', `key=${longest}k`]) t.equal(of(wrong), 40101)
 })
 
-t.test('a key of a cookie is as it was set', async (t) => {
+t.test('a key in a cookie is not decoded', async (t) => {
   const of = (cookie: string) => keyOf({ in: 'cookie', name: 'key' }, { headers: { cookie } })
   t.equal(of('a=b; key=a+b%20=='), 'a+b%20==')
   for (const none of ['', 'key=', 'KEY=k']) t.equal(of(none), 40100, none)
@@ -49,7 +49,7 @@ t.test('a key of a cookie is as it was set', async (t) => {
   t.equal(keyOf({ in: 'cookie', name: 'key' }, {}), 40100)
 })
 
-t.test('a name that objects inherit is a name like any other', async (t) => {
+t.test('an inherited property name is an ordinary name', async (t) => {
   for (const name of ['toString', '__proto__']) {
     t.equal(keyOf({ in: 'query', name }, {}), 40100, name)
     t.equal(keyOf({ in: 'query', name }, { query: `${name}=k` }), 'k')

@@ -55,7 +55,7 @@ async function serve({ failures = 0, requests = 0 }) {
   return { get, costly }
 }
 
-t.test('a request that one scheme accepts is no failure of another', async (t) => {
+t.test('a request that one scheme accepts counts no failure', async (t) => {
   const { get } = await serve({ failures: 1 })
   const basic = { authorization: `Basic ${btoa('a:good')}` }
   for (const headers of [basic, basic, good, basic]) t.equal(await get('/either', headers), 204)
@@ -64,24 +64,24 @@ t.test('a request that one scheme accepts is no failure of another', async (t) =
   t.equal(await get('/either', basic), 204, 'valid credentials bypass the limit')
 })
 
-t.test('a request that several schemes refuse is one failure', async (t) => {
+t.test('a request that several schemes reject counts one failure', async (t) => {
   const { get, costly } = await serve({ failures: 2 })
   t.same([await get('/either', {}), await get('/either', wrong), await get('/either', wrong)], [401, 401, 429])
   t.same(costly, [true, false], 'beyond the limit, verifiers do no expensive work')
 })
 
-t.test('a request with two credentials is one of its client', async (t) => {
+t.test('a request with two credentials counts once for its client', async (t) => {
   const { get } = await serve({ requests: 2 })
   const both = { ...good, 'x-key': 'good' }
   t.same([await get('/both', both), await get('/both', both), await get('/both', both)], [204, 204, 429])
 })
 
-t.test('a request without its scope is one of its client, over the limit a 429', async (t) => {
+t.test('a request without the scope counts for its client, and gets 429 over the limit', async (t) => {
   const { get } = await serve({ failures: 1, requests: 2 })
   t.same([await get('/scoped', good), await get('/scoped', good), await get('/scoped', good)], [403, 403, 429])
 })
 
-t.test('wrong credentials that are not needed count, missing ones do not', async (t) => {
+t.test('wrong optional credentials count as failures, missing ones do not', async (t) => {
   const { get } = await serve({ failures: 1 })
   for (const _ of [1, 2]) t.equal(await get('/optional', {}), 204)
   t.equal(await get('/either', wrong), 401)

@@ -23,7 +23,7 @@ async function read(authorization: string) {
   return seen
 }
 
-t.test('the name ends at the first colon, both are UTF-8', async (t) => {
+t.test('name and password are UTF-8, split at the first colon', async (t) => {
   const cases: [text: string, user: string, password: string][] = [
     ['Aladdin:open sesame', 'Aladdin', 'open sesame'],
     ['test:123£', 'test', '123£'],
@@ -37,7 +37,7 @@ t.test('the name ends at the first colon, both are UTF-8', async (t) => {
   }
 })
 
-t.test('no Authorization of this scheme is a missing one', async (t) => {
+t.test('an Authorization header of another scheme counts as missing', async (t) => {
   const missing = {
     error: 40100,
     headers: { 'www-authenticate': 'Basic realm="plant-store", charset="UTF-8"' },
@@ -47,7 +47,7 @@ t.test('no Authorization of this scheme is a missing one', async (t) => {
   }
 })
 
-t.test('what cannot be read is not valid', async (t) => {
+t.test('malformed credentials are invalid', async (t) => {
   const texts = [
     'YTpi=',
     'YTp',
@@ -70,7 +70,7 @@ t.test('what cannot be read is not valid', async (t) => {
   t.ok(await read(`Basic ${base64(`a:${'b'.repeat(3_000)}`)}`), 'up to 4,096 characters')
 })
 
-t.test('a verifier may take its time, refuse, or fail', async (t) => {
+t.test('an asynchronous verifier may accept, reject or fail', async (t) => {
   const authorization = 'Basic YTpi'
   t.equal(await verified(authorization, () => client), client)
   t.equal(await verified(authorization, async () => client), client)
@@ -84,7 +84,7 @@ t.test('a verifier may take its time, refuse, or fail', async (t) => {
   t.equal(await verified(authorization, failing), failure)
 })
 
-t.test('the connection is paused while a verifier takes its time', async (t) => {
+t.test('the connection is paused while a verifier is pending', async (t) => {
   const told: string[] = []
   const socket = { pause: () => told.push('pause'), resume: () => told.push('resume') }
   const request = { headers: { authorization: 'Basic YTpi' }, raw: { socket } } as unknown as FastifyRequest
@@ -93,7 +93,7 @@ t.test('the connection is paused while a verifier takes its time', async (t) => 
   t.same(told, ['pause', 'resume'])
 })
 
-t.test('a token is the password of its client alone', async (t) => {
+t.test('a token is valid only with the name of its client', async (t) => {
   const known = (token: string) => (token === 'b' ? client : undefined)
   for (const verify of [tokensAsPasswords(known), tokensAsPasswords(async (token) => known(token))]) {
     const as = async (user: string, password: string) => await verify({ user, password }, () => true)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { verifiedTokens } from '../../src/auth/jwt-cache.ts'
 
-t.test('a token is known for a minute, or until it expires', async (t) => {
+t.test('a token is cached for a minute, or until it expires', async (t) => {
   let now = 5_000
   let ahead = 1_000_000
   const tokens = verifiedTokens({ now: () => now, wallClock: () => now + ahead })
@@ -24,7 +24,7 @@ t.test('a token is known for a minute, or until it expires', async (t) => {
   t.same(known(), [undefined, undefined, undefined, undefined])
 })
 
-t.test('the oldest make room', async (t) => {
+t.test('the oldest entries are evicted', async (t) => {
   const tokens = verifiedTokens({ size: 2 })
   for (const token of ['a', 'b', 'a', 'c']) tokens.add(token, { name: token, scopes: [] }, Number.POSITIVE_INFINITY)
   t.same(

@@ -17,7 +17,7 @@ async function fetched(t: Test, times: JwtOptions['times'] = {}) {
 }
 
 for (const [direction, step] of Object.entries({ forward: 7_200_000, back: -7_200_000 })) {
-  t.test(`a wall clock that is set ${direction} changes neither the age of the keys nor the cooldown`, async (t) => {
+  t.test(`setting the wall clock ${direction} changes neither key age nor cooldown`, async (t) => {
     const clock = { now: 0 }
     const { issuer, verify, token } = await fetched(t, { now: () => clock.now })
     const second = createKey(issuer.url, { kid: 'two' })
@@ -32,7 +32,7 @@ for (const [direction, step] of Object.entries({ forward: 7_200_000, back: -7_20
   })
 }
 
-t.test('the monotonic clock of the process measures the age of the keys', async (t) => {
+t.test('key age is measured with the monotonic clock', async (t) => {
   const { issuer, verify, token } = await fetched(t)
   t.equal(await verify(token()), client)
   t.same(issuer.asked, ['/keys'])

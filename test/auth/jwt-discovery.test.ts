@@ -18,7 +18,7 @@ async function named(t: Test, path: string) {
   return { server, metadata, accepts }
 }
 
-t.test('the metadata is where RFC 8414 has it, or where OpenID Connect has it', async (t) => {
+t.test('metadata is found at the RFC 8414 or the OpenID Connect location', async (t) => {
   const places = [
     ['', '/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'],
     ['/', '/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'],
@@ -37,7 +37,7 @@ t.test('the metadata is where RFC 8414 has it, or where OpenID Connect has it', 
   }
 })
 
-t.test('metadata of another issuer, or without a safe place of keys, is not used', async (t) => {
+t.test('metadata of another issuer or with an unsafe JWKS URL is rejected', async (t) => {
   const { server, metadata, accepts } = await named(t, '/a')
   const oauth = '/.well-known/oauth-authorization-server/a'
   const openid = '/a/.well-known/openid-configuration'
@@ -60,7 +60,7 @@ t.test('metadata of another issuer, or without a safe place of keys, is not used
   t.equal(await accepts(), client, 'the second metadata URL is fetched, too')
 })
 
-t.test('the issuer may move its keys', async (t) => {
+t.test('the issuer may change its JWKS URL', async (t) => {
   const { server, metadata } = await named(t, '')
   const { issuer } = metadata
   const key = createKey(issuer, { kid: 'moved' })

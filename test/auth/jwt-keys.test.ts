@@ -32,7 +32,7 @@ async function watched(t: Test, options: KeyTimes & { discovered?: boolean } = {
   return { issuer, key, verify, verifyToken, publish, unavailable, clock }
 }
 
-t.test('requests that come together share one fetch', async (t) => {
+t.test('concurrent requests share one fetch', async (t) => {
   const { issuer, key, verify } = await watched(t)
   t.same(issuer.asked, [], 'no fetch before the first token')
   const clients = await Promise.all(Array.from({ length: 50 }, () => verify(key.token())))
@@ -40,7 +40,7 @@ t.test('requests that come together share one fetch', async (t) => {
   t.same(issuer.asked, ['/keys'])
 })
 
-t.test('a new key is fetched when a token names it, a removed one is forgotten', async (t) => {
+t.test('a token with an unknown key ID triggers a fetch; removed keys are dropped', async (t) => {
   const { issuer, key, verify, publish, clock } = await watched(t)
   t.equal(await verify(key.token()), client)
   const second = createKey(issuer.url, { kid: 'two' })
@@ -56,7 +56,7 @@ t.test('a new key is fetched when a token names it, a removed one is forgotten',
   t.equal(await verify(second.token()), client)
 })
 
-t.test('tokens that name no key cause few fetches', async (t) => {
+t.test('tokens without a known key ID cause few fetches', async (t) => {
   const { issuer, key, verify, clock } = await watched(t)
   const names = Array.from({ length: 100 }, (_, index) => key.token({ header: { kid: String(index) } }))
   for (const token of names) t.equal(await verify(token), undefined)
@@ -66,7 +66,7 @@ t.test('tokens that name no key cause few fetches', async (t) => {
   t.equal(issuer.asked.length, 2)
 })
 
-t.test('a token without a key name that fits two keys is accepted once a fetch leaves one of them', async (t) => {
+t.test('a token without a key ID is accepted once only one key fits', async (t) => {
   const { issuer, key, verify, publish, unavailable, clock } = await watched(t)
   const second = createKey(issuer.url, { kid: 'two' })
   const nameless = second.token({ header: { kid: undefined } })
@@ -81,7 +81,7 @@ t.test('a token without a key name that fits two keys is accepted once a fetch l
   t.equal(await verify(nameless), client)
 })
 
-t.test('an issuer that was never reached', async (t) => {
+t.test('a token gets 503 while the issuer was never reached', async (t) => {
   const { issuer, key, verify, unavailable, clock } = await watched(t)
   issuer.goDown(true)
   await Promise.all(Array.from({ length: 10 }, () => unavailable(key.token(), 10)))
@@ -95,7 +95,7 @@ t.test('an issuer that was never reached', async (t) => {
   t.equal(await verify(key.token()), client)
 })
 
-t.test('an issuer that is lost', async (t) => {
+t.test('cached keys outlive an unreachable issuer for a limited time', async (t) => {
   const { issuer, key, verify, publish, unavailable, clock } = await watched(t)
   t.equal(await verify(key.token()), client)
   issuer.goDown(true)
@@ -118,7 +118,7 @@ t.test('an issuer that is lost', async (t) => {
   t.equal(await verify(second.token()), undefined, 'after a recovery, an old key set is fetched again before its use')
 })
 
-t.test('an issuer that hangs is not waited for long', async (t) => {
+t.test('a hanging issuer is abandoned after a timeout', async (t) => {
   const { issuer, key, verify, unavailable, clock } = await watched(t, { timeout: 100 })
   issuer.serve('/keys', () => {})
   await unavailable(key.token(), 10)
@@ -133,7 +133,7 @@ t.test('an issuer that hangs is not waited for long', async (t) => {
   t.equal(await verify(key.token()), client, 'after the timeout, the last keys are used')
 })
 
-t.test('an issuer that is known to fail is not waited for', async (t) => {
+t.test('a failing issuer is not retried during the cooldown', async (t) => {
   const { issuer, key, verify, clock } = await watched(t)
   t.equal(await verify(key.token()), client)
   issuer.goDown(true)
@@ -146,7 +146,7 @@ t.test('an issuer that is known to fail is not waited for', async (t) => {
   t.ok(await asked, 'the verifier fetches the keys again')
 })
 
-t.test('what is no key set changes nothing', async (t) => {
+t.test('a response that is not a JWKS changes nothing', async (t) => {
   const { issuer, key, verify, unavailable, clock } = await watched(t)
   t.equal(await verify(key.token()), client)
   const second = createKey(issuer.url, { kid: 'two' })
@@ -167,14 +167,14 @@ t.test('what is no key set changes nothing', async (t) => {
   t.notOk(issuer.asked.includes('/other'), 'redirects are not followed')
 })
 
-t.test('the service answers 503 without the keys, and 401 with them', async (t) => {
+t.test('without keys a token gets 503, with them an invalid one gets 401', async (t) => {
   const { issuer, key, verifyToken, clock } = await watched(t)
   const { create, log } = await createService(t, { verifyToken })
   const authorization = `Bearer ${key.token()}`
   issuer.goDown(true)
   const answer = await create({ id: 1, name: 'Monstera' }, { authorization })
   t.match(answer, { status: 503, headers: { 'retry-after': '10' }, body: { error: 50300 } })
-  t.match(log.join(''), 'the keys of the issuer cannot be had')
+  t.match(log.join(''), 'the keys of the issuer cannot be fetched')
   t.notMatch(log.join(''), authorization.slice(7), 'the log has no token')
   issuer.goDown(false)
   clock.now += 10_000
@@ -183,7 +183,7 @@ t.test('the service answers 503 without the keys, and 401 with them', async (t) 
   t.equal((await create({ id: 2, name: 'Monstera' }, { authorization: wrong })).status, 401)
 })
 
-t.test('beyond its failures an address costs no more signatures, and who is known goes on', async (t) => {
+t.test('an address over its failure limit triggers no verification; cached tokens stay valid', async (t) => {
   const { key, verifyToken: verify } = await watched(t)
   let asked = 0
   const verifyToken: VerifyToken = (token, mayCost) => {
@@ -203,7 +203,7 @@ t.test('beyond its failures an address costs no more signatures, and who is know
   t.equal(await status(known), 200)
 })
 
-t.test('a token larger than the header section may be is not looked at', async (t) => {
+t.test('a token larger than the header limit is not verified', async (t) => {
   const { issuer, key, verifyToken } = await watched(t)
   const { listen } = await createService(t, { verifyToken })
   const authorization = `Bearer ${key.token({ claims: { more: 'x'.repeat(16_384) } })}`
@@ -218,21 +218,21 @@ t.test('a token larger than the header section may be is not looked at', async (
   t.same(issuer.asked, [])
 })
 
-t.test('the reason tells nothing of a query', async (t) => {
+t.test('the error message leaves out the query of a URL', async (t) => {
   const issuer = await startIssuer(t)
   const key = createKey(issuer.url)
   const verify = clientNames(jwtVerifier({ issuer: issuer.url, audience, jwksUrl: `${issuer.jwksUrl}?code=secret` }))
   const error = await Promise.resolve(verify(key.token())).catch((error) => error)
   t.ok(error instanceof KeysUnavailable)
-  t.equal(error.cause.message, `${issuer.jwksUrl} answers 404`)
+  t.equal(error.cause.message, `${issuer.jwksUrl} responds with status 404`)
 })
 
-t.test('so many tokens wait for keys at a time', async (t) => {
+t.test('concurrent verifications are limited', async (t) => {
   const { issuer, key, verify } = await watched(t)
   const held = new Promise<ServerResponse>((resolve) => issuer.serve('/keys', (_, response) => resolve(response)))
   const token = key.token()
   const waiting = Array.from({ length: 1_000 }, () => verify(token))
-  await t.rejects(Promise.resolve(verify(token)), { message: 'too many tokens are verified', retryAfter: 1 })
+  await t.rejects(Promise.resolve(verify(token)), { message: 'too many tokens are being verified', retryAfter: 1 })
   t.equal(await verify('no-token'), undefined, 'a token that is not a JWT does not wait')
   const response = await held
   response.end(JSON.stringify({ keys: [key.jwk] }))

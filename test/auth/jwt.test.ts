@@ -17,7 +17,7 @@ async function trusted(t: Test, options: Parameters<typeof createKey>[1] = {}) {
   return { issuer, key, verify }
 }
 
-t.test('a token of the issuer gives the name of its client', async (t) => {
+t.test('a token of the issuer gives its client', async (t) => {
   for (const algorithm of ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']) {
     const { key, verify } = await trusted(t, { algorithm })
     t.equal(await verify(key.token()), client, algorithm)
@@ -29,7 +29,7 @@ t.test('a token of the issuer gives the name of its client', async (t) => {
   t.equal(await verify(key.token({ header: { typ: 'application/at+jwt' } })), client)
 })
 
-t.test('what is not shaped like a JWT is refused at once', async (t) => {
+t.test('text that is not a JWT is rejected at once', async (t) => {
   const { issuer, key, verify } = await trusted(t)
   const [header, claims, signature] = key.token().split('.')
   const others = ['', 'opaque', 'plant_0123456789', 'e.e', 'e..e', `${header}.${claims}`, `${header}.${claims}.`]
@@ -40,7 +40,7 @@ t.test('what is not shaped like a JWT is refused at once', async (t) => {
   t.same(issuer.asked, ['/keys'])
 })
 
-t.test('no other algorithm than those of public keys', async (t) => {
+t.test('only public-key algorithms are accepted', async (t) => {
   const { key, verify } = await trusted(t, { algorithm: 'RS256' })
   const [, claims] = key.token().split('.')
   const unsigned = `${encode({ alg: 'none', typ: 'at+jwt', kid: 'one' })}.${claims}`
@@ -62,7 +62,7 @@ t.test('no other algorithm than those of public keys', async (t) => {
   }
 })
 
-t.test('only what the issuer signed, as it signed it', async (t) => {
+t.test('a token with a changed part is rejected', async (t) => {
   const { issuer, key, verify } = await trusted(t)
   const [header, claims, signature = ''] = key.token().split('.')
   const [, stronger] = key.token({ claims: { client_id: 'administrator' } }).split('.')
@@ -83,7 +83,7 @@ t.test('only what the issuer signed, as it signed it', async (t) => {
   t.equal(await verify(rsa.token()), undefined, 'another type of key with the same kid')
 })
 
-t.test('a token brings no keys along', async (t) => {
+t.test('keys inside a token are ignored', async (t) => {
   const { issuer, key, verify } = await trusted(t)
   const stranger = createKey(issuer.url, { kid: 'stranger' })
   issuer.serve('/stranger', { keys: [stranger.jwk] })
@@ -98,7 +98,7 @@ t.test('a token brings no keys along', async (t) => {
   t.same(issuer.asked, ['/keys'])
 })
 
-t.test('no other kind of token', async (t) => {
+t.test('other token types are rejected', async (t) => {
   const { key, verify } = await trusted(t)
   for (const typ of ['JWT', 'at+jwt+x', 'dpop+jwt', 'logout+jwt', 'secevent+jwt', '', undefined, null, ['at+jwt']]) {
     t.equal(await verify(key.token({ header: { typ } })), undefined, `typ ${typ}`)
@@ -109,7 +109,7 @@ t.test('no other kind of token', async (t) => {
   t.equal(await verify(key.token({ header: { crit: ['b64'], b64: false } })), undefined, 'unencoded payload, RFC 7797')
 })
 
-t.test('each claim', async (t) => {
+t.test('every claim is checked', async (t) => {
   const { issuer, key, verify } = await trusted(t)
   const now = seconds()
   const wrong: Record<string, unknown[]> = {
@@ -131,7 +131,7 @@ t.test('each claim', async (t) => {
   t.equal(await verify(key.token({ claims: { client_id: 'x'.repeat(200) } })), 'x'.repeat(200))
 })
 
-t.test('no weak key, and none that is for something else', async (t) => {
+t.test('weak keys and keys for other uses are ignored', async (t) => {
   const issuer = await startIssuer(t)
   const { url, jwksUrl } = issuer
   const good = createKey(url, { kid: 'good' })
@@ -161,7 +161,7 @@ t.test('no weak key, and none that is for something else', async (t) => {
   t.equal(await verify(good.token()), client, 'a good key in the same set verifies its tokens')
 })
 
-t.test('a token is verified once a minute', async (t) => {
+t.test('a verified token is cached for one minute', async (t) => {
   const { key, verify } = await trusted(t)
   const [token, late] = [key.token(), key.token({ claims: { exp: seconds() - 3 } })]
   t.equal(await verify(token), client)
@@ -172,7 +172,7 @@ t.test('a token is verified once a minute', async (t) => {
   for (const _ of [1, 2]) t.equal(await verify(bad), undefined)
 })
 
-t.test('the scopes of a token are those of scope, or of scp', async (t) => {
+t.test('scopes come from scope, else from scp', async (t) => {
   const { issuer, key } = await trusted(t)
   const verify = jwtVerifier({ issuer: issuer.url, audience, jwksUrl: issuer.jwksUrl })
   const cases: [claims: Record<string, unknown>, scopes: string[]][] = [

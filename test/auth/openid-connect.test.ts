@@ -7,7 +7,7 @@ import { serveDocument } from '../support/serve-document.ts'
 
 const wellKnown = '/.well-known/openid-configuration'
 
-t.test('a URL that is not the place of metadata is refused at the start', async (t) => {
+t.test('a URL that is not a metadata location is rejected at start', async (t) => {
   const wrong = [
     '',
     'issuer.example',
@@ -29,7 +29,7 @@ t.test('a URL that is not the place of metadata is refused at the start', async 
   await t.rejects(openIdConnectVerifier(Fastify(), foreign), /^openIdConnectUrl/)
 })
 
-t.test('an issuer may end with a slash, and has a path', async (t) => {
+t.test('an issuer may have a path and end with a slash', async (t) => {
   const server = await startIssuer(t)
   for (const [path, isNamed] of [
     ['/', true],

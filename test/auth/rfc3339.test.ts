@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseDateTime } from '../../src/auth/rfc3339.ts'
 
-t.test('a date and time of RFC 3339', async (t) => {
+t.test('RFC 3339 date-times are parsed', async (t) => {
   const times: [string, number][] = [
     ['1970-01-01T00:00:00Z', 0],
     ['1970-01-01T00:00:00.250Z', 250],
@@ -12,7 +12,7 @@ t.test('a date and time of RFC 3339', async (t) => {
   for (const [text, time] of times) t.equal(parseDateTime(text), time, text)
 })
 
-t.test('nothing else', async (t) => {
+t.test('other text is undefined', async (t) => {
   const others = [
     '',
     '2026',

@@ -24,7 +24,7 @@ const document = {
 }
 const done = async () => ({ status: 204, body: undefined })
 
-t.test('tokens of a list, of a file and of an issuer may do what their scopes allow', async (t) => {
+t.test('tokens of a list, a file and an issuer are limited to their scopes', async (t) => {
   const issuer = await startIssuer(t)
   const key = createKey(issuer.url)
   issuer.serve('/keys', { keys: [key.jwk] })

@@ -36,7 +36,7 @@ function replace(path: string, text: string): void {
   renameSync(`${path}.new`, path)
 }
 
-t.test('a token is that of its client', async (t) => {
+t.test('a token gives its client', async (t) => {
   const entries = [
     ['a', first],
     ['a', second, inSeconds(60)],
@@ -53,13 +53,13 @@ t.test('a token is that of its client', async (t) => {
   t.same(told, [2], 'clients with a token that is not expired')
 })
 
-t.test('a token whose checksum is wrong is not looked up', async (t) => {
+t.test('a token with a wrong checksum is not looked up', async (t) => {
   const mistyped = `${first.slice(0, -1)}-`
   const { verify } = await follow(t, tokensFile(t, ['a', mistyped]))
   t.equal(verify(mistyped), undefined)
 })
 
-t.test('a token expires while the file stays as it is', async (t) => {
+t.test('a token expires while the file is unchanged', async (t) => {
   const expires = inSeconds(1.5)
   const { verify, told } = await follow(t, tokensFile(t, ['a', first, expires]))
   t.equal(verify(first), 'a')
@@ -68,7 +68,7 @@ t.test('a token expires while the file stays as it is', async (t) => {
   t.same(told, [1])
 })
 
-t.test('a change is seen, however it is made', async (t) => {
+t.test('every kind of file change is noticed', async (t) => {
   const path = tokensFile(t, ['a', first])
   const { verify, told } = await follow(t, path)
   replace(path, textOf(['a', first], ['b', second]))
@@ -109,7 +109,7 @@ t.test('a change is seen, however it is made', async (t) => {
   )
 })
 
-t.test('what is broken keeps the last good set, and is told once', async (t) => {
+t.test('a broken file keeps the last good tokens and is reported once', async (t) => {
   const path = tokensFile(t, ['a', first])
   const { verify, told, close } = await follow(t, path)
   const good = textOf(['a', first])
@@ -138,7 +138,7 @@ t.test('what is broken keeps the last good set, and is told once', async (t) => 
   t.equal(told.length, 5, 'a closed watcher emits no event')
 })
 
-t.test('a look that is under way when it is closed tells nothing', async (t) => {
+t.test('a pending read reports nothing after close', async (t) => {
   for (const text of [textOf(), 'broken']) {
     const path = tokensFile(t, ['a', first])
     const { told, close, verify } = await follow(t, path)
@@ -157,7 +157,7 @@ t.test('a look that is under way when it is closed tells nothing', async (t) => 
   }
 })
 
-t.test('a file that could not be read is read again, also when its text is the same', async (t) => {
+t.test('an unreadable file is read again, even with the same content', async (t) => {
   const path = tokensFile(t, ['a', first])
   const { told } = await follow(t, path)
   chmodSync(path, 0o622)
@@ -167,7 +167,7 @@ t.test('a file that could not be read is read again, also when its text is the s
   t.same(told, [1, 'its mode is 622, allowed: writable by its owner alone', 1])
 })
 
-t.test('a file of more than 16 MiB is told, once until it is smaller', async (t) => {
+t.test('a file over 16 MiB is reported once until it shrinks', async (t) => {
   const path = tokensFile(t, ['a', first])
   const small = textOf(['a', first])
   const pad = (size: number) => replace(path, small + ' '.repeat(size - small.length))
@@ -184,7 +184,7 @@ t.test('a file of more than 16 MiB is told, once until it is smaller', async (t)
   t.same(told, [large, 1, 1, 1, large, 1])
 })
 
-t.test('a file that cannot be used is refused at the start, in one line', async (t) => {
+t.test('an unusable file stops the start with one line', async (t) => {
   const path = tokensFile(t)
   for (const text of [first, '[]', `{"tokens":[{"name":"${third}"}]}`]) {
     writeFileSync(path, text)
@@ -195,7 +195,7 @@ t.test('a file that cannot be used is refused at the start, in one line', async 
   await t.rejects(follow(t, `${path}.none`), { code: 'ENOENT' })
 })
 
-t.test('without file descriptors the last good set is kept, and nothing keeps a process that is done', async (t) => {
+t.test('without free file descriptors the last good tokens stay, and the process can exit', async (t) => {
   const path = tokensFile(t, ['a', first])
   const script = join(dirname(path), 'follow.mjs')
   writeFileSync(

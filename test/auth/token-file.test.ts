@@ -16,14 +16,14 @@ const full = {
   note: 'für den Laden 🌱',
 }
 
-t.test('the entries, as they are', async (t) => {
+t.test('entries are returned as written', async (t) => {
   for (const tokens of [[], [entry], [entry, full], [entry, { ...entry, sha256: 'a'.repeat(64), note: '' }]]) {
     t.strictSame(parseTokens(JSON.stringify({ tokens })), tokens)
   }
 })
 
-t.test('what is wrong is told with its place, and not shown', async (t) => {
-  const top = 'it is not what it should be, allowed: an object whose one member is the list tokens'
+t.test('an invalid entry is reported by its position, without its content', async (t) => {
+  const top = 'it has the wrong structure, allowed: an object whose only member is the list tokens'
   const texts: [string, string][] = [
     ['', 'it is not JSON: unexpected end at character 0'],
     ['secret', 'it is not JSON: unexpected character at character 0'],
@@ -42,10 +42,10 @@ t.test('what is wrong is told with its place, and not shown', async (t) => {
       `it is not JSON: unexpected end at character ${12 + JSON.stringify(entry).length}`,
     ],
     ['{"tokens":[],"__proto__":1}', top],
-    [JSON.stringify({ tokens: [{ ...entry, note: newToken() }] }), 'it holds a token, allowed: digests of tokens'],
+    [JSON.stringify({ tokens: [{ ...entry, note: newToken() }] }), 'it contains a token, allowed: digests of tokens'],
     [
       JSON.stringify({ tokens: [entry, full, { ...entry, name: 'other' }] }),
-      'tokens[2].sha256 is that of tokens[0], allowed: one entry for each token',
+      'tokens[2].sha256 is the same as in tokens[0], allowed: one entry for each token',
     ],
   ]
   for (const [text, message] of texts) t.throws(() => parseTokens(text), { message: whole(message) }, text)
@@ -97,7 +97,7 @@ t.test('what is wrong is told with its place, and not shown', async (t) => {
   }
 })
 
-t.test('who may read the file does not matter, who may write it does', async (t) => {
+t.test('a file that others can write is rejected, one that others can read is not', async (t) => {
   const path = join(t.testdir({ 'tokens.json': '{"tokens":[]}' }), 'tokens.json')
   for (const mode of [0o600, 0o400, 0o440, 0o444, 0o644, 0o755]) {
     chmodSync(path, mode)
@@ -110,12 +110,12 @@ t.test('who may read the file does not matter, who may write it does', async (t)
   }
 })
 
-t.test('what is no file is refused at once', async (t) => {
+t.test('anything but a regular file is rejected at once', async (t) => {
   const directory = t.testdir({ file: '' })
   execFileSync('mkfifo', ['-m', '600', join(directory, 'pipe')])
-  await t.rejects(readTokensFile(join(directory, 'pipe')), { message: /^it is no regular file$/ })
-  await t.rejects(readTokensFile(directory), { message: /^it is no regular file$/ })
-  await t.rejects(readTokensFile('/dev/zero'), { message: /^it is no regular file$/ })
+  await t.rejects(readTokensFile(join(directory, 'pipe')), { message: /^it is not a regular file$/ })
+  await t.rejects(readTokensFile(directory), { message: /^it is not a regular file$/ })
+  await t.rejects(readTokensFile('/dev/zero'), { message: /^it is not a regular file$/ })
   await t.rejects(readTokensFile(join(directory, 'none')), { code: 'ENOENT' })
   await t.rejects(readTokensFile(join(directory, 'file', 'tokens.json')), { code: 'ENOTDIR' })
   writeFileSync(join(directory, 'file'), 'text')

@@ -2,7 +2,7 @@ import t from 'tap'
 import { formatToken, isMistyped, tokenPattern } from '../../src/auth/token-format.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 
-t.test('a token is found in a text, and can be sent', async (t) => {
+t.test('a token has the documented prefix and alphabet', async (t) => {
   const tokens = Array.from({ length: 100 }, newToken)
   t.equal(new Set(tokens).size, 100)
   for (const token of tokens) {
@@ -16,7 +16,7 @@ t.test('the format does not change', async (t) => {
   t.equal(formatToken(Buffer.alloc(32, 0xfb)), 'plants_-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_sYoULnA')
 })
 
-t.test('every slip of the hand is found', async (t) => {
+t.test('the checksum rejects every typing error', async (t) => {
   const token = newToken()
   const slips = new Set<string>()
   for (let at = 7; at < token.length; at++) {
@@ -33,6 +33,6 @@ t.test('every slip of the hand is found', async (t) => {
   t.ok(isMistyped('plants_'))
 })
 
-t.test('a token of another format has no slips', async (t) => {
+t.test('a token of another format is never mistyped', async (t) => {
   for (const other of ['', 'plants', 'Plants_x', newToken().slice(7)]) t.notOk(isMistyped(other))
 })

@@ -36,7 +36,7 @@ t.test('tokens of a list, of a file and of an issuer are accepted together', asy
   t.same([await status(newToken()), await status(key.token({ claims: { aud: 'others' } }))], [401, 401])
 })
 
-t.test('what is told of the file is passed on', async (t) => {
+t.test('events of the token file are passed on', async (t) => {
   const path = tokensFile(t, ['gardener', newToken()])
   const told: (number | Error)[] = []
   const on = { load: (clients: number) => told.push(clients), error: (error: Error) => told.push(error) }
@@ -49,12 +49,12 @@ t.test('what is told of the file is passed on', async (t) => {
   t.equal(told.length, 2)
 })
 
-t.test('a file that cannot be used is refused, and named', async (t) => {
+t.test('an unusable file is rejected by name', async (t) => {
   const sources = { tokens: [], tokensFile: '/nowhere/tokens.json', jwt: undefined }
   await t.rejects(acceptTokens(sources, nobody), /^TOKENS_FILE is "\/nowhere\/tokens\.json": ENOENT[^\n]+$/)
 })
 
-t.test('without a file there is none to close', async (t) => {
+t.test('close without a token file does nothing', async (t) => {
   const { verify, close } = await acceptTokens({ tokens: [], tokensFile: undefined, jwt: undefined }, nobody)
   t.equal(verify(newToken()), undefined)
   close()

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { newToken, tokenProblem, tokenVerifier } from '../../src/auth/tokens.ts'
 
-t.test('a token is accepted when it is one of the list', async (t) => {
+t.test('only tokens of the list are accepted', async (t) => {
   const tokens = [newToken(), newToken(), newToken()]
   const verify = tokenVerifier(tokens)
   for (const token of tokens) t.ok(verify(token))
@@ -18,13 +18,13 @@ t.test('a token is accepted when it is one of the list', async (t) => {
   t.notOk(tokenVerifier([])(''), 'an empty list accepts no token')
 })
 
-t.test('each client of a list has its place for a name, and the scopes of the list', async (t) => {
+t.test('a client is named by its position and has the scopes of the list', async (t) => {
   const tokens = [newToken(), newToken()]
   t.same(tokenVerifier(tokens)(tokens[1] as string), { name: 'access-token-2', scopes: [] })
   t.same(tokenVerifier(tokens, ['a', 'b'])(tokens[0] as string), { name: 'access-token-1', scopes: ['a', 'b'] })
 })
 
-t.test('a token needs 128 bits', async (t) => {
+t.test('a token with fewer than 128 bits is rejected', async (t) => {
   const good = [
     newToken(),
     '0123456789abcdef0123456789abcdef',

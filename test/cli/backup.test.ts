@@ -39,20 +39,23 @@ t.test('a backup of a store in use is a consistent snapshot', async (t) => {
   await restored.close()
 })
 
-t.test('a backup that cannot be is refused, and leaves nothing', async (t) => {
+t.test('a failed backup leaves nothing behind', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   const target = join(directory, 'backups', 'copy.db')
   makeStore(path, 1n)
   const refusals: [string, string, string][] = [
-    [path, path, `${path} exists; name a new file`],
-    [path, target, `${dirname(target)} does not exist; make that directory`],
+    [path, path, `${path} exists already; name a new file`],
+    [path, target, `${dirname(target)} does not exist; create that directory`],
     [join(directory, 'none.db'), join(directory, 'copy.db'), `${directory}/none.db does not exist`],
   ]
   for (const [from, to, message] of refusals) {
     t.throws(() => backup(to, { STORE_URL: `sqlite:${from}` }), { message: whole(message) })
   }
-  t.throws(() => backup(target, { STORE_URL: 'memory:' }), /^STORE_URL is no sqlite:PATH; use the tools of that store$/)
+  t.throws(
+    () => backup(target, { STORE_URL: 'memory:' }),
+    /^STORE_URL is not sqlite:PATH; use the tools of that database$/,
+  )
   t.same(readdirSync(directory), ['plants.db', 'plants.db-lock'], 'nor a journal of the file')
 
   const empty = join(directory, 'empty.db')
@@ -81,16 +84,16 @@ async function startHalfBackup(t: Test, target: string) {
   return half
 }
 
-t.test('what a killed backup left is removed by the next, and not what another one writes', async (t) => {
+t.test("the remains of a killed backup are removed, a concurrent backup's file is not", async (t) => {
   const directory = t.testdir({ backups: { 'notes.unfinished': '', 'other.unfinished-lock': 'x'.repeat(4_096) } })
   const backups = join(directory, 'backups')
   const STORE_URL = `sqlite:${join(directory, 'plants.db')}`
   makeStore(join(directory, 'plants.db'), 1n)
   const monday = join(backups, 'monday.db')
   const other = await startHalfBackup(t, monday)
-  t.throws(() => backup(monday, { STORE_URL }), /^another backup writes [^\n]+monday\.db; name another file$/)
+  t.throws(() => backup(monday, { STORE_URL }), /^another backup is writing [^\n]+monday\.db; name another file$/)
   t.equal(backup(join(backups, 'tuesday.db'), { STORE_URL }), `1 plants are in ${backups}/tuesday.db\n`)
-  t.ok(existsSync(`${monday}.unfinished`), 'another backup writes it')
+  t.ok(existsSync(`${monday}.unfinished`), 'another backup is writing it')
 
   await other.stop('SIGKILL')
   backup(join(backups, 'wednesday.db'), { STORE_URL })
@@ -99,7 +102,7 @@ t.test('what a killed backup left is removed by the next, and not what another o
   t.same(idsIn(join(backups, 'wednesday.db')), [1])
 })
 
-t.test('a backup where SQLite is missing says so, and keeps what another backup writes', async (t) => {
+t.test("a backup without SQLite fails and keeps a concurrent backup's file", async (t) => {
   const directory = t.testdir({ 'other.unfinished-lock': '', 'other.unfinished': 'half' })
   const path = join(directory, 'plants.db')
   makeStore(path, 1n)
@@ -111,7 +114,7 @@ t.test('a backup where SQLite is missing says so, and keeps what another backup 
   t.same(readdirSync(directory), before)
 })
 
-t.test('a backup while no service runs leaves no journal, which would be of the user who makes it', async (t) => {
+t.test('a backup without a running service leaves no journal of another owner', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   makeStore(path, 1n)

@@ -4,7 +4,7 @@ import { usageError } from '../support/whole.ts'
 
 const now = Date.parse('2026-01-31T12:00:00Z')
 
-t.test('a duration', async (t) => {
+t.test('durations are parsed', async (t) => {
   const durations: [string, number][] = [
     ['0s', 0],
     ['10s', 10_000],
@@ -19,7 +19,7 @@ t.test('a duration', async (t) => {
   }
 })
 
-t.test('a time to come', async (t) => {
+t.test('a duration gives a future time', async (t) => {
   const times: [string, string][] = [
     ['90d', '2026-05-01T12:00:00Z'],
     ['2026-02-01', '2026-02-01T00:00:00Z'],
@@ -28,7 +28,7 @@ t.test('a time to come', async (t) => {
   ]
   for (const [text, time] of times) t.equal(parseExpiry(text, now), Date.parse(time))
   for (const text of ['', 'never', '0s', '2026-01-31', '2026-01-31T12:00:00Z', '2027-02-29', '2027', '90']) {
-    const message = `--expires is "${text}", allowed: a time to come, such as 90d, 2030-01-31 or 2030-01-31T12:00:00Z`
+    const message = `--expires is "${text}", allowed: a future time, such as 90d, 2030-01-31 or 2030-01-31T12:00:00Z`
     t.throws(() => parseExpiry(text, now), usageError(message))
   }
 })

@@ -11,7 +11,7 @@ import { whole } from '../support/whole.ts'
 
 const plantStore = (t: Test, args: string[], environment = {}) => run(t, 'src/cli/main.ts', environment, args)
 
-t.test('serve is the server', async (t) => {
+t.test('serve runs the server', async (t) => {
   const command = [...nodeCommand('src/cli/main.ts'), 'serve']
   const { create, storeUrl, stop, banner } = await startService(t, {}, { command })
   t.equal(storeUrl, 'memory:')
@@ -26,14 +26,14 @@ t.test('serve is the server', async (t) => {
   })
 })
 
-t.test('help and version', async (t) => {
+t.test('--help and --version are printed', async (t) => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   const answers: [string[], RegExp][] = [
     [['--help'], /^plant-store serve .*\n(.*\n)*plant-store --version\n$/],
     [['-h'], /^plant-store serve .*\n(.*\n)*plant-store --version\n$/],
     [
       ['serve', '--help'],
-      /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*docs\/configuration\.md has them all\.\n$/,
+      /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*docs\/configuration\.md lists all variables\.\n$/,
     ],
     [['token', '--help'], whole(tokenHelp)],
     [['restore', '--help'], whole(sqliteHelp)],
@@ -48,14 +48,13 @@ t.test('help and version', async (t) => {
   }
 })
 
-t.test('what is written wrong is told in one line, with exit code 2', async (t) => {
-  const command =
-    'there is no such command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version'
+t.test('wrong arguments are reported in one line, with exit code 2', async (t) => {
+  const command = 'unknown command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version'
   const refusals: [string[], string][] = [
     [[], command],
     [['sevre'], command],
     [['serve', '--port', '80'], "Unknown option '--port', allowed: --help"],
-    [['serve', 'plants'], 'A word without an option, allowed: --help'],
+    [['serve', 'plants'], 'Unexpected argument, allowed: --help'],
   ]
   for (const [args, message] of refusals) {
     const { code, stdout, stderr } = await plantStore(t, args).untilEnded()

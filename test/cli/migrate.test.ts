@@ -9,7 +9,7 @@ import { usageError, whole } from '../support/whole.ts'
 
 const migrate = (STORE_URL: string, ...words: string[]) => migrateCommand(words, { STORE_URL }, new PassThrough())
 
-t.test('a PostgreSQL database of this release is made, and has nothing else to migrate', async (t) => {
+t.test('a PostgreSQL database of this release is created without pending steps', async (t) => {
   const url = await testDatabase(t)
   for (const words of ['expand', 'expand', 'contract']) {
     t.equal(await migrate(url, words), 'schema version 1; 0 plants filled in\n')
@@ -19,14 +19,14 @@ t.test('a PostgreSQL database of this release is made, and has nothing else to m
   await store.close()
 })
 
-t.test('so is a file of SQLite', { skip: noSqlite }, async (t) => {
+t.test('a SQLite file of this release is created without pending steps', { skip: noSqlite }, async (t) => {
   const url = `sqlite:${join(t.testdir({}), 'plants.db')}`
   for (const words of ['expand', 'contract']) {
     t.equal(await migrate(url, words), 'schema version 2; 0 plants filled in\n')
   }
 })
 
-t.test('the line says what is left to contract', async (t) => {
+t.test('the output names the remaining contraction', async (t) => {
   const left = [{ version: 4, sql: '', oldest: 3 }]
   t.equal(
     migrationSummary({ version: 3, filled: 7, left }),
@@ -34,14 +34,14 @@ t.test('the line says what is left to contract', async (t) => {
   )
 })
 
-t.test('a store without tables, a wrong word and none are refused, and help is given', async (t) => {
+t.test('a store without tables and wrong arguments are rejected, and help is printed', async (t) => {
   await t.rejects(migrate('memory:', 'expand'), {
     message: whole(
-      'STORE_URL is "memory:": only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres://…',
+      'STORE_URL is "memory:": the commands cannot open this kind of store, allowed: sqlite:PATH or postgres://…',
     ),
   })
   for (const words of [[], ['back']]) {
-    await t.rejects(migrate('memory:', ...words), usageError('migrate what? allowed: expand, contract'))
+    await t.rejects(migrate('memory:', ...words), usageError('migrate: unknown command, allowed: expand, contract'))
   }
   t.equal(await migrate('memory:', '--help'), migrateHelp)
 })

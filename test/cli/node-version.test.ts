@@ -2,13 +2,13 @@ import t from 'tap'
 import { nodeProblem } from '../../src/cli/node-version.ts'
 import { oldNode, run } from '../support/process.ts'
 
-t.test('a version of Node below that of package.json is refused', async (t) => {
+t.test('a Node version below that of package.json is rejected', async (t) => {
   for (const version of ['20.19.0', '20.20.1', '22.0.0', '24.21.0']) t.equal(nodeProblem(version), undefined, version)
   for (const version of ['18.20.8', '20.18.3', '20.9.0', '9.0.0'])
-    t.equal(nodeProblem(version), `Node 20.19.0 or newer is needed, this is ${version}`)
+    t.equal(nodeProblem(version), `Node ${version} is too old; use Node 20.19.0 or newer`)
 })
 
-t.test('plant-store tells of an old Node in one line, before anything that it lacks', async (t) => {
+t.test('plant-store reports an old Node in one line before it uses newer features', async (t) => {
   const { code, stdout, stderr } = await run(t, 'src/cli/main.ts', oldNode, ['serve']).untilEnded()
-  t.same([code, stdout, stderr], [1, '', 'plant-store: Node 20.19.0 or newer is needed, this is 18.20.8\n'])
+  t.same([code, stdout, stderr], [1, '', 'plant-store: Node 18.20.8 is too old; use Node 20.19.0 or newer\n'])
 })

@@ -29,7 +29,7 @@ function failing(times: number, error: Error) {
 const { signal: interrupt } = new AbortController()
 const busy = () => Object.assign(new Error('busy'), { retryAfter: 0.001 })
 
-t.test('plants are created again while the store cannot answer', async (t) => {
+t.test('creates are retried while the store is unavailable', async (t) => {
   for (const times of [0, 29]) {
     const tally = newImportTally()
     await createBatch(plants, { store: failing(times, busy()), tally, interrupt })
@@ -39,7 +39,7 @@ t.test('plants are created again while the store cannot answer', async (t) => {
   }
 })
 
-t.test('a store that cannot answer for long, and any other failure, end the batch', async (t) => {
+t.test('a long outage and any other failure end the batch', async (t) => {
   const late = failing(30, busy())
   await t.rejects(createBatch(plants, { store: late, tally: newImportTally(), interrupt }), { message: /^busy$/ })
   t.equal(late.tried(), 30)
@@ -52,7 +52,7 @@ t.test('a store that cannot answer for long, and any other failure, end the batc
   t.equal(stopped.tried(), 1)
 })
 
-t.test('plants of a batch that fails are counted when they were created', async (t) => {
+t.test('plants created in a failed batch are counted', async (t) => {
   const store = openMemory()
   const tally = newImportTally()
   const create = async (plant: StoredPlant) => {
@@ -64,7 +64,7 @@ t.test('plants of a batch that fails are counted when they were created', async 
   t.equal(tally.summary(), 'new: 1, identical: 1, in conflict: 0, wrong lines: 0\n')
 })
 
-t.test('a summary lists the first ten ids and lines', async (t) => {
+t.test('a summary lists the first ten IDs and lines', async (t) => {
   const tally = newImportTally()
   t.equal(tally.isWhole(), true)
   for (let n = 1; n <= 12; n++) {

@@ -4,7 +4,7 @@ import { lineOf, plantParser } from '../../src/cli/plant-line.ts'
 const parse = plantParser()
 const parsed = (text: string) => parse(Buffer.from(text))
 
-t.test('a line is read by the rules for a body of POST /plants', async (t) => {
+t.test('a line is parsed like a body of POST /plants', async (t) => {
   t.same(parsed('{"id":9223372036854775807,"name":"a","tag":"b"}'), { id: 2n ** 63n - 1n, name: 'a', tag: 'b' })
   t.same(parsed(' {"name":"","id":-9.007199254740993e15,"more":[1]} \r'), { id: -9_007_199_254_740_993n, name: '' })
   const refused: [string, string | RegExp][] = [
@@ -26,7 +26,7 @@ t.test('a line is read by the rules for a body of POST /plants', async (t) => {
   t.equal(parse(Buffer.from([0x22, 0xff, 0x22])), 'not JSON: it is not UTF-8')
 })
 
-t.test('a line is exact, and sends a terminal no commands', async (t) => {
+t.test('a line is exact and contains no control characters', async (t) => {
   t.equal(lineOf({ id: -(2n ** 63n), name: 'ä"', tag: '' }), '{"id":-9223372036854775808,"name":"ä\\"","tag":""}\n')
   const name = Array.from({ length: 0xff }, (_, code) => String.fromCharCode(code + 1)).join('')
   const line = lineOf({ id: 1n, name })

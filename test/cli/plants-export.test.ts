@@ -12,7 +12,7 @@ needSqlite(t)
 const ids = Array.from({ length: 2_500 }, (_, id) => BigInt(id))
 const all = ids.map((id) => `{"id":${id},"name":"a"}\n`).join('')
 
-t.test('all plants are written to a file or to stdout, with a bar on a terminal', async (t) => {
+t.test('all plants are written to a file or stdout, with a progress bar on a terminal', async (t) => {
   const directory = t.testdir({ 'plants.jsonl': 'of yesterday' })
   const path = join(directory, 'plants.db')
   const file = join(directory, 'plants.jsonl')
@@ -28,7 +28,7 @@ t.test('all plants are written to a file or to stdout, with a bar on a terminal'
   t.same(readdirSync(directory), ['plants.db', 'plants.db-lock', 'plants.jsonl'], 'nor a journal of the database')
 })
 
-t.test('an export that is interrupted leaves the file as it was', async (t) => {
+t.test('an interrupted export leaves the file unchanged', async (t) => {
   const directory = t.testdir({ 'plants.jsonl': 'of yesterday' })
   const path = join(directory, 'plants.db')
   makeStore(path, ...ids)
@@ -39,7 +39,7 @@ t.test('an export that is interrupted leaves the file as it was', async (t) => {
   t.same(readdirSync(directory), ['plants.db', 'plants.db-lock', 'plants.jsonl'])
 })
 
-t.test('an export beside a writer does not keep its log from starting anew', async (t) => {
+t.test("an export does not keep a writer's write-ahead log from being reset", async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   const { commit, checkpoint, close } = openDatabase(path)
   let next = 0n
@@ -66,7 +66,7 @@ t.test('an export beside a writer does not keep its log from starting anew', asy
   close()
 })
 
-t.test('a reader that has seen enough ends an export without words', async (t) => {
+t.test('a reader that closes its pipe ends an export silently', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   makeStore(path, ...Array.from({ length: 50_000 }, (_, id) => BigInt(id)))
   const { child, untilEnded } = run(t, 'src/cli/main.ts', { STORE_URL: `sqlite:${path}` }, ['plants', 'export'])

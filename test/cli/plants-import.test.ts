@@ -16,7 +16,7 @@ needSqlite(t)
 
 const lineOf = (id: number | bigint, name = 'a') => `{"id":${id},"name":"${name}"}\n`
 
-t.test('an import says what is new, identical, in conflict and wrong, and can be repeated', async (t) => {
+t.test('an import reports new, identical, conflicting and invalid lines, and can be repeated', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   makeStore(path, 1n, 2n)
@@ -43,7 +43,7 @@ t.test('an import says what is new, identical, in conflict and wrong, and can be
   t.same(idsIn(path), [-(2 ** 63), 1, 2, 6])
 })
 
-t.test('what was exported can be imported into a new file, with a bar on a terminal', async (t) => {
+t.test('an export can be imported into a new file, with a progress bar on a terminal', async (t) => {
   const directory = t.testdir({})
   const [from, to] = [join(directory, 'from.db'), join(directory, 'deep', 'to.db')]
   makeStore(from, ...Array.from({ length: 3_500 }, (_, id) => BigInt(id) ** 5n - 9_000_000_000n))
@@ -58,7 +58,7 @@ t.test('what was exported can be imported into a new file, with a bar on a termi
   t.equal(exported.stdout, (await runPlants(`sqlite:${from}`, ['export'])).stdout)
 })
 
-t.test('an import from a named pipe shows a bar without a part, since its size is unknown', async (t) => {
+t.test('an import from a named pipe shows a bar without a percentage', async (t) => {
   const directory = t.testdir({})
   const pipe = join(directory, 'plants.pipe')
   execFileSync('mkfifo', [pipe])
@@ -69,7 +69,7 @@ t.test('an import from a named pipe shows a bar without a part, since its size i
   t.match(stderr.split('\r\x1b[K')[1], /^2 plants, [\d,]+\/s$/)
 })
 
-t.test('an import that is interrupted while it waits for lines tells what it has created', async (t) => {
+t.test('an import interrupted while it waits for lines reports what it created', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   makeStore(path)
   const stdin = new PassThrough()
@@ -85,7 +85,7 @@ t.test('an import that is interrupted while it waits for lines tells what it has
   })
 })
 
-t.test('an import that is interrupted begins no other batch', async (t) => {
+t.test('an interrupted import starts no further batch', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   const interruption = new AbortController()
   const { code, stdout } = await runPlants(`sqlite:${path}`, ['import'], {
@@ -98,7 +98,7 @@ t.test('an import that is interrupted begins no other batch', async (t) => {
   t.same([code, stdout], [130, 'new: 1000, identical: 0, in conflict: 0, wrong lines: 0\n'])
 })
 
-t.test('an import works beside a service, and ends at SIGINT with what it has created', async (t) => {
+t.test('an import works beside a service and reports its plants at SIGINT', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   const url = `sqlite:${path}`
   const service = await openStore(url)
@@ -114,10 +114,10 @@ t.test('an import works beside a service, and ends at SIGINT with what it has cr
   t.equal(summary, 'new: 999, identical: 0, in conflict: 1, wrong lines: 0\nids in conflict: 0\n')
 })
 
-t.test('an import without lines, or of a file that cannot be read, is refused', async (t) => {
+t.test('an empty or unreadable import is rejected', async (t) => {
   const directory = t.testdir({})
   const url = `sqlite:${join(directory, 'plants.db')}`
-  const message = 'FILE is missing, allowed: a file, or lines on the standard input'
+  const message = 'FILE is missing, allowed: a file, or lines on standard input'
   const stdin = Object.assign(new PassThrough(), { isTTY: true })
   await t.rejects(runPlants(url, ['import'], { stdin }), usageError(message))
   await t.rejects(runPlants(url, ['import', join(directory, 'none')]), { message: /^ENOENT: no such file[^\n]+none'$/ })

@@ -5,7 +5,7 @@ import { testDatabase } from '../../scripts/postgres/test-database.ts'
 import { openStore } from '../../src/store/open.ts'
 import { runPlants } from './plants-run.ts'
 
-t.test('plants move into PostgreSQL and out of it, beside a service', async (t) => {
+t.test('plants are imported to and exported from PostgreSQL beside a service', async (t) => {
   const url = await testDatabase(t)
   const directory = t.testdir({})
   const [from, to] = [join(directory, 'from.jsonl'), join(directory, 'to.jsonl')]

@@ -12,39 +12,39 @@ needSqlite(t)
 const [least, greatest] = [-(2n ** 63n), 2n ** 63n - 1n]
 const range = `an integer from ${least} to ${greatest}`
 
-t.test('help is given for the command and for each of its own', async (t) => {
+t.test('help is printed for the command and its subcommands', async (t) => {
   const printed = { code: 0, stdout: plantsHelp, stderr: '' }
   for (const words of [['--help'], ['-h'], ['list', '--help'], ['import', 'FILE', '-h']]) {
     t.same(await runPlants('memory:', words), printed)
   }
 })
 
-t.test('what is written wrong is refused before the store is opened', async (t) => {
+t.test('wrong arguments are rejected before the store is opened', async (t) => {
   const refusals: [string[], string][] = [
-    [[], 'plants: there is no such command, allowed: list, get, count, export, import'],
-    [['toString'], 'plants: there is no such command, allowed: list, get, count, export, import'],
+    [[], 'plants: unknown command, allowed: list, get, count, export, import'],
+    [['toString'], 'plants: unknown command, allowed: list, get, count, export, import'],
     [['get'], `ID is missing, allowed: ${range}`],
     [['get', '1.0'], `ID is wrong, allowed: ${range}`],
     [['get', `${greatest + 1n}`], `ID is wrong, allowed: ${range}`],
     [['list', '--from', `${least - 1n}`], `--from is wrong, allowed: ${range}`],
     [['list', '--limit', '0'], '--limit is wrong, allowed: an integer of at least 1'],
-    [['count', 'all'], 'A word without an option, allowed: --help'],
-    [['export', 'a', 'b'], 'More than one word without an option, allowed: FILE, --help'],
+    [['count', 'all'], 'Unexpected argument, allowed: --help'],
+    [['export', 'a', 'b'], 'More than one argument, allowed: FILE, --help'],
   ]
   for (const [words, message] of refusals) await t.rejects(runPlants('memory:', words), usageError(message))
   await t.rejects(runPlants('nothing', ['count']), /^STORE_URL is "nothing", allowed: memory:/)
 })
 
-t.test('a store that only its service can reach is refused', async (t) => {
+t.test('a store that only its service can open is rejected', async (t) => {
   for (const url of ['memory:', 'module:./my-store.js']) {
     const message = whole(
-      `STORE_URL is "${url}": only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres://…`,
+      `STORE_URL is "${url}": the commands cannot open this kind of store, allowed: sqlite:PATH or postgres://…`,
     )
     for (const words of [['count'], ['export'], ['import']]) await t.rejects(runPlants(url, words), { message })
   }
 })
 
-t.test('a file that has no plants is refused', async (t) => {
+t.test('a file without plants is rejected', async (t) => {
   const directory = t.testdir({ 'text.db': 'x'.repeat(4_096), 'empty.db': '' })
   const refusals = {
     'none.db': 'it does not exist',
@@ -68,7 +68,7 @@ t.test('plants are listed from an id on, found by their id, and counted', async 
   t.same(await runPlants(url, ['list', '--limit', '5']), printed(all), 'there are no more')
   t.same(
     await runPlants(url, ['list', '--from', '-12', '--limit', '2']),
-    printed(`${lines[1]}${lines[2]}`, 'there are more, --from 13\n'),
+    printed(`${lines[1]}${lines[2]}`, 'more plants follow; continue with --from 13\n'),
   )
   t.same(await runPlants(url, ['list', '--from=13']), printed(`${lines[3]}${lines[4]}`))
   t.same(await runPlants(url, ['get', '-12']), printed(lines[1] as string))
@@ -77,7 +77,7 @@ t.test('plants are listed from an id on, found by their id, and counted', async 
   t.same(await runPlants(url, ['count']), printed('5\n'))
 })
 
-t.test('a count ends at the greatest id', async (t) => {
+t.test('a count ends at the largest id', async (t) => {
   const count = async (from: bigint, limit: number) => {
     if (from > greatest) throw new Error('there is no such id')
     return { count: limit, last: greatest }
@@ -85,7 +85,7 @@ t.test('a count ends at the greatest id', async (t) => {
   t.equal(await countAll({ count }, new AbortController().signal), 100_000)
 })
 
-t.test('more plants than one query has are all listed and counted', async (t) => {
+t.test('plants over several pages are all listed and counted', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   const count = 100_001
   makeStore(path, ...Array.from({ length: count }, (_, id) => BigInt(id)))

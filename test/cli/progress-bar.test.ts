@@ -13,7 +13,7 @@ function screen(properties: { isTTY?: boolean; columns?: number }) {
   return { written, stream: Object.assign(stream, properties) }
 }
 
-t.test('a bar shows count, rate and what is left, ten times a second at most', async (t) => {
+t.test('a bar shows count, rate and remaining time, at most ten times a second', async (t) => {
   const { written, stream } = screen({ isTTY: true })
   let time = 1_000
   const bar = progressBar(stream, () => time)
@@ -32,14 +32,14 @@ t.test('a bar shows count, rate and what is left, ten times a second at most', a
   ])
 })
 
-t.test('a bar has no time before it begins, and is no wider than its terminal', async (t) => {
+t.test('a bar shows no time before the first update and fits the terminal', async (t) => {
   const { written, stream } = screen({ isTTY: true, columns: 30 })
   const bar = progressBar(stream, () => 0)
   bar.update(0, 0)
   t.same(written, ['\r\x1b[K[                        ] 0 '])
 })
 
-t.test('nothing is shown on any other stream, nor by a bar without an update', async (t) => {
+t.test('nothing is shown off a terminal or without an update', async (t) => {
   const file = screen({})
   const bar = progressBar(file.stream)
   t.equal(bar.isShown, false)

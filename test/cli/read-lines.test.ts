@@ -25,7 +25,7 @@ t.test('lines are numbered, wherever chunks end', async (t) => {
   t.same(await linesOf([]), [])
 })
 
-t.test('a line beyond the limit is left out, and those after it are read', async (t) => {
+t.test('a line over the limit is skipped, and later lines are read', async (t) => {
   const long = 'x'.repeat(11)
   const expected = [
     [1, undefined],

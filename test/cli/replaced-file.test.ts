@@ -4,7 +4,7 @@ import t from 'tap'
 import { replaceFile } from '../../src/cli/replaced-file.ts'
 import { whole } from '../support/whole.ts'
 
-t.test('a file takes its name when it is finished, for its owner alone', async (t) => {
+t.test('a file gets its name when it is complete, readable by its owner only', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.jsonl')
   const file = await replaceFile(path)
@@ -48,7 +48,7 @@ t.test(
     const first = await replaceFile(path)
     const second = await replaceFile(path)
     await second.write('second')
-    await t.rejects(first.finish(), { message: whole(`another process writes ${path}; name another file`) })
+    await t.rejects(first.finish(), { message: whole(`another process is writing ${path}; name another file`) })
     await first.close()
     await second.finish()
     await second.close()
@@ -56,14 +56,14 @@ t.test(
   },
 )
 
-t.test('a path that is no file, or below no directory, is refused', async (t) => {
+t.test('a path that is not a file, or has no directory, is rejected', async (t) => {
   const directory = t.testdir({ inner: {} })
   const inner = join(directory, 'inner')
-  await t.rejects(replaceFile(inner), { message: whole(`${inner} is no file; name one`) })
+  await t.rejects(replaceFile(inner), { message: whole(`${inner} is not a file; name a file`) })
   rmSync(inner, { recursive: true })
-  await t.rejects(replaceFile(join(inner, 'a')), { message: whole(`${inner} does not exist; make that directory`) })
+  await t.rejects(replaceFile(join(inner, 'a')), { message: whole(`${inner} does not exist; create that directory`) })
   mkdirSync(inner)
   writeFileSync(join(inner, 'a'), '')
   await (await replaceFile(join(inner, 'a'))).close()
-  await t.rejects(replaceFile('/dev/null'), { message: /^\/dev\/null is no file; name one$/ })
+  await t.rejects(replaceFile('/dev/null'), { message: /^\/dev\/null is not a file; name a file$/ })
 })

@@ -44,7 +44,7 @@ t.test('a service serves the plants of the backup, and no later ones', async (t)
 
   const restored = await command(t, copy, STORE_URL)
   t.same([restored.code, restored.stderr], [0, ''])
-  const kept = `the file that was there is ${path}-replaced`
+  const kept = `the old file is now ${path}-replaced`
   t.equal(restored.stdout, `1 plants of ${copy} are in ${path}; ${kept}\n`)
   const again = await startService(t, { STORE_URL })
   t.equal((await again.create('{"id":1,"name":"b"}')).status, 409)
@@ -53,7 +53,7 @@ t.test('a service serves the plants of the backup, and no later ones', async (t)
   t.same(idsIn(`${path}-replaced`), [1, 2], 'the old file has its journal')
 })
 
-t.test('a restore that is killed leaves the old file whole, or one that the next start finishes', async (t) => {
+t.test('a killed restore leaves the old file or one that the next start completes', async (t) => {
   const renames = ['-restored', '-replaced', '-replaced-wal', 'plants.db']
   for (const [done, next] of renames.entries()) {
     const directory = t.testdir({})
@@ -92,7 +92,7 @@ t.test('a restore that is killed leaves the old file whole, or one that the next
   }
 })
 
-t.test('a damaged file is replaced, and a restore that was killed is finished by the next one', async (t) => {
+t.test('a damaged file is replaced, and the next restore completes a killed one', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   const STORE_URL = `sqlite:${path}`
@@ -105,12 +105,12 @@ t.test('a damaged file is replaced, and a restore that was killed is finished by
   for (const suffix of ['-wal', '-journal']) t.equal(readFileSync(`${path}-replaced${suffix}`, 'utf8'), 'stale')
 
   makeStore(`${path}-restored`, 3n)
-  const exists = `${path}-replaced exists, which the last restore replaced; move it away, with its -wal, or remove it`
+  const exists = `${path}-replaced still exists, from the last restore; move it away with its -wal file, or remove both`
   t.throws(() => restore(copy, { STORE_URL }), { message: whole(exists) })
   t.same(servedIds(path), [3])
 })
 
-t.test('a file that is no sound backup is refused, and changes nothing', async (t) => {
+t.test('an invalid backup is rejected and changes nothing', async (t) => {
   const directory = t.testdir({ empty: '', 'text.db': 'x'.repeat(4_096) })
   const path = join(directory, 'data', 'plants.db')
   const STORE_URL = `sqlite:${path}`
@@ -138,10 +138,10 @@ t.test('a file that is no sound backup is refused, and changes nothing', async (
   }
   t.same(readdirSync(dirname(path)), ['plants.db', 'plants.db-lock'])
   t.same(servedIds(path), [1])
-  t.throws(() => restore(path, { STORE_URL: 'memory:' }), /^STORE_URL is no sqlite:PATH/)
+  t.throws(() => restore(path, { STORE_URL: 'memory:' }), /^STORE_URL is not sqlite:PATH/)
 })
 
-t.test('a restore goes where a link leads, makes directories, and takes a backup beside its journal', async (t) => {
+t.test('a restore follows links, creates directories and accepts a backup with a journal', async (t) => {
   const directory = t.testdir({ links: {} })
   const copy = join(directory, 'copy.db')
   makeKilledStore(copy, 1n, 2n)
@@ -156,7 +156,7 @@ t.test('a restore goes where a link leads, makes directories, and takes a backup
   t.same(readdirSync(join(directory, 'links')), ['plants.db'])
 })
 
-t.test('root gives the file to the user of the service, who keeps its mode', async (t) => {
+t.test("a restore by root keeps the file's owner and mode", async (t) => {
   const directory = t.testdir({ old: {}, new: {} })
   const copy = join(directory, 'copy.db')
   makeStore(copy, 1n)

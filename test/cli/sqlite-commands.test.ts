@@ -13,7 +13,7 @@ needSqlite(t)
 const plantStore = (t: Test, STORE_URL: string, ...args: string[]) =>
   run(t, 'src/cli/main.ts', { STORE_URL }, args).untilEnded()
 
-t.test('check tells of a sound file, in use or not, and leaves nothing beside it', async (t) => {
+t.test('check reports a sound file, in use or not, and leaves nothing behind', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   const STORE_URL = `sqlite:${path}`
@@ -26,7 +26,7 @@ t.test('check tells of a sound file, in use or not, and leaves nothing beside it
   t.same(readdirSync(directory), ['plants.db', 'plants.db-lock'])
 })
 
-t.test('check prints what is wrong, with exit code 1', async (t) => {
+t.test('check prints the damage and exits with 1', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   makeStore(path, ...Array.from({ length: 2_000 }, (_, id) => BigInt(id)))
   const bytes = damage(path)
@@ -43,7 +43,7 @@ t.test('check prints what is wrong, with exit code 1', async (t) => {
   t.match(worse.stderr, /^plant-store: [^\n]+plants\.db: database disk image is malformed\n$/)
 })
 
-t.test('each command does what it is called', async (t) => {
+t.test('every command has its effect', async (t) => {
   const directory = t.testdir({})
   const [path, copy] = [join(directory, 'plants.db'), join(directory, 'copy.db')]
   const STORE_URL = `sqlite:${path}`
@@ -54,14 +54,11 @@ t.test('each command does what it is called', async (t) => {
   t.same(servedIds(path), [1])
 })
 
-t.test('words that are missing or too many are refused, and help is given', async (t) => {
+t.test('missing or surplus arguments are rejected, and help is printed', async (t) => {
   const missing = (name: string, allowed: string) => usageError(`${name} is missing, allowed: ${allowed}`)
   t.throws(() => sqliteCommand('backup', [], {}), missing('TARGET', 'the path of a new file'))
   t.throws(() => sqliteCommand('restore', [], {}), missing('SOURCE', 'the path of a backup'))
-  t.throws(
-    () => sqliteCommand('check', ['a', 'b'], {}),
-    usageError('More than one word without an option, allowed: FILE, --help'),
-  )
+  t.throws(() => sqliteCommand('check', ['a', 'b'], {}), usageError('More than one argument, allowed: FILE, --help'))
   t.throws(
     () => sqliteCommand('backup', ['--', '--help'], {}),
     usageError('TARGET must not begin with a dash, allowed: TARGET, --help'),

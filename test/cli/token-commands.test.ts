@@ -21,7 +21,7 @@ function digestOf(t: Test, { result }: Change): string {
   return hash('sha256', token)
 }
 
-t.test('create makes the first token of a client', async (t) => {
+t.test('create adds the first token of a client', async (t) => {
   const plain = create({ name: 'new' }, now)([shop])
   const entry = { name: 'new', sha256: digestOf(t, plain), created: '2026-01-31T12:00:00Z' }
   t.strictSame(plain.entries, [shop, entry])
@@ -32,12 +32,12 @@ t.test('create makes the first token of a client', async (t) => {
   t.strictSame(full.entries, [expired, { ...entry, name: 'shop', sha256: digestOf(t, full), expires, note: 'n' }])
   t.equal(full.words, 'the token of shop expires 2026-05-01T12:00:00Z')
 
-  t.throws(() => create({ name: 'shop' }, now)([shop]), /^shop has a token, which can be rotated or revoked$/)
+  t.throws(() => create({ name: 'shop' }, now)([shop]), /^shop already has an active token; rotate or revoke it$/)
   t.throws(() => create({}, now), noName)
-  t.throws(() => create({ name: 'new', expires: 'x' }, now), /^--expires is "x", allowed: a time to come, [^\n]+$/)
+  t.throws(() => create({ name: 'new', expires: 'x' }, now), /^--expires is "x", allowed: a future time, [^\n]+$/)
 })
 
-t.test('rotate makes a new one beside those that end', async (t) => {
+t.test('rotate adds a token and lets the earlier ones expire', async (t) => {
   const change = rotate({ name: 'shop' }, now)([shop, expired, other])
   const entry = { name: 'shop', sha256: digestOf(t, change), created: '2026-01-31T12:00:00Z' }
   t.strictSame(
@@ -45,7 +45,7 @@ t.test('rotate makes a new one beside those that end', async (t) => {
     [other, { ...shop, expires: '2026-02-01T12:00:00Z' }, entry],
     'expired ones are forgotten',
   )
-  t.equal(change.words, 'the new token of shop does not expire, those before it expire by 2026-02-01T12:00:00Z')
+  t.equal(change.words, 'the new token of shop does not expire; the previous ones expire by 2026-02-01T12:00:00Z')
 
   const sooner = { ...shop, expires: '2026-01-31T13:00:00Z' }
   t.strictSame(rotate({ name: 'shop' }, now)([sooner]).entries[0], sooner, 'no life is made longer')
@@ -55,13 +55,13 @@ t.test('rotate makes a new one beside those that end', async (t) => {
   t.strictSame(quick.entries, [{ ...other, expires: '2026-01-31T12:00:00Z' }, after])
   t.match(list(quick.entries, now), /^other +0123456f .* expired +- +a note$/m)
 
-  t.throws(() => rotate({ name: 'shop' }, now)([expired, other]), /^shop has no token that could be rotated$/)
+  t.throws(() => rotate({ name: 'shop' }, now)([expired, other]), /^shop has no active token; create one$/)
   t.throws(() => rotate({}, now), noName)
   t.throws(() => rotate({ name: 'shop', overlap: '1' }, now), /^--overlap is "1", allowed: a duration [^\n]+$/)
-  t.throws(() => rotate({ name: 'shop', expires: '1' }, now), /^--expires is "1", allowed: a time to come, [^\n]+$/)
+  t.throws(() => rotate({ name: 'shop', expires: '1' }, now), /^--expires is "1", allowed: a future time, [^\n]+$/)
 })
 
-t.test('a rotated token has the note and the life of the one before', async (t) => {
+t.test('a rotated token keeps note and lifetime', async (t) => {
   const first = { ...other, expires: '2026-02-01T00:00:00Z' }
   const once = rotate({ name: 'other' }, now)([first])
   t.hasStrict(once.entries[1], { expires: '2026-03-02T12:00:00Z', note: 'a note' })
@@ -72,7 +72,7 @@ t.test('a rotated token has the note and the life of the one before', async (t) 
   )
 })
 
-t.test('a token has the scopes that are given, a rotated one those of the one before', async (t) => {
+t.test('a token has the given scopes, and rotate keeps them', async (t) => {
   const made = create({ name: 'new', scope: 'plants:read plants:write' }, now)([])
   t.hasStrict(made.entries, [{ scope: 'plants:read plants:write' }])
   t.hasStrict(rotate({ name: 'new' }, now)(made.entries).entries[1], { scope: 'plants:read plants:write' })
@@ -83,7 +83,7 @@ t.test('a token has the scopes that are given, a rotated one those of the one be
   }
 })
 
-t.test('a name or note that the file may not have is refused, and not shown', async (t) => {
+t.test('an invalid name or note is rejected without being shown', async (t) => {
   for (const command of [create, rotate]) {
     const name = usageError('--name is wrong, allowed: 1 to 64 letters, digits and ._-')
     for (const wrong of ['', 'the shop', 'a\nb', newToken() + newToken()]) {
@@ -101,10 +101,10 @@ t.test('revoke removes the tokens of a client, or one', async (t) => {
   t.strictSame(revoke({ digest: shop.sha256 })(entries).entries, [expired, other])
   t.strictSame(revoke({ digest: '01234567', name: 'shop' })(entries).entries, [expired, other])
 
-  t.throws(() => revoke({ name: 'sho' })(entries), /^there is no such token$/)
-  t.throws(() => revoke({ name: 'other', digest: 'aaaaaaaa' })(entries), /^there is no such token$/)
+  t.throws(() => revoke({ name: 'sho' })(entries), /^no token matches$/)
+  t.throws(() => revoke({ name: 'other', digest: 'aaaaaaaa' })(entries), /^no token matches$/)
   const alike = { ...other, sha256: shop.sha256.replace(/f$/, 'e') }
-  t.throws(() => revoke({ digest: '01234567' })([shop, alike]), /^2 tokens have this digest$/)
+  t.throws(() => revoke({ digest: '01234567' })([shop, alike]), /^2 tokens match this digest; give more digits$/)
   t.throws(() => revoke({}), usageError('--name is missing, allowed: --name or --digest'))
   for (const digest of ['', '0123456', 'A'.repeat(8), 'a'.repeat(65), 'plants_x']) {
     const allowed = '8 to 64 hexadecimal digits, as list shows them'
@@ -112,7 +112,7 @@ t.test('revoke removes the tokens of a client, or one', async (t) => {
   }
 })
 
-t.test('list shows all but the digests, whole', async (t) => {
+t.test('list shows everything but digests', async (t) => {
   t.equal(
     list([{ ...shop, scope: 'r w' }, expired, other], now),
     `NAME   DIGEST    CREATED               EXPIRES               STATE    SCOPE  NOTE

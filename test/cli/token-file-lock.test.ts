@@ -12,20 +12,20 @@ const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT R
 /** Milliseconds that no test waits for. */
 const long = 60_000
 
-t.test('a lock of flock keeps others waiting until it is released', { skip }, async (t) => {
+t.test('a lock of flock blocks others until it is released', { skip }, async (t) => {
   const path = join(t.testdir({}), 'lock')
   const release = await lockByProgram(path, long)
-  await t.rejects(lockByProgram(path, 50), { message: whole('another command changes it') })
+  await t.rejects(lockByProgram(path, 50), { message: whole('another command is changing it; try again') })
   const waiting = lockByProgram(path, long)
   release()
   ;(await waiting)()
 })
 
-t.test('a tokens file is locked by flock where SQLite is missing', { skip }, async (t) => {
+t.test('without SQLite a token file is locked by flock', { skip }, async (t) => {
   hideSqlite(t)
   const path = join(t.testdir({}), 'lock')
   const release = await lockTokensFile(path, long)
-  await t.rejects(lockByProgram(path, 50), { message: whole('another command changes it') })
+  await t.rejects(lockByProgram(path, 50), { message: whole('another command is changing it; try again') })
   release()
 })
 
@@ -47,11 +47,11 @@ t.test('a lock of flock ends with its process', { skip }, async (t) => {
   ;(await lockByProgram(path, long))()
 })
 
-t.test('a file that flock cannot open, and a machine without SQLite and flock', async (t) => {
+t.test('an unreadable lock file and a missing flock are reported', async (t) => {
   const directory = t.testdir({})
   mkdirSync(join(directory, 'empty'))
   if (skip === false)
-    await t.rejects(lockByProgram(join(directory, 'none', 'lock'), long), { message: whole('flock has failed') })
+    await t.rejects(lockByProgram(join(directory, 'none', 'lock'), long), { message: whole('flock failed') })
   const { PATH } = process.env
   t.teardown(() => {
     process.env.PATH = PATH

@@ -21,7 +21,7 @@ import { whole } from '../support/whole.ts'
 const entry = { name: 'a', sha256: 'a'.repeat(64), created: '2026-01-31T12:00:00Z' }
 const added = (entries: TokenEntry[]) => ({ entries: [...entries, entry], result: 'r' })
 
-t.test('a new file is its owner alone, as is its lock', async (t) => {
+t.test('a new token file and its lock are readable by their owner only', async (t) => {
   const path = join(t.testdir({}), 'tokens.json')
   t.equal((await changeTokens(path, added)).result, 'r')
   t.strictSame(await readTokens(path), [entry])
@@ -29,7 +29,7 @@ t.test('a new file is its owner alone, as is its lock', async (t) => {
   for (const name of [path, `${path}-lock`]) t.equal(statSync(name).mode & 0o777, 0o600)
 })
 
-t.test('a file that is there keeps its owner and mode', async (t) => {
+t.test('an existing token file keeps its owner and mode', async (t) => {
   const path = tokensFile(t, ['b', 'token'])
   const isRoot = process.getuid?.() === 0
   if (isRoot) chownSync(path, 12_345, 12_346)
@@ -42,7 +42,7 @@ t.test('a file that is there keeps its owner and mode', async (t) => {
   t.equal((await readTokens(path)).length, 2)
 })
 
-t.test('a link stays one', async (t) => {
+t.test('a link stays a link', async (t) => {
   const path = tokensFile(t)
   const link = join(dirname(path), 'links', 'link.json')
   mkdirSync(dirname(link))
@@ -53,7 +53,7 @@ t.test('a link stays one', async (t) => {
   t.ok(existsSync(`${path}-lock`), 'one lock for all names')
 })
 
-t.test('a link to a file that does not exist yet stays one', async (t) => {
+t.test('a dangling link stays a link', async (t) => {
   const directory = t.testdir({ data: {}, links: {} })
   const path = join(directory, 'data', 'tokens.json')
   const link = join(directory, 'links', 'tokens.json')
@@ -67,7 +67,7 @@ t.test('a link to a file that does not exist yet stays one', async (t) => {
   )
 })
 
-t.test('what an ended command left behind is no obstacle', async (t) => {
+t.test('the remains of a killed command are no obstacle', async (t) => {
   const path = tokensFile(t)
   writeFileSync(`${path}.unfinished`, 'half', { mode: 0o644 })
   writeFileSync(`${path}-lock`, '')
@@ -76,7 +76,7 @@ t.test('what an ended command left behind is no obstacle', async (t) => {
   t.notOk(existsSync(`${path}.unfinished`))
 })
 
-t.test('when a change cannot be, nothing is changed', async (t) => {
+t.test('a failed update changes nothing', async (t) => {
   const path = tokensFile(t, ['b', 'token'])
   const text = readFileSync(path, 'utf8')
   const change = () => {
@@ -99,12 +99,12 @@ t.test('when a change cannot be, nothing is changed', async (t) => {
   await t.rejects(changeTokens(join(dirname(path), 'none', 'tokens.json'), added), { code: 'ENOENT' })
 })
 
-t.test('a command that another keeps waiting gives up', { skip: noSqlite }, async (t) => {
+t.test('a command gives up waiting for the lock', { skip: noSqlite }, async (t) => {
   const path = tokensFile(t)
   const other = new Database(`${path}-lock`)
   other.exec('BEGIN EXCLUSIVE')
   t.teardown(() => other.close())
-  await t.rejects(changeTokens(path, added), { message: whole('another command changes it') })
+  await t.rejects(changeTokens(path, added), { message: whole('another command is changing it; try again') })
   t.equal(readFileSync(path, 'utf8'), textOf())
   other.exec('COMMIT')
   await changeTokens(path, added)

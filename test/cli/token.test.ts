@@ -17,7 +17,7 @@ const token = (t: Test, environment: Record<string, string>, ...args: string[]) 
 
 const namesOf = async (file: string) => (await readTokens(file)).map(({ name }) => name)
 
-t.test('a token is made, rotated and revoked, and accepted as long', async (t) => {
+t.test('a token is accepted from its creation until it is revoked', async (t) => {
   const TOKENS_FILE = join(t.testdir({}), 'tokens.json')
   const made = await token(
     t,
@@ -37,7 +37,7 @@ t.test('a token is made, rotated and revoked, and accepted as long', async (t) =
   t.match(rotated, {
     code: 0,
     stdout: /^plants_[\w-]{49}\n$/,
-    stderr: /^\S+: the new token of shop does not expire, those before it expire by \S+\n$/,
+    stderr: /^\S+: the new token of shop does not expire; the previous ones expire by \S+\n$/,
   })
   const [first, second] = [made.stdout.trim(), rotated.stdout.trim()]
 
@@ -58,7 +58,7 @@ t.test('a token is made, rotated and revoked, and accepted as long', async (t) =
   t.same(loaded, [1, 1])
 })
 
-t.test('commands at once lose nothing, and a reader finds the file whole', async (t) => {
+t.test('concurrent commands lose no change, and readers find a complete file', async (t) => {
   const file = tokensFile(t)
   const names = Array.from({ length: 6 }, (_, index) => `client-${index}`)
   let ended = false
@@ -76,7 +76,7 @@ t.test('commands at once lose nothing, and a reader finds the file whole', async
   t.same((await namesOf(file)).sort(), names)
 })
 
-t.test('a killed command keeps no other waiting', async (t) => {
+t.test('a killed command leaves no lock', async (t) => {
   const file = tokensFile(t)
   const script = join(dirname(file), 'stuck.mjs')
   writeFileSync(
@@ -90,14 +90,14 @@ t.test('a killed command keeps no other waiting', async (t) => {
   t.match(await command(['create', '--name', 'a', '--file', file], {}), { result: /^plants_[\w-]{49}\n$/ })
 })
 
-t.test('it works in a clone as it is', async (t) => {
+t.test('the command works in a fresh clone', async (t) => {
   const cwd = copyProject(t)
   const args = ['run', '--silent', 'token', '--', 'create', '--name', 'a', '--file', 'tokens.json']
   const { stdout } = await promisify(execFile)('npm', args, { cwd, timeout: 60_000 })
   t.match(stdout, /^plants_[\w-]{49}\n$/)
 })
 
-t.test('the file is that of the option, else of the environment, else tokens.json here', async (t) => {
+t.test('the token file comes from the option, the environment or tokens.json', async (t) => {
   const directory = t.testdir({})
   const [one, two] = [join(directory, 'one'), join(directory, 'two')]
   const create = (name: string, environment: Record<string, string>, ...file: string[]) =>
@@ -111,32 +111,32 @@ t.test('the file is that of the option, else of the environment, else tokens.jso
   t.same(await namesOf(join(directory, 'tokens.json')), ['c'])
 })
 
-t.test('what cannot be done is told in one line, with the file', async (t) => {
+t.test('a failure is reported in one line with the file', async (t) => {
   const file = tokensFile(t)
   const refusals: [string[], string][] = [
-    [['rotate', '--name', 'a', '--file', file], `${file}: a has no token that could be rotated`],
-    [['revoke', '--name', 'a', '--file', file], `${file}: there is no such token`],
+    [['rotate', '--name', 'a', '--file', file], `${file}: a has no active token; create one`],
+    [['revoke', '--name', 'a', '--file', file], `${file}: no token matches`],
     [['list', '--file', `${file}.none`], `${file}.none: ENOENT: no such file or directory, open '${file}.none'`],
   ]
   for (const [args, message] of refusals) {
     await t.rejects(command(args, {}), { name: /^Error$/, message: whole(message) })
   }
   const { code, stdout, stderr } = await token(t, {}, 'revoke', '--name', 'a', '--file', file).untilEnded()
-  t.same([code, stdout, stderr], [1, '', `plant-store: ${file}: there is no such token\n`])
+  t.same([code, stdout, stderr], [1, '', `plant-store: ${file}: no token matches\n`])
 })
 
-t.test('what is written wrong is told before any file is touched', async (t) => {
+t.test('wrong arguments are reported before a file is touched', async (t) => {
   const directory = t.testdir({})
   const TOKENS_FILE = join(directory, 'tokens.json')
   const create = 'allowed: --name, --scope, --expires, --note, --file, --help'
   const refusals: [string[], string][] = [
-    [[], 'token: there is no such command, allowed: create, list, rotate, revoke'],
-    [['toString'], 'token: there is no such command, allowed: create, list, rotate, revoke'],
+    [[], 'token: unknown command, allowed: create, list, rotate, revoke'],
+    [['toString'], 'token: unknown command, allowed: create, list, rotate, revoke'],
     [['create', '--nmae', 'a'], `Unknown option '--nmae', ${create}`],
     [['create', '--overlap', '1h', '--name', 'a'], `Unknown option '--overlap', ${create}`],
     [['create', '--name'], `Option '--name <value>' argument missing, ${create}`],
     [['create', '--name', '--note'], `Option '--name' argument is ambiguous, ${create}`],
-    [['create', 'plants_secret'], `A word without an option, ${create}`],
+    [['create', 'plants_secret'], `Unexpected argument, ${create}`],
     [['create'], '--name is missing, allowed: 1 to 64 letters, digits and ._-'],
     [['list', '--name', 'a'], "Unknown option '--name', allowed: --file, --help"],
     [['revoke'], '--name is missing, allowed: --name or --digest'],
@@ -150,7 +150,7 @@ t.test('what is written wrong is told before any file is touched', async (t) => 
   t.notOk(existsSync(`${TOKENS_FILE}-lock`))
 })
 
-t.test('help', async (t) => {
+t.test('help is printed', async (t) => {
   for (const args of [['--help'], ['-h'], ['create', '--help'], ['revoke', '-h']]) {
     const { result, words } = await command(args, {})
     t.equal(result, tokenHelp)

@@ -164,7 +164,7 @@ t.test('a call sends a body in each media type of its operation, and the service
   }
 })
 
-t.test('each part of a form has the media type that its encoding names, and the line breaks of its text', async (t) => {
+t.test('each form part has the media type of its encoding and keeps its line breaks', async (t) => {
   const contentType = 'multipart/form-data'
   const text = 'a\nb\r\nc\rd'
   const body = { name: text, page: `<p>${text}`, facts: { of: large }, tags: ['x', undefined as never, text] }
@@ -180,10 +180,10 @@ t.test('each part of a form has the media type that its encoding names, and the 
   ])
 })
 
-t.test('a field that its style cannot hold is refused before anything is sent', async (t) => {
+t.test('a field that its style cannot represent is rejected before anything is sent', async (t) => {
   const wrong = { soil: { 'a[b]': 1n } } as Plant
   const call = client.POST('/plants', { contentType: 'application/x-www-form-urlencoded', body: wrong })
-  await t.rejects(call, new TypeError('body/soil: the name of a property cannot hold a bracket'))
+  await t.rejects(call, new TypeError('body/soil: the name of a property cannot contain a bracket'))
 })
 
 t.test('a body of another media type does not compile', async (t) => {

@@ -11,7 +11,7 @@ async function start(t: Test, ...tokens: string[]) {
   return (token: Exclude<ClientOptions['token'], undefined>) => createClient({ baseUrl, token })
 }
 
-t.test('a plant is created, with every id of 64 bits', async (t) => {
+t.test('a plant is created with any 64-bit id', async (t) => {
   const token = newToken()
   const client = (await start(t, token))(token)
   for (const id of edges) {
@@ -26,7 +26,7 @@ t.test('a plant is created, with every id of 64 bits', async (t) => {
   }
 })
 
-t.test('what is refused has the Error body', async (t) => {
+t.test('a rejected request has the Error body', async (t) => {
   const token = newToken()
   const client = (await start(t, token))(token)
   const cases: [unknown, string][] = [
@@ -44,7 +44,7 @@ t.test('what is refused has the Error body', async (t) => {
   await client.POST('/plants', { body: { id: 1n } })
 })
 
-t.test('a token is asked for with each request, so that it can be rotated', async (t) => {
+t.test('the token is requested for each call, so that it can be rotated', async (t) => {
   const tokens = [newToken(), newToken()]
   const create = await start(t, ...tokens)
   let current = newToken()

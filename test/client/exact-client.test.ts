@@ -81,7 +81,7 @@ async function serve(t: Test, { status = 200, type = 'application/json', body = 
 
 const path = { id: 2n ** 63n - 1n }
 
-t.test('an int64 of a reply is a bigint, another number a number', async (t) => {
+t.test('int64 values of a response are bigint, other numbers are numbers', async (t) => {
   const body = `{"id":9223372036854775807,"age":7,"height":1e3,"other":9007199254740993,
     "children":[{"id":-9223372036854775808},{"id":1,"children":[{"id":1.0},{"id":9007199254740993e0}]}],
     "counts":{"a":0,"toString":12,"b":-1}}`
@@ -101,7 +101,7 @@ t.test('an int64 of a reply is a bigint, another number a number', async (t) => 
   t.equal((await counts.client.GET('/counts')).data, 2n ** 53n + 1n)
 })
 
-t.test('the reply of the status, of its range, of any', async (t) => {
+t.test('responses are typed by status, status range or default', async (t) => {
   const body = '{"error":40400,"id":9007199254740993}'
   const missing = await serve(t, { status: 404, body })
   const found = await missing.client.GET('/trees/{id}', { params: { path } })
@@ -110,7 +110,7 @@ t.test('the reply of the status, of its range, of any', async (t) => {
   t.strictSame((await broken.client.GET('/trees/{id}', { params: { path } })).error, { error: 40400, id: 2 ** 53 })
 })
 
-t.test('what is no integer, no JSON or not there is given as it is', async (t) => {
+t.test('values that are not integers, not JSON or missing are returned unchanged', async (t) => {
   const odd = await serve(t, { body: '{"id":1.5,"children":null,"counts":{"a":1e300,"b":"1"}}' })
   const { data } = await odd.client.GET('/trees/{id}', { params: { path } })
   t.strictSame(data as unknown, { id: 1.5, children: null, counts: { a: 1e300, b: '1' } })
@@ -124,12 +124,12 @@ t.test('what is no integer, no JSON or not there is given as it is', async (t) =
   await t.rejects(page.client.GET('/trees/{id}', { params: { path } }), 'no reply of success is HTML')
 })
 
-t.test('a reply that is not I-JSON is not given', async (t) => {
+t.test('a response that is not I-JSON rejects the call', async (t) => {
   const { client } = await serve(t, { body: '{"id":1,"id":2}' })
   await t.rejects(client.GET('/trees/{id}', { params: { path } }), /the same name twice in one object/)
 })
 
-t.test('a fetch of the caller sends the requests', async (t) => {
+t.test("the caller's fetch sends the requests", async (t) => {
   const sent: string[] = []
   const answers = (name: string) => async (request: Request) => {
     sent.push(`${name} ${request.url} ${request.headers.get('authorization')}`)
@@ -153,7 +153,7 @@ const echo = exactClient<Paths>(table, {
 
 const sentBy = async (call: Promise<{ error?: unknown }>) => String((await call).error).split('\n')
 
-t.test('parameters and bodies are sent as the document has them', async (t) => {
+t.test('parameters and bodies are sent as documented', async (t) => {
   const query = { tag: ['a b', 'c&d', ''], 'a&b': '\u00e4' }
   const header = { 'X-Trace': 7 }
   t.same(await sentBy(echo.PATCH('/counts', { params: { query, header }, body: 'text' })), [
@@ -173,25 +173,25 @@ t.test('parameters and bodies are sent as the document has them', async (t) => {
   )
 })
 
-t.test('a value that cannot be sent rejects the call, with its place', async (t) => {
+t.test('a value that cannot be sent rejects the call with its location', async (t) => {
   const parameters = { 'PATCH /counts': { query: { tag: { style: 'pipeDelimited' } } } }
   const client = exactClient<Paths>({ ...table, parameters }, { baseUrl: 'http://a' })
   const params = { query: { tag: ['a|b'] }, header: { 'X-Trace': 1 } }
   await t.rejects(client.PATCH('/counts', { params, body: 'a' }), {
     name: 'TypeError',
-    message: 'query/tag: no part of it can hold "|"',
+    message: 'query/tag: its parts cannot contain "|"',
   })
 })
 
-t.test('a path cannot lead elsewhere', async (t) => {
+t.test('a path parameter cannot change the path', async (t) => {
   const get = (id: unknown) => sentBy(echo.GET('/trees/{id}', { params: { path: { id: id as never } } }))
-  for (const id of ['.', '..']) await t.rejects(get(id), { message: '/trees/{id}: no part of a path can be . or ..' })
+  for (const id of ['.', '..']) await t.rejects(get(id), { message: '/trees/{id}: a part of a path cannot be . or ..' })
   t.equal((await get('../../..'))[1], 'http://a/trees/..%2F..%2F..')
   t.equal((await get('?a#b%'))[1], 'http://a/trees/%3Fa%23b%25')
   t.equal((await get('...'))[1], 'http://a/trees/...')
 })
 
-t.test('the compiler knows each call and each response', async (t) => {
+t.test('every call and response is typed', async (t) => {
   const { client } = await serve(t, { body: '{"id":1}' })
   const outcome = await client.GET('/trees/{id}', { params: { path } })
   if (outcome.status === 200) {

@@ -5,7 +5,7 @@ import { variables } from '../../src/config/environment-variables.ts'
 import { readConfig } from '../../src/config/read-config.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
 
-t.test('without any variable: loopback, an embedded store, a token of this process', async (t) => {
+t.test('the defaults are a loopback address, an embedded store and a generated token', async (t) => {
   const { generatedToken, tokens, ...config } = readConfig({})
   t.same(config, {
     host: '127.0.0.1',
@@ -17,6 +17,7 @@ t.test('without any variable: loopback, an embedded store, a token of this proce
     limits: defaultLimits,
     trustProxy: [],
     origins: [],
+    warmUp: true,
     drain: { time: 5_000, deadline: 30_000 },
     management: { host: '127.0.0.1', port: 3001 },
     log: { level: 'info', format: 'auto', requests: true },
@@ -26,7 +27,7 @@ t.test('without any variable: loopback, an embedded store, a token of this proce
   t.not(readConfig({}).generatedToken, generatedToken)
 })
 
-t.test('every variable', async (t) => {
+t.test('every variable is read', async (t) => {
   const ACCESS_TOKENS = [newToken(), newToken()].join(', ')
   const environment = {
     HOST: '::',
@@ -54,6 +55,7 @@ t.test('every variable', async (t) => {
     EVENT_LOOP_DELAY_LIMIT: '7',
     REQUESTS_PER_MINUTE: '8',
     AUTH_FAILURES_PER_MINUTE: '9',
+    WARM_UP: 'off',
     DRAIN_TIME: '0',
     DRAIN_DEADLINE: '10',
     MANAGEMENT_HOST: '0.0.0.0',
@@ -94,6 +96,7 @@ t.test('every variable', async (t) => {
     },
     trustProxy: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
     origins: ['https://app.example', 'http://localhost:8080', 'http://[::1]:8080'],
+    warmUp: false,
     drain: { time: 0, deadline: 10 },
     management: { host: '0.0.0.0', port: 9090 },
     log: { level: 'debug', format: 'json', requests: false },
@@ -101,7 +104,7 @@ t.test('every variable', async (t) => {
   t.equal(readConfig({ PORT: '', HOST: 'localhost' }).port, 3000, 'an empty variable is not set')
 })
 
-t.test('the page on configuration lists every variable with its default', async (t) => {
+t.test('docs/configuration.md lists every variable with its default', async (t) => {
   const rows = Array.from(
     readFileSync('docs/configuration.md', 'utf8').matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`)?/gm),
     ([, name, fallback]) => [name, fallback ?? ''],
@@ -112,7 +115,7 @@ t.test('the page on configuration lists every variable with its default', async 
   }
 })
 
-t.test('a wrong variable is named, with what was given and what is allowed', async (t) => {
+t.test('an invalid variable is reported with its value and the allowed values', async (t) => {
   const cases: [string, string, RegExp][] = [
     ['HOST', 'example', /^HOST is "example", allowed: an IP address or localhost$/],
     ['PORT', '65536', /^PORT is "65536", allowed: an integer from 0 to 65535$/],
@@ -123,7 +126,7 @@ t.test('a wrong variable is named, with what was given and what is allowed', asy
     [
       'WORKERS',
       '2',
-      /^WORKERS is "2", allowed: 1 beside STORE_URL=sqlite:data\/plants\.db, a store that one process has alone$/,
+      /^WORKERS is "2", allowed: 1 with STORE_URL=sqlite:data\/plants\.db, a store that only one process can open$/,
     ],
     [
       'STORE_URL',
@@ -178,16 +181,16 @@ t.test('a wrong variable is named, with what was given and what is allowed', asy
     [
       'JWT_ISSUER',
       'https://issuer.example',
-      /^JWT_AUDIENCE is not set, beside JWT_ISSUER it must be: what the tokens are for$/,
+      /^JWT_AUDIENCE is not set but required with JWT_ISSUER; set it to the audience of the tokens$/,
     ],
-    ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants", allowed only beside JWT_ISSUER$/],
-    ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example", allowed only beside JWT_ISSUER$/],
+    ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants", allowed only with JWT_ISSUER$/],
+    ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example", allowed only with JWT_ISSUER$/],
   ]
   for (const [name, value, message] of cases)
     t.throws(() => readConfig({ [name]: value }), { message }, `${name}=${value}`)
 })
 
-t.test('one port serves both only at two addresses', async (t) => {
+t.test('service and admin server may share a port only on different addresses', async (t) => {
   const ports = { PORT: '80', MANAGEMENT_PORT: '80', ACCESS_TOKENS: newToken() }
   for (const hosts of [{ HOST: 'localhost' }, { HOST: '0.0.0.0' }, { HOST: '192.0.2.1', MANAGEMENT_HOST: '::' }]) {
     t.throws(() => readConfig({ ...ports, ...hosts }), /^MANAGEMENT_PORT is "80", the same as PORT/)
@@ -196,7 +199,7 @@ t.test('one port serves both only at two addresses', async (t) => {
   t.equal(readConfig({ PORT: '0', MANAGEMENT_PORT: '0' }).management.port, 0)
 })
 
-t.test('a token that is too weak is refused without being shown', async (t) => {
+t.test('a weak token is rejected without being shown', async (t) => {
   const weak = 'hunter2'
   for (const ACCESS_TOKENS of [weak, `${newToken()},${weak}`, `${newToken()},`]) {
     try {
@@ -213,7 +216,7 @@ t.test('a token that is too weak is refused without being shown', async (t) => {
   }
 })
 
-t.test('an address that others can reach needs tokens', async (t) => {
+t.test('a non-loopback address requires tokens', async (t) => {
   for (const HOST of ['0.0.0.0', '::', '192.0.2.1']) {
     t.throws(
       () => readConfig({ HOST }),

@@ -26,7 +26,7 @@ function recording(t: Test): Report & { wrong: Record<string, number> } {
   return { figure: none, zero, notZero, atMost: none, atLeast: none, notRun: none, failed: false, ran: true, wrong }
 }
 
-t.test('a case must be listed, and a listed one must still be so', (t) => {
+t.test('every deviation is listed, and every listed one still deviates', (t) => {
   const report = recording(t)
   judge(report, 'refused', ['a', 'b'], [{ reason: 'It is known.', cases: ['a', 'c'] }])
   t.same(report.wrong, { 'refused, not listed': 1, 'refused, listed wrongly': 1 })
@@ -98,7 +98,7 @@ const document: Document = {
   },
 }
 
-t.test('a document is generated without what is refused, compiled and called', async (t) => {
+t.test('a document is generated without its unsupported parts, compiled and called', async (t) => {
   const exceptions = {
     'documents with refusals': [{ reason: 'TRACE is not served.', cases: ['boxes.json: 1 of 2 operations'] }],
   }
@@ -112,7 +112,7 @@ t.test('a document is generated without what is refused, compiled and called', a
   })
 })
 
-t.test('a reply that the document does not have is a problem', async (t) => {
+t.test('an undocumented response is a problem', async (t) => {
   const served = (await generateDocument('boxes.json', document)) as Served
   const outcomes = [{ size: 1 }, { size: 'large' }].map((body) => async () => ({ status: 200, body }))
   const problems = []

@@ -54,7 +54,7 @@ function faultsOf(method: string, path: string, answer: Partial<Answer>): string
   return found
 }
 
-t.test('a request is that of the operation whose path it has, one without parameters first', async (t) => {
+t.test("a request matches its operation's path, literal paths first", async (t) => {
   const pathOf = (method: string, target: string) => operationAt(method, target)?.path
   t.equal(pathOf('GET', '/v1/beds/7?x=/y#z'), '/beds/{bed-id}')
   t.equal(pathOf('HEAD', '/v1/beds/7'), '/beds/{bed-id}')
@@ -69,7 +69,7 @@ function check(t: Test, method: string, answers: [answer: Partial<Answer>, fault
   for (const [answer, faults] of answers) t.same(faultsOf(method, '/v1/beds/7', answer), faults, JSON.stringify(answer))
 }
 
-t.test('a body has the schema and the media type of its status, of its range or of any', async (t) => {
+t.test('a body is checked by its status, its status range or default', async (t) => {
   const problem = { 'content-type': 'application/problem+json; charset=utf-8' }
   check(t, 'GET', [
     [{ body: '{"id":1}' }, []],
@@ -83,7 +83,7 @@ t.test('a body has the schema and the media type of its status, of its range or 
   check(t, 'HEAD', [[{ body: '' }, []]])
 })
 
-t.test('a response without content has no body, and each has the headers that it must have', async (t) => {
+t.test('responses without content have no body, and required headers are present', async (t) => {
   const status = 204
   check(t, 'DELETE', [
     [{ status, headers: { 'bed-count': '7' } }, []],

@@ -337,7 +337,7 @@ overTheWire(t, (t, start) => {
     })
   }
 
-  t.test('the size of the body', async (t) => {
+  t.test('an oversized body gets 413', async (t) => {
     const { listen, log, create } = await start(t, { limits: { body: 1_024 } })
     t.same(await runCases(t, await listen(), sizes), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)

@@ -93,7 +93,7 @@ const others: Case[] = [
 ]
 
 overTheWire(t, (t, start) => {
-  t.test('a head is too large by its bytes on the wire, not by what the parser keeps of it', async (t) => {
+  t.test('the limit of the header section counts bytes on the wire', async (t) => {
     const { listen, created } = await start(t)
     const port = await listen()
     created()
@@ -102,7 +102,7 @@ overTheWire(t, (t, start) => {
     t.equal(created().filter(({ name }) => name === 'raw').length, served.length, 'a rejected request creates nothing')
   })
 
-  t.test('a body that is dropped does not count for the next head, however small the limits are', async (t) => {
+  t.test('a dropped body does not count for the next header section, even with small limits', async (t) => {
     const { listen } = await start(t, { limits: { body: 1_024 } })
     const dropped = request({ body: large, without: ['authorization'] })
     const steps = [dropped.subarray(0, -1), { answered: 1 }, { pause: 600 }, dropped.subarray(-1), request()]
@@ -110,12 +110,12 @@ overTheWire(t, (t, start) => {
     await runCases(t, await listen(), [{ name: 'in two pieces', bytes: steps, answers }])
   })
 
-  t.test('trailers are too large by their bytes on the wire', async (t) => {
+  t.test('the limit of trailers counts bytes on the wire', async (t) => {
     const { listen } = await start(t)
     await runCases(t, await listen(), trailers)
   })
 
-  t.test('neither a body nor another request counts for the head', async (t) => {
+  t.test('bodies and other requests do not count for the header section', async (t) => {
     const { listen } = await start(t)
     await runCases(t, await listen(), others)
   })

@@ -438,34 +438,34 @@ function expecting(all: Buffer, wait: boolean): Step[] {
 }
 
 overTheWire(t, (t, start) => {
-  t.test('well-formed requests of every form', async (t) => {
+  t.test('every form of well-formed request is served', async (t) => {
     const { listen, log, create } = await start(t)
     t.same(await runCases(t, await listen(), wellFormed), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })
 
-  t.test('malformed requests, other methods, other paths', async (t) => {
+  t.test('malformed requests, other methods and other paths get their errors', async (t) => {
     const { listen, log, create } = await start(t)
     t.same(await runCases(t, await listen(), malformedHttp), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })
 
-  t.test('slow requests', async (t) => {
+  t.test('slow requests get 408', async (t) => {
     const { listen, log, create } = await start(t, { limits: { headersTime: 300, requestTime: 600 } })
     t.same(await runCases(t, await listen(), slow), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })
 
-  t.test('a slow store', async (t) => {
+  t.test('a slow store gets 503', async (t) => {
     const { listen, log } = await start(t, { storeTime: 200 })
     await runCases(t, await listen(), behindSlowStore)
     t.same(log, [])
   })
 
-  t.test('clients that hold on to a connection that is closed', async (t) => {
+  t.test('clients that keep using a closing connection are disconnected', async (t) => {
     const { connections: count, listen } = await start(t)
     if (count === undefined) return t.pass('the system does not show the connections of another process')
     const port = await listen()
@@ -490,7 +490,7 @@ overTheWire(t, (t, start) => {
     }
   })
 
-  t.test('clients that reset the connection', async (t) => {
+  t.test('connection resets leave the service intact', async (t) => {
     const beginnings = {
       'a request': request(),
       'half a body': request().subarray(0, -3),

@@ -147,7 +147,7 @@ const structures: Case[] = [
   ...all({ status: 200 }, [
     ['white space of every kind', '\r\n\t {\t"id"\n:\r1 , "name" : "raw"\n} \r\n\t'],
     '{"name":"raw","id":1}',
-    '{"id":1,"name":"raw","x":1,"colour":"green","error":1,"message":"a"}',
+    '{"id":1,"name":"raw","x":1,"color":"green","error":1,"message":"a"}',
     '{"id":1,"name":"raw","__proto__":{"tag":"a"}}',
     '{"id":1,"name":"raw","__proto__":null}',
     '{"id":1,"name":"raw","constructor":{"prototype":{"tag":"a"}}}',
@@ -234,7 +234,7 @@ overTheWire(t, (t, start) => {
     })
   }
 
-  t.test('ids are exact to the last digit', async (t) => {
+  t.test('IDs are exact to the last digit', async (t) => {
     const { listen, log, created: asked } = await start(t)
     const port = await listen()
     for (const [text, id] of exactIds) {

@@ -266,7 +266,7 @@ const framed: Case[] = [
 const namesOf = (created: WireService['created']) => created().map(({ name }) => name)
 
 overTheWire(t, (t, start) => {
-  t.test('one refusal, then nothing', async (t) => {
+  t.test('ambiguous framing gets one 400, and nothing behind it is served', async (t) => {
     const groups = { bothLengths, codings, lengths, hosts, lines, chunkFraming }
     for (const [name, requests] of Object.entries(groups)) {
       await t.test(name, async (t) => {
@@ -279,7 +279,7 @@ overTheWire(t, (t, start) => {
     }
   })
 
-  t.test('what is well framed is not split', async (t) => {
+  t.test('well-framed requests are not split', async (t) => {
     const { listen, log, created } = await start(t)
     await runCases(t, await listen(), framed)
     const names = namesOf(created)
@@ -287,7 +287,7 @@ overTheWire(t, (t, start) => {
     t.same(log, [])
   })
 
-  t.test('a chunk of 2^63 bytes is waited for as long as any', async (t) => {
+  t.test('a chunk of 2^63 bytes times out like any other', async (t) => {
     const { listen, created } = await start(t, { limits: { headersTime: 300, requestTime: 600 } })
     const endless = behind(
       { 'a chunk of 2^63 bytes': chunks(`8000000000000000\r\n${record}`) },

@@ -22,7 +22,7 @@ const expressions = rules.map(({ expr }) => expr)
 const ruleOf = (name: string) => rules.find(({ alert }) => alert === name)?.expr.replaceAll(/\s+/g, ' ')
 const scrape: Scrape = parse(readFileSync('deploy/prometheus.yaml', 'utf8'))
 
-t.test('the rules ask for metrics and labels that the service shows', async (t) => {
+t.test('the rules use metrics and labels that the service exports', async (t) => {
   const shown = await shownMetrics()
   const metrics = captured([shown], /^(\w+)(?=[{ ])/gm).add('up')
   const asked = captured(expressions, /(?<!["\w])(up|[a-z]+_\w+)(?=[{[ )])(?!"|\()/g)
@@ -38,7 +38,7 @@ t.test('the rules ask for metrics and labels that the service shows', async (t) 
   t.same(captured(expressions, /job="([^"]+)"/g), new Set([scrape.scrape_configs[0].job_name]))
 })
 
-t.test('each alert says what happens, how bad it is, and what to do', async (t) => {
+t.test('every alert has a summary, a severity and a remedy', async (t) => {
   for (const { alert, labels, annotations } of rules) {
     t.match(alert, /^PlantStore[A-Z]\w+$/)
     t.match(labels.severity, /^(critical|warning)$/, alert)
@@ -51,7 +51,7 @@ t.test('each alert says what happens, how bad it is, and what to do', async (t) 
   }
 })
 
-t.test('thresholds are those of the limits', async (t) => {
+t.test('thresholds match the limits', async (t) => {
   const ends = (alert: string, end: string) => t.ok(ruleOf(alert)?.endsWith(` > ${end}`), `${alert}: ${ruleOf(alert)}`)
   ends('PlantStoreSlow', String(numberOf('HANDLER_TIMEOUT') / 2_000))
   ends('PlantStoreEventLoopDelayed', String(numberOf('EVENT_LOOP_DELAY_LIMIT') / 2_000))
@@ -64,14 +64,14 @@ t.test('thresholds are those of the limits', async (t) => {
 
 const skip = (await runTool('promtool', '--version'))?.code === 0 ? false : 'NOT RUN: there is no promtool'
 
-t.test('promtool finds nothing wrong with the rules and the configuration', { skip }, async (t) => {
+t.test('promtool accepts the rules and the configuration', { skip }, async (t) => {
   t.match(await runTool('promtool', 'check', 'rules', '--lint=all', '--lint-fatal', path), { code: 0 })
   t.match(await runTool('promtool', 'check', 'config', '--lint=all', '--lint-fatal', 'deploy/prometheus.yaml'), {
     code: 0,
   })
 })
 
-t.test('each alert fires for its cause, and for no healthy instance', { skip }, async (t) => {
+t.test('every alert fires for its cause and for no healthy instance', { skip }, async (t) => {
   t.same(Object.keys(cases).sort(), rules.map(({ alert }) => alert).sort())
   const seriesOf = (series: Series, instance: string) =>
     Object.entries(series).map(([name, values]) => ({

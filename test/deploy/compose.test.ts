@@ -30,7 +30,7 @@ type Compose = {
 const { services, networks, secrets }: Compose = parse(readFileSync('compose.yaml', 'utf8'), { merge: true })
 const { service, database, prometheus } = services
 
-t.test('each container can do no more than it must', async (t) => {
+t.test('every container has only the privileges it needs', async (t) => {
   for (const [name, one] of Object.entries(services)) {
     t.equal(one.read_only, true, `${name} writes to its volumes alone`)
     t.same(one.cap_drop, ['ALL'])
@@ -58,7 +58,7 @@ t.test('the service is configured as documented', async (t) => {
   t.match(database.healthcheck?.test, ['CMD', 'pg_isready', '--host=127.0.0.1'])
 })
 
-t.test('no secret is in the environment', async (t) => {
+t.test('the environment holds no secret', async (t) => {
   for (const [name, value] of Object.entries({ ...service.environment, ...database.environment })) {
     t.notMatch(value, /:\/\/[^/@]*:[^/@]*@/, `${name} has no password`)
     if (/password|token|pass/i.test(name)) t.match(value, /^\/run\//, `${name} is a path`)
@@ -71,7 +71,7 @@ t.test('no secret is in the environment', async (t) => {
   for (const path of [PGPASSFILE, TOKENS_FILE]) t.ok(path.startsWith(`${directory}/`), `${path} is mounted`)
 })
 
-t.test('the files that are in the project are there, and no secret is', async (t) => {
+t.test('referenced files exist, and no secret is committed', async (t) => {
   const mounted = [...service.volumes, ...database.volumes, ...prometheus.volumes].map((volume) =>
     typeof volume === 'string' ? (volume.split(':')[0] as string) : volume.source,
   )

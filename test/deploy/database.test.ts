@@ -7,7 +7,7 @@ import { runTool } from './tools.ts'
 
 const skip = (await runTool('psql', '--version'))?.code === 0 ? false : 'NOT RUN: there is no psql'
 
-t.test('the database of compose.yaml, and its password from a file', { skip }, async (t) => {
+t.test('the database of compose.yaml reads its password from a file', { skip }, async (t) => {
   const password = 'of-the-tests'
   const server = await startPostgres({ password })
   t.teardown(() => server.close())

@@ -15,7 +15,7 @@ const stages = readDockerfile()
 const image = stages.at(-1) as Stage
 const user = Number(/^(\d+):\1$/.exec(of(image, 'USER')[0] ?? '')?.[1])
 
-t.test('the image is what it says', async (t) => {
+t.test('the image has the documented content', async (t) => {
   const tags = stages.map(({ base }) => /^node:(\d+\.\d+\.\d+)-(\w+)(-slim)?$/.exec(base)?.slice(1))
   const [[compiler = '', debian] = [], [runtime = '', ...rest] = []] = tags
   t.same([compiler.split('.')[0], debian], [runtime.split('.')[0], rest[0]], 'what is compiled runs')
@@ -34,7 +34,7 @@ t.test('the image is what it says', async (t) => {
   t.notMatch(names.join(), /token|password|secret/i)
 })
 
-t.test('only what is copied reaches the builder', async (t) => {
+t.test('the build context holds only copied files', async (t) => {
   const [first, ...others] = readFileSync('.dockerignore', 'utf8')
     .replace(/^#.*\n/, '')
     .trim()
@@ -115,7 +115,7 @@ t.test(
   },
 )
 
-t.test('it is healthy as long as /livez is good', async (t) => {
+t.test('the health check follows /livez', async (t) => {
   let status = 200
   const asked: unknown[] = []
   const management = createServer(({ url }, response) => {

@@ -40,7 +40,7 @@ const { Deployment, Service, PodDisruptionBudget, NetworkPolicy } = specs
 const { metadata, spec: pod } = Deployment.template
 const [container] = pod.containers
 
-t.test('the pod keeps to the restricted profile of the Pod Security Standards, and more', async (t) => {
+t.test('the pod meets the restricted Pod Security Standard', async (t) => {
   t.match(pod.securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
   t.match(readFileSync('Dockerfile', 'utf8'), `USER ${Object(pod.securityContext).runAsUser}:`)
   t.same(container.securityContext, {
@@ -75,7 +75,7 @@ t.test('the service is configured as documented', async (t) => {
   )
 })
 
-t.test('a deploy loses no request', async (t) => {
+t.test('a rollout loses no request', async (t) => {
   t.ok(Deployment.replicas >= 2)
   t.same(Deployment.strategy, { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } })
   t.ok(PodDisruptionBudget.maxUnavailable < Deployment.replicas)
@@ -88,7 +88,7 @@ t.test('a deploy loses no request', async (t) => {
   t.ok(noticed <= numberOf('DRAIN_TIME'), 'a draining instance is seen before it closes')
 })
 
-t.test('all of it is of one service', async (t) => {
+t.test('all manifests belong to one service', async (t) => {
   for (const labels of [
     Service.selector,
     PodDisruptionBudget.selector.matchLabels,

@@ -25,7 +25,7 @@ const [job] = configuration.scrape_configs
 const [target] = job.static_configs[0].targets
 const MANAGEMENT_HOST = service?.environment?.MANAGEMENT_HOST ?? '127.0.0.1'
 
-t.test('Prometheus scrapes the management port of the service, in a network that both are in', async (t) => {
+t.test('Prometheus scrapes the admin port over a shared network', async (t) => {
   t.equal(target, `service:${numberOf('MANAGEMENT_PORT')}`)
   t.ok(service?.networks.some((name) => prometheus?.networks.includes(name)))
   t.notOk(service?.ports?.some((published) => published.includes(String(numberOf('MANAGEMENT_PORT')))))

@@ -7,7 +7,7 @@ import { runTool } from './tools.ts'
 const [nginx, haproxy] = ['deploy/nginx.conf', 'deploy/haproxy.cfg']
 const found = (path: string, pattern: RegExp) => Number(pattern.exec(readFileSync(path, 'utf8'))?.[1])
 
-t.test('the proxies wait for handlers, and see a drain in time', async (t) => {
+t.test('proxy timeouts exceed HANDLER_TIMEOUT, and health checks notice a drain in time', async (t) => {
   for (const [path, pattern] of [
     [nginx, /^ *proxy_read_timeout (\d+)s;$/m],
     [haproxy, /^ *timeout server (\d+)s$/m],
@@ -21,7 +21,7 @@ t.test('the proxies wait for handlers, and see a drain in time', async (t) => {
 const has = async (tool: string) => (await runTool(tool, '-v'))?.code === 0
 const skip = async (tool: string) => ((await has(tool)) ? false : `NOT RUN: there is no ${tool}`)
 
-t.test('nginx accepts its file', { skip: await skip('nginx') }, async (t) => {
+t.test('nginx accepts its configuration', { skip: await skip('nginx') }, async (t) => {
   const directory = t.testdir({})
   mkdirSync(join(directory, 'logs'))
   const path = join(directory, 'whole.conf')
@@ -30,7 +30,7 @@ t.test('nginx accepts its file', { skip: await skip('nginx') }, async (t) => {
   t.same(run, { code: 0, output: '' })
 })
 
-t.test('HAProxy accepts its file', { skip: await skip('haproxy') }, async (t) => {
+t.test('HAProxy accepts its configuration', { skip: await skip('haproxy') }, async (t) => {
   const run = await runTool('haproxy', '-c', '-q', '-f', haproxy)
   t.equal(run?.code, 0, String(run?.output))
 })

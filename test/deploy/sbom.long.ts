@@ -15,19 +15,19 @@ for (const script of ['build', 'sbom'])
 const text = readFileSync(join(project, 'dist', 'sbom.cdx.json'), 'utf8')
 const bill: Bill = JSON.parse(text)
 
-t.test('it is CycloneDX, and names no place', async (t) => {
+t.test('the SBOM is CycloneDX and names no local path', async (t) => {
   t.equal(bill.bomFormat, 'CycloneDX')
   t.match(bill.specVersion, /^1\.\d$/)
   t.match(bill.metadata.component, { type: 'application', name: 'plant-store' })
   t.equal(bill.metadata.component.purl, `pkg:npm/plant-store@${version}`)
   for (const { name, purl, hashes, licenses } of bill.components) {
     t.match(purl, /^pkg:npm\/[^?#]+@[^?#]+$/, `${name} is of no registry`)
-    t.ok(hashes?.length && licenses?.length, `${name} has a hash and a licence`)
+    t.ok(hashes?.length && licenses?.length, `${name} has a hash and a license`)
   }
   t.same(new Set(text.match(/https?:\/\/[^/"]+/g)), new Set(['http://cyclonedx.org']), 'it names no other host')
 })
 
-t.test('it has each package of production, and no other', async (t) => {
+t.test('the SBOM lists exactly the production packages', async (t) => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
   const locked = Object.entries<{ version: string; dev?: boolean }>(packages)
     .filter(([path, { dev }]) => path !== '' && dev !== true)
@@ -39,7 +39,7 @@ t.test('it has each package of production, and no other', async (t) => {
     t.ok(listed.includes(`${name} ${version}`), name)
 })
 
-t.test('nothing is in the bundle that is not in it', async (t) => {
+t.test('every bundled package is in the SBOM', async (t) => {
   const files = readdirSync(join(project, 'dist'), { recursive: true, encoding: 'utf8' })
   const bundled = files
     .filter((file) => file.endsWith('.js'))

@@ -31,7 +31,7 @@ t.test('the service is configured as documented', async (t) => {
   t.same(all('MemoryDenyWriteExecute'), ['no'], 'V8 can compile')
 })
 
-t.test('it is exposed little', { skip }, async (t) => {
+t.test('systemd-analyze security rates the unit as safe', { skip }, async (t) => {
   const run = await runTool('systemd-analyze', 'security', '--offline=true', '--threshold=20', '--no-pager', path)
   t.equal(run?.code, 0)
   const exposure = Number(/exposure level for plant-store\.service: ([\d.]+)/.exec(run?.output ?? '')?.[1])
@@ -39,7 +39,7 @@ t.test('it is exposed little', { skip }, async (t) => {
   t.ok(exposure <= 2)
 })
 
-t.test('systemd finds nothing wrong with it', { skip }, async (t) => {
+t.test('systemd-analyze accepts the unit', { skip }, async (t) => {
   // What it starts is not installed here.
   const copy = join(t.testdir({}), 'plant-store.service')
   writeFileSync(copy, text.replace(/^ExecStart=.*$/m, `ExecStart=${process.execPath}`))

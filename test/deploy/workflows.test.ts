@@ -39,7 +39,7 @@ t.test(
   },
 )
 
-t.test('a workflow may do nothing, and a job what it says, in a limited time', async (t) => {
+t.test('workflows have no permissions; jobs declare theirs and a time limit', async (t) => {
   for (const [name, { permissions, concurrency }] of workflows) {
     t.same(permissions, {}, name)
     t.ok(concurrency, name)
@@ -64,7 +64,7 @@ t.test(
   },
 )
 
-t.test('nothing is released before the checks have passed', async (t) => {
+t.test('a release depends on the checks', async (t) => {
   const released = workflows.get('release.yaml')?.jobs ?? {}
   for (const [name, { permissions, needs = [] }] of Object.entries(released)) {
     if (Object.values(permissions ?? {}).includes('write')) t.ok([needs].flat().includes('checks'), name)
@@ -76,7 +76,7 @@ t.test('nothing is released before the checks have passed', async (t) => {
   )
 })
 
-t.test('the commands of the workflows are there', async (t) => {
+t.test('the commands of the workflows exist', async (t) => {
   const names = steps.flatMap(({ step }) =>
     Array.from(String(step.run).matchAll(/npm run (?:--\S+ )*(\S+)/g), ([, name]) => String(name)),
   )
@@ -84,7 +84,7 @@ t.test('the commands of the workflows are there', async (t) => {
   for (const name of names) t.ok(Object.hasOwn(manifest.scripts, name), name)
 })
 
-t.test('the checks run on the oldest Node that the package allows, and on that of .nvmrc', async (t) => {
+t.test('checks run on the oldest supported Node and on that of .nvmrc', async (t) => {
   const node = workflows.get('ci.yaml')?.jobs.checks?.strategy?.matrix.node
   t.equal(`>=${node?.[0]}`, manifest.engines.node)
   t.ok(node?.includes(readFileSync('.nvmrc', 'utf8').trim()))
@@ -95,7 +95,7 @@ t.test('the development container has the Node that the image is built with', as
   t.match(readFileSync('Dockerfile', 'utf8'), `FROM ${image} AS build\n`)
 })
 
-t.test('each folder and each pinned package of the update bot is there', async (t) => {
+t.test('folders and packages of the update bot exist', async (t) => {
   type Update = {
     'package-ecosystem': string
     directory: string

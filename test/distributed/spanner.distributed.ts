@@ -59,7 +59,7 @@ t.test("Spanner's emulator behind PGAdapter", { skip, timeout: 3_600_000 }, asyn
     t.same(await store.count(-(2n ** 63n), 10), { count: 0, last: undefined })
   })
 
-  t.test('three stores that race for the same ids have one winner for each, and make the table once', async (t) => {
+  t.test('three racing stores have one winner per id and create the table once', async (t) => {
     const url = empty()
     const stores = await Promise.all([1, 2, 3].map(() => openPostgres(url)))
     t.teardown(() => Promise.all(stores.map((store) => store.close())))
@@ -71,7 +71,7 @@ t.test("Spanner's emulator behind PGAdapter", { skip, timeout: 3_600_000 }, asyn
     t.same(await stores[0]?.count(0n, 10_000), { count: ids, last: BigInt(ids - 1) })
   })
 
-  t.test('three instances of the service that race for the same ids answer one of them 200', async (t) => {
+  t.test('of three racing instances one gets 200 for each id', async (t) => {
     const url = empty()
     const environment = { STORE_URL: url, ACCESS_TOKENS: token, ACCESS_LOG: 'off' }
     const services = await Promise.all([1, 2, 3].map(() => startService(t, environment)))

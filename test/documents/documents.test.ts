@@ -17,7 +17,7 @@ const generated = Object.fromEntries(
 ) as Record<string, Record<string, string>>
 
 for (const [name, files] of Object.entries(generated)) {
-  t.test(`${name} is served as it says`, async (t) => {
+  t.test(`${name} is served as documented`, async (t) => {
     const printed = (['log', 'warn', 'error'] as const).map((method) => t.capture(console, method))
     const {
       handlers,

@@ -46,7 +46,7 @@ async function generate(name: string): Promise<Generated> {
   return { files: Object.fromEntries(files), handlers }
 }
 
-t.test('the handlers have the types of their documents, also those that are printed', async (t) => {
+t.test('handlers, printed ones included, have the types of their documents', async (t) => {
   const types = Object.fromEntries(
     Object.entries(generated).map(([name, { files }]) => [`${folder}/${name}/api.d.ts`, files['api.d.ts'] as string]),
   )

@@ -29,7 +29,7 @@ const tables = new Map(
   }),
 )
 
-t.test('each field of OpenAPI has one row, and each row is of a field', async (t) => {
+t.test('every field of OpenAPI has one row, and every row is a field', async (t) => {
   const fields = specificationFields()
   const objects = [...tables.keys()].filter((object) => fields.has(object))
   t.same(objects.toSorted(), [...fields.keys()].toSorted(), 'each object has a table')
@@ -40,7 +40,7 @@ t.test('each field of OpenAPI has one row, and each row is of a field', async (t
   }
 })
 
-t.test('each row names tests that are there', async (t) => {
+t.test('every row names existing tests', async (t) => {
   const rows = [...tables.values()].flat()
   for (const { field, shownBy } of rows) {
     for (const name of shownBy)
@@ -87,7 +87,7 @@ t.test('a field that is ignored has no effect on the service', async (t) => {
   }
 })
 
-t.test('a schema may refer to one below definitions', async (t) => {
+t.test('a $ref may lead below definitions', async (t) => {
   const isValid = await bodyValidator({ $ref: '#/definitions/Count', definitions: { Count: { type: 'integer' } } })
   t.same([isValid?.(1), isValid?.('1')], [true, false])
 })
@@ -120,7 +120,7 @@ const places: Record<string, string[]> = {
   response: [`${operation} responses 200`],
   example: ['components examples Small'],
   link: ['components links Same'],
-  header: [`${operation} responses 200 headers X-Colour`],
+  header: [`${operation} responses 200 headers X-Color`],
   tag: ['tags 0'],
   reference: [`${operation} parameters 2`],
   schema: [box, `${box} properties name`],

@@ -19,7 +19,7 @@ async function listening(t: Test, options: Served = {}): Promise<number> {
 
 const type = 'application/problem+json; charset=utf-8'
 
-t.test('every error over sockets has the shape that the document describes', async (t) => {
+t.test('every error over sockets has the documented shape', async (t) => {
   const port = await listening(t)
   for (const { request, headers, send, status, body, answer } of [...calls, ...failures]) {
     const [method, target] = request.split(' ')
@@ -37,7 +37,7 @@ t.test('every error over sockets has the shape that the document describes', asy
   }
 })
 
-t.test('so have errors of bytes that are no request', async (t) => {
+t.test('errors of malformed bytes have the documented shape', async (t) => {
   const port = await listening(t, { headersLimit: 2_000 })
   const long = `GET /pots/1 HTTP/1.1\r\nHost: a\r\nX-Long: ${'a'.repeat(3_000)}\r\n\r\n`
   const cases: [bytes: string, status: number, title: string][] = [
@@ -58,7 +58,7 @@ t.test('so have errors of bytes that are no request', async (t) => {
   }
 })
 
-t.test('an errorBody that throws costs the shape, not the status or the process', async (t) => {
+t.test('an errorBody that throws loses the shape, not the status or the process', async (t) => {
   const logged: string[] = []
   const logger = { level: 'error', stream: { write: (line: string) => logged.push(line) } }
   const failing: AnyErrorBody = ({ message }) => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { contractFiles } from '../../scripts/generate/contract-files.ts'
 
-t.test('what OpenAPI 3.2 adds and cannot be served is refused, each place with what to do', async (t) => {
+t.test('unsupported features of OpenAPI 3.2 are rejected with location and remedy', async (t) => {
   const document = 'test/documents/refused-3-2.yaml'
   const { message } = await contractFiles(document, 'test/documents/redocly.yaml').then(
     () => new Error('taken'),

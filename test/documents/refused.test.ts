@@ -30,7 +30,7 @@ const styles = [
   '11: parameter all: its additionalProperties take each name in cookie, also that of parameter one; name its properties alone, or use explode: false',
 ]
 
-t.test('what cannot be served as it says is refused, each place with what to do', async (t) => {
+t.test('unsupported documents are rejected with location and remedy', async (t) => {
   const document = 'test/documents/refused.yaml'
   const { message } = await contractFiles(document, rules).then(
     () => new Error('taken'),
@@ -66,7 +66,7 @@ t.test('what cannot be served as it says is refused, each place with what to do'
   ])
 })
 
-t.test('what is not valid is refused with its line', async (t) => {
+t.test('invalid documents are rejected with their line', async (t) => {
   const valid = readFileSync('test/documents/formats/openapi.yaml', 'utf8')
   const mistakes: [mistake: string, text: string, RegExp][] = [
     [

@@ -7,7 +7,7 @@ import { calls, handlers, verifiers } from './version-3-2/handlers.ts'
 
 const document = parse(readFileSync('test/documents/version-3-2/openapi.yaml', 'utf8'))
 
-t.test('what OpenAPI 3.2 adds is served over sockets', async (t) => {
+t.test('features of OpenAPI 3.2 are served over sockets', async (t) => {
   const app = await serveDocument(document, { handlers: handlers as never, verifiers })
   t.teardown(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

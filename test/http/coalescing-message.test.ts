@@ -25,7 +25,7 @@ async function partsOf(request: IncomingMessage) {
   return { lengths: parts.map(({ length }) => length), text: Buffer.concat(parts).toString() }
 }
 
-t.test('small chunks behind the first become one part, in their order', async (t) => {
+t.test('small chunks after the first are joined in order', async (t) => {
   const chunks = Array.from({ length: 5_000 }, (_, n) => String(n))
   const { lengths, text } = await partsOf(await sending(t, chunks))
   t.ok(text === chunks.join(''))
@@ -33,7 +33,7 @@ t.test('small chunks behind the first become one part, in their order', async (t
   t.ok(lengths.length < 5, `${lengths.length} parts`)
 })
 
-t.test('a large chunk stays behind what came before it', async (t) => {
+t.test('a large chunk keeps its position', async (t) => {
   const [large, other] = ['a', 'b'].map((character) => character.repeat(2_000)) as [string, string]
   const { text } = await partsOf(await sending(t, ['1', '2', '3', large, '4', other, '5']))
   t.equal(text, `123${large}4${other}5`)

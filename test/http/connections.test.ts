@@ -71,7 +71,7 @@ t.test('a request that has begun when the listener closes is served, whenever it
   await closed()
 })
 
-t.test('the time limit of a request also holds after the listener closed', async (t) => {
+t.test('the request timeout still applies after the listener closed', async (t) => {
   const { open, close } = await start(t, { limits: { headersTime: 1_000 } })
   const begun = await open(request().subarray(0, 30))
   const { closed } = await close()

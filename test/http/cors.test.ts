@@ -108,7 +108,7 @@ for (const [name, start] of Object.entries({ 'in this process': inThisProcess, '
   t.test(name, async (t) => {
     const port = await start(t, [origin, 'http://localhost:8080'])
 
-    t.test('a page of an allowed origin may read every answer to a request', async (t) => {
+    t.test('a page of an allowed origin may read every response', async (t) => {
       for (const [what, status, parts] of answers) {
         const reply = await answerOf(t, port, from(origin, parts))
         t.equal(reply.status, status, what)
@@ -119,7 +119,7 @@ for (const [name, start] of Object.entries({ 'in this process': inThisProcess, '
       }
     })
 
-    t.test('the answer to what is not a request allows no origin', async (t) => {
+    t.test('the response to malformed bytes allows no origin', async (t) => {
       const late = `POST /plants HTTP/1.1\r\nOrigin: ${origin}\r\n`
       for (const [bytes, status] of [
         [late, 408],
@@ -159,7 +159,7 @@ for (const [name, start] of Object.entries({ 'in this process': inThisProcess, '
       t.equal((await answerOf(t, port, preflightOf(origin, 'Host: a', 'Host: b'))).status, 400, 'two Host headers')
     })
 
-    t.test('a page of another origin may read nothing', async (t) => {
+    t.test('a page of another origin may not read responses', async (t) => {
       for (const name of [other, 'null', '*', origin.toUpperCase(), `${origin}:443`, `${origin}, ${origin}`]) {
         const reply = await answerOf(t, port, from(name))
         t.equal(reply.status, 200, 'the service serves the request; the browser hides the response')
@@ -176,7 +176,7 @@ for (const [name, start] of Object.entries({ 'in this process': inThisProcess, '
   })
 }
 
-t.test('without origins no answer has a header of CORS', async (t) => {
+t.test('without CORS_ORIGINS no response has a CORS header', async (t) => {
   const port = await inThisProcess(t, [])
   for (const [bytes, status] of [
     [from(origin), 200],

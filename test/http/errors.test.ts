@@ -8,7 +8,7 @@ t.test('every number is in the table of the document', async (t) => {
   t.equal(new Set(tableOfErrors).size, tableOfErrors.length, 'each error has its own number')
 })
 
-t.test('what is thrown finds its way out', async (t) => {
+t.test('every thrown value maps to an error of the contract', async (t) => {
   const known = new ContractError('missingToken', 'an access token is needed')
   t.equal(toContractError(known), known)
   const coded = (code: string, statusCode?: number) => Object.assign(new Error('secret'), { code, statusCode })
@@ -34,7 +34,7 @@ t.test('what is thrown finds its way out', async (t) => {
   }
 })
 
-t.test('an error that says when to come back is a 503', async (t) => {
+t.test('an error with retryAfter becomes a 503', async (t) => {
   const { error, headers } = toContractError(Object.assign(new Error('full'), { retryAfter: 0.2 }))
   t.equal(error, 50300)
   t.same(headers, { 'retry-after': '1' })

@@ -29,9 +29,9 @@ const end = '--b--\r\n'
 const file = '; filename="c:\\x/y.png"\r\nContent-Type: image/png'
 const cut = 'its last boundary is missing'
 const malformed = 'a part has a malformed header'
-const encoded = 'a part has a transfer encoding; send its bytes as they are'
-const twice = 'a part has a header twice'
-const nul = 'a name or filename holds U+0000'
+const encoded = 'a part has a Content-Transfer-Encoding; send its bytes as they are'
+const twice = 'a part repeats a header'
+const nul = 'a name or filename contains U+0000'
 const nameless = 'a part has no Content-Disposition with a name'
 
 const forms: [what: string, form: string, parts: unknown[]][] = [
@@ -60,8 +60,8 @@ const forms: [what: string, form: string, parts: unknown[]][] = [
   ['no boundary', 'a=b', [cut]],
   ['an end within a part', `${part('a', '1')}${head('c')}2`, [['a', '1'], cut]],
   ['an end within a head', `${part('a', '1')}--b\r\nContent-Disp`, [['a', '1'], cut]],
-  ['a head without an end', `--b\r\nContent-Disp\r\n${part('a', '1')}${end}`, ['the headers of a part have no end']],
-  ['a last head without an end', `--b\r\nContent-Disp\r\n${end}`, ['the headers of a part have no end']],
+  ['a head without an end', `--b\r\nContent-Disp\r\n${part('a', '1')}${end}`, ['the headers of a part are incomplete']],
+  ['a last head without an end', `--b\r\nContent-Disp\r\n${end}`, ['the headers of a part are incomplete']],
   ['no head', `--b\r\n\r\n1\r\n${end}`, [nameless]],
   ['another disposition', `--b\r\nContent-Disposition: form-data2; name=a\r\n\r\n1\r\n${end}`, [nameless]],
   ['a name that is not UTF-8', part('\xff', '1') + end, [nameless]],
@@ -91,7 +91,7 @@ const forms: [what: string, form: string, parts: unknown[]][] = [
   [
     'too many parts',
     part('a', '1').repeat(4) + end,
-    [['a', '1'], ['a', '1'], ['a', '1'], 'a form has at most 3 fields'],
+    [['a', '1'], ['a', '1'], ['a', '1'], 'the form has more than 3 fields'],
   ],
 ]
 
@@ -126,7 +126,7 @@ t.test('a boundary has 1 to 70 characters of RFC 2046', async (t) => {
   t.throws(() => boundaryOf(new Map()), { message: /has no boundary of 1 to 70 characters/ })
 })
 
-t.test('a reader that leaves ends its source', async (t) => {
+t.test('a reader that stops ends its source', async (t) => {
   let isGiven = false
   function* chunks() {
     yield Buffer.from(part('a', '1') + head('c'))
@@ -142,7 +142,7 @@ t.test('a reader that leaves ends its source', async (t) => {
   t.equal(isGiven, false)
 })
 
-t.test('what follows the last boundary is read to its end', async (t) => {
+t.test('the epilogue is read to its end', async (t) => {
   const source = tapStream(Readable.from([part('a', '1') + end, 'x', 'y'].map((each) => Buffer.from(each))), {})
   for await (const { name } of readParts(source, 'b', 3)) t.equal(name, 'a')
   t.equal(source.readableEnded, true)

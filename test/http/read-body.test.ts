@@ -18,13 +18,13 @@ function reading({ limit = 4, announced = 0, has = '', complete = false, memory 
 
 const later = () => new Promise((resolve) => setImmediate(resolve))
 
-t.test('a body that is there already is read at once', async (t) => {
+t.test('a body that has already arrived is read at once', async (t) => {
   t.same(reading({ has: 'abcd', complete: true }).outcomes, ['abcd'])
   t.same(reading({ complete: true }).outcomes, [''])
   t.same(reading({ has: 'abcde', complete: true }).outcomes, [41300])
 })
 
-t.test('a body that comes later is read when it is whole', async (t) => {
+t.test('a later body is read when it is complete', async (t) => {
   const { request, outcomes } = reading({ has: 'ab' })
   await later()
   t.same(outcomes, [])
@@ -33,7 +33,7 @@ t.test('a body that comes later is read when it is whole', async (t) => {
   t.same(outcomes, ['abcd'])
 })
 
-t.test('a body that is too large is told so once, by what is announced or by what has come', async (t) => {
+t.test('a body over the limit is rejected once, by its announced or its received length', async (t) => {
   t.same(reading({ announced: 5 }).outcomes, [41300])
   const { request, outcomes } = reading({ has: 'abcde' })
   await later()
@@ -43,7 +43,7 @@ t.test('a body that is too large is told so once, by what is announced or by wha
   t.same(outcomes, [41300])
 })
 
-t.test('the refusal of a body that is too large tells the limit', async (t) => {
+t.test('the error of an oversized body names the limit', async (t) => {
   const request = Object.assign(new PassThrough(), { complete: false }) as unknown as IncomingMessage
   const memory = bodyMemory(1e6, () => {})
   readBody(request, { announced: 5, limit: 4, memory }, (error) =>
@@ -51,14 +51,14 @@ t.test('the refusal of a body that is too large tells the limit', async (t) => {
   )
 })
 
-t.test('a body that breaks off has no bytes', async (t) => {
+t.test('an aborted body gives an error', async (t) => {
   const { request, outcomes } = reading({ has: 'ab' })
   request.destroy(new Error('aborted'))
   await later()
   t.same(outcomes, [40000])
 })
 
-t.test('a body that arrives in many parts is put together in order', async (t) => {
+t.test('the parts of a body are joined in order', async (t) => {
   const text = Array.from({ length: 10_000 }, (_, n) => n).join('')
   const { request, outcomes } = reading({ limit: 100_000 })
   for (const character of text) request.write(character)
@@ -67,7 +67,7 @@ t.test('a body that arrives in many parts is put together in order', async (t) =
   t.ok(outcomes[0] === text)
 })
 
-t.test('bodies that arrive in parts share a limit, and each gives back what it took however it ends', async (t) => {
+t.test('bodies that arrive in parts share a memory limit, which each releases however it ends', async (t) => {
   const shed: string[] = []
   const memory = bodyMemory(9_000, (reason) => shed.push(reason))
   const begin = () => reading({ limit: 8_000, has: 'a'.repeat(5_000), memory })

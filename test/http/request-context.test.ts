@@ -5,14 +5,14 @@ import { openMemory } from '../../src/store/memory.ts'
 import { request } from '../support/raw.ts'
 import { createService } from '../support/service.ts'
 
-t.test('a request id is kept when it is well formed', async (t) => {
+t.test('a well-formed request ID is kept', async (t) => {
   for (const id of ['a', 'A-b_c.9', 'x'.repeat(128)]) t.equal(newContext('GET', { 'x-request-id': id }).id, id)
   for (const id of ['', 'x'.repeat(129), 'a b', 'a,b', 'a\n', 'ä', '"a"', '$(a)', undefined, ['a', 'b']]) {
     t.match(newContext('GET', { 'x-request-id': id }).id, /^[\w-]{16}-\d+$/, String(id))
   }
 })
 
-t.test('the trace of a traceparent is kept when it is valid', async (t) => {
+t.test('a valid traceparent is kept', async (t) => {
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
   const parentId = '00f067aa0ba902b7'
   const valid = ['00-T-P-01', '00-T-P-00', '01-T-P-01', '01-T-P-01-more', 'cc-T-P-01-']
@@ -66,7 +66,7 @@ async function observed(t: Test, options: Parameters<typeof createService>[1] = 
   return { ...service, begun, ended, send, until }
 }
 
-t.test('who observes is told of each request and its answer once', async (t) => {
+t.test('observers see every request and its end once', async (t) => {
   const { begun, ended, send } = await observed(t)
   const bytes = Buffer.concat([
     request({ headers: ['X-Request-Id: first'] }),
@@ -103,7 +103,7 @@ t.test('who observes is told of each request and its answer once', async (t) => 
   for (const { duration } of ended) t.ok(duration > 0)
 })
 
-t.test('what is no request is told of as well', async (t) => {
+t.test('observers see malformed requests as well', async (t) => {
   const { begun, ended, send } = await observed(t)
   const { ids } = await send('nonsense\r\n\r\n', 1)
   t.match(ended, [{ id: ids[0], method: '', operation: undefined, address: '127.0.0.1', status: 400, error: 40000 }])
@@ -115,7 +115,7 @@ t.test('what is no request is told of as well', async (t) => {
   t.same(begun, ended)
 })
 
-t.test('a client that leaves has its end told, also of what waits behind another request', async (t) => {
+t.test('observers see the end of requests whose client disconnects, pipelined ones included', async (t) => {
   const { begun, ended, send, until } = await observed(t, {
     store: { ...openMemory(), create: () => new Promise(() => {}) },
   })
@@ -129,7 +129,7 @@ t.test('a client that leaves has its end told, also of what waits behind another
   )
 })
 
-t.test('malformed bytes behind a request that is under way are told of and answered once', async (t) => {
+t.test('malformed bytes behind a request in flight get one response and are observed once', async (t) => {
   const waiting: (() => void)[] = []
   const { begun, ended, send, until } = await observed(t, {
     store: { ...openMemory(), create: () => new Promise((resolve) => waiting.push(() => resolve('created'))) },

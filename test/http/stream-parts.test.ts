@@ -4,7 +4,7 @@ import { streamParts } from '../../src/http/stream-parts.ts'
 
 const write = (item: string) => item
 
-t.test('a silent source is kept alive, and its items come in order', async (t) => {
+t.test('a silent source gets keep-alive parts, and items keep their order', async (t) => {
   async function* source() {
     yield 'a'
     await sleep(50)
@@ -22,7 +22,7 @@ t.test('a silent source is kept alive, and its items come in order', async (t) =
   t.match(seen.join(''), /^a-+b$/)
 })
 
-t.test('the end is heeded while a source is silent, and what that throws later concerns nobody', async (t) => {
+t.test('the end is noticed while a source is silent, and its later errors are ignored', async (t) => {
   let isEnded = false
   const source = {
     [Symbol.asyncIterator]: () => ({
@@ -83,7 +83,7 @@ t.test('a source need not have an end of its own', async (t) => {
   t.match(await parts.return(undefined), { done: true })
 })
 
-t.test('the end is heeded before the source is asked', async (t) => {
+t.test('the end is noticed before the source is asked for an item', async (t) => {
   let isAsked = false
   async function* source() {
     isAsked = true
@@ -94,7 +94,7 @@ t.test('the end is heeded before the source is asked', async (t) => {
   t.equal(isAsked, false)
 })
 
-t.test('a source that is silent from its start is kept alive sooner than later', async (t) => {
+t.test('the first keep-alive part comes early', async (t) => {
   const source = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<IteratorResult<string>>(() => {}) }) }
   const controller = new AbortController()
   const keepAlive = { opening: 10, time: 600_000, text: '-' }

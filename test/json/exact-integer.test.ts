@@ -1,7 +1,7 @@
 import t from 'tap'
 import { exactInteger } from '../../src/json/exact-integer.ts'
 
-t.test('integers, however they are written', async (t) => {
+t.test('every notation of an integer gives its exact value', async (t) => {
   const cases: [string, bigint][] = [
     ['0', 0n],
     ['-0', 0n],
@@ -26,7 +26,7 @@ t.test('integers, however they are written', async (t) => {
   for (const [text, integer] of cases) t.equal(exactInteger(text), integer, text.slice(0, 40))
 })
 
-t.test('what is no integer of at most 19 digits', async (t) => {
+t.test('anything but an integer of at most 19 digits is undefined', async (t) => {
   const texts = ['12.5', '1e-1', '1.00000000000000000001', '9007199254740993.5', '1e1000000000', '1e-1000000000']
   const notNumbers = [
     '',

@@ -13,7 +13,7 @@ function read(text: string): { items: unknown[]; returned: boolean } {
   }
 }
 
-t.test('the items of a list are those of JSON.parse', async (t) => {
+t.test('the items of a list equal those of JSON.parse', async (t) => {
   const items = [
     { a: ['}', ']', ',', '"', '\\', '\\"', '[{'] },
     [],
@@ -33,7 +33,7 @@ t.test('the items of a list are those of JSON.parse', async (t) => {
   }
 })
 
-t.test('each item is parsed when it is asked for', async (t) => {
+t.test('items are parsed lazily', async (t) => {
   const list = listItems('{"list":[1,2,x]}', 'list')
   t.strictSame(
     [list.next(), list.next()],
@@ -45,7 +45,7 @@ t.test('each item is parsed when it is asked for', async (t) => {
   t.throws(() => list.next(), /^unexpected character at character 13$/)
 })
 
-t.test('a text of another form is told', async (t) => {
+t.test('text that is not a JSON list is rejected', async (t) => {
   for (const text of [
     'null',
     '[]',
@@ -59,7 +59,7 @@ t.test('a text of another form is told', async (t) => {
   }
 })
 
-t.test('what is not JSON is told with its place', async (t) => {
+t.test('invalid JSON is rejected with its position', async (t) => {
   const texts: [string, string][] = [
     ['', 'unexpected end at character 0'],
     ['{"list":[', 'unexpected end at character 9'],

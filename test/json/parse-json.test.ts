@@ -120,21 +120,21 @@ const defined: [string, RegExp][] = [
 /** As the name of an assertion, which is one line. */
 const shown = (text: string) => JSON.stringify(text.slice(0, 60)).replace(/[^ -~]/g, '?')
 
-t.test('what JSON is', async (t) => {
+t.test('valid JSON is parsed', async (t) => {
   for (const text of accepted) t.same(parseJson(text).value, JSON.parse(text), shown(text))
 })
 
-t.test('what JSON is not', async (t) => {
+t.test('invalid JSON is rejected', async (t) => {
   for (const text of refused) {
     t.throws(() => parseJson(text), { name: 'JsonError', message: /^\S.* at character \d+$/ }, shown(text))
   }
 })
 
-t.test('what I-JSON and this contract refuse', async (t) => {
+t.test('duplicate names, NUL and lone surrogates are rejected', async (t) => {
   for (const [text, message] of defined) t.throws(() => parseJson(text), { name: 'JsonError', message }, shown(text))
 })
 
-t.test('names that objects inherit are members like any other', async (t) => {
+t.test('inherited property names are ordinary members', async (t) => {
   const { value } = parseJson('{"__proto__":{"a":1},"constructor":2,"toString":3,"hasOwnProperty":4}')
   t.same(Object.keys(value as object), ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
   t.equal(Object.getPrototypeOf(value), Object.prototype)

@@ -37,7 +37,7 @@ function waitingVerifier() {
 
 const plant = (id: number, length: number) => JSON.stringify({ id, name: 'raw', more: 'x'.repeat(length) })
 
-t.test('nothing of a body is read ahead of an authentication that waits', async (t) => {
+t.test('no body is read while authentication is pending', async (t) => {
   const { verifyToken, waiting } = waitingVerifier()
   const { port, requests } = await listening(t, { verifyToken })
   const body = plant(1, 10_000)
@@ -88,7 +88,7 @@ t.test('bodies that arrive in parts beyond the limit get 503, small ones do not'
   await next.receives(/^HTTP\/1.1 200 /)
 })
 
-t.test('values that handlers have beyond the limit get 503, small ones do not', async (t) => {
+t.test('values that would exceed the memory limit get 503, small ones do not', async (t) => {
   const waiting: (() => void)[] = []
   const store = {
     ...openMemory(),
@@ -108,7 +108,7 @@ t.test('values that handlers have beyond the limit get 503, small ones do not', 
   t.match(await next, { status: 200 })
 })
 
-t.test('a body that was refused is not kept while its answer waits for the one before', async (t) => {
+t.test('a rejected body is released while its response waits for an earlier one', async (t) => {
   const store = { ...openMemory(), create: () => new Promise<never>(() => {}) }
   const { port, requests } = await listening(t, { store })
   const small = plant(1, 0)
@@ -129,7 +129,7 @@ t.test('a body that was refused is not kept while its answer waits for the one b
   socket.destroy()
 })
 
-t.test('a body that is alone is served whatever the limit', async (t) => {
+t.test('a lone body is served whatever the limit', async (t) => {
   const { create } = await createService(t, { limits: { bodyMemory: 1 } })
   t.match(await create(plant(1, 100_000)), { status: 200 })
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { networkOf } from '../../src/limits/network.ts'
 
-t.test('an address of IPv4 whole, of IPv6 the first 64 bits', async (t) => {
+t.test('the network of an address is all of IPv4 and the first 64 bits of IPv6', async (t) => {
   const networks = {
     '192.0.2.1': '192.0.2.1',
     '::ffff:192.0.2.1': '192.0.2.1',

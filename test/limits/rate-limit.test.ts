@@ -1,7 +1,7 @@
 import t from 'tap'
 import { rateLimit } from '../../src/limits/rate-limit.ts'
 
-t.test('so many a minute, at once or spread', async (t) => {
+t.test('the limit per minute holds for bursts and for spread events', async (t) => {
   let time = 1_000_000
   const { take: count, wait } = rateLimit(3, undefined, () => time)
   t.equal(wait('a'), 0)
@@ -23,7 +23,7 @@ t.test('0 is no limit', async (t) => {
   for (let i = 0; i < 1_000; i++) t.same([count('a'), wait('a')], [0, 0])
 })
 
-t.test('who is paid off is forgotten, who is not is kept', async (t) => {
+t.test('the rate limiter evicts keys whose quota is full again and keeps the others', async (t) => {
   let time = 0
   const { take: count } = rateLimit(1, undefined, () => time)
   for (let i = 0; i < 10_000; i++) count(String(i))
@@ -36,7 +36,7 @@ t.test('who is paid off is forgotten, who is not is kept', async (t) => {
   t.equal(count('0'), 0)
 })
 
-t.test('several may have one key', async (t) => {
+t.test('several clients may share one key', async (t) => {
   const { take } = rateLimit(
     1,
     (of) => of.slice(0, 1),
@@ -45,7 +45,7 @@ t.test('several may have one key', async (t) => {
   t.same([take('ab'), take('ac'), take('b')], [0, 60, 0])
 })
 
-t.test('fractions of a millisecond take no event away', async (t) => {
+t.test('rounding to milliseconds loses no event', async (t) => {
   for (const limit of [1, 3, 7, 60, 999]) {
     for (const start of [0.1, 4_321.987654, 86_400_000.123456, 31_536_000_000.7]) {
       const { take } = rateLimit(limit, undefined, () => start)

@@ -48,7 +48,7 @@ function held() {
 
 const unavailable = { status: 503, error: 50300, retryAfter: /^[123]$/ }
 
-t.test('a handler has so long', async (t) => {
+t.test('a handler that exceeds HANDLER_TIMEOUT gets 503', async (t) => {
   const { store, waiting, letGo } = held()
   const { send, shed } = await listening(t, { store, limits: { handlerTime: 100, inFlight: 1 } })
   const start = performance.now()
@@ -63,7 +63,7 @@ t.test('a handler has so long', async (t) => {
   t.match(await next, { status: 200 })
 })
 
-t.test('so many handlers are under way', async (t) => {
+t.test('a request beyond IN_FLIGHT_LIMIT gets 503', async (t) => {
   const { store, waiting, letGo } = held()
   const { send, shed } = await listening(t, { store, limits: { inFlight: 2 } })
   const taken = [send(), send()]
@@ -74,7 +74,7 @@ t.test('so many handlers are under way', async (t) => {
   for (const { status } of await Promise.all(taken)) t.equal(status, 200)
 })
 
-t.test('the event loop is so late', async (t) => {
+t.test('a late event loop sheds requests with 503', async (t) => {
   const { send, shed } = await listening(t, { limits: { eventLoopDelay: 100 } })
   /** The machine may be busy with other tests. */
   const serves = async () => {
@@ -100,7 +100,7 @@ t.test('the event loop is so late', async (t) => {
   t.ok(await serves(), 'it recovers')
 })
 
-t.test('so many requests of a client', async (t) => {
+t.test('a client over its rate limit gets 429', async (t) => {
   const [first, second] = [newToken(), newToken()]
   const { send } = await listening(t, {
     verifyToken: tokenVerifier([first, second]),
@@ -112,7 +112,7 @@ t.test('so many requests of a client', async (t) => {
   t.match(await as(second), { status: 200 }, 'another client')
 })
 
-t.test('so many failures to authenticate from an address', async (t) => {
+t.test('an address over its limit of authentication failures gets 429', async (t) => {
   const { send } = await listening(t, { limits: { authFailures: 3 } })
   const wrong = [{ authorization: 'Bearer wrong' }, { authorization: '' }, { authorization: 'Bearer "' }]
   for (const headers of wrong) t.match(await send(headers), { status: 401 })
@@ -120,7 +120,7 @@ t.test('so many failures to authenticate from an address', async (t) => {
   t.match(await send(), { status: 200 }, 'who shares the address and has a token goes on')
 })
 
-t.test('an address is told by a trusted proxy only', async (t) => {
+t.test('X-Forwarded-For counts only when a trusted proxy sends it', async (t) => {
   const from = (address: string) => ({ authorization: 'Bearer wrong', 'x-forwarded-for': address })
   const trusting = await listening(t, { trustProxy: ['127.0.0.0/8'], limits: { authFailures: 1 } })
   t.match(await trusting.send(from('192.0.2.1')), { status: 401 })
@@ -132,7 +132,7 @@ t.test('an address is told by a trusted proxy only', async (t) => {
   t.match(await other.send(from('192.0.2.2')), { status: 429 })
 })
 
-t.test('a port that a proxy adds makes no other address', async (t) => {
+t.test('a port that a proxy adds does not change the client address', async (t) => {
   const { send } = await listening(t, { trustProxy: ['127.0.0.1'], limits: { authFailures: 1 } })
   const from = (address: string) => send({ authorization: 'Bearer wrong', 'x-forwarded-for': address })
   for (const [first, second] of [
@@ -156,12 +156,12 @@ const large: Case[] = [
   },
 ]
 
-t.test('the header section has so many bytes', async (t) => {
+t.test('a header section over the limit gets 431', async (t) => {
   const { port } = await listening(t, { limits: { headers: 2_048 } })
   await runCases(t, port, large)
 })
 
-t.test('so many connections', async (t) => {
+t.test('connections over the limit are closed', async (t) => {
   const { port } = await listening(t, { limits: { connections: 2 } })
   const first = await openSocket(t, port)
   const second = await openSocket(t, port)
@@ -210,7 +210,7 @@ t.test('a client that does not read is cut off after CONNECT too', async (t) => 
   t.equal(await client.closed(5_000), '')
 })
 
-t.test('headers may have any time: longer than the default of Node, and longer than the request', async (t) => {
+t.test("the header timeout may exceed both Node's default and the request timeout", async (t) => {
   for (const times of [
     { headersTime: 400_000, requestTime: 500_000 },
     { headersTime: 60_000, requestTime: 30_000 },

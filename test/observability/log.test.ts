@@ -25,7 +25,7 @@ const lines = (text: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line))
     .filter(({ msg }) => !msg.startsWith('Server listening'))
 
-t.test('a line of JSON for each request, whose level says how it went', async (t) => {
+t.test('each request gets one JSON line whose level reflects its outcome', async (t) => {
   const { create, end, url } = await start(t, {}, sourceCode)
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   await create(1, { 'x-request-id': 'mine', traceparent })
@@ -69,7 +69,7 @@ t.test('a line of JSON for each request, whose level says how it went', async (t
   t.equal(seen.length, 3)
 })
 
-t.test('no line of a request is asked for, or only of those that are refused', async (t) => {
+t.test('request lines can be switched off or limited to rejections', async (t) => {
   for (const [environment, statuses] of [
     [{ ACCESS_LOG: 'off' }, []],
     [{ LOG_LEVEL: 'warn' }, [401]],
@@ -84,7 +84,7 @@ t.test('no line of a request is asked for, or only of those that are refused', a
   }
 })
 
-t.test('a failure has a line with its cause, and nothing else of what was thrown', async (t) => {
+t.test('a failure is logged with its cause and nothing else of the thrown value', async (t) => {
   const directory = t.testdir({
     'store.mjs': `
       const causes = {
@@ -128,7 +128,7 @@ t.test('a failure has a line with its cause, and nothing else of what was thrown
 })
 
 forSourceAndBundle(t, (t, code) => {
-  t.test('people get lines for people', async (t) => {
+  t.test('the pretty format prints readable lines', async (t) => {
     const { create, end } = await start(t, { LOG_FORMAT: 'pretty' }, code)
     await create(1)
     const text = await end()
@@ -139,7 +139,7 @@ forSourceAndBundle(t, (t, code) => {
 
 const full = '/dev/full'
 
-t.test('a log that cannot be written does not end the service', { skip: !existsSync(full) }, async (t) => {
+t.test('an unwritable log does not end the service', { skip: !existsSync(full) }, async (t) => {
   const stdio = ['ignore', openSync(full, 'w'), 'pipe'] as const
   const { create, stop, banner } = await startService(t, {}, { stdio: [...stdio] })
   for (let sent = 0; sent < 3; sent++) {

@@ -45,7 +45,7 @@ const series = (name: string, labels: Record<string, string | number>) =>
 const of = (part: string, labels: Record<string, string | number>) =>
   series(`http_server_request_duration_seconds_${part}`, labels)
 
-t.test('a request counts by operation, method and status, in seconds', async (t) => {
+t.test('a request is counted by operation, method and status, with its duration in seconds', async (t) => {
   const { handle, values } = measure(t)
   handle({})
   handle({ duration: 90 })
@@ -65,7 +65,7 @@ t.test('a request counts by operation, method and status, in seconds', async (t)
   })
 })
 
-t.test('a request that no operation took has neither its path nor its method', async (t) => {
+t.test('a request without an operation is counted without path and method', async (t) => {
   const { handle, values } = measure(t)
   handle({
     operation: undefined,
@@ -87,7 +87,7 @@ t.test('requests are active until their end', async (t) => {
   t.equal((await values()).http_server_active_requests, 1)
 })
 
-t.test('what is refused counts by its kind', async (t) => {
+t.test('rejections are counted by their kind', async (t) => {
   const { handle, refused, shed, values } = measure(t)
   const kinds = Object.keys(errorNumbers) as ErrorName[]
   const counted = (reason: string) => series('plant_store_requests_refused_total', { reason })
@@ -110,7 +110,7 @@ t.test('what is refused counts by its kind', async (t) => {
   })
 })
 
-t.test('the store tells of its batches, until the end', async (t) => {
+t.test('batches of the store are counted until close', async (t) => {
   const { close, values } = measure(t)
   const other = measure(t)
   const { submit } = groupCommit<number, string>(async (batch) => batch.map(String), {
@@ -138,7 +138,7 @@ t.test('the store tells of its batches, until the end', async (t) => {
   t.notOk(channel('plant-store:batch').hasSubscribers)
 })
 
-t.test('the size of the journal of SQLite is shown once there is one, until the end', async (t) => {
+t.test("the size of SQLite's write-ahead log is exported while the store is open", async (t) => {
   const { close, values } = measure(t)
   t.match(await values(), { plant_store_sqlite_wal_bytes: undefined })
   channel('plant-store:sqlite-journal').publish({ bytes: 4_152 })
@@ -147,7 +147,7 @@ t.test('the size of the journal of SQLite is shown once there is one, until the 
   t.notOk(channel('plant-store:sqlite-journal').hasSubscribers)
 })
 
-t.test('what nobody has told is not shown', async (t) => {
+t.test('a gauge without a value is absent', async (t) => {
   const { tokens, ready, values } = measure(t)
   t.match(await values(), { plant_store_tokens_file_good: undefined, plant_store_ready: undefined })
   tokens(false)
@@ -158,7 +158,7 @@ t.test('what nobody has told is not shown', async (t) => {
   t.match(await values(), { plant_store_tokens_file_good: 1, plant_store_ready: 0 })
 })
 
-t.test('figures of the process', async (t) => {
+t.test('process metrics are exported', async (t) => {
   const { values } = measure(t)
   await values()
   // What is measured is time: Node does not count the first turn after a look, ...
@@ -182,7 +182,7 @@ t.test('figures of the process', async (t) => {
   t.ok((again.nodejs_eventloop_delay_max_seconds as number) < 0.05, 'since the last look')
 })
 
-t.test('file descriptors, where the system shows them', async (t) => {
+t.test('file descriptor counts are exported where the system has them', async (t) => {
   const proc = t.testdir({
     limits: 'Limit  Soft Limit\nMax open files            64     128   files\n',
     fd: { 0: '', 1: '', 2: '' },
@@ -199,7 +199,7 @@ t.test('file descriptors, where the system shows them', async (t) => {
   t.match(values(await elsewhere.metrics()), { process_open_fds: undefined, process_max_fds: undefined })
 })
 
-t.test('no client can make more than 200 lines', async (t) => {
+t.test('clients cannot cause more than 200 lines of metrics', async (t) => {
   const { handle, tokens, ready, values } = measure(t)
   const kinds = ['noSuchPath', 'noSuchMethod', 'undecodableTarget', 'malformedRequest'] as const
   for (let count = 0; count < 10_000; count++) {

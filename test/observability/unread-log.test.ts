@@ -97,7 +97,7 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
     },
   )
 
-  t.test(`${name} that nobody reads are dropped beyond 16 MB`, { skip, buffered: true }, async (t) => {
+  t.test(`unread ${name} are dropped beyond 16 MiB`, { skip, buffered: true }, async (t) => {
     const { pid, find, read, reasons, hasEnded } = runUnread(t, logWriter, where)
     if (where.terminal === 'there') await sleep(5_000)
     else {
@@ -110,7 +110,7 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
   })
 }
 
-t.test('a terminal that is gone is told once, and does not end the process', { skip: withoutTerminal }, async (t) => {
+t.test('a closed terminal is reported once and does not end the process', { skip: withoutTerminal }, async (t) => {
   const { pid, find, reasons, signal, ended } = runUnread(t, logWriter, { format: 'pretty', terminal: 'apart' })
   await find('stderr', /^all are written$/m)
   // It is script that holds the terminal.
@@ -123,7 +123,7 @@ t.test('a terminal that is gone is told once, and does not end the process', { s
   t.equal(await ended(), '137')
 })
 
-t.test('what a terminal does not take is told once, until it takes all again', async (t) => {
+t.test('a blocked terminal is reported once until it accepts all lines again', async (t) => {
   const waiting: (() => void)[] = []
   let problem: Error | null = null
   const stdout = new Writable({

@@ -74,7 +74,7 @@ const cases = Object.values(bodies).flatMap((contentType) =>
 )
 
 for (const { contentType, sent, body } of cases) {
-  t.test(`a client that leaves while its token is verified has no handler: ${sent} as ${contentType}`, async (t) => {
+  t.test(`no handler runs for a client that disconnects during verification: ${sent} as ${contentType}`, async (t) => {
     const waiting: (() => void)[] = []
     let calls = 0
     const { app, listen, ended, overload } = await serve(
@@ -100,7 +100,7 @@ for (const { contentType, sent, body } of cases) {
   })
 }
 
-t.test('a request that waits behind another one ends with its connection, and so does its signal', async (t) => {
+t.test('a pipelined request and its signal end with the connection', async (t) => {
   const signals: AbortSignal[] = []
   const { app, listen, ended } = await serve(
     t,
@@ -120,7 +120,7 @@ t.test('a request that waits behind another one ends with its connection, and so
   await app.close()
 })
 
-t.test('a handler that is called after its client has left gets a stream that has failed', async (t) => {
+t.test('a handler that starts after the disconnect gets a failed stream', async (t) => {
   const outcomes: unknown[] = []
   const { app, listen, ended } = await serve(
     t,
@@ -142,7 +142,7 @@ t.test('a handler that is called after its client has left gets a stream that ha
   await until(() => outcomes.length === 2, 'the outcomes')
   t.match(outcomes, [
     { name: 'AbortError', message: 'the connection is closed' },
-    { name: 'ContractError', message: 'the body is not whole' },
+    { name: 'ContractError', message: 'the body is incomplete' },
   ])
   await app.close()
 })

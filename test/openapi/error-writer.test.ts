@@ -15,7 +15,7 @@ function written(contentType: string, body: unknown) {
   return { ...write(error, newContext('GET')), isReported: reports.length === 1 }
 }
 
-t.test('a body of an error leaves as JSON or as text', async (t) => {
+t.test('an error body is written as JSON or as text', async (t) => {
   const json = (text: string) => ({ contentType: 'application/json; charset=utf-8', text, isReported: false })
   t.same(written('application/json', { a: 1 }), json('{"a":1}'))
   t.same(written('application/json', { a: 9007199254740993n }), json('{"a":9007199254740993}'))
@@ -32,7 +32,7 @@ t.test('a body of an error leaves as JSON or as text', async (t) => {
   }
 })
 
-t.test('a body that is none is reported, and the error leaves as plain text', async (t) => {
+t.test('an invalid error body is reported, and the error is sent as plain text', async (t) => {
   const plain = { contentType: 'text/plain; charset=utf-8', text: 'what is wrong', isReported: true }
   for (const body of [undefined, Symbol('a'), () => 1]) {
     for (const mediaType of ['application/json', 'text/plain']) {

@@ -92,7 +92,7 @@ t.test('names that the schema cannot refuse are not held', async (t) => {
   }
 })
 
-t.test('names that are held count in the memory of bodies', async (t) => {
+t.test('held names count towards the memory of bodies', async (t) => {
   const memory = bodyMemory(100_000, () => {})
   let go = () => {}
   const waiting = new Promise<void>((resolve) => {
@@ -107,7 +107,7 @@ t.test('names that are held count in the memory of bodies', async (t) => {
   await until(() => memory.admit(100_000) === undefined, 'the memory to be given back')
 })
 
-t.test('a form that is alone is never refused for the memory of its own fields', async (t) => {
+t.test('a lone form is never rejected for the memory of its own fields', async (t) => {
   const { port } = await serve(t, documentOf({}), { memory: bodyMemory(100_000, () => {}) })
   const { receives } = await openSocket(
     t,

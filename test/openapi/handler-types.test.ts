@@ -50,7 +50,7 @@ const probe = (handlers: string) =>
     export const handlers: Handlers<operations> = ${handlers}\n`,
   )
 
-t.test('handlers that the document describes compile', async (t) => {
+t.test("handlers of the document's types compile", async (t) => {
   t.same(
     probe(`{
     async addTree({ body }) {
@@ -92,7 +92,7 @@ for (const [mistake, [handlers, reason]] of Object.entries(mistakes)) {
   })
 }
 
-t.test('a range of statuses is any of it that is not named, default what there is nothing else for', async (t) => {
+t.test('a status range covers its unnamed statuses, default the rest', async (t) => {
   const types = `import type { OperationReply } from './openapi/handler-types.ts'
     type Json<Body> = { content: { 'application/json': Body } }
     type Reply = OperationReply<{ responses: { 200: Json<1>; 404: Json<2>; '4XX': Json<3>; 204: {}; default: Json<4> } }>
@@ -108,7 +108,7 @@ t.test('a range of statuses is any of it that is not named, default what there i
   }
 })
 
-t.test('the headers that a response declares have types, and those that it requires must be given', async (t) => {
+t.test('declared response headers are typed, required ones must be given', async (t) => {
   const types = `import type { OperationReply } from './openapi/handler-types.ts'
     type Headers = { 'X-A': bigint; 'X-B'?: string; 'x-request-id': string; [name: string]: unknown }
     type Reply = OperationReply<{ responses: { 200: { headers: Headers }; 201: { headers: { ETag?: string; [name: string]: unknown } }; 204: {} } }>

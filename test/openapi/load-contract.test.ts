@@ -10,13 +10,13 @@ function copy(directory: string) {
   return pathToFileURL(`${directory}/`)
 }
 
-t.test('the generated files are loaded when they belong together', async (t) => {
+t.test('generated files that belong together are loaded', async (t) => {
   const { documentText, routes } = await loadContract(copy(t.testdir({})))
   t.equal(documentText, readFileSync('generated/openapi.json', 'utf8'))
   t.same(routes, JSON.parse(readFileSync('generated/routes.json', 'utf8')))
 })
 
-t.test('a damaged or missing file is refused in one line with what to do', async (t) => {
+t.test('a damaged or missing file is rejected in one line with the remedy', async (t) => {
   for (const name of ['openapi.json', 'routes.json']) {
     const directory = t.testdir({})
     const url = copy(directory)

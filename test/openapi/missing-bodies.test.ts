@@ -50,7 +50,7 @@ async function post(path: string, ...headers: string[]): Promise<string> {
 
 const typed = (mediaType: string) => `Content-Type: ${mediaType}${mediaType.startsWith('multi') ? '; boundary=b' : ''}`
 
-t.test('a required body that is missing is refused, whatever its media type', async (t) => {
+t.test('a missing required body is rejected, whatever its media type', async (t) => {
   for (const mediaType of Object.keys(content)) {
     t.match(await post('/required', typed(mediaType)), /^HTTP\/1.1 400 /, mediaType)
   }
@@ -59,7 +59,7 @@ t.test('a required body that is missing is refused, whatever its media type', as
   }
 })
 
-t.test('a text or bytes of no length are a body', async (t) => {
+t.test('empty text and empty bytes are a body', async (t) => {
   for (const mediaType of ['text/plain', 'image/png']) {
     t.match(await post('/required', typed(mediaType), 'Content-Length: 0'), /^HTTP\/1.1 200 /, mediaType)
     const chunked = await post('/required', typed(mediaType), 'Transfer-Encoding: chunked', '', '0')
@@ -68,7 +68,7 @@ t.test('a text or bytes of no length are a body', async (t) => {
   }
 })
 
-t.test('the refusal of a media type speaks of a charset where the request names one', async (t) => {
+t.test('a 415 mentions the charset where the request names one', async (t) => {
   const refusal = (answer: string) => /"message":"(.*?)"/.exec(answer)?.[1]
   const types = Object.keys(content).join(' or ')
   t.equal(refusal(await post('/required', 'Content-Type: image/gif')), `the media type must be ${types}`)

@@ -82,14 +82,14 @@ t.test('a file is read as it arrives, before the fields behind it', async (t) =>
   t.equal(seen.join(''), 'first secondname')
 })
 
-t.test('a form may be followed by another request', async (t) => {
+t.test('another request may follow a form', async (t) => {
   const { port } = await serve(t, collect)
   const form = post(part('name', 'a') + part('file', 'abc') + end)
   const { receives } = await openSocket(t, port, form + form)
   await receives(/\["name","a","file",3\].*\["name","a","file",3\]$/s)
 })
 
-t.test('a field may come in pieces', async (t) => {
+t.test('a field may arrive in several chunks', async (t) => {
   const { port } = await serve(t, collect)
   const form = part('name', 'a'.repeat(10)) + end
   const { socket, receives } = await openSocket(t, port, head(`Content-Length: ${form.length}`))
@@ -105,7 +105,7 @@ t.test('a field may come in pieces', async (t) => {
   await receives(/\["name","a{10}"\]$/)
 })
 
-t.test('a client that leaves within a file ends it, and the parts', async (t) => {
+t.test('a disconnect within a file ends the file and the parts', async (t) => {
   const outcomes: unknown[] = []
   const { port, request } = await serve(t, async ({ body, signal }) => {
     const parts = body[Symbol.asyncIterator]()
@@ -120,11 +120,11 @@ t.test('a client that leaves within a file ends it, and the parts', async (t) =>
   await until(() => message.listenerCount('data') === 1, 'a handler that reads')
   socket.destroy()
   await until(() => outcomes.length === 3, 'the outcomes')
-  t.same(outcomes, ['the body is not whole', 'the body is not whole', true])
+  t.same(outcomes, ['the body is incomplete', 'the body is incomplete', true])
   for (const event of ['data', 'end']) t.equal(message.listenerCount(event), 0, event)
 })
 
-t.test('a handler need not read the parts, nor wait for them', async (t) => {
+t.test('a handler may ignore the parts', async (t) => {
   const first: Take = async ({ body }) => {
     for await (const { name } of body) return name
     return 'none'
@@ -150,7 +150,7 @@ t.test('a handler need not read the parts, nor wait for them', async (t) => {
   t.match(await receives(/\]$/), /HTTP\/1.1 200 .*\["file","name"\]$/s)
 })
 
-t.test('fields are bounded together, as a body that is read whole is', async (t) => {
+t.test('the fields of a form share the body limit', async (t) => {
   const { port, app } = await serve(t, collect)
   const limit = app.initialConfig.bodyLimit as number
   const half = 'a'.repeat(limit / 2)
@@ -161,7 +161,7 @@ t.test('fields are bounded together, as a body that is read whole is', async (t)
   t.match(await receives(/41300/), /^HTTP\/1.1 413 /)
 })
 
-t.test('a form is refused when there is no memory for its fields', async (t) => {
+t.test('a form gets 503 when there is no memory for its fields', async (t) => {
   for (const [limit, size] of [
     // An arriving field needs memory for its bytes; its parsed value needs many times as much.
     [4_000, 3_000],
@@ -192,7 +192,7 @@ t.test('a form is refused when there is no memory for its fields', async (t) => 
   }
 })
 
-t.test('a form is refused while another one that arrives takes the memory', async (t) => {
+t.test('a form gets 503 while another one holds the memory', async (t) => {
   const memory = bodyMemory(4_000, () => {})
   const { port } = await serve(t, collect, { memory })
   const form = part('name', 'a'.repeat(3_000)) + end

@@ -87,7 +87,7 @@ async function documentSeen({ components }: Document, options: Partial<Binding> 
   return { seen, swagger: app.swagger() as unknown as Document }
 }
 
-t.test('@fastify/swagger gives back the operations of the plant store from the routes it sees', async (t) => {
+t.test('@fastify/swagger reproduces the operations from the routes it sees', async (t) => {
   const { routes } = contract
   const { securitySchemes } = document.components as { securitySchemes: object }
   const { seen, swagger } = await documentSeen(document, {
@@ -104,7 +104,7 @@ t.test('@fastify/swagger gives back the operations of the plant store from the r
   t.same(Object.keys(schemas).sort(), Object.keys(routes.schemas).sort())
 })
 
-t.test('an onRoute hook sees parameters, scopes and responses without a body', async (t) => {
+t.test('onRoute hooks see parameters, scopes and responses without a body', async (t) => {
   const { swagger } = await documentSeen(garden, {
     routes: compileRoutes(garden),
     handlers: { putBed: handle },

@@ -83,7 +83,7 @@ t.test('every style of a query is read as OpenAPI writes it', async (t) => {
   }
 })
 
-t.test('headers and cookies hold objects, exploded or not', async (t) => {
+t.test('headers and cookies may hold objects, exploded or not', async (t) => {
   const read = await create(
     '/colors',
     { name: 'X-Color', in: 'header', schema: color },
@@ -101,7 +101,7 @@ t.test('headers and cookies hold objects, exploded or not', async (t) => {
   })
 })
 
-t.test('a delimiter that is percent-encoded is data, in a path and in a query', async (t) => {
+t.test('a percent-encoded delimiter is data, in paths and queries', async (t) => {
   const free = { type: 'object', additionalProperties: { type: 'string' } }
   const cases: [place: 'path' | 'query', style: string, explode: boolean, schema: Schema, string, unknown][] = [
     ['path', 'simple', false, list, 'a%2Cb,%252C,c%2Fd', ['a,b', '%2C', 'c/d']],
@@ -128,35 +128,35 @@ t.test('a delimiter that is percent-encoded is data, in a path and in a query', 
   }
 })
 
-t.test('a parameter that is split may stand behind other characters of its segment', async (t) => {
+t.test('a list parameter may follow other characters of its segment', async (t) => {
   const read = await create('/é-report{format}', { name: 'format', in: 'path', style: 'label', schema: list })
   for (const url of ['/%C3%A9-report.a,b', '/%c3%a9%2Dr%65port.a,b', '/v1/%C3%A9-report.a,b']) {
     t.same(await read(url), { format: ['a', 'b'] }, url)
   }
 })
 
-t.test('a text that is not in its style is refused, and told', async (t) => {
+t.test('a value that breaks its style is rejected with its name', async (t) => {
   const cases: [place: 'path' | 'query', style: string, explode: boolean, schema: Schema, string, string][] = [
     ['path', 'label', false, list, 'blue', 'path/color must begin with .'],
-    ['path', 'matrix', false, list, ';colour=blue', 'path/color must begin with ;color='],
+    ['path', 'matrix', false, list, ';colors=blue', 'path/color must begin with ;color='],
     ['path', 'matrix', false, { type: 'string' }, 'color=blue', 'path/color must begin with ;color='],
-    ['path', 'matrix', true, list, ';color=a;colour=b', 'path/color must be ;color= and an item, repeated'],
+    ['path', 'matrix', true, list, ';color=a;colors=b', 'path/color must repeat ;color= before each item'],
     ['path', 'matrix', true, color, 'R=1', 'path/color must begin with ;'],
-    ['path', 'simple', true, color, 'R,1', 'path/color must be made of NAME=VALUE'],
-    ['path', 'simple', false, color, 'R,1,G', 'path/color must be names and values in turn'],
-    ['path', 'simple', false, color, 'R,1,R,2', 'path/color must have R once'],
+    ['path', 'simple', true, color, 'R,1', 'path/color must consist of NAME=VALUE parts'],
+    ['path', 'simple', false, color, 'R,1,G', 'path/color must alternate names and values'],
+    ['path', 'simple', false, color, 'R,1,R,2', 'path/color must have R only once'],
     ['path', 'simple', false, color, 'R,1.5', 'path/color/R must be integer'],
     ['query', 'form', false, color, 'color=R,1&color=G,2', 'query/color must be given once'],
-    ['query', 'form', true, color, 'R=1&R=2', 'query/color must have R once'],
+    ['query', 'form', true, color, 'R=1&R=2', 'query/color must have R only once'],
     ['query', 'form', true, color, 'R=x', 'query/color/R must be integer'],
-    ['query', 'deepObject', true, color, 'color[R]=1&color%5BR%5D=2', 'query/color must have R once'],
+    ['query', 'deepObject', true, color, 'color[R]=1&color%5BR%5D=2', 'query/color must have R only once'],
     [
       'query',
       'deepObject',
       true,
       color,
       'color[R][x]=1',
-      'query/color has one level of properties; color[R][x] is not read',
+      'query/color must have only one level of properties, unlike color[R][x]',
     ],
     [
       'query',

@@ -23,7 +23,7 @@ async function create(path: string, parameters: Parameter[]) {
 
 const nothing = { path: {}, query: {}, header: {}, cookie: {} }
 
-t.test('a path has parameters of any name, also several in a segment', async (t) => {
+t.test('path parameters may have any name and share a segment', async (t) => {
   const read = await create('/plants/{plant-id}/{a.b}.{toString}', [
     { name: 'plant-id', in: 'path', required: true, schema: int64 },
     { name: 'a.b', in: 'path', required: true, schema: text },
@@ -33,7 +33,7 @@ t.test('a path has parameters of any name, also several in a segment', async (t)
   t.match(await read('/plants/x/a.b'), { error: 40003, message: 'path/plant-id must be an int64 integer' })
 })
 
-t.test('a query has values in the styles of OpenAPI', async (t) => {
+t.test('query values are read in the styles of OpenAPI', async (t) => {
   const read = await create('/plants', [
     { name: 'tag', in: 'query', schema: text },
     { name: 'plant-id', in: 'query', schema: int64 },
@@ -61,7 +61,7 @@ t.test('a query has values in the styles of OpenAPI', async (t) => {
   t.match(await read('/plants?tag=%E4'), { error: 40001 })
 })
 
-t.test('a text is read as the types that its schema allows, else stays a text', async (t) => {
+t.test('text is converted to the types of its schema, else stays text', async (t) => {
   const read = await create('/plants', [
     { name: 'null', in: 'query', schema: { type: ['integer', 'null'], format: 'int64' } },
     { name: 'text', in: 'query', schema: { type: ['string', 'null'] } },
@@ -86,7 +86,7 @@ t.test('a text is read as the types that its schema allows, else stays a text', 
   }
 })
 
-t.test('headers are in any case, cookies as they were sent', async (t) => {
+t.test('header names are case-insensitive, cookies are not decoded', async (t) => {
   const read = await create('/plants', [
     { name: 'X-Trace-Id', in: 'header', required: true, schema: int64 },
     { name: 'X-Tags', in: 'header', schema: list },
@@ -104,7 +104,7 @@ t.test('headers are in any case, cookies as they were sent', async (t) => {
   t.match(await read('/plants', { 'x-trace-id': '7' }), { message: "cookie must have required property 'session'" })
 })
 
-t.test('a plus in a cookie is a plus, and a cookie that cannot be decoded is told by its name', async (t) => {
+t.test('a plus in a cookie stays a plus, and a cookie that cannot be decoded is reported by name', async (t) => {
   const read = await create('/plants', [
     { name: 'a+b', in: 'cookie', schema: text },
     { name: 'seen', in: 'cookie', explode: false, schema: list },

@@ -70,7 +70,7 @@ type Given = Served & { document?: Document }
 const create = ({ document: given = document, ...options }: Given = {}) =>
   serveDocument(given, { handlers, verifiers, ...options })
 
-t.test('an operation gets its parameters as the types of their schemas', async (t) => {
+t.test("parameters reach the handler as their schemas' types", async (t) => {
   let seen: unknown
   const getThing = async (request: unknown) => {
     seen = request
@@ -110,7 +110,7 @@ t.test('a handler gets the client of the first scheme that names one', async (t)
   t.same(seen, [client, undefined])
 })
 
-t.test('what stands beside a $ref counts', async (t) => {
+t.test('siblings of a $ref apply', async (t) => {
   const app = await create()
   const put = (payload: string) =>
     app.inject({
@@ -123,7 +123,7 @@ t.test('what stands beside a $ref counts', async (t) => {
   t.match((await put('{"id":1,"a":2}')).json(), { error: 40003, message: /more than 1/ })
 })
 
-t.test('a body that may be missing may be missing', async (t) => {
+t.test('an optional body may be missing', async (t) => {
   const app = await create()
   const answer = await app.inject({ method: 'PUT', url: '/things/1', headers: { 'x-key': 'k' } })
   t.equal(answer.body, '{"body":null}')
@@ -147,7 +147,7 @@ t.test('one of the security requirements must be met, and all of its schemes', a
   t.equal(await put({ 'x-bearer': 'b', 'x-basic': 'b' }), 200)
 })
 
-t.test('only what the document names is reachable', async (t) => {
+t.test('only operations of the document are reachable', async (t) => {
   const app = await create()
   const ask = async (method: 'GET' | 'HEAD' | 'POST' | 'DELETE', url: string) => {
     const { statusCode, headers } = await app.inject({ method, url })
@@ -167,7 +167,7 @@ t.test('only what the document names is reachable', async (t) => {
   t.same(await ask('POST', '/'), [404, undefined])
 })
 
-t.test('a reply that the contract does not list is a failure of the service', async (t) => {
+t.test('a response that the contract does not list becomes a 500', async (t) => {
   const reply = async (status: number, body: unknown) => {
     const app = await create({ handlers: { ...handlers, getThing: async () => ({ status, body }) } })
     const answer = await app.inject('/things/1')
@@ -186,7 +186,7 @@ t.test('a reply that the contract does not list is a failure of the service', as
   t.same(await reply(418, { error: 'x' }), failed)
 })
 
-t.test('a start is refused that names what does not match', async (t) => {
+t.test('a mismatch of document and handlers stops the start with its names', async (t) => {
   const post = (operation: object): Given => ({
     document: { ...document, security: [], paths: { '/a/{b-c}': { post: { responses: {}, ...operation } } } },
     handlers: { a: handlers.getThing as AnyHandler },
@@ -229,7 +229,7 @@ t.test('a start is refused that names what does not match', async (t) => {
   for (const [name, overrides, message] of cases) await t.rejects(create(overrides), { message }, name)
 })
 
-t.test('what a $ref leads to is what stands there', async (t) => {
+t.test('a $ref is replaced by its target', async (t) => {
   const shared: Document = {
     openapi: '3.1.0',
     info: { title: 'Test', version: '1.0.0' },
@@ -257,13 +257,13 @@ t.test('what a $ref leads to is what stands there', async (t) => {
   t.match((await post('{"id":"1"}')).json(), { error: 40003, message: 'body/id must be an int64 integer' })
 })
 
-t.test('a document may have nothing to serve', async (t) => {
+t.test('a document may have no operations', async (t) => {
   const { paths: _, ...empty } = document
   const app = await create({ document: empty, handlers: {} })
   t.equal((await app.inject('/things/1')).statusCode, 404)
 })
 
-t.test('what a document says to another tool counts for nothing', async (t) => {
+t.test('extensions for other tools are ignored', async (t) => {
   const responses = { 200: { description: 'ok', ...json({ type: 'string' }) } }
   const paths = { '/a': { get: { operationId: 'a', 'x-no-fastify-config': true, responses } } }
   const app = await create({

@@ -30,7 +30,7 @@ const answer = async (outcome: object) => {
   return [statusCode, statusCode === 500 ? JSON.parse(body).error : body, headers['content-type']]
 }
 
-t.test('a body leaves as its media type says', async (t) => {
+t.test('a response body is written as its media type requires', async (t) => {
   const plain = 'text/plain; charset=utf-8'
   const json = 'application/json; charset=utf-8'
   t.same(await answer({ status: 200, contentType: 'text/plain', body: 'ab' }), [200, 'ab', plain])
@@ -41,7 +41,7 @@ t.test('a body leaves as its media type says', async (t) => {
   t.same(await answer({ status: 203, contentType: 'application/json', body: Buffer.from('8') }), [203, '8', json])
 })
 
-t.test('a body that is not what its media type says is a failure of the service', async (t) => {
+t.test('a response body of the wrong type becomes a 500', async (t) => {
   const wrong = [
     { status: 200, body: 7 },
     { status: 200, contentType: 'text/csv', body: 'a' },

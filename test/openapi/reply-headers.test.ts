@@ -31,7 +31,7 @@ const document = {
 const serve = (outcome: object, more: object = {}) =>
   serveDocument(document, { handlers: { a: async () => outcome as never }, ...more })
 
-t.test('a header that the response does not have as it is, is a failure of the service', async (t) => {
+t.test('a missing, undeclared or invalid response header becomes a 500', async (t) => {
   const total = { 'X-Total': 1n }
   const wrong: Record<string, object> = {
     'a required header is missing': { headers: { ETag: 'a' } },
@@ -54,7 +54,7 @@ t.test('a header that the response does not have as it is, is a failure of the s
   }
 })
 
-t.test('what Vary says for other origins stays beside what a handler says', async (t) => {
+t.test('the Vary of CORS and of a handler are combined', async (t) => {
   const headers = { 'X-Total': 2n, Vary: 'Cookie', ETag: undefined }
   const app = await serve({ status: 200, headers, body: 1 }, { origins: ['https://app.example'] })
   t.teardown(() => app.close())

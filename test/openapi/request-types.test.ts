@@ -55,7 +55,7 @@ function problems(probes: Probe[]): string[] {
 
 const loop = (statements: string) => `for await (const part of body) { ${statements} }`
 
-t.test('what a handler gets of a body has the type of its media type', async (t) => {
+t.test('the type of a body follows its media type', async (t) => {
   const valid: Probe[] = [
     [
       'form',
@@ -77,7 +77,7 @@ t.test('what a handler gets of a body has the type of its media type', async (t)
   for (const [index, problem] of problems(valid).entries()) t.equal(problem, '', `${valid[index]}`)
 })
 
-t.test('what another body would have does not compile', async (t) => {
+t.test('using a property of another body type does not compile', async (t) => {
   const invalid: [...Probe, reason: RegExp][] = [
     ['form', 'body', 'body.id', /Property 'id' does not exist/],
     ['form', 'body', loop('part.value'), /Property 'value' does not exist/],

@@ -32,7 +32,7 @@ t.test('values are written as JSON', async (t) => {
   }
 })
 
-t.test('a string of any one code unit is written as JSON', async (t) => {
+t.test('every code unit is written as JSON', async (t) => {
   const units = Array.from({ length: 0x10000 }, (_, unit) => String.fromCharCode(unit))
   t.same(
     units.filter((unit) => write(text, unit) !== JSON.stringify(unit)),
@@ -40,7 +40,7 @@ t.test('a string of any one code unit is written as JSON', async (t) => {
   )
 })
 
-t.test('a value that JSON does not have is null, as JSON.stringify has it in a list', async (t) => {
+t.test('a value without a JSON form is written as null', async (t) => {
   t.equal(write(true, [undefined, 1, () => 1]), '[null,1,null]')
 })
 
@@ -51,7 +51,7 @@ t.test('a bigint is written to its last digit', async (t) => {
   )
 })
 
-t.test('what a schema does not describe is not written', async (t) => {
+t.test('undescribed properties are not written', async (t) => {
   const plant = { id: 1n, name: 'a', tag: undefined, secret: 'b' }
   t.equal(write(named('Plant'), plant), '{"name":"a"}')
   t.equal(write(named('NewPlant'), plant), '{"id":1,"name":"a"}')
@@ -59,14 +59,14 @@ t.test('what a schema does not describe is not written', async (t) => {
   t.equal(write({ prefixItems: [named('Plant')] }, [plant]), '[{"name":"a"}]')
 })
 
-t.test('additionalProperties are written where the schema has them', async (t) => {
+t.test('additional properties are written where the schema describes them', async (t) => {
   const value = { a: { name: 'a', secret: 1 }, b: 2 }
   t.equal(write({ properties: { b: {} }, additionalProperties: named('Plant') }, value), '{"a":{"name":"a"},"b":2}')
   t.equal(write({ properties: { b: {} }, additionalProperties: true }, value), JSON.stringify(value))
   t.equal(write({ properties: { b: {} }, additionalProperties: false }, value), '{"b":2}')
 })
 
-t.test('schemas that apply together are written together', async (t) => {
+t.test('the properties of all applicable schemas are written', async (t) => {
   for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
     const schema = { [keyword]: [{ properties: { a: {} } }, { properties: { b: { properties: { c: {} } } } }] }
     t.equal(write(schema, { a: 1, b: { c: 2, d: 3 }, e: 4 }), '{"a":1,"b":{"c":2}}')
@@ -83,7 +83,7 @@ t.test('schemas that apply together are written together', async (t) => {
   t.equal(write({ ...named('Plant'), properties: { id: {} } }, { id: 1, name: 'a', x: 1 }), '{"id":1,"name":"a"}')
 })
 
-t.test('a schema may hold itself', async (t) => {
+t.test('a schema may be recursive', async (t) => {
   const value = { name: 'a', below: [{ name: 'b', below: [], x: 1 }] }
   t.equal(write(named('Tree'), value), '{"name":"a","below":[{"name":"b","below":[]}]}')
   const loop: Schema = { allOf: [named('Loop')] }
@@ -91,7 +91,7 @@ t.test('a schema may hold itself', async (t) => {
   t.equal(write(loop, { a: 1 }), '{"a":1}')
 })
 
-t.test('members are described by patterns, too, and by what is unevaluated', async (t) => {
+t.test('patternProperties and unevaluatedProperties describe members', async (t) => {
   const patterns = { type: 'object', properties: { a: text }, patternProperties: { '^x-': {}, '^x-n': {} } }
   t.equal(write(patterns, { a: 'b', 'x-c': { d: 1n }, 'x-n': 2, e: 3 }), '{"a":"b","x-c":{"d":1},"x-n":2}')
   t.equal(write({ patternProperties: { '^x-': {} } }, { 'x-a': 1, b: 2 }), '{"x-a":1}')
@@ -99,7 +99,7 @@ t.test('members are described by patterns, too, and by what is unevaluated', asy
   t.equal(write({ ...named('Plant'), unevaluatedProperties: false }, { name: 'a', b: 2n }), '{"name":"a"}')
 })
 
-t.test('a schema in any branch describes its members, however it does so', async (t) => {
+t.test('schemas in every branch describe members', async (t) => {
   const value = { a: 1, 'x-b': 2, c: 3 }
   const branches: [keyword: string, schema: Schema][] = [
     ['then', { patternProperties: { '^x-': {} } }],
@@ -113,7 +113,7 @@ t.test('a schema in any branch describes its members, however it does so', async
   }
 })
 
-t.test('an ignored property is never written', async (t) => {
+t.test('a writeOnly property is never written', async (t) => {
   const ignored = { 'x-ignored': true }
   const account = { type: 'object', properties: { name: text, key: ignored }, additionalProperties: true }
   t.equal(write(account, { name: 'a', key: 'b', other: 1 }), '{"name":"a","other":1}')

@@ -38,7 +38,7 @@ function ask(requirements: Record<string, string[]>[], given = verifiers) {
   return told
 }
 
-t.test('of the refusals of two alternatives the more telling one is given', async (t) => {
+t.test('of two rejections the more specific one is returned', async (t) => {
   const heavier = [missing, invalid, scopeless, limited, failed, unavailable]
   const names = ['missing', 'invalid', 'scopeless', 'limited', 'failed', 'unavailable']
   for (const [one, first] of names.entries()) {
@@ -49,7 +49,7 @@ t.test('of the refusals of two alternatives the more telling one is given', asyn
   }
 })
 
-t.test('a 401 has the challenge of each alternative once', async (t) => {
+t.test('a 401 has one challenge per alternative', async (t) => {
   const challengeOf = (...schemes: string[]) =>
     (ask(schemes.map((scheme) => ({ [scheme]: [] }))).refusal as ContractError).headers['www-authenticate']
   t.equal(challengeOf('missing', 'invalid'), 'Bearer realm="r", Basic realm="r"')
@@ -59,7 +59,7 @@ t.test('a 401 has the challenge of each alternative once', async (t) => {
   t.equal(ask([{ missing: [] }, { limited: [] }]).refusal, limited, 'no other status has a challenge')
 })
 
-t.test('a client without one of the scopes is refused, whatever its verifier does', async (t) => {
+t.test('a client without a required scope is rejected, whatever its verifier does', async (t) => {
   for (const scheme of ['client', 'nobody']) {
     t.match(ask([{ [scheme]: ['read', 'delete'] }]).refusal, { error: 40300, statusCode: 403, headers: {} }, scheme)
   }
@@ -69,7 +69,7 @@ t.test('a client without one of the scopes is refused, whatever its verifier doe
   })
 })
 
-t.test('each alternative has scopes of its own, and of a combination every scheme has', async (t) => {
+t.test('each alternative, and each scheme of a combination, has its own scopes', async (t) => {
   t.match(ask([{ client: ['delete'] }, { client: ['write'] }]), { refusal: undefined, name: 'gardener' })
   t.match(ask([{ client: ['delete'] }, { missing: [] }]).refusal, { statusCode: 403 })
   t.match(ask([{ missing: [] }, { client: ['delete'] }]), { refusal: { statusCode: 403 }, name: 'gardener' })
@@ -80,7 +80,7 @@ t.test('each alternative has scopes of its own, and of a combination every schem
   t.match(ask([{ client: ['delete'], missing: [] }]), { refusal: { statusCode: 403 }, name: 'gardener' })
 })
 
-t.test('a verifier learns the scopes', async (t) => {
+t.test('a verifier receives the scopes', async (t) => {
   const seen: (readonly string[])[] = []
   const key: Verifier = (_request, done, scopes) => {
     seen.push(scopes)
@@ -91,14 +91,14 @@ t.test('a verifier learns the scopes', async (t) => {
   t.same(seen, [['read'], []])
 })
 
-t.test('what is not needed is told of, unless a client is known', async (t) => {
+t.test('wrong optional credentials are reported unless another scheme names a client', async (t) => {
   t.same(ask([{ invalid: [] }, {}]), { refusal: undefined, name: undefined, ignored: invalid })
   t.same(ask([{ invalid: [] }, {}, { client: [] }]), { refusal: undefined, name: undefined, ignored: invalid })
   t.same(ask([{ invalid: [] }, { client: [] }]), { refusal: undefined, name: 'gardener', ignored: undefined })
   t.same(ask([]), { refusal: undefined, name: undefined, ignored: undefined })
 })
 
-t.test('the scopes of several operations are each named once', async (t) => {
+t.test('the scopes of all operations are listed once each', async (t) => {
   const operations = [
     { security: [{ bearer: ['read'] }, { key: [] }] },
     { security: [{ bearer: ['read', 'write'], key: ['prune'] }] },

@@ -69,7 +69,7 @@ function source(count: number) {
   return { state, parts: parts() }
 }
 
-t.test('a client that does not read stops the source, and no more than a part is held beside the socket', async (t) => {
+t.test('a client that does not read pauses the source, with at most one part in memory', async (t) => {
   const count = 3_000
   const { state, parts } = source(count)
   const { port, response } = await serve(t, async () => streamOf(parts))
@@ -93,7 +93,7 @@ t.test('a client that does not read stops the source, and no more than a part is
   t.equal(state.taken, count)
 })
 
-t.test('a client that leaves aborts the signal and ends the source', async (t) => {
+t.test('a disconnect aborts the signal and ends the source', async (t) => {
   const ended = { generator: source(1_000_000), stream: new Readable({ read() {} }) }
   ended.stream.push('a')
   let signal: AbortSignal | undefined
@@ -112,7 +112,7 @@ t.test('a client that leaves aborts the signal and ends the source', async (t) =
   await until(() => ended.generator.state.isEnded && ended.stream.destroyed, 'the end of the sources')
 })
 
-t.test('a client that leaves before there is a stream ends it as well', async (t) => {
+t.test('a disconnect before the stream begins ends it as well', async (t) => {
   const body = new Readable({ read() {} })
   let isCalled = false
   const { port } = await serve(t, async ({ signal }) => {
@@ -126,7 +126,7 @@ t.test('a client that leaves before there is a stream ends it as well', async (t
   await until(() => body.destroyed, 'the end of the stream')
 })
 
-t.test('a handler whose time is over is aborted, and the stream that comes late is ended', async (t) => {
+t.test('a handler over its time limit is aborted, and its late stream is ended', async (t) => {
   const overload = watchOverload({ ...defaultLimits, eventLoopDelay: 60_000, handlerTime: 50 }, () => {})
   t.teardown(() => overload.close())
   const late = new Readable({ read() {} })
@@ -145,7 +145,7 @@ t.test('a handler whose time is over is aborted, and the stream that comes late 
   await until(() => late.destroyed, 'the end of the stream')
 })
 
-t.test('at a shutdown the signal aborts, and a stream of bytes is sent to its end', async (t) => {
+t.test('a shutdown aborts the signal, and a byte stream is sent to its end', async (t) => {
   const seen: boolean[] = []
   const { app, url } = await serve(t, async ({ signal }) => {
     seen.push(signal.aborted)
@@ -162,7 +162,7 @@ t.test('at a shutdown the signal aborts, and a stream of bytes is sent to its en
   t.match(await answer, { status: 200, body: 'before the service shuts down' })
 })
 
-t.test('a request that comes after the shutdown has begun is aborted from its start', async (t) => {
+t.test('a request that arrives during a shutdown starts with an aborted signal', async (t) => {
   const seen: boolean[] = []
   const { app, port } = await serve(
     t,
@@ -195,7 +195,7 @@ t.test(
   },
 )
 
-t.test('a body that is no stream of bytes, or an outcome that is not sent, is a failure of the service', async (t) => {
+t.test('a body that is not a byte stream becomes a 500', async (t) => {
   const streams = [1, 2, 3].map(() => new Readable({ read() {} }))
   const outcomes: object[] = [
     { status: 200, body: 'a text' },
@@ -262,7 +262,7 @@ function errorLog() {
   return { lines, logger: { level: 'error', stream: { write: (line: string) => lines.push(JSON.parse(line)) } } }
 }
 
-t.test('a stream that fails before its first part is a 500, of events as of others', async (t) => {
+t.test('a stream that fails before its first part becomes a 500', async (t) => {
   async function* failing() {
     yield* []
     throw new Error('no source')
@@ -307,7 +307,7 @@ t.test('a stream that fails after its head is logged as an error', async (t) => 
   }
 })
 
-t.test('the head of a stream of events does not wait for an event that is slow, whose failure is logged', async (t) => {
+t.test('an event stream sends its head before a slow first event, whose failure is logged', async (t) => {
   const { lines, logger } = errorLog()
   let fail = (_error: Error) => {}
   async function* events() {
@@ -325,7 +325,7 @@ t.test('the head of a stream of events does not wait for an event that is slow, 
   t.match(lines, [{ err: { message: 'a late failure' }, msg: 'request failed' }])
 })
 
-t.test('what a source throws after its client has left is not logged', async (t) => {
+t.test('errors of a source after a disconnect are not logged', async (t) => {
   const { lines, logger } = errorLog()
   for (const path of ['a', 'events', 'lines']) {
     let isEnded = false
@@ -354,7 +354,7 @@ t.test('what a source throws after its client has left is not logged', async (t)
   t.same(lines, [])
 })
 
-t.test('an item that breaks its schema never leaves', async (t) => {
+t.test('an invalid item is never sent', async (t) => {
   const { base } = await serve(t, async () => streamOf(Readable.from(['one'])))
   t.match(await ask(`${base}/lines`), { status: 500 })
   const events = await serve(t, async () => streamOf(Readable.from([{ data: 1 }, { data: 'one' }])))

@@ -14,7 +14,7 @@ const value = (more: Partial<TextValue>): TextValue => ({
   ...more,
 })
 
-t.test('pairs of any origin are read as values, without the names of any place', async (t) => {
+t.test('name-value pairs of every source are converted alike', async (t) => {
   const read = textReader(
     [
       value({ name: 'id', key: 'id', types: ['integer'] }),
@@ -30,7 +30,7 @@ t.test('pairs of any origin are read as values, without the names of any place',
   t.throws(() => read({ id: ['1', '2'] }), { message: 'form/id must be given once', error: 40003 })
 })
 
-t.test('names of what objects inherit are names like any other', async (t) => {
+t.test('inherited property names are ordinary names', async (t) => {
   const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '0']
   const named = Object.fromEntries(inherited.map((name) => [name, ['integer']]))
   const forms: [Partial<TextValue>, (name: string) => string][] = [
@@ -55,7 +55,7 @@ t.test('names of what objects inherit are names like any other', async (t) => {
   }
 })
 
-t.test('each request has a default of its own', async (t) => {
+t.test('every request gets its own copy of a default', async (t) => {
   const read = textReader(
     [value({ kind: 'array', default: [{ n: 1 }] }), value({ name: 'b', key: 'b', default: null })],
     source,
@@ -65,7 +65,7 @@ t.test('each request has a default of its own', async (t) => {
   t.same(read({}).value, { a: [{ n: 1 }], b: null })
 })
 
-t.test('the digits of JSON are kept where the value goes', async (t) => {
+t.test('the digits of a JSON number are kept', async (t) => {
   const read = textReader([value({ kind: 'json' })], source)
   const { value: values, digits } = read({ a: '{"b":[9007199254740993]}' }) as {
     value: { a: { b: number[] } }
@@ -78,7 +78,7 @@ t.test('the digits of JSON are kept where the value goes', async (t) => {
   t.throws(() => read({ a: '[' }), { message: 'form/a is not JSON: unexpected end at character 1' })
 })
 
-t.test('texts are read in linear time, in less than 100 bytes for each of theirs', async (t) => {
+t.test('text is converted in linear time and less than 100 bytes of memory per byte', async (t) => {
   const numbers = Array.from({ length: 32_000 }, (_, index) => index.toString(36))
   const texts: [Partial<TextValue>, string | Record<string, string[]>][] = [
     [{ kind: 'array', explode: false }, ','.repeat(250_000)],

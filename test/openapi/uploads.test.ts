@@ -69,7 +69,7 @@ const expecting = 'Expect: 100-continue'
 
 const lengthOf: Take = async ({ body }) => (await buffer(body)).length
 
-t.test('what refuses an upload does so before the client is asked for it', async (t) => {
+t.test('an upload is rejected before 100 Continue is sent', async (t) => {
   let calls = 0
   const { port } = await serve(t, async () => calls++)
   const tooLong = head(png, 'Content-Length: 1000001', expecting)
@@ -88,7 +88,7 @@ t.test('what refuses an upload does so before the client is asked for it', async
   t.equal(calls, 0)
 })
 
-t.test('a client that waits is asked for its body when the handler reads', async (t) => {
+t.test('100 Continue is sent when the handler reads the body', async (t) => {
   let go = () => {}
   const waiting = new Promise<void>((resolve) => {
     go = resolve
@@ -110,13 +110,13 @@ t.test('a client that waits is asked for its body when the handler reads', async
   await receives(/\r\n\r\n2$/)
 })
 
-t.test('a client that was not asked for its body is told that the connection closes', async (t) => {
+t.test('without 100 Continue the response closes the connection', async (t) => {
   const { port } = await serve(t, async () => 'unread')
   const { closed } = await openSocket(t, port, head(png, 'Content-Length: 5', expecting))
   t.match(await closed(), /^HTTP\/1.1 200 OK.*connection: close.*"unread"$/is)
 })
 
-t.test('a chunked upload over its limit is answered with 413, whatever its handler throws', async (t) => {
+t.test('a chunked upload over its limit gets 413, whatever its handler throws', async (t) => {
   for (const wrap of [(error: unknown) => error, () => new Error('the disk is full')]) {
     let thrown: unknown
     const { port, logged } = await serve(t, async (given) => {
@@ -144,7 +144,7 @@ t.test(
   },
 )
 
-t.test('a long upload in chunks is not taken for trailers without an end', async (t) => {
+t.test('a long chunked upload is not mistaken for endless trailers', async (t) => {
   const { port } = await serve(t, lengthOf, { uploads: { bytes: 10_000_000, fields: 1 } })
   const { receives, socket } = await openSocket(t, port, head(png, chunked))
   // The body exceeds six times the limit of other bodies, and the pause is longer than the interval of the check.
@@ -154,7 +154,7 @@ t.test('a long upload in chunks is not taken for trailers without an end', async
   await receives(/HTTP\/1.1 200 OK.*\r\n\r\n8000000$/s)
 })
 
-t.test('trailers of an upload are bounded as a header section is', async (t) => {
+t.test('trailers of an upload have the limit of the header section', async (t) => {
   let reads = 0
   const { port } = await serve(
     t,
@@ -170,7 +170,7 @@ t.test('trailers of an upload are bounded as a header section is', async (t) => 
   t.match(await receives(/\d{5}/), /^HTTP\/1.1 431 /)
 })
 
-t.test('a client that leaves ends the stream, aborts the signal and leaves no listener', async (t) => {
+t.test('a disconnect ends the stream, aborts the signal and leaves no listener', async (t) => {
   const outcomes: unknown[] = []
   const { port, request, logged } = await serve(t, async ({ body, signal }) => {
     const aborted = once(signal, 'abort')
@@ -186,7 +186,7 @@ t.test('a client that leaves ends the stream, aborts the signal and leaves no li
   socket.destroy()
   await until(() => outcomes.length === 2, 'the outcomes')
   t.match(outcomes, [
-    { name: 'ContractError', message: 'the body is not whole' },
+    { name: 'ContractError', message: 'the body is incomplete' },
     { name: 'AbortError', message: 'the connection is closed' },
   ])
   t.ok(message.destroyed)
@@ -194,7 +194,7 @@ t.test('a client that leaves ends the stream, aborts the signal and leaves no li
   t.same(logged, [])
 })
 
-t.test('what a handler leaves unread is dropped when it is little, or the connection is closed', async (t) => {
+t.test('a small unread rest is dropped, a large one closes the connection', async (t) => {
   const { port } = await serve(t, async ({ body }) => {
     for await (const chunk of body) return chunk.length > 0
     return 'empty'
@@ -215,7 +215,7 @@ t.test('what a handler leaves unread is dropped when it is little, or the connec
   }
 })
 
-t.test('a handler without an outcome in time gets a 503, and its stream ends', async (t) => {
+t.test('a handler over its time limit gets 503, and its stream ends', async (t) => {
   const overload = watchOverload({ ...defaultLimits, handlerTime: 100 }, () => {})
   t.teardown(() => overload.close())
   const ended: unknown[] = []
@@ -230,10 +230,13 @@ t.test('a handler without an outcome in time gets a 503, and its stream ends', a
   const { closed } = await openSocket(t, port, `${head(png, 'Content-Length: 100000')}abc`)
   t.match(await closed(), /^HTTP\/1.1 503 /)
   await until(() => ended.length === 2, 'the end of the stream')
-  t.match(ended, [{ message: 'the handler took too long' }, { message: /the answer has left|the body is not whole/ }])
+  t.match(ended, [
+    { message: 'the handler took too long' },
+    { message: /the response has been sent|the body is incomplete/ },
+  ])
 })
 
-t.test('an upload is finished in a shutdown', async (t) => {
+t.test('a shutdown finishes an upload', async (t) => {
   let isAborted: boolean | undefined
   const { port, app, request } = await serve(t, async ({ body, signal }) => {
     const { length } = await buffer(body)
@@ -251,7 +254,7 @@ t.test('an upload is finished in a shutdown', async (t) => {
   await closing
 })
 
-t.test('an upload is sent back while it arrives', async (t) => {
+t.test('an upload can be sent back while it arrives', async (t) => {
   const { port } = await serve(t, async ({ body }) => body)
   const { socket, receives } = await openSocket(t, port, lines('POST /a HTTP/1.1', 'Host: a', png, 'Content-Length: 5'))
   socket.write('ab')

@@ -32,7 +32,7 @@ function validating(body: Schema, schemas?: Record<string, Schema>) {
 
 const int64 = { type: 'integer', format: 'int64' }
 
-t.test('int64 in a body', async (t) => {
+t.test('int64 values of a body become bigint', async (t) => {
   const id = validating({ type: 'object', properties: { id: int64 } })
   const is = (text: string, value: unknown) => t.same(id(`{"id":${text}}`), value, text)
   is('9223372036854775807', { id: 2n ** 63n - 1n })
@@ -56,7 +56,7 @@ t.test('int64 in a body', async (t) => {
   for (const text of [...refused, ...others]) is(text, 'body/id must be an int64 integer')
 })
 
-t.test('int64 wherever it stands', async (t) => {
+t.test('int64 becomes bigint in every position', async (t) => {
   t.equal(validating(int64)('9007199254740993'), 9007199254740993n)
   const list = validating({ type: 'array', items: int64 })
   t.same(list('[1,9007199254740993]'), [1n, 9007199254740993n])
@@ -76,7 +76,7 @@ t.test('int64 wherever it stands', async (t) => {
   t.equal(recursive('{"below":{"id":0.5}}'), 'body/below/id must be an int64 integer')
 })
 
-t.test('keywords beside int64 count in whole numbers', async (t) => {
+t.test('keywords beside int64 are exact', async (t) => {
   const limited = (keywords: object, text: string) => validating({ ...int64, ...keywords })(text)
   t.equal(limited({ multipleOf: 3 }, '9007199254740993'), 9007199254740993n)
   t.equal(limited({ multipleOf: 3 }, '9007199254740992'), 'body must be multiple of 3')
@@ -94,7 +94,7 @@ t.test('keywords beside int64 count in whole numbers', async (t) => {
   t.equal(limited({ type: ['integer', 'null'], const: null }, 'null'), null)
 })
 
-t.test('int32 is an integer of 32 bits', async (t) => {
+t.test('int32 rejects values beyond 32 bits', async (t) => {
   const int32 = validating({ type: 'integer', format: 'int32' })
   t.equal(int32('2147483647'), 2147483647)
   for (const text of ['2147483648', '-2147483649', '1.5', '1.00000000000000000001', '"1"']) {
@@ -102,7 +102,7 @@ t.test('int32 is an integer of 32 bits', async (t) => {
   }
 })
 
-t.test('nothing is coerced, removed or filled in', async (t) => {
+t.test('values are never coerced, removed or given defaults', async (t) => {
   const properties = { n: { type: 'number' }, s: { type: 'string' }, b: { type: 'boolean', default: true } }
   const validate = validating({ type: 'object', properties, required: ['s'] })
   t.same(validate('{"s":"","n":1.5,"x":[1]}'), { s: '', n: 1.5, x: [1] })
@@ -124,7 +124,7 @@ t.test('nothing is coerced, removed or filled in', async (t) => {
   t.equal(inherited('{}'), "body must have required property 'constructor'")
 })
 
-t.test('a message lists several problems, not all of a thousand, and little of the input', async (t) => {
+t.test('a message lists a few problems and little of the input', async (t) => {
   const validate = validating({
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -137,13 +137,13 @@ t.test('a message lists several problems, not all of a thousand, and little of t
   t.match(long, /^body\/k{95}… must be string$/)
 })
 
-t.test('what JSON Schema does not know says nothing about validity', async (t) => {
+t.test('unknown keywords do not affect validity', async (t) => {
   const schema = { type: 'string', example: 'a', 'x-order': 1, externalDocs: { url: 'https://example.com' }, xml: {} }
   t.equal(validating(schema)('"b"'), 'b')
   t.equal(validating({ type: 'string', format: 'surprise', surprise: true })('"b"'), 'b')
 })
 
-t.test('parameters become what their schemas say', async (t) => {
+t.test('parameters become the types of their schemas', async (t) => {
   const parameters: Parameter[] = [
     { name: 'id', in: 'path', required: true, schema: int64 },
     { name: 'ids', in: 'query', schema: { type: 'array', items: int64 } },
@@ -169,7 +169,7 @@ t.test('parameters become what their schemas say', async (t) => {
   run(t, 'header', {}, "header must have required property 'X-Trace'")
 })
 
-t.test('a response must have its schema before it leaves', async (t) => {
+t.test('a response is checked against its schema', async (t) => {
   const { operation, validator } = compile({ type: 'object', required: ['id'], properties: { id: int64 } })
   const { schema } = operation.schema.response[200]?.content?.['application/json'] ?? { schema: false }
   const assertValid = validator.response(schema)
@@ -179,7 +179,7 @@ t.test('a response must have its schema before it leaves', async (t) => {
   }
 })
 
-t.test('what an alternative that fails has found is forgotten', async (t) => {
+t.test('conversions of a failed alternative are discarded', async (t) => {
   const exact = { type: 'object', required: ['kind'], properties: { kind: { const: 'exact' }, id: int64 } }
   const rough = { type: 'object', properties: { kind: { const: 'rough' }, id: { type: 'number' } } }
   for (const keyword of ['oneOf', 'anyOf']) {
@@ -202,14 +202,14 @@ t.test('what an alternative that fails has found is forgotten', async (t) => {
   t.same(validating({ contains: int64 })('["a",9007199254740993,1.5]'), ['a', 9007199254740993n, 1.5])
 })
 
-t.test('base64 is one line of it', async (t) => {
+t.test('contentEncoding base64 accepts one line of base64', async (t) => {
   const validate = validating({ type: 'string', format: 'byte' })
   for (const text of ['', 'YWI=', 'YWJj', 'YQ==']) t.equal(validate(JSON.stringify(text)), text)
   for (const text of [' \n', '!\nYWI=', 'YWI', 'YWI=\n', 'YW-_'])
     t.match(validate(JSON.stringify(text)), /format "byte"/)
 })
 
-t.test('a readOnly property is taken whatever it holds, and reaches no handler', async (t) => {
+t.test('a readOnly property of a request is ignored whatever its value', async (t) => {
   const id = { ...int64, readOnly: true }
   const plant = { type: 'object', required: ['id', 'name'], additionalProperties: false, properties: { id, name: {} } }
   const validate = validating({ type: 'array', items: { $ref: '#/components/schemas/Plant' } }, { Plant: plant })
@@ -218,14 +218,14 @@ t.test('a readOnly property is taken whatever it holds, and reaches no handler',
   t.equal(validate('[{"name":1,"key":2}]'), 'body/0 must NOT have additional properties')
 })
 
-t.test('a property is ignored where the alternative that holds says so', async (t) => {
+t.test('a property is ignored where the matching alternative marks it', async (t) => {
   const kind = (name: string, id: object) => ({ type: 'object', properties: { kind: { const: name }, id } })
   const validate = validating({ oneOf: [kind('a', { ...int64, readOnly: true }), kind('b', int64)] })
   t.same(validate('{"kind":"a","id":1}'), { kind: 'a' })
   t.same(validate('{"kind":"b","id":1}'), { kind: 'b', id: 1n })
 })
 
-t.test('a readOnly property of the name __proto__ is ignored, too', async (t) => {
+t.test('a readOnly property named __proto__ is ignored', async (t) => {
   const properties = Object.fromEntries([['__proto__', { readOnly: true }]])
   t.same(Object.keys(validating({ type: 'object', properties })('{"__proto__":1,"a":2}') as object), ['a'])
 })

@@ -28,7 +28,7 @@ function newWorker() {
   return { worker: { take, ended } as unknown as WorkerProcess, offered, end }
 }
 
-t.test('connections go to the workers in turn, one at a time each', async (t) => {
+t.test('connections go to workers round-robin, one at a time', async (t) => {
   const { add, port } = await start(t)
   const workers = [newWorker(), newWorker()]
   for (const { worker } of workers) add(worker)
@@ -53,7 +53,7 @@ t.test('without a worker a connection is closed at once', async (t) => {
   await (await openSocket(t, port)).closed()
 })
 
-t.test('connections that wait beyond the limit are closed and counted', async (t) => {
+t.test('queued connections over the limit are closed and counted', async (t) => {
   const { add, port, refused } = await start(t, 2)
   const { worker, offered, end } = newWorker()
   add(worker)
@@ -65,7 +65,7 @@ t.test('connections that wait beyond the limit are closed and counted', async (t
   end()
 })
 
-t.test('a close hands over what was accepted before', async (t) => {
+t.test('close still hands over accepted connections', async (t) => {
   const { add, close, port } = await start(t)
   const { worker, offered, end } = newWorker()
   add(worker)

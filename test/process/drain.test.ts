@@ -18,7 +18,7 @@ const heldStore = `
   })`
 
 forSourceAndBundle(t, (t, code) => {
-  t.test('SIGTERM makes the service unready and end its connections, while it serves until DRAIN_TIME', async (t) => {
+  t.test('after SIGTERM the service is unready and closes connections, but serves until DRAIN_TIME', async (t) => {
     const { signal, create, readyz, untilEnded } = await start(t, code, { DRAIN_TIME: '4000' })
     t.same(await create(), [200, 'keep-alive'])
     t.same(await readyz(), [200, 'ready\n'])
@@ -32,7 +32,7 @@ forSourceAndBundle(t, (t, code) => {
     t.ok(performance.now() - sent >= 4_000)
   })
 
-  t.test('a request in flight is finished after DRAIN_TIME', async (t) => {
+  t.test('an in-flight request finishes after DRAIN_TIME', async (t) => {
     const STORE_URL = `module:${t.testdir({ 'store.mjs': heldStore })}/store.mjs`
     const { signal, create, find, port, untilEnded } = await start(t, code, { STORE_URL, DRAIN_TIME: '100' })
     const answer = create()
@@ -61,19 +61,19 @@ forSourceAndBundle(t, (t, code) => {
     },
   )
 
-  t.test('a request that is not finished at DRAIN_DEADLINE is cut off, and the process ends with 1', async (t) => {
+  t.test('a request that exceeds DRAIN_DEADLINE is cut off, and the process exits with 1', async (t) => {
     const STORE_URL = `module:${t.testdir({ 'store.mjs': heldStore })}/store.mjs`
     const { stop, create, find, banner } = await start(t, code, { STORE_URL, DRAIN_DEADLINE: '300' })
     const answer = create().catch(() => 'cut off')
     await find('stdout', /^taken$/m)
     const sent = performance.now()
-    const late = 'plant-store: what was in flight has not ended within DRAIN_DEADLINE, 300 ms\n'
+    const late = 'plant-store: requests in flight did not finish within DRAIN_DEADLINE, 300 ms\n'
     t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
     t.ok(performance.now() - sent >= 300)
     t.equal(await answer, 'cut off')
   })
 
-  t.test('SIGINT, which a person at a terminal sends, does not wait for DRAIN_TIME', async (t) => {
+  t.test('SIGINT from a terminal does not wait for DRAIN_TIME', async (t) => {
     const { stop, banner } = await start(t, code, { DRAIN_TIME: '3600000' })
     t.hasStrict(await stop('SIGINT'), { code: 0, signal: null, stderr: banner })
   })
@@ -85,7 +85,7 @@ forSourceAndBundle(t, (t, code) => {
     t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: banner })
   })
 
-  t.test('a log that nobody reads does not keep the process from its end', async (t) => {
+  t.test('an unread log does not delay the exit', async (t) => {
     const { child, url, signal } = await start(t, code, { DRAIN_DEADLINE: '300' })
     child.stdout?.pause()
     const agent = new Agent({ keepAlive: true })

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import t from 'tap'
 import { receiveConnections } from '../../src/process/received-connections.ts'
 
-t.test('a connection beyond the limit is closed and told of, until another one has closed', async (t) => {
+t.test('a connection over the limit is closed and reported until another one closes', async (t) => {
   const server = createServer()
   const seen: string[] = []
   server.removeAllListeners('connection')

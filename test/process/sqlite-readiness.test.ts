@@ -19,8 +19,8 @@ async function startSqlite(t: Test, code: ServiceCode) {
   return { ...service, path, create }
 }
 
-const unready = 'store takes no creates, the service is not ready'
-const ready = 'store takes creates again'
+const unready = 'store rejects creates; the service is not ready'
+const ready = 'store accepts creates again'
 
 /** Compares the messages of the log about readiness, once there are as many. */
 async function tells(t: Test, service: Pick<ServiceProcess, 'output'>, messages: string[]): Promise<void> {
@@ -28,7 +28,7 @@ async function tells(t: Test, service: Pick<ServiceProcess, 'output'>, messages:
   t.same(readinessLog(service), messages)
 }
 
-t.test('a file that is removed is noticed without a create, and once it is back the service goes on', async (t) => {
+t.test('a removed file is noticed without a create, and the service recovers once it is back', async (t) => {
   const service = await startSqlite(t, sourceCode)
   t.equal(await service.create(), 200)
   renameSync(service.path, `${service.path}.away`)

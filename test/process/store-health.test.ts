@@ -58,7 +58,7 @@ t.test('the service is not ready before the first probe has succeeded', async (t
   t.same(told, [])
 })
 
-t.test('a first probe that fails is told at once', async (t) => {
+t.test('a failed first probe is reported at once', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
   const ready = () => Promise.reject(new Error('no disk'))
@@ -70,7 +70,7 @@ t.test('a first probe that fails is told at once', async (t) => {
   health.close()
 })
 
-t.test('an idle store is probed every five seconds, and one that takes plants is not', async (t) => {
+t.test('an idle store is probed every five seconds, a busy one is not', async (t) => {
   const { known, pass, probes, create, createsEnd } = watch(t)
   await known
   await pass(4)
@@ -114,7 +114,7 @@ t.test('two failed probes in a row make the service unready, one does not', asyn
   t.same(told, ['disk full', undefined], 'each change is told once')
 })
 
-t.test('a failed create is followed by a probe at once, which decides', async (t) => {
+t.test('a failed create triggers a probe, which decides', async (t) => {
   const { known, probes, create, createsFail, createsEnd, probesFail, reason, told } = watch(t)
   await known
   createsFail(new Unavailable('no space'))
@@ -139,7 +139,7 @@ t.test('a failed create is followed by a probe at once, which decides', async (t
   t.same(told, ['disk full', undefined])
 })
 
-t.test('a probe and then a create that fail make the service unready', async (t) => {
+t.test('a failed probe followed by a failed create makes the service unready', async (t) => {
   const { known, pass, create, createsFail, probesFail, reason } = watch(t)
   await known
   probesFail('disk full')
@@ -162,7 +162,7 @@ t.test('a failed probe, new plants, and a failed probe leave the service ready',
   t.same(told, [])
 })
 
-t.test('creates that go on failing make the service unready in spite of good probes', async (t) => {
+t.test('repeated failed creates make the service unready despite good probes', async (t) => {
   const { known, pass, create, createsFail, probes, reason, told } = watch(t)
   await known
   createsFail(new Unavailable('maintenance'))
@@ -182,7 +182,7 @@ t.test('creates that go on failing make the service unready in spite of good pro
   t.same(told, ['maintenance', undefined])
 })
 
-t.test('creates that fail now and then do not, nor does a plant that the store cannot hold', async (t) => {
+t.test('occasional failures and plants that the store cannot hold do not', async (t) => {
   const { known, pass, create, createsFail, told } = watch(t)
   await known
   createsFail(new Unavailable('a moment'))
@@ -198,7 +198,7 @@ t.test('creates that fail now and then do not, nor does a plant that the store c
   t.same(told, [])
 })
 
-t.test('a probe without an answer fails after two seconds, and is asked again after ten', async (t) => {
+t.test('a hanging probe fails after two seconds and is repeated after ten', async (t) => {
   const { known, pass, probes, probesHang, probesSucceed, reason, create } = watch(t)
   await known
   let answer = () => {}

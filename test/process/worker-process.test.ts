@@ -7,7 +7,7 @@ import { forkWorker, type WorkerProcess } from '../../src/process/worker-process
 
 const document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'))
 
-t.test('a worker that cannot be started has ended', async (t) => {
+t.test('a worker that cannot start counts as exited', async (t) => {
   const { execPath } = process
   process.execPath = '/nowhere'
   t.teardown(() => {
@@ -16,12 +16,12 @@ t.test('a worker that cannot be started has ended', async (t) => {
   const worker = forkWorker(readConfig({}), document)
   const { inPeace, reason } = await worker.ended
   t.notOk(inPeace)
-  t.match(reason.message, /^no worker can be started: [^\n]*ENOENT[^\n]*$/)
+  t.match(reason.message, /^cannot start a worker: [^\n]*ENOENT[^\n]*$/)
   await t.rejects(worker.serving, reason)
   await t.rejects(worker.ask('ready'), reason)
 })
 
-t.test('figures of processes are put together, and those of one that has ended stay counted', async (t) => {
+t.test('metrics of processes are aggregated, and those of an exited one stay counted', async (t) => {
   const metric = (name: string, type: string, value: number, aggregator = 'sum') => ({
     ...{ name, type, aggregator, help: name },
     values: [{ value, labels: {} }],

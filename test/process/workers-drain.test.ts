@@ -9,7 +9,7 @@ import { heldCreates, startWorkers, storeWith } from '../support/workers.ts'
 
 forSourceAndBundle(t, (t, code) => {
   const { command } = code
-  t.test('no request is lost when a service under load is told to end', async (t) => {
+  t.test('a shutdown under load loses no request', async (t) => {
     const environment = { STORE_URL: storeWith(t, '', 'memory:', code), DRAIN_TIME: '4000' }
     const { create, becomes, signal, untilEnded, banner } = await startWorkers(t, environment, { command })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -35,7 +35,7 @@ forSourceAndBundle(t, (t, code) => {
     t.hasStrict(await untilEnded(), { code: 0, signal: null, stderr: banner })
   })
 
-  t.test('connections that wait to be accepted or have begun a request at the close are served', async (t) => {
+  t.test('connections in the accept queue or with a partial request are served', async (t) => {
     const environment = { STORE_URL: storeWith(t, '', 'memory:', code) }
     const { port, pids, signal, untilEnded, banner } = await startWorkers(t, environment, { command })
     await pids()
@@ -52,7 +52,7 @@ forSourceAndBundle(t, (t, code) => {
     t.hasStrict(await untilEnded(), { code: 0, signal: null, stderr: banner })
   })
 
-  t.test('Ctrl-C, which a terminal sends to each process, finishes what is in flight', async (t) => {
+  t.test('Ctrl-C, which a terminal sends to every process, finishes in-flight requests', async (t) => {
     const environment = { STORE_URL: storeWith(t, heldCreates, 'memory:', code) }
     const { create, find, signal, becomes, untilEnded, banner } = await startWorkers(t, environment, {
       command,
@@ -68,17 +68,17 @@ forSourceAndBundle(t, (t, code) => {
     t.hasStrict(await untilEnded(), { code: 0, signal: null, stderr: banner })
   })
 
-  t.test('requests that are not finished at DRAIN_DEADLINE are cut off, and one line says so', async (t) => {
+  t.test('requests that exceed DRAIN_DEADLINE are cut off and reported in one line', async (t) => {
     const environment = { STORE_URL: storeWith(t, heldCreates, 'memory:', code), DRAIN_DEADLINE: '500' }
     const { create, find, stop, banner } = await startWorkers(t, environment, { command })
     const answers = [1, 2].map((id) => create(id).catch(() => 'cut off'))
     await find('stdout', /(^taken by \d+\n){2}/m)
-    const late = 'plant-store: what was in flight has not ended within DRAIN_DEADLINE, 500 ms\n'
+    const late = 'plant-store: requests in flight did not finish within DRAIN_DEADLINE, 500 ms\n'
     t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
     t.same(await Promise.all(answers), ['cut off', 'cut off'])
   })
 
-  t.test('stores that do not close are reported once, and the process ends with 1', async (t) => {
+  t.test('stores that do not close are reported once, and the process exits with 1', async (t) => {
     const STORE_URL = storeWith(t, "close: async () => { throw new Error('stuck') },", 'memory:', code)
     const { stop, banner } = await startWorkers(t, { STORE_URL }, { command })
     t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: `${banner}plant-store: stuck\n` })

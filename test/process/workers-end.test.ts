@@ -8,7 +8,7 @@ import { spawnService } from '../support/service-process.ts'
 import { openSocket } from '../support/sockets.ts'
 import { gone, startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
 
-t.test('a worker that is stuck keeps neither operators nor the end waiting', async (t) => {
+t.test('a stuck worker delays neither the admin server nor the exit', async (t) => {
   const stuck = "create: () => { console.log('taken by ' + process.pid); while (true); },"
   const STORE_URL = storeWith(t, stuck, 'memory:', sourceCode)
   const { create, find, page, becomes, signal, stop, banner } = await startWorkers(t, { STORE_URL }, sourceCode)
@@ -23,14 +23,14 @@ t.test('a worker that is stuck keeps neither operators nor the end waiting', asy
   await gone(Number(pid))
 })
 
-t.test('without the primary process the workers end', async (t) => {
+t.test('workers exit when the primary process is gone', async (t) => {
   const { pids, stop } = await startWorkers(t, { STORE_URL: storeWith(t) })
   const workers = await pids()
   t.hasStrict(await stop('SIGKILL'), { code: null, signal: 'SIGKILL' })
   await Promise.all(workers.map(gone))
 })
 
-t.test('a signal ends workers that do not serve yet', async (t) => {
+t.test('a signal ends workers that are still starting', async (t) => {
   const opening = "opening: await (console.log('opening'), new Promise(() => {})),"
   const slow = storeWith(t, opening, 'memory:', sourceCode)
   const starting = spawnService({ ...twoWorkers, STORE_URL: slow }, sourceCode)
@@ -47,17 +47,17 @@ t.test('a signal ends workers that do not serve yet', async (t) => {
   t.hasStrict(await stop(), { code: 0, signal: null })
 })
 
-t.test('a worker that has just ended gets no successor at the end', async (t) => {
+t.test('a worker that exits during shutdown is not replaced', async (t) => {
   const STORE_URL = storeWith(t, '', 'memory:', sourceCode)
   const { pids, becomes, stop, banner } = await startWorkers(t, { STORE_URL }, sourceCode)
   const [first] = await pids()
   process.kill(first, 'SIGKILL')
   await becomes(/^worker \d+ ended by SIGKILL\n$/)
-  const told = `plant-store: worker ${first} ended by SIGKILL; another worker takes its place\n`
+  const told = `plant-store: worker ${first} ended by SIGKILL; starting a replacement\n`
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
 })
 
-t.test('a worker that ends while it is sent a connection is replaced, and its connections are closed', async (t) => {
+t.test('a worker that exits during a handover is replaced, and its connections are closed', async (t) => {
   const STORE_URL = storeWith(t, '', 'memory:', sourceCode)
   const { port, pids, becomes, stop, banner } = await startWorkers(t, { STORE_URL }, sourceCode)
   const [first] = await pids()
@@ -71,6 +71,6 @@ t.test('a worker that ends while it is sent a connection is replaced, and its co
   await until(() => clients.every((client) => client.isClosed() || client.received() !== ''), 'none waits')
   await becomes(/^starting\n$/)
   await becomes(/^ready\n$/)
-  const told = `plant-store: worker ${first} ended by SIGKILL; another worker takes its place\n`
+  const told = `plant-store: worker ${first} ended by SIGKILL; starting a replacement\n`
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
 })

@@ -8,7 +8,7 @@ import { within } from '../../scripts/system/until.ts'
 import { startService } from '../support/service-process.ts'
 import { storeWith } from '../support/workers.ts'
 
-t.test('lines of several processes come whole through a pipe that is read too slowly', async (t) => {
+t.test('log lines of several processes stay whole in a slow pipe', async (t) => {
   const STORE_URL = storeWith(t, "create: async () => 'created',")
   // What Node makes for a child process is a pair of sockets.
   const pipe = join(t.testdirName, 'pipe')

@@ -8,7 +8,7 @@ import { spawnService, startService } from '../support/service-process.ts'
 import { openSocket } from '../support/sockets.ts'
 import { startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
 
-t.test('connections beyond the limit of each worker are closed and counted', async (t) => {
+t.test('connections over the limit of each worker are closed and counted', async (t) => {
   const environment = { CONNECTIONS_LIMIT: '1', STORE_URL: storeWith(t, '', 'memory:', sourceCode) }
   const { port, page, create, stop, banner } = await startWorkers(t, environment, sourceCode)
   const request = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -25,7 +25,7 @@ t.test('connections beyond the limit of each worker are closed and counted', asy
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
 })
 
-t.test('a start that cannot be is refused with one line', async (t) => {
+t.test('invalid configuration stops the start of workers with one line', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   t.teardown(() => taken.close())
   await once(taken, 'listening')
@@ -33,8 +33,8 @@ t.test('a start that cannot be is refused with one line', async (t) => {
   const STORE_URL = storeWith(t)
   const away = 'postgres://me:s3cret@127.0.0.1:1/plants'
   const cases: [Record<string, string>, RegExp][] = [
-    [{ STORE_URL: 'memory:' }, /^plant-store: WORKERS is "2", allowed: 1 beside STORE_URL=memory:, .*\n$/],
-    [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+, allowed: a free port\n$/],
+    [{ STORE_URL: 'memory:' }, /^plant-store: WORKERS is "2", allowed: 1 with STORE_URL=memory:, .*\n$/],
+    [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+; use a free port\n$/],
     [{ MANAGEMENT_PORT: PORT }, /^plant-store: MANAGEMENT_PORT is \d+: another process listens on .*\n$/],
     [{ STORE_URL: away }, /^plant-store: STORE_URL is "postgres:\/\/me:\*\*\*@127\.0\.0\.1:1\/plants": .*\n$/],
   ]
@@ -46,9 +46,9 @@ t.test('a start that cannot be is refused with one line', async (t) => {
   }
 })
 
-t.test('without tokens one is made for all workers', async (t) => {
+t.test('without ACCESS_TOKENS all workers share a generated token', async (t) => {
   const service = await startService(t, { ACCESS_TOKENS: '', WORKERS: '2', STORE_URL: storeWith(t) })
-  const [, made] = await service.find('stderr', /takes the token (\S+)\n/)
+  const [, made] = await service.find('stderr', /accepts the token (\S+)\n/)
   const taken = () => new Set(Array.from(service.output.stdout.matchAll(/^taken by (\d+)$/gm), ([, pid]) => pid))
   let id = 0
   const create = async () => {

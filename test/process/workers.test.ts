@@ -11,7 +11,7 @@ const figure = (text: string, name: string) =>
 
 const answered = 'http_server_request_duration_seconds_count{operation="createPlant",method="POST",status="200"}'
 
-t.test('two workers serve one port and one table, and are one service to who operates it', async (t) => {
+t.test('two workers share one port and one table and appear as one service', async (t) => {
   const STORE_URL = storeWith(t, '', await testDatabase(t))
   const { banner, create, pids, page, stop } = await startWorkers(t, { STORE_URL })
   t.match(banner, /^plant-store \S+ by 2 workers on http:\/\/127\.0\.0\.1:\d+, store module:\S+, management on \S+\n$/)
@@ -31,7 +31,7 @@ t.test('two workers serve one port and one table, and are one service to who ope
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
 })
 
-t.test('what is tried through the management reaches the port that the workers share', async (t) => {
+t.test('requests forwarded by the admin server reach the shared port', async (t) => {
   const { managementUrl } = await startWorkers(t, { STORE_URL: storeWith(t) })
   const headers = { ...samePage, 'try-authorization': authorization, 'try-content-type': 'application/json' }
   const body = '{"id":9223372036854775807,"name":"a"}'
@@ -43,7 +43,7 @@ t.test('what is tried through the management reaches the port that the workers s
   t.hasStrict(answer, { status: 200, headers: { 'try-status': '200 OK' }, body: '{"name":"a"}' })
 })
 
-t.test('a worker that is killed comes back while the other serves', async (t) => {
+t.test('a killed worker is replaced while the other serves', async (t) => {
   const STORE_URL = storeWith(t)
   const { create, pids, page, becomes, stop, banner } = await startWorkers(t, { STORE_URL })
   const [first] = await pids()
@@ -54,11 +54,11 @@ t.test('a worker that is killed comes back while the other serves', async (t) =>
   await becomes(/^starting\n$/)
   await becomes(/^ready\n$/)
   t.equal(figure(await page('/metrics'), answered), before + 4, 'what was counted does not fall')
-  const told = `plant-store: worker ${first} ended by SIGKILL; another worker takes its place\n`
+  const told = `plant-store: worker ${first} ended by SIGKILL; starting a replacement\n`
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
 })
 
-t.test('a probe is told what a worker complains of, and one whose store has failed is replaced', async (t) => {
+t.test("a probe shows a worker's error, and a worker whose store failed is replaced", async (t) => {
   const STORE_URL = storeWith(
     t,
     `ready: async () => { if (existsSync(flag)) throw new Error('no disk') },
@@ -73,6 +73,6 @@ t.test('a probe is told what a worker complains of, and one whose store has fail
   process.kill(first, 'SIGUSR2')
   await becomes(/^the store has failed: gone\n$/)
   await becomes(/^ready\n$/)
-  const told = 'plant-store: the store has failed: gone; another worker takes its place\n'
+  const told = 'plant-store: the store has failed: gone; starting a replacement\n'
   t.hasStrict(await stop(), { code: 0, signal: null, stderr: `${banner}${told}` })
 })

@@ -59,7 +59,7 @@ t.test('the load counts correct answers only', async (t) => {
   t.ok(gone.errors > 1)
 })
 
-t.test('a fixed rate is kept, and a stall shows in the latency', async (t) => {
+t.test('a fixed rate is kept, and a stall shows up in the latency', async (t) => {
   let stalled = false
   const port = await serve(t, (request, response) => {
     request.resume().on('end', () => {
@@ -182,7 +182,7 @@ t.test('the chart shows every contender', async (t) => {
   t.match(svg, /prefers-color-scheme: dark/)
 })
 
-t.test('the slope is that of the least squares line', async (t) => {
+t.test('the slope is that of the least-squares line', async (t) => {
   t.equal(
     slope([
       [0, 5],

@@ -48,7 +48,7 @@ async function serve(t: Test, name: string) {
 }
 
 for (const name of names) {
-  t.test(`each sample of ${name} is taken by the service`, async (t) => {
+  t.test(`the service accepts each sample of ${name}`, async (t) => {
     const { document, read } = await serve(t, name)
     const directory = t.testdir()
     const table = { places: [], replies: {}, parameters: callStyles(normalizedDocument(document)) }
@@ -77,7 +77,7 @@ for (const name of names) {
     t.same(new Set(statuses), new Set([204]))
   })
 
-  t.test(`each request of the file for editors of ${name} is taken by the service`, async (t) => {
+  t.test(`the service accepts each request of the HTTP file of ${name}`, async (t) => {
     const { document, app } = await serve(t, name)
     const [, ...requests] = requestFile(normalizedDocument(document)).split(/^###.*\n/m)
     t.equal(requests.length, endpoints(document).length)

@@ -14,12 +14,12 @@ t.test('documents of OpenAPI 3.2 are compared', async (t) => {
     ['QUERY is gone', ({ paths }) => delete paths['/boxes'].query, ['breaking']],
     [
       'a shared media type asks for more',
-      ({ components }) => components.mediaTypes.Search.schema.required.push('colour'),
+      ({ components }) => components.mediaTypes.Search.schema.required.push('color'),
       ['breaking'],
     ],
     [
       'an item may have more',
-      ({ components }) => Object.assign(components.schemas.Box.properties, { colour: { type: 'string' } }),
+      ({ components }) => Object.assign(components.schemas.Box.properties, { color: { type: 'string' } }),
       ['compatible'],
     ],
   ]

@@ -8,7 +8,7 @@ import { copyProject } from '../support/copy.ts'
 import { useHouseDocument } from '../support/house-document.ts'
 import { contractEdits } from './contract-edits.ts'
 
-t.test('each kind of change has its weight, and the heaviest come first', async (t) => {
+t.test('every kind of change has its severity, and the most severe come first', async (t) => {
   const { released, edited, rows } = contractEdits()
   const directory = t.testdir({ 'released.json': JSON.stringify(released), 'edited.json': JSON.stringify(edited) })
   const changes = await contractChanges(join(directory, 'released.json'), join(directory, 'edited.json'), edited)
@@ -18,7 +18,7 @@ t.test('each kind of change has its weight, and the heaviest come first', async 
   }
 })
 
-t.test('an error number that is removed is breaking, a new one compatible, a new meaning text', async (t) => {
+t.test('a removed error number is breaking, a new one compatible, a new meaning a text change', async (t) => {
   const { released } = contractEdits()
   const numbers = released['x-error-numbers']
   const { notJson, invalid, ...others } = numbers
@@ -46,7 +46,7 @@ t.test('an error number that is removed is breaking, a new one compatible, a new
   t.equal(notJson.error, 40002)
 })
 
-t.test('a table of errors that is removed leaves the numbers of the service, and is told once', async (t) => {
+t.test("a removed error table keeps the service's numbers and is reported once", async (t) => {
   const { released } = contractEdits()
   const { 'x-error-numbers': numbers, ...others } = released
   const withOwn = { ...released, 'x-error-numbers': { ...numbers, noSuchPlant: { error: 40401, meaning: 'None' } } }
@@ -61,13 +61,13 @@ t.test('a table of errors that is removed leaves the numbers of the service, and
   t.ok(Object.keys(released.info).length > 3, 'the edit removes several members of info')
 })
 
-t.test('the next version says what has changed', async (t) => {
+t.test('the next version number follows from the changes', async (t) => {
   t.equal(nextVersion('1.9.9', 'breaking'), '2.0.0')
   t.equal(nextVersion('1.9.9', 'compatible'), '1.10.0')
   t.equal(nextVersion('1.9.9', 'text'), '1.9.10')
 })
 
-t.test('npm run changes lets a document be released only when its version says what has changed', async (t) => {
+t.test('npm run changes releases a document only when its version matches the changes', async (t) => {
   const cwd = copyProject(t)
   await useHouseDocument(cwd)
   const document = join(cwd, 'openapi', 'plant-store.yaml')

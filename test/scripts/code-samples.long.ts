@@ -28,7 +28,7 @@ const sourceOf = ({ 'x-codeSamples': samples }: Shown, label: string): string =>
 
 const plants = JSON.parse(contract.documentText)
 
-t.test('an operation has its samples and says its operationId; the document is left as it is', async (t) => {
+t.test('operations get samples and their operationId; the document is unchanged', async (t) => {
   const before = structuredClone(plants)
   const [[name, operation] = []] = shownOperations(plants)
   t.same(plants, before)

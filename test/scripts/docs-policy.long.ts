@@ -49,7 +49,7 @@ t.test('the policy allows the two scripts of the page by their hashes, and nothi
 
 const skip = withoutBrowser
 
-t.test('no description runs a script, loads anything, sends a form or leads away', { skip }, async (t) => {
+t.test('no description runs a script, loads a resource, sends a form or navigates away', { skip }, async (t) => {
   const url = await serveDocs(t, page)
   const { requests, refused, evaluate } = await open(t, chromium, url, 1280)
   const shown: string[] = await evaluate(clickEverything)

@@ -14,7 +14,7 @@ t.test('a document with lint errors gives no page', async (t) => {
   t.notOk(existsSync(join(cwd, 'dist')))
 })
 
-t.test('a document that generated/ is not made from gives no page, and leaves the earlier one', async (t) => {
+t.test('a document that does not match generated/ gives no page and leaves the earlier one', async (t) => {
   const cwd = copyProject(t)
   const page = join(cwd, 'dist', 'docs', 'index.html')
   mkdirSync(dirname(page), { recursive: true })

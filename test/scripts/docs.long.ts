@@ -23,7 +23,7 @@ const schemas = Object.keys((document.components as { schemas: object }).schemas
 const out = t.testdir({ first: {}, second: {} })
 const page = join(out, 'first', 'index.html')
 
-t.test('two builds give identical pages that reference no other resource', async (t) => {
+t.test('two builds give identical, self-contained pages', async (t) => {
   await Promise.all(
     ['first', 'second'].map((name) =>
       promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/docs.ts', '--out', join(out, name)]),
@@ -43,7 +43,7 @@ t.test('two builds give identical pages that reference no other resource', async
   for (const text of [...operations.map(({ summary }) => summary), ...schemas]) t.ok(html.includes(text), text)
 })
 
-t.test('a page is rebuilt only when it is incomplete or of another document', async (t) => {
+t.test('a page is rebuilt only when it is incomplete or the document changed', async (t) => {
   const whole = readFileSync(page)
   const directory = t.testdir({ 'index.html': whole })
   const path = join(directory, 'index.html')
@@ -93,7 +93,7 @@ for (const [place, width] of [
   )
 }
 
-t.test('the page links to the forms that try operations only where a service shows it', async (t) => {
+t.test('the page links to the try-out forms only when a service serves it', async (t) => {
   const link = '<a href="try.html">Try an operation</a></nav>'
   t.ok((await (await fetch(served)).text()).includes(link))
   t.notOk(readFileSync(page, 'utf8').includes(link))

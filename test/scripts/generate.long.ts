@@ -8,7 +8,7 @@ import { inexactIntegers } from '../../scripts/generate/inexact-integers.ts'
 import { copyProject } from '../support/copy.ts'
 import { useHouseDocument } from '../support/house-document.ts'
 
-t.test('what is committed is what the document gives, to the byte', async (t) => {
+t.test('committed generated files equal a fresh generation, byte for byte', async (t) => {
   const [first, second] = await Promise.all([1, 2].map(() => contractFiles('openapi/plant-store.yaml')))
   t.same(first, second)
   for (const [name, text] of Object.entries(first ?? {}))
@@ -64,7 +64,7 @@ t.test('--check names what is stale and writes nothing', async (t) => {
   })
 })
 
-t.test('what cannot be exact is refused with its place', async (t) => {
+t.test('a schema that cannot be exact is rejected with its location', async (t) => {
   const int64 = { type: 'integer', format: 'int64' }
   const schemas = {
     'a/b': { ...int64, minimum: -9007199254740992 },

@@ -7,7 +7,7 @@ const { released, edited } = contractEdits()
 const version = (document: object, version: string, more: object = {}) =>
   JSON.stringify({ ...document, info: { title: '<i>Plants</i>', version, ...more } })
 
-t.test('the history names what each version changed, the newest first, and runs no script', async (t) => {
+t.test('the history lists the changes of each version, newest first, without scripts', async (t) => {
   const newest = version(edited, '2.1.0', { description: '<script>' })
   const directory = t.testdir({
     'openapi.json': newest,
@@ -27,7 +27,7 @@ t.test('the history names what each version changed, the newest first, and runs 
   t.match(first, '1.0.0</h2>\n<p>The first document.</p>')
 })
 
-t.test('a document that is released as it is has no section of its own', async (t) => {
+t.test('a released document gets no section of its own', async (t) => {
   const text = version(released, '1.0.0')
   const directory = t.testdir({ 'openapi.json': text, released: { '1.0.0.json': text } })
   const html = await historyPage(join(directory, 'openapi.json'), join(directory, 'released'))

@@ -60,11 +60,11 @@ const noCode = {
   'a fence in the head that Markdoc skips': '---\n```\n---\n<img>\n```',
 }
 
-t.test('what is code to some parsers only is no code', async (t) => {
+t.test('text that only some parsers read as code is not code', async (t) => {
   for (const [name, text] of Object.entries(noCode)) t.match(markdownProblems(text).join('\n'), /raw HTML <img>/, name)
 })
 
-t.test('an element of the list does not begin a block, in which Markdown would end', async (t) => {
+t.test('an allowed element does not begin an HTML block', async (t) => {
   for (const text of ['<b>\n```\n<img>\n```', '> <b>', '- 1. <br>', '  <sub>a</sub>'])
     t.match(markdownProblems(text), [/start of a line/], text)
 })
@@ -88,7 +88,7 @@ t.test('a link that a browser could run is named', async (t) => {
   }
 })
 
-t.test('a tag of Markdoc is named, in code too', async (t) => {
+t.test('a Markdoc tag is named, even in code', async (t) => {
   for (const text of ['# a {% onclick="1" %}', '{% html name="iframe" /%}', '`{% a %}`', '```\n{% a %}\n```']) {
     t.match(markdownProblems(text), [/^\{% begins a tag of Markdoc; /], text)
   }

@@ -61,7 +61,7 @@ t.test('a port in use is reported', async (t) => {
   t.match(await run(t, 'scripts/mock.ts', { PORT }).ended, { code: 1, stderr: /^mock: listen EADDRINUSE/ })
 })
 
-t.test('an example comes from the document or is made of the examples of its parts', async (t) => {
+t.test('an example comes from the document or from the examples of its parts', async (t) => {
   const schemas = {
     Name: { type: 'string', examples: ['Monstera'] },
     Plant: { type: 'object', properties: { name: { $ref: '#/components/schemas/Name' }, tag: { type: 'string' } } },
@@ -133,7 +133,7 @@ t.test(
   },
 )
 
-t.test('the reply is the first successful response', async (t) => {
+t.test('the mock returns the first successful response', async (t) => {
   const content = (example: object) => ({ content: { 'application/json': example } })
   const reply = (responses: object) => {
     const document = {

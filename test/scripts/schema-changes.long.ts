@@ -10,7 +10,7 @@ const untrueReasons: Partial<Record<Position, RegExp>> = {
   returned: /accepted|send|leave it out|became required|narrowed|lost/,
 }
 
-t.test('an edit of a schema is judged by what it does to values, where these are sent, returned or both', async (t) => {
+t.test('a schema edit is classified by its effect on values that are sent, returned or both', async (t) => {
   const [before, after] = [documentOf('before'), documentOf('after')]
   const directory = t.testdir({ 'before.json': JSON.stringify(before), 'after.json': JSON.stringify(after) })
   const changes = await contractChanges(join(directory, 'before.json'), join(directory, 'after.json'), after)

@@ -4,14 +4,14 @@ import { selfContainedPage, sourceOf } from '../../scripts/docs/self-contained-p
 const script = "'https://cdn.redoc.ly/redoc/logo-mini.svg'\n  const __redoc_options = {};"
 const built = `<meta content="SCRIPT_HASHES"><div id="redoc"><b></b></div><script type="module">${script}</script>`
 
-t.test('the logo becomes empty data, the samples get their names, the prerendered part goes', async (t) => {
+t.test('the logo is emptied, samples are named and the prerendered part is removed', async (t) => {
   const html = selfContainedPage(built, 'own()')
   t.notMatch(html, /redoc\.ly|<b>/)
   t.match(html, /const __redoc_options = \{"codeSamples":\{"languages":\[\{"lang":"curl","label":"curl"\}/)
   t.ok(html.startsWith(`<meta content="${sourceOf('own()')} 'sha256-`))
 })
 
-t.test('a page that is built in another way is refused', async (t) => {
+t.test('a page of another layout is rejected', async (t) => {
   const others = [
     built.replace('<div id="redoc">', '<div>'),
     built.replace('<script type="module">', '<script>'),

@@ -64,20 +64,20 @@ t.test('only repeated ids occur twice, and clients count up within ranges of the
   t.same(others, [])
 })
 
-t.test('keys are as popular as the law of Zipf has them', async (t) => {
+t.test("key popularity follows Zipf's law", async (t) => {
   const rank = zipfRanks(3, 1)
   // The shares of the three keys are 6/11, 3/11 and 2/11.
   const found = [0, 5.99, 6.01, 8.99, 9.01, 10.99].map((eleventh) => rank(eleventh / 11))
   t.same(found, [0, 0, 1, 1, 2, 2])
 })
 
-t.test('ranges have the same number of rows, and the load is that of the later half', async (t) => {
+t.test('ranges have equal numbers of rows, and the load is measured on the later half', async (t) => {
   const ids = BigInt64Array.from([10n, -5n, 10n, 30n, 20n, 10n, -7n, 25n, 20n, 30n, 29n, -5n])
   // The first half of the ids stores the rows -5, 10, 20 and 30, so the second range begins with 20.
   t.same(shardLoad('range', ids, 2, 2), { capacity: 6 / 4, shardsOfBatch: 5 / 3 })
 })
 
-t.test('a hash changes half of its bits with each bit of an id', async (t) => {
+t.test("each bit of an id changes half of the hash's bits", async (t) => {
   const changed = Array.from({ length: 64 }, (_, bit) => {
     const bits = (mixBits(5n) ^ mixBits(5n ^ (1n << BigInt(bit)))).toString(2)
     return bits.replaceAll('0', '').length

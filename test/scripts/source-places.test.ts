@@ -2,7 +2,7 @@ import { join, relative } from 'node:path'
 import t from 'tap'
 import { sourcePlaces } from '../../scripts/changes/source-places.ts'
 
-t.test('a pointer of a bundled document leads to the file and line that it came from', async (t) => {
+t.test('a pointer into the bundled document gives its source file and line', async (t) => {
   const directory = t.testdir({
     'root.yaml': `openapi: 3.1.0
 paths:

@@ -64,13 +64,13 @@ t.test('a Node whose headers abort with better-sqlite3 compiles with those of an
   t.same(compiling, [join(headers, 'node_modules', 'node', 'node_modules', 'node-for-tests')])
 })
 
-t.test('a Node that cannot be installed runs no test', async (t) => {
+t.test('a Node version that cannot be installed runs no test', async (t) => {
   const failing = '#!/usr/bin/env bash\necho "npm $*" >> "$NOTES"\nexit 4\n'
   const { code, notes } = await testNode(t, { args: ['24.99'], npm: failing })
   t.same({ code, notes }, { code: 4, notes: ['npm install --no-save node@24.99'] })
 })
 
-t.test('a version is asked for where there is none', async (t) => {
+t.test('a missing version is reported', async (t) => {
   for (const args of [[], ['latest'], ['--helpless'], ['v24']]) {
     const { code, stderr, notes } = await testNode(t, { args })
     t.same({ code, notes }, { code: 1, notes: [] })

@@ -97,7 +97,7 @@ async function echo(t: Test, answer: (request: string) => { status?: number; bod
 const published = async (name: string): Promise<string> =>
   (await filesOf(parse(readFileSync(`test/documents/${name}/openapi.yaml`, 'utf8')), name))['openapi.json'] as string
 
-t.test('each method of a document is sent, with a body where one is described', inBrowser, async (t) => {
+t.test('every method is sent, with a body where one is described', inBrowser, async (t) => {
   const { got, url } = await echo(t, (request) => ({ status: request.startsWith('GET') ? 200 : 204 }))
   const page = await openForms(t, await published('methods'), url)
   for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE']) {
@@ -151,7 +151,7 @@ t.test('parameters of every kind are sent in their style', inBrowser, async (t) 
   t.notOk('x-count' in headers, 'the page does not send an empty field')
 })
 
-t.test('objects are sent in their style, and JSON as it is typed', inBrowser, async (t) => {
+t.test('objects are sent in their style, JSON as typed', inBrowser, async (t) => {
   const { got, url } = await echo(t, () => ({}))
   const page = await openForms(t, await published('styles'), url)
   const where = '{"id": 9007199254740993}'
@@ -171,7 +171,7 @@ t.test('objects are sent in their style, and JSON as it is typed', inBrowser, as
   )
   t.equal(got[0]?.headers['x-where'], where)
   t.match(await page.send({ pipes: 'R|1=2' }, 'GET /v1/search'), {
-    status: 'Not sent: pipes: no part of it can hold "|"',
+    status: 'Not sent: pipes: its parts cannot contain "|"',
   })
 })
 
@@ -188,7 +188,7 @@ t.test('credentials are sent where an operation asks for them', inBrowser, async
   t.notOk('authorization' in (got[2]?.headers ?? {}))
 })
 
-t.test('an answer that is no text, too long, or none is told of', inBrowser, async (t) => {
+t.test('a missing, oversized or non-text response is reported', inBrowser, async (t) => {
   const bodies = [Buffer.from([0xff, 0xfe, 0]), `a${'ä'.repeat(600_000)}`, '\ufeff{"a":1.0}']
   const { url } = await echo(t, () => ({ body: bodies.shift() ?? '' }))
   const page = await openForms(t, await published('methods'), url)
@@ -202,7 +202,7 @@ t.test('an answer that is no text, too long, or none is told of', inBrowser, asy
   t.match(await nowhere.send({}, 'GET /files getFiles'), { status: /^Not sent: 502 .*ECONNREFUSED/ })
 })
 
-t.test('no text of a document becomes markup', async (t) => {
+t.test('text of the document is never rendered as markup', async (t) => {
   const evil = '<img src=x onerror=alert(1)>"\''
   const document = JSON.parse(await published('parameters'))
   document.info.title = evil

@@ -34,6 +34,6 @@ for (const [dialect, name, versions] of [
   }
 }
 
-t.test('a server that says nothing gets the portable dialect', async (t) => {
+t.test('a server without a version gets the portable dialect', async (t) => {
   t.equal(await chooseDialect(async () => []), portableDialect)
 })

@@ -43,7 +43,7 @@ t.test('items that arrive during two commits form one batch, in order, each with
   t.same(await Promise.all(outcomes), ['1 is kept', '2 is kept', '3 is kept', '4 is kept', '5 is kept'])
 })
 
-t.test('a crowd does not start more batches than may be outstanding', async (t) => {
+t.test('many waiting items do not start more batches than may be outstanding', async (t) => {
   const { submit, given, end } = controlled()
   const outcomes = Array.from({ length: 3 * 64 }, (_, item) => submit(item))
   for (let turns = 0; turns < 5; turns++) await turn()
@@ -55,7 +55,7 @@ t.test('a crowd does not start more batches than may be outstanding', async (t) 
   t.equal((await Promise.all(outcomes)).length, 3 * 64)
 })
 
-t.test('an outcome waits for the commit', async (t) => {
+t.test('an outcome is returned after the commit', async (t) => {
   const { submit, end } = controlled()
   let settled = false
   const outcome = submit(1).finally(() => {
@@ -108,7 +108,7 @@ t.test('the queue has a size limit, and accepts items again once they fit', asyn
   t.equal(await again, '10 is kept')
 })
 
-t.test('close waits for accepted items and refuses new ones', async (t) => {
+t.test('close waits for accepted items and rejects new ones', async (t) => {
   const { submit, close, end } = controlled({ outstanding: 1 })
   const outcomes = [submit(1)]
   await turn()

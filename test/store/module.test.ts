@@ -58,7 +58,27 @@ t.test('a store may be an instance of a class', async (t) => {
   t.match(await failure, { message: /^failed$/ })
 })
 
-t.test('a module without a valid store is refused with the reason', async (t) => {
+t.test('functions of a store that throw or return a plain value behave like promises', async (t) => {
+  const directory = t.testdir({
+    'plain.mjs': `export const open = () => ({
+      create({ id }) { if (id === 1n) throw new Error('too early'); return 'created' },
+      ready() {},
+      close() {},
+      rehearsal() { return { create: async () => 'identical' } },
+    })`,
+  })
+  const { create, ready, close, rehearsal } = await openStore(`module:./${relative('.', directory)}/plain.mjs`)
+  const thrown = create({ id: 1n, name: 'a' })
+  await t.rejects(thrown, { message: /^too early$/ })
+  const created = create({ id: 2n, name: 'a' })
+  t.type(created.then, 'function')
+  t.equal(await created, 'created')
+  await t.resolves(ready())
+  await t.resolves(close())
+  t.equal(await (await rehearsal?.())?.create({ id: 1n, name: 'a' }), 'identical')
+})
+
+t.test('a module without a valid store is rejected with the reason', async (t) => {
   const directory = t.testdir({
     'nothing.mjs': '',
     'half.mjs': `import { anyStore } from '${anyStore}'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { isStoreUrl, openStore, withoutPassword } from '../../src/store/open.ts'
 
-t.test('valid and invalid store URLs are told apart', async (t) => {
+t.test('valid store URLs are accepted, invalid ones rejected', async (t) => {
   const valid = [
     'memory:',
     'sqlite:plants.db',
@@ -40,7 +40,7 @@ t.test('valid and invalid store URLs are told apart', async (t) => {
   for (const url of invalid) t.notOk(isStoreUrl(url), url)
 })
 
-t.test('an unsupported URL is refused with the supported ones', async (t) => {
+t.test('an unsupported URL is rejected with the supported ones', async (t) => {
   for (const url of ['mysql://x', 'plants.db', 'toString:'])
     await t.rejects(openStore(url), /allowed: memory:, sqlite:PATH [^,]+, no file: URI\), postgres:/)
 })

@@ -46,7 +46,7 @@ for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
   })
 }
 
-t.test('a plant that is being created by another transaction is waited for', async (t) => {
+t.test('a create waits for another transaction with the same id', async (t) => {
   const url = await testDatabase(t)
   const store = await open(t, url)
   const other = new pg.Client(url)
@@ -73,7 +73,7 @@ t.test('a probe leaves no plant, and needs the right to delete', async (t) => {
   await t.rejects(store.ready(), { name: 'Unavailable', message: /^permission denied for table plants$/ })
 })
 
-t.test('a constraint that refuses the plant of a probe does not make the store unready', async (t) => {
+t.test("a constraint that rejects the probe's plant does not make the store unready", async (t) => {
   const url = await testDatabase(t)
   const store = await open(t, url)
   await query(url, "ALTER TABLE plants ADD CHECK (name NOT LIKE 'probe%')")
@@ -94,7 +94,7 @@ t.test('a table with other columns or without a primary key is reported', async 
     await query(url, `CREATE TABLE plants (${columns})`)
     const allowed = 'allowed: id bigint PRIMARY KEY, name text NOT NULL, tag text'
     await t.rejects(openPostgres(url, portable), {
-      message: whole(`its table plants is another: ${message}; ${allowed}`),
+      message: whole(`its table plants does not fit: ${message}; ${allowed}`),
     })
     await query(url, 'DROP TABLE plants')
   }
@@ -115,23 +115,23 @@ async function created(...answers: (object[] | Error)[]) {
   return rows.map(({ id, created }) => [id, created])
 }
 
-t.test('RETURNING tells a new plant from one that was there with the same texts', async (t) => {
+t.test('RETURNING distinguishes a new plant from an identical one', async (t) => {
   const rows = [row(0, 'a'), row(1, 'other'), row(2, 'c'), row(3, 'd', '')]
   const outcomes = [['0', false], ['1', false], ['2', true], ['3', true]] // biome-ignore format: a table
   t.same(await created(ids(2, 3), rows), outcomes)
   t.same(await created(ids(), rows), outcomes.map(([id]) => [id, false])) // biome-ignore format: a table
 })
 
-t.test('an id that RETURNING gives is not the winner when the row is of another plant', async (t) => {
+t.test('an id in RETURNING is not the winner when the row holds another plant', async (t) => {
   const rows = [row(0, 'a'), row(1, 'b'), row(2, 'other'), row(3, 'd', null)]
   t.same(await created(ids(2, 3), rows), [['0', true], ['1', true], ['2', false], ['3', false]]) // biome-ignore format: a table
 })
 
-t.test('a plant whose row is not visible yet has no outcome', async (t) => {
+t.test('a plant whose row is not visible yet is asked for again', async (t) => {
   t.same(await created(ids(3), [row(3, 'd', '')]), [['3', true]])
 })
 
-t.test('a failed serialization of the SELECT does not make a new plant one that was there', async (t) => {
+t.test('a serialization failure of the SELECT does not turn a new plant into an identical one', async (t) => {
   const failed = Object.assign(new Error('restart transaction'), { code: '40001' })
   const rows = [row(0, 'x'), row(1, 'b'), row(2, 'c'), row(3, 'd', '')]
   t.same(await created(ids(1, 2, 3), failed, failed, failed, rows), [['0', false], ['1', true], ['2', true], ['3', true]]) // biome-ignore format: a table

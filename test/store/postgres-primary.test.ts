@@ -16,7 +16,7 @@ t.test('the store reconnects to a restarted server', async (t) => {
   }
 })
 
-t.test('of several servers the store uses the primary, also after a failover', async (t) => {
+t.test('the store uses the primary of several servers, also after a failover', async (t) => {
   const primary = await startServer(t)
   const standby = await primary.standby({ synchronous: true })
   t.teardown(() => standby.close())
@@ -34,7 +34,7 @@ t.test('of several servers the store uses the primary, also after a failover', a
   ])
 })
 
-t.test('a promoted server that can lose acknowledged plants is refused', async (t) => {
+t.test('a promoted server that can lose acknowledged plants is rejected', async (t) => {
   const primary = await startServer(t)
   const standby = await primary.standby({ synchronous: true })
   t.teardown(() => standby.close())
@@ -43,7 +43,7 @@ t.test('a promoted server that can lose acknowledged plants is refused', async (
   await standby.query('SELECT pg_reload_conf()')
   await primary.stop('kill')
   await standby.promote()
-  const reason = /its synchronous_commit is off, so it can lose what it acknowledged/
+  const reason = /its synchronous_commit is off, so it can lose acknowledged plants/
   for (let attempt = 0; attempt < 3; attempt++) await store.create({ id: 1n, name: 'a' }).catch(() => {})
   await t.rejects(store.create({ id: 1n, name: 'a' }), { ...unavailable, message: reason })
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { until } from '../../scripts/system/until.ts'
 import { open, startServer, unavailable } from './postgres-stores.ts'
 
-t.test('the store is not ready while its user may not create, or its table is another', async (t) => {
+t.test('the store is not ready without the right to insert or after its table was replaced', async (t) => {
   const server = await startServer(t)
   await (await open(t, server.url())).close()
   await server.query('CREATE ROLE guest LOGIN')
@@ -31,7 +31,7 @@ t.test('the store is not ready while its user may not create, or its table is an
   t.same(await server.query('SELECT id FROM plants'), [{ id: '1' }], 'no probe leaves a plant')
 })
 
-t.test('a constraint that refuses the plant of a probe does not make the store unready', async (t) => {
+t.test("a constraint that rejects the probe's plant does not make the store unready", async (t) => {
   const server = await startServer(t)
   const store = await open(t, server.url())
   await server.query("ALTER TABLE plants ADD CHECK (name <> 'probe')")

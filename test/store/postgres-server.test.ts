@@ -7,17 +7,17 @@ import { unfit } from '../../src/store/postgres-server.ts'
 import { makeTable } from '../../src/store/postgres-table.ts'
 import { startServer } from './postgres-stores.ts'
 
-t.test('a server that can lose acknowledged plants is refused, unless accept_data_loss is set', async (t) => {
+t.test('a server that can lose acknowledged plants is rejected unless accept_data_loss is set', async (t) => {
   const server = await startServer(t, { settings: { fsync: 'off' } })
   const refusal =
-    /^no server can be used: its fsync is off, so it can lose what it acknowledged; allowed with accept_data_loss=true$/
+    /^no server can be used: its fsync is off, so it can lose acknowledged plants; allowed with accept_data_loss=true$/
   await t.rejects(openStore(server.url()), { message: refusal })
   const store = await openStore(`${server.url()}?accept_data_loss=true`)
   t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
   await store.close()
 })
 
-t.test('a user with asynchronous commits is refused', async (t) => {
+t.test('a user with asynchronous commits is rejected', async (t) => {
   const server = await startServer(t)
   await server.query("ALTER ROLE postgres SET synchronous_commit = 'off'")
   await t.rejects(openStore(server.url()), { message: /: its synchronous_commit is off, / })
@@ -25,7 +25,7 @@ t.test('a user with asynchronous commits is refused', async (t) => {
   await (await openStore(server.url())).close()
 })
 
-t.test('settings that make a server unfit are named', async (t) => {
+t.test('unsafe server settings are named', async (t) => {
   const fit = { transaction_read_only: 'off', server_encoding: 'UTF8', fsync: 'on', synchronous_commit: 'on' }
   const standby = { synchronous_standby_names: 'standby' }
   const cases: [object, RegExp | undefined][] = [
@@ -36,7 +36,7 @@ t.test('settings that make a server unfit are named', async (t) => {
     [{ ...fit, ...standby, synchronous_commit: 'local' }, /^its synchronous_commit is local, so it can lose/],
     [{ ...fit, synchronous_commit: 'off' }, /^its synchronous_commit is off, so it can lose/],
     [{ ...fit, fsync: 'off' }, /^its fsync is off, so it can lose/],
-    [{ ...fit, transaction_read_only: 'on' }, /^it takes no writes$/],
+    [{ ...fit, transaction_read_only: 'on' }, /^it is read-only$/],
     [{ ...fit, server_encoding: 'LATIN1' }, /^its encoding is LATIN1, allowed: UTF8$/],
   ]
   for (const [settings, reason] of cases) {
@@ -44,10 +44,10 @@ t.test('settings that make a server unfit are named', async (t) => {
     else t.match(unfit(settings, false), reason)
   }
   t.equal(unfit({ ...fit, fsync: 'off', synchronous_commit: 'off' }, true), undefined)
-  t.match(unfit({ ...fit, transaction_read_only: 'on' }, true), /^it takes no writes$/)
+  t.match(unfit({ ...fit, transaction_read_only: 'on' }, true), /^it is read-only$/)
 })
 
-t.test('a database with an encoding other than UTF8 is refused', async (t) => {
+t.test('a database with an encoding other than UTF8 is rejected', async (t) => {
   const server = await startServer(t)
   await server.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
   await t.rejects(openStore(server.url('latin')), /its encoding is LATIN1, allowed: UTF8/)

@@ -26,7 +26,7 @@ for (const [name, run] of Object.entries(queries)) {
   })
 }
 
-t.test('a query whose server is gone makes the store unavailable', async (t) => {
+t.test('a query to a stopped server makes the store unavailable', async (t) => {
   const url = await testDatabase(t)
   const store = await openPostgres(url)
   await query(url, 'ALTER TABLE plants RENAME TO flowers')
@@ -100,7 +100,7 @@ t.test('a row that never becomes visible is not reported as a conflict', async (
   await t.rejects(store.create({ id: 1n, name: 'a' }), { name: 'Unavailable', retryAfter: 1 })
 })
 
-t.test('a table with other columns or without a primary key is reported, without a statement', async (t) => {
+t.test('a table with other columns or without a primary key is reported without SQL', async (t) => {
   const url = await testDatabase(t)
   const tables: [string, string][] = [
     ['id bigint PRIMARY KEY', 'column "name" of relation "plants" does not exist'],
@@ -113,7 +113,7 @@ t.test('a table with other columns or without a primary key is reported, without
   for (const [columns, message] of tables) {
     await query(url, `CREATE TABLE plants (${columns})`)
     const allowed = 'allowed: id bigint PRIMARY KEY, name text NOT NULL, tag text'
-    await t.rejects(openStore(url), { message: whole(`its table plants is another: ${message}; ${allowed}`) })
+    await t.rejects(openStore(url), { message: whole(`its table plants does not fit: ${message}; ${allowed}`) })
     await query(url, 'DROP TABLE plants')
   }
 })

@@ -10,7 +10,7 @@ needSqlite(t)
 
 const ofOutcome = { outcome: 'created' as const, plants: [{ id: 1n, name: 'a' }] }
 
-t.test('two processes write one file, each the commits of the other before its own', async (t) => {
+t.test("two processes write one file and see each other's commits", async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   const service = openDatabase(path)
   const guest = openDatabase(path, true)
@@ -33,7 +33,7 @@ t.test('two processes write one file, each the commits of the other before its o
   t.notOk(existsSync(`${path}-wal`))
 })
 
-t.test('a file that no service has is taken as a service takes it, and made where it is missing', async (t) => {
+t.test('an unused file is opened as by a service, and created when missing', async (t) => {
   const path = join(t.testdir({}), 'deep', 'plants.db')
   const first = openDatabase(path, true)
   t.throws(() => openDatabase(path), { message: /^it is in use by another process$/ })
@@ -41,12 +41,12 @@ t.test('a file that no service has is taken as a service takes it, and made wher
   first.close()
 })
 
-t.test('a file that a service cannot have made is refused beside it', async (t) => {
+t.test('a file that no service created is rejected beside one', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   const service = openDatabase(path)
   linkSync(path, join(directory, 'other.db'))
-  t.throws(() => openDatabase(path, true), { message: /^it has several names/ })
+  t.throws(() => openDatabase(path, true), { message: /^it has several hard links/ })
   service.close()
 
   const lock = new Database(join(directory, 'none.db-lock'))
@@ -56,7 +56,7 @@ t.test('a file that a service cannot have made is refused beside it', async (t) 
   lock.close()
 })
 
-t.test('a writer beside a service leaves the file to it for as long as its own commit took', async (t) => {
+t.test('a writer beside a service yields for as long as its own commit took', async (t) => {
   const busy = (milliseconds: number) => {
     const end = performance.now() + milliseconds
     while (performance.now() < end);
@@ -73,7 +73,7 @@ t.test('a writer beside a service leaves the file to it for as long as its own c
   t.throws(() => failing([]), { message: /^locked$/ })
 })
 
-t.test('a store is opened beside its service, and to be read', async (t) => {
+t.test('a store can be opened beside its service, and read-only', async (t) => {
   const url = `sqlite:${join(t.testdir({}), 'plants.db')}`
   const service = await openStore(url)
   const guest = await openBeside(url)
@@ -85,7 +85,7 @@ t.test('a store is opened beside its service, and to be read', async (t) => {
   await guest.close()
   await service.close()
   for (const open of [openReader, openBeside] as ((url: string) => Promise<unknown>)[]) {
-    const message = /^only the service can reach the plants of such a store, allowed: sqlite:PATH or postgres:/
+    const message = /^the commands cannot open this kind of store, allowed: sqlite:PATH or postgres:/
     await t.rejects(open('memory:'), { message })
     await t.rejects(open('nothing'), { message })
   }

@@ -6,7 +6,7 @@ const failing = (details: object) => () => {
   throw Object.assign(new Error('first line\nsecond line'), details)
 }
 
-t.test('a driver that cannot be used is told in one line, with what to do', async (t) => {
+t.test('an unusable driver is reported in one line with the remedy', async (t) => {
   const either = 'or set STORE_URL to memory: or postgres://USER@HOST/DATABASE'
   for (const details of [{ tries: ['/build'] }, { code: 'ERR_DLOPEN_FAILED' }]) {
     const message = `SQLite is missing, because better-sqlite3 has no binary for this Node; run npm rebuild better-sqlite3, ${either}`
@@ -17,6 +17,6 @@ t.test('a driver that cannot be used is told in one line, with what to do', asyn
   t.throws(() => openSqliteFile(':memory:', {}, failing({ code: 'MODULE_NOT_FOUND' })), { message: whole(message) })
 })
 
-t.test('another failure stays what it is', async (t) => {
+t.test('other failures are passed on', async (t) => {
   t.throws(() => openSqliteFile(':memory:', {}, failing({ code: 'SQLITE_CANTOPEN' })), { code: 'SQLITE_CANTOPEN' })
 })

@@ -20,7 +20,7 @@ async function openBoth(t: Test) {
   return { path, store, other }
 }
 
-t.test('readiness is proven by a commit without a plant', async (t) => {
+t.test('readiness is proved by a commit without a plant', async (t) => {
   const { store, other } = await openBoth(t)
   const commits = () => other.pragma('data_version', { simple: true })
   const before = commits()
@@ -29,7 +29,7 @@ t.test('readiness is proven by a commit without a plant', async (t) => {
   t.equal(other.prepare('SELECT count(*) FROM plants').pluck().get(), 0)
 })
 
-t.test('the store is not ready while its table or a column has another name', async (t) => {
+t.test('the store is not ready while its table or a column is renamed', async (t) => {
   const { store, other } = await openBoth(t)
   other.exec('ALTER TABLE plants RENAME TO flowers')
   await t.rejects(store.ready(), /no such table: plants/)
@@ -42,7 +42,7 @@ t.test('the store is not ready while its table or a column has another name', as
   t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
 })
 
-t.test('nothing is created while the file or its journal is not the one that was opened', async (t) => {
+t.test('creates fail while the file or its journal has been replaced', async (t) => {
   const { path, store } = await openBoth(t)
   const away = `${path}.away`
   const displaced: [string, string, (file: string) => void][] = [
@@ -66,7 +66,7 @@ t.test('nothing is created while the file or its journal is not the one that was
   }
 })
 
-t.test('the size of the journal is told after each commit and each probe', async (t) => {
+t.test('the size of the write-ahead log is reported after each commit and probe', async (t) => {
   const { path, store, other } = await openBoth(t)
   const sizes: number[] = []
   const keep = (message: unknown) => sizes.push((message as JournalMessage).bytes)
@@ -85,7 +85,7 @@ t.test('the size of the journal is told after each commit and each probe', async
   t.equal(sizes[2], 0)
 })
 
-t.test('the journal is cut to 64 MiB once the reader is gone that made it grow', async (t) => {
+t.test('the write-ahead log is truncated to 64 MiB once its reader is gone', async (t) => {
   const { path, store, other } = await openBoth(t)
   const journal = () => statSync(`${path}-wal`).size
   const create = (id: number) => store.create({ id: BigInt(id), name: 'x'.repeat(1_000_000) })

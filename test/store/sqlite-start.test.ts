@@ -39,7 +39,7 @@ function fileOf(directory: string, sql: string): string {
   return path
 }
 
-t.test('a file of a newer schema is refused and left as it is, in each journal mode', async (t) => {
+t.test('a file of a newer schema is rejected and unchanged, in every journal mode', async (t) => {
   for (const mode of ['DELETE', 'WAL']) {
     const schema = `CREATE TABLE plants (id); PRAGMA application_id = ${applicationId}; PRAGMA user_version = 99`
     const path = fileOf(t.testdir({}), `PRAGMA journal_mode = ${mode}; ${schema}`)
@@ -52,7 +52,7 @@ t.test('a file of a newer schema is refused and left as it is, in each journal m
   }
 })
 
-t.test('the journal of a file of a newer schema is left as it is', async (t) => {
+t.test('the journal of a file of a newer schema is unchanged', async (t) => {
   const directory = t.testdir({ killed: {} })
   const from = fileOf(
     directory,
@@ -69,7 +69,7 @@ t.test('the journal of a file of a newer schema is left as it is', async (t) => 
   t.same([readFileSync(path), readFileSync(`${path}-wal`)], before)
 })
 
-t.test('a newer schema that only the journal has is refused, and the journal left as it is', async (t) => {
+t.test('a newer schema in the journal alone is rejected, and the journal is unchanged', async (t) => {
   const directory = t.testdir({ killed: {} })
   const mark = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = 2`
   const path = fileOf(directory, `CREATE TABLE plants (id); ${mark}`)
@@ -86,7 +86,7 @@ t.test('a newer schema that only the journal has is refused, and the journal lef
   t.same([readFileSync(copy), readFileSync(`${copy}-wal`)], before)
 })
 
-t.test('a file URI, parameters and :memory: are refused, and make no file', async (t) => {
+t.test('a file URI, parameters and :memory: are rejected and create no file', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   for (const name of [`file:${path}`, `file:${path}?mode=ro`, `${path}?mode=ro`, ':memory:']) {
@@ -95,7 +95,7 @@ t.test('a file URI, parameters and :memory: are refused, and make no file', asyn
   t.same(readdirSync(directory), [])
 })
 
-t.test('a link to a file that does not exist yet leads to the file, and to its lock', async (t) => {
+t.test('a dangling link leads to the new file and its lock', async (t) => {
   const directory = t.testdir({ data: {} })
   symlinkSync('data/plants.db', join(directory, 'link.db'))
   symlinkSync('link.db', join(directory, 'second.db'))
@@ -109,7 +109,7 @@ t.test('a link to a file that does not exist yet leads to the file, and to its l
   await t.rejects(open(`${directory}/loop.db`), /ELOOP/)
 })
 
-t.test('a file whose tables are not those of its version is told without a statement', async (t) => {
+t.test('tables that differ from their version are reported without SQL', async (t) => {
   const mark = `PRAGMA application_id = ${applicationId}; PRAGMA user_version = 2`
   for (const [table, message] of [
     ['CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT)', 'table plants has no column named tag'],
@@ -121,7 +121,7 @@ t.test('a file whose tables are not those of its version is told without a state
   }
 })
 
-t.test('a damaged file is told with what to do', async (t) => {
+t.test('a damaged file is reported with the remedy', async (t) => {
   const path = fileOf(
     t.testdir({}),
     `CREATE TABLE plants (id); PRAGMA application_id = ${applicationId}; PRAGMA user_version = 2`,
@@ -131,15 +131,15 @@ t.test('a damaged file is told with what to do', async (t) => {
   await t.rejects(open(path), /^database disk image is malformed; plant-store check shows [^\n]+$/)
 })
 
-t.test('a store without durable commits is refused', async (t) => {
+t.test('a store without durable commits is rejected', async (t) => {
   const database = new Database(':memory:')
-  t.throws(() => makeDurable(database), /^it cannot be durable here: journal mode memory$/)
+  t.throws(() => makeDurable(database), /^its commits are not durable: journal mode memory; use another file system$/)
   database.close()
 })
 
 const failure = (code: string) => Object.assign(new Error('what SQLite says'), { code })
 
-t.test('refused locks are a busy file, a file system without locks, or what SQLite says', async (t) => {
+t.test("a failed lock is reported as a busy file, a file system without locks, or SQLite's message", async (t) => {
   const reason = (code: string, canLock: boolean) =>
     openError(failure(code), '/plants.db', { hasLocks: () => canLock, access: () => {} }).message
   for (const code of ['SQLITE_BUSY', 'SQLITE_BUSY_RECOVERY']) {
@@ -162,7 +162,7 @@ t.test('refused locks are a busy file, a file system without locks, or what SQLi
   t.same(readdirSync(dirname(path)), [])
 })
 
-t.test('a file that may not be written is named with its owner', async (t) => {
+t.test('a read-only file is reported with its owner', async (t) => {
   const path = join(t.testdir({ 'plants.db': '', 'plants.db-wal': '' }), 'plants.db')
   chmodSync(`${path}-wal`, 0o640)
   const reason = (denied: string, denial: string) =>
@@ -207,7 +207,7 @@ async function openBy(t: Test, command: string[], paths: string[], prepare = '')
 
 const hasStrace = (await runTool('strace', '--version'))?.code === 0
 
-t.test('a file system without locks is named', { skip: !hasStrace && 'NOT RUN: there is no strace' }, async (t) => {
+t.test('a file system without locks is reported', { skip: !hasStrace && 'NOT RUN: there is no strace' }, async (t) => {
   const directory = t.testdir({ data: {} })
   const path = join(directory, 'data', 'plants.db')
   for (const errno of ['ENOLCK', 'EOPNOTSUPP']) {

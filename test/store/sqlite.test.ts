@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { linkSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { CreateOutcome, PlantQueries, StoredPlant } from '../../src/store/plant-store.ts'
+import type { CreateOutcome, PlantOperations, PlantQueries, StoredPlant } from '../../src/store/plant-store.ts'
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { openDatabase } from '../../src/store/sqlite-database.ts'
 import { sqliteQueries } from '../../src/store/sqlite-queries.ts'
@@ -30,7 +31,7 @@ for (const [name, run] of Object.entries(queries)) {
   })
 }
 
-t.test('queries are answered by the thread, and one that fails is no end of the store', async (t) => {
+t.test('queries run in the thread, and a failed one does not fail the store', async (t) => {
   const store = await openSqlite(join(t.testdir({}), 'plants.db'))
   await t.rejects(store.get(2n ** 64n), { name: 'Error', message: /too big/ })
   const plants = [
@@ -44,6 +45,32 @@ t.test('queries are answered by the thread, and one that fails is no end of the 
   t.same(await store.count(2n, 10), { count: 1, last: 2n ** 63n - 1n })
   await store.close()
   await t.rejects(store.get(1n), { message: /^the store is closed$/ })
+})
+
+t.test('a rehearsal does the work of the store in its thread, and leaves the file as it is', async (t) => {
+  const path = join(t.testdir({}), 'plants.db')
+  const store = await openSqlite(path)
+  const batches: unknown[] = []
+  const note = (message: unknown) => batches.push(message)
+  subscribe('plant-store:batch', note)
+  // Its first answer lets the thread bring the journal into the file.
+  await store.ready()
+  t.equal(await store.get(1n), undefined)
+  const before = readFileSync(path)
+  const journal = readFileSync(`${path}-wal`)
+  const rehearsal = (await store.rehearsal?.()) as PlantOperations & PlantQueries
+  const plant = { id: 1n, name: 'a' }
+  t.equal(await rehearsal.create(plant), 'created')
+  t.equal(await rehearsal.create(plant), 'identical')
+  t.equal(await rehearsal.create({ ...plant, tag: '' }), 'conflict')
+  t.same(await rehearsal.get(1n), plant)
+  t.equal(await store.get(1n), undefined)
+  t.same(readFileSync(path), before)
+  t.same(readFileSync(`${path}-wal`), journal)
+  t.same(batches, [], 'no batch is counted')
+  unsubscribe('plant-store:batch', note)
+  await store.close()
+  await t.rejects(rehearsal.create(plant), { message: /^the store is closed$/ })
 })
 
 t.test('the file has a write-ahead log, a schema version and a strict table', async (t) => {
@@ -87,7 +114,7 @@ t.test('a file of schema version 1 is migrated with its plants', async (t) => {
   last.close()
 })
 
-t.test('the database of another program is refused and not changed', async (t) => {
+t.test('the database of another program is rejected and unchanged', async (t) => {
   const directory = t.testdir({})
   for (const version of [0, 1, 2]) {
     const path = join(directory, `${version}.db`)
@@ -100,7 +127,7 @@ t.test('the database of another program is refused and not changed', async (t) =
   }
 })
 
-t.test('the write-ahead log that a killed process of another program left is not touched', async (t) => {
+t.test("the write-ahead log of another program's killed process is unchanged", async (t) => {
   const path = join(t.testdir({}), 'foreign.db')
   const code = `
     const database = new (require('better-sqlite3'))(${JSON.stringify(path)})
@@ -118,20 +145,20 @@ t.test('the write-ahead log that a killed process of another program left is not
   )
 })
 
-t.test('a symbolic link does not bypass the lock, and a file with several hard links is refused', async (t) => {
+t.test('a symbolic link does not bypass the lock, and hard links are rejected', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   const store = await openStore(`sqlite:${path}`)
   symlinkSync(path, join(directory, 'symbolic.db'))
   await t.rejects(openStore(`sqlite:${directory}/symbolic.db`), { message: /^it is in use by another process$/ })
   linkSync(path, join(directory, 'hard.db'))
-  await t.rejects(openStore(`sqlite:${directory}/hard.db`), { message: /^it has several names/ })
+  await t.rejects(openStore(`sqlite:${directory}/hard.db`), { message: /^it has several hard links/ })
   await store.close()
   rmSync(join(directory, 'hard.db'))
   await (await openStore(`sqlite:${directory}/symbolic.db`)).close()
 })
 
-t.test('a file that is open is refused to a second store', async (t) => {
+t.test('a second store cannot open the same file', async (t) => {
   const url = `sqlite:${join(t.testdir({}), 'plants.db')}`
   const store = await openStore(url)
   await t.rejects(openStore(url), { message: /^it is in use by another process$/ })
@@ -179,7 +206,7 @@ t.test('a corrupt file is a permanent failure of the store', async (t) => {
   const settled = await Promise.allSettled(Array.from({ length: count }, (_, id) => fill(id)))
   t.same(
     new Set(settled.map((each) => each.status === 'rejected' && each.reason.message)),
-    new Set(['the file has failed']),
+    new Set(['the SQLite file has failed']),
   )
   t.match(await store.failure, { message: /malformed|not a database|disk I\/O error/ })
   await t.rejects(store.create({ id: 0n, name: 'a' }), { name: 'Unavailable' })

@@ -6,7 +6,7 @@ import { until, within } from '../../scripts/system/until.ts'
 
 /** On free ports of the loopback address, ending as soon as it is told to, and patient with a busy machine. */
 export const defaults = {
-  // On a terminal tap asks each process for colours.
+  // On a terminal tap asks each process for colors.
   FORCE_COLOR: '0',
   ACCESS_TOKENS: '',
   HOST: '',
@@ -15,6 +15,7 @@ export const defaults = {
   DRAIN_TIME: '0',
   EVENT_LOOP_DELAY_LIMIT: '60000',
   STORE_URL: 'memory:',
+  WARM_UP: 'off',
 }
 
 /** How a process ended, with all that it had written; the members are those that a test compares. */

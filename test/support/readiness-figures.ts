@@ -12,4 +12,4 @@ export const readyBecomes = (service: Pick<ServiceProcess, 'page'>, value: strin
 
 /** Returns the messages of the log about readiness. */
 export const readinessLog = ({ output }: Pick<ServiceProcess, 'output'>): string[] =>
-  Array.from(output.stdout.matchAll(/"msg":"(store takes [^"]*)"/g), ([, message = '']) => message)
+  Array.from(output.stdout.matchAll(/"msg":"(store (?:accepts|rejects) [^"]*)"/g), ([, message = '']) => message)

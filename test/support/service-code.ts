@@ -44,6 +44,6 @@ export function copiedCode(t: Test): ServiceCode {
 
 /** Runs a suite twice: on the service as it is in src, and on the bundle, which is what ships. */
 export function forSourceAndBundle(t: Test, suite: (t: Test, code: ServiceCode) => void): void {
-  t.test('from source', async (t) => suite(t, sourceCode))
-  t.test('as the built bundle', async (t) => suite(t, builtCode))
+  t.test('the service runs from source', async (t) => suite(t, sourceCode))
+  t.test('the service runs as the built bundle', async (t) => suite(t, builtCode))
 }

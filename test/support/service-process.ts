@@ -58,7 +58,7 @@ export function spawnService(environment: Record<string, string> = {}, options: 
     }
     const create = (body: string, headers: Record<string, string> = {}, agent: Agent | false = false) =>
       call('POST', '/plants', { body, headers, agent })
-    const generatedToken = async () => (await running.find('stderr', /takes the token (\S+)\n/))[1] as string
+    const generatedToken = async () => (await running.find('stderr', /accepts the token (\S+)\n/))[1] as string
     const page = (path: string) => ask(managementUrl + path)
     const said = { banner, version, workers: Number(workers), url, port: Number(port), storeUrl, managementUrl }
     return { ...running, ...said, call, create, generatedToken, page }

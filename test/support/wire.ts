@@ -38,12 +38,12 @@ export type StartService = (t: Test, wanted?: Wanted) => Promise<WireService>
  * which is what ships. Tests that want the same limits share one process.
  */
 export function overTheWire(t: Test, suite: (t: Test, start: StartService) => void): void {
-  t.test('in this process', async (t) => suite(t, startApp))
-  t.test('as the built bundle', async (t) => {
+  t.test('the service runs in this process', async (t) => suite(t, startApp))
+  t.test('the service runs as the built bundle', async (t) => {
     const { start, stop } = bundleProcesses(t, builtCode)
     suite(t, start)
     // The log is written some time after the answer: what the tests saw need not have been all.
-    t.test('the service has logged nothing, and ends at SIGTERM', stop)
+    t.test('the service has logged nothing and exits at SIGTERM', stop)
   })
 }
 

@@ -27,13 +27,13 @@ function assertAll<T>(t: Test, name: string, values: fc.Arbitrary<T>, holds: (va
   t.notOk(failed, `${name}${failed ? `: ${fc.stringify(counterexample)} ${errorInstance} seed ${seed}` : ''}`)
 }
 
-t.test('what is made for the plant store', async (t) => assertGenerator(t, document))
-t.test('what is made for a richer document', async (t) => assertGenerator(t, richer))
+t.test('values for the plant store are valid or invalid as intended', async (t) => assertGenerator(t, document))
+t.test('values for a richer document are valid or invalid as intended', async (t) => assertGenerator(t, richer))
 
 const values = new Generator(richer).valid({ $ref: '#/components/schemas/Tree' })
 const anything = fc.oneof(values, new Generator(richer).valid(true))
 
-t.test('every style of a value is the same I-JSON', async (t) => {
+t.test('every notation of a value is the same I-JSON', async (t) => {
   for (const style of styles) {
     const isSame = (value: Json) => {
       const text = jsonText(value, style)
@@ -43,7 +43,7 @@ t.test('every style of a value is the same I-JSON', async (t) => {
   }
 })
 
-t.test('broken texts are broken, and only I-JSON refuses those of its own', async (t) => {
+t.test('broken texts are rejected; JSON.parse accepts those that only I-JSON forbids', async (t) => {
   for (const [what, spoil] of Object.entries(notJson)) {
     const isBroken = ([value, number]: [Json, number]) => !isJson(spoil(value, number).toString())
     assertAll(t, what, fc.tuple(anything, fc.nat()), isBroken, 100)

@@ -17,7 +17,7 @@ const { port, generatedToken } = await startService(t, { ACCESS_TOKENS: '' })
 const client = connect(port, `Bearer ${await generatedToken()}`)
 t.teardown(client.close)
 
-t.test('a create again is a 200 again, with another plant a 409', async (t) => {
+t.test('a repeated create gets 200, another plant with the same id 409', async (t) => {
   const plants = new Generator(document).valid({ $ref: '#/components/schemas/NewPlant' }) as fc.Arbitrary<Members>
   const known = new Map<unknown, string>()
   const create = async (body: string, { id, name, tag }: Members) => {
@@ -44,7 +44,7 @@ t.test('a create again is a 200 again, with another plant a 409', async (t) => {
   t.ok(known.size > 50, `${known.size} ids`)
 })
 
-t.test('whatever is sent, the answer is the one of the document', async (t) => {
+t.test('every response to generated requests conforms to the document', async (t) => {
   const { requests, seconds } = await check(casesOf(document), askService(client), runs, seed)
   t.comment(`${requests} requests in ${seconds.toFixed(1)} s, seed ${seed}`)
   t.ok(requests >= runs, 'at least the requested number of requests')

@@ -169,7 +169,12 @@ export const calls: Call[] = [
   ),
   { ...list('application/vnd.plants+json;version=2'), status: 200, body: '{"id":2}' },
   ...['text/html', 'application/json;q=0', 'application/vnd.plants+json;version=3', '*/*;q=0'].map(
-    (accept): Call => ({ ...list(accept), status: 406, body: /^"the media types are /, answer: { vary: 'Accept' } }),
+    (accept): Call => ({
+      ...list(accept),
+      status: 406,
+      body: /^"the available media types are /,
+      answer: { vary: 'Accept' },
+    }),
   ),
   { request: 'GET /plants?status=404', status: 404, body: '{"title":"none"}' },
   { request: 'GET /plants?status=400', status: 400, body: '"no"' },

@@ -135,7 +135,7 @@ const operation = fc.oneof(
   })),
 )
 
-t.test('the verdict is that of a search through all orders', async (t) => {
+t.test('the verdict equals that of an exhaustive search', async (t) => {
   const verdicts = { explained: 0, unexplained: 0 }
   const agrees = fc.property(fc.array(operation, { maxLength: 6 }), (history) => {
     const isExplained = hasOrder(history)

@@ -11,7 +11,7 @@ async function serve(t: Test, listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-t.test('connections wait while the service is replaced, and are closed when there is none', async (t) => {
+t.test('connections wait while the service is replaced and are closed when none runs', async (t) => {
   const front = await openFront({ host: '127.0.0.1', port: 0 })
   t.teardown(front.close)
   const body = 'x'.repeat(1_000_000)

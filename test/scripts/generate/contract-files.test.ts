@@ -44,7 +44,7 @@ t.test('boolean schemas in an allOf, behind a $ref and as a property are typed a
   t.equal(await post(document, '{"never":1}'), 'body/never must NOT be valid')
 })
 
-t.test('a $ref that leads to no schema is refused with its place', async (t) => {
+t.test('a $ref to no schema is rejected with its location', async (t) => {
   const problem = 'is not the place of a schema; put the schema into #/components/schemas'
   for (const $ref of ['#/components/schemas/None', '#/paths/~1a/post/responses', '#/components/examples/A/value']) {
     const components = { examples: { A: { value: { type: 'string' } } } }
@@ -54,7 +54,7 @@ t.test('a $ref that leads to no schema is refused with its place', async (t) => 
   }
 })
 
-t.test('a document with the name of a deep schema as a name of its own keeps both', async (t) => {
+t.test('a nested schema and a component of one name are both kept', async (t) => {
   const schemas = {
     A: { type: 'object', properties: { b: { type: 'string' } } },
     'A.properties.b': { type: 'number' },
@@ -71,13 +71,13 @@ t.test('a document with the name of a deep schema as a name of its own keeps bot
   t.equal(await post(document, '{"deep":1,"named":"c"}'), 'body/deep must be string; body/named must be number')
 })
 
-t.test('an object without described members has any members, one that allows none has none', async (t) => {
+t.test('an object without properties allows any, one with additionalProperties false allows none', async (t) => {
   const typesOf = async (schema: object) => (await filesOf(documentOf(schema), 'a.yaml'))['api.d.ts'] ?? ''
   t.match(await typesOf({ type: 'object' }), /"application\/json": \{\s+\[key: string\]: unknown;\s+\};/)
   t.match(await typesOf({ type: 'object', additionalProperties: false }), /"application\/json": Record<string, never>;/)
 })
 
-t.test('a schema of any name is served', async (t) => {
+t.test('schemas of any name are served', async (t) => {
   for (const name of ['constructor', 'toString', '__proto__', '.', '..', 'a b', 'A:B']) {
     const schemas = Object.fromEntries([[name, { type: 'string' }]])
     const document = documentOf(
@@ -89,7 +89,7 @@ t.test('a schema of any name is served', async (t) => {
   }
 })
 
-t.test('a schema that the service could not compile is refused when generating', async (t) => {
+t.test('a schema that cannot be compiled is rejected when generating', async (t) => {
   const cases: [schema: unknown, problem: RegExp][] = [
     [{ enum: [] }, /operation a: .*enum.*; correct the schema/],
     [{ $ref: '#/components/schemas/A' }, /schema A: .*"id".*; correct the schema/],
@@ -117,14 +117,14 @@ t.test('a schema that the service could not compile is refused when generating',
   )
 })
 
-t.test('an int64 where it would not be exact is refused', async (t) => {
+t.test('an int64 that would not be exact is rejected', async (t) => {
   const int64 = { type: 'integer', format: 'int64' }
   await t.rejects(filesOf(documentOf({ contains: int64 }), 'a.yaml'), { message: /schema\/contains: an int64 is not/ })
   const set = { uniqueItems: true, prefixItems: [int64, int64] }
   await t.rejects(filesOf(documentOf(set), 'a.yaml'), { message: /schema\/uniqueItems: cannot compare int64/ })
 })
 
-t.test('the table of errors is refused where it is not one', async (t) => {
+t.test('an invalid error table is rejected', async (t) => {
   const numbers = {
     good: { error: 40000, meaning: 'It is good' },
     'not-a-name': { error: 40001, meaning: 'It is not' },
@@ -148,7 +148,7 @@ t.test('the table of errors is refused where it is not one', async (t) => {
   })
 })
 
-t.test('a default of a parameter that its schema does not allow is refused with what is wrong', async (t) => {
+t.test('an invalid default of a parameter is rejected with the reason', async (t) => {
   const limit = (place: string, schema: object, more: object = {}) => ({
     name: `${place}-limit`,
     in: place,
@@ -177,7 +177,7 @@ t.test('a default of a parameter that its schema does not allow is refused with 
   })
 })
 
-t.test('a parameter with a default is never undefined for its handler, and optional for a client', async (t) => {
+t.test('a parameter with a default is always defined for handlers and optional for clients', async (t) => {
   const parameters = [
     { name: 'limit', in: 'query', schema: { type: 'integer', format: 'int64', default: 5 } },
     { name: 'after', in: 'query', schema: { type: ['string', 'null'], default: null } },

@@ -23,12 +23,12 @@ function directed(operation: object, schemas: object = {}, more: object = {}): D
 const taken = '#/paths/~1a/post/requestBody/content/application~1json/schema'
 const answered = '#/paths/~1a/post/responses/200/content/application~1json/schema'
 
-t.test('a document without readOnly and writeOnly is left as it is', async (t) => {
+t.test('a document without readOnly and writeOnly is unchanged', async (t) => {
   const document = { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} }
   t.equal(withDirections(document), document)
 })
 
-t.test('a shared schema has variants only where it differs, of names that are free', async (t) => {
+t.test('shared schemas get variants, with unused names, only where they differ', async (t) => {
   const document = directed(exchange(to('A')), {
     A: object({ id: readOnly, b: to('B'), c: to('C') }),
     B: object({ key: writeOnly, a: to('A') }),
@@ -56,7 +56,7 @@ t.test('a shared schema has variants only where it differs, of names that are fr
   ])
 })
 
-t.test('required, dependentRequired and examples say nothing of an ignored property', async (t) => {
+t.test('required, dependentRequired and examples drop ignored properties', async (t) => {
   const schema = object(
     { id: readOnly, name: text },
     {
@@ -77,7 +77,7 @@ t.test('required, dependentRequired and examples say nothing of an ignored prope
   })
 })
 
-t.test('nothing depends on an ignored property, also where a $ref leads to what would', async (t) => {
+t.test('no schema depends on an ignored property, even through a $ref', async (t) => {
   const dependent = {
     dependentRequired: { id: ['name'], name: ['other'] },
     dependentSchemas: { id: { required: ['other'] }, name: { required: ['id', 'other'] } },
@@ -97,7 +97,7 @@ t.test('nothing depends on an ignored property, also where a $ref leads to what 
   }
 })
 
-t.test('the parts of an allOf are one value: a base is asked for less only where another part says so', async (t) => {
+t.test('a base of an allOf requires less only where another part ignores the property', async (t) => {
   const schemas = { Base: object({}, { required: ['id', 'name'] }), Other: object({ base: to('Base') }) }
   const document = directed(
     exchange({ allOf: [to('Base'), object({ id: { allOf: [to('Id')], readOnly: true }, base: to('Base') })] }),
@@ -123,7 +123,7 @@ t.test(
   },
 )
 
-t.test('conditions, and what a discriminator needs, are left as they are', async (t) => {
+t.test('conditions and discriminator properties are unchanged', async (t) => {
   const tests = { not: { required: ['id'] }, if: { required: ['id'] } }
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   const schema = object({ id: readOnly }, { ...tests, then: { required: ['id'] }, contains: {} })
@@ -143,7 +143,7 @@ t.test('conditions, and what a discriminator needs, are left as they are', async
   t.match(resolve(document, '#/components/schemas/A.request-2'), object({ kind: ignored, id: ignored }))
 })
 
-t.test('every part of an operation has its direction; what the service sends has the other one', async (t) => {
+t.test('requests and responses get their own direction', async (t) => {
   const schema = object({ id: readOnly, key: writeOnly })
   const sent = object({ id: ignored, key: writeOnly })
   const returned = object({ id: readOnly, key: ignored })
@@ -207,7 +207,7 @@ t.test('every part of an operation has its direction; what the service sends has
   })
 })
 
-t.test('an example that is made for a reply has no writeOnly property', async (t) => {
+t.test('an example of a response has no writeOnly property', async (t) => {
   const schema = object({ id: readOnly, key: writeOnly }, { required: ['id', 'key'] })
   const document = directed(exchange(schema))
   t.same(exampleReply(document, endpoints(document)[0] as Endpoint), { status: 200, body: { id: '' } })

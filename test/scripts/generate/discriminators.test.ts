@@ -19,7 +19,7 @@ function names(schemas: Record<string, object>): Record<string, unknown> {
   )
 }
 
-t.test('a document without a discriminator stays as it is', async (t) => {
+t.test('a document without a discriminator is unchanged', async (t) => {
   const document: Document = { openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' } }
   t.same(withDiscriminators(document), document)
   t.same(names({ A: { properties: { discriminator: { type: 'string' } } } }), {})
@@ -43,7 +43,7 @@ function namesIn(union: object, schemas: Record<string, object> = {}): unknown[]
 type Narrowed = { allOf?: { properties: { kind: { enum: string[] } } }[] }
 type Alternatives = { oneOf?: Narrowed[]; anyOf?: Narrowed[] }
 
-t.test('of alternatives each allows its own names, in their union', async (t) => {
+t.test('each alternative allows its own discriminator values, and their union allows all', async (t) => {
   const mapping = { a: '#/components/schemas/A', aa: 'A', other: 'https://example.com/c' }
   const discriminator = { propertyName: 'kind', mapping }
   const all = [ref('A'), ref('B'), object, true, { $ref: '#/components/responses/C' }]
@@ -52,7 +52,7 @@ t.test('of alternatives each allows its own names, in their union', async (t) =>
   t.same(namesIn({ type: 'object', discriminator }), [])
 })
 
-t.test('an alternative that is a union has the names by which the mapping calls what is in it', async (t) => {
+t.test("a nested union has the mapping's names of its members", async (t) => {
   const schemas = { Pair: { oneOf: [ref('A'), object] } }
   const union = (mapping?: object) => ({
     oneOf: [ref('Pair'), ref('B')],
@@ -67,7 +67,7 @@ t.test('an alternative that is a union has the names by which the mapping calls 
   t.same(namesIn(union({ a: 'A', pair: 'Pair' }), elsewhere), [['pair'], ['B']])
 })
 
-t.test('what inherits a discriminator allows its own name and those below it', async (t) => {
+t.test("a schema that inherits a discriminator allows its own name and its children's", async (t) => {
   const schemas = {
     Animal: { ...object, discriminator: { propertyName: 'kind', mapping: { dog: 'Dog' } } },
     Dog: { allOf: [ref('Animal')] },

@@ -7,7 +7,7 @@ const valid = { openapi: '3.1.0', info: { title: 'Test', version: '1' } }
 const operation = (more: object) => ({ ...valid, paths: { '/a': { get: more } } })
 const schema = (more: unknown) => ({ ...valid, components: { schemas: { A: more } } })
 
-t.test('what is not in the shape of OpenAPI is refused with its place', async (t) => {
+t.test('a violation of the OpenAPI structure is rejected with its location', async (t) => {
   const cases: [document: unknown, place: string, problem: string][] = [
     [null, '#', 'must be an object, not null'],
     [{ info: valid.info }, '#/openapi', 'is missing; add a text'],
@@ -106,7 +106,7 @@ t.test('extensions and plain data have any shape, and a reference needs no other
   t.same(structureProblems(document), [])
 })
 
-t.test('generating refuses it before anything else', async (t) => {
+t.test('generating checks the structure first', async (t) => {
   await t.rejects(filesOf(operation({ parameters: null }) as unknown as Document, 'a.yaml'), {
     message: 'a.yaml cannot be served as it says:\n  #/paths/~1a/get/parameters: must be a list, not null; correct it',
   })

@@ -44,7 +44,7 @@ t.test('operations of additional methods have names, types and handlers', async 
   }
 })
 
-t.test('an example is the value of its data', (t) => {
+t.test('the dataValue of an example becomes its value', (t) => {
   const content = { 'application/json': { examples: { first: { dataValue: [1], serializedValue: '[1]' } } } }
   const before = document({ '/boxes': { post: { requestBody: { content }, responses } } })
   const [endpoint] = endpoints(normalizedDocument(before))
@@ -52,7 +52,7 @@ t.test('an example is the value of its data', (t) => {
   t.end()
 })
 
-t.test('a media type may lead to another one', (t) => {
+t.test('a media type may be a reference', (t) => {
   const mediaTypes = { A: { $ref: '#/components/mediaTypes/B' }, B: { schema: { type: 'string' } } }
   const content = { 'application/json': { $ref: '#/components/mediaTypes/A' } }
   const before = document({ '/boxes': { post: { requestBody: { content }, responses } } }, { mediaTypes })
@@ -61,7 +61,7 @@ t.test('a media type may lead to another one', (t) => {
   t.end()
 })
 
-t.test('the schema of an event says what its data are', (t) => {
+t.test('an event schema describes its data', (t) => {
   const data = (itemSchema: unknown) => {
     const content = { 'text/event-stream': { itemSchema } }
     const before = document({ '/boxes': { get: { responses: { 200: { description: 'Events.', content } } } } })
@@ -73,13 +73,13 @@ t.test('the schema of an event says what its data are', (t) => {
   t.same(data(event({ ...json, contentSchema: { type: 'integer' } })), { schema: { type: 'integer' } })
   t.same(data(event(json)), { schema: true })
   t.same(data({ properties: {} }), { schema: true })
-  for (const other of [true, { oneOf: [] }, { properties: { data: true, colour: { type: 'string' } } }]) {
+  for (const other of [true, { oneOf: [] }, { properties: { data: true, color: { type: 'string' } } }]) {
     t.same(data(other), { itemSchema: other })
   }
   t.end()
 })
 
-t.test('a schema of an event that leads back to itself is refused with its place', async (t) => {
+t.test('a circular event schema is rejected with its location', async (t) => {
   const schemas = { A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } }
   const content = { 'text/event-stream': { itemSchema: schemas.A } }
   const paths = { '/boxes': { get: { responses: { 200: { description: 'Events.', content } } } } }
@@ -88,7 +88,7 @@ t.test('a schema of an event that leads back to itself is refused with its place
   })
 })
 
-t.test('a default that is the only alternative of a discriminator takes every name', async (t) => {
+t.test('a default mapping that is the only alternative accepts every name', async (t) => {
   const discriminator = { propertyName: 'kind', defaultMapping: 'Cat' }
   const schemas = {
     Cat: { type: 'object', properties: { kind: { type: 'string' } } },
@@ -102,7 +102,7 @@ t.test('a default that is the only alternative of a discriminator takes every na
   t.same(served.Pet, { oneOf: [{ $ref: 'Cat#' }] })
 })
 
-t.test('generating follows nothing that is no type', async (t) => {
+t.test('generating ignores values that are not types', async (t) => {
   const examples = { far: { externalValue: 'https://example.invalid/box.json' } }
   const links = { lost: { $ref: '#/components/links/None' } }
   const content = { 'application/json': { schema: { type: 'string' }, examples } }

@@ -42,12 +42,12 @@ const usual = await loadErrorBody()
 const { errorBody: numbered } = usual
 const at = '#/paths/~1a/post/responses'
 
-t.test('the errors of the service are what the documents declare', async (t) => {
+t.test('the errors of the service match the documents', async (t) => {
   await contractFiles('openapi/plant-store.yaml', 'redocly.yaml', usual)
   await refuses(t, problems, errorBody, [])
 })
 
-t.test('errors of another shape are refused, each place with the statuses and the reason', async (t) => {
+t.test('error schemas of another shape are rejected with location, statuses and reason', async (t) => {
   const declared = '#/components/responses'
   const type = 'sent as application/json, which is not declared'
   await refuses(t, problems, numbered, [
@@ -62,7 +62,7 @@ t.test('errors of another shape are refused, each place with the statuses and th
   ])
 })
 
-t.test('a body is tried with a long message, before and behind the operation, and may throw', async (t) => {
+t.test('errorBody is tried with long messages, with and without an operation, and may throw', async (t) => {
   const short = json({ properties: { message: { maxLength: 100 } } })
   await refuses(t, documentOf({ default: short }), numbered, [
     `${at}/default/content: the body of errors 400, 408, 417, 429, 431, 500, 503 is not what it declares: body/message must NOT have more than 100 characters`,
@@ -125,7 +125,7 @@ t.test('only errors that can end a request to an operation count, where a respon
   )
 })
 
-t.test('a line shows the body that a response cannot have, shortened', async (t) => {
+t.test('the message shows the invalid body, shortened', async (t) => {
   const document = documentOf({ 503: json({ properties: { code: { pattern: '^[a-z-]+$' } } }) })
   const line = async (code: string) => {
     const errorBody: AnyErrorBody = () => ({ contentType: 'application/json', body: { code, id: 9007199254740993n } })
@@ -173,7 +173,7 @@ t.test(
   },
 )
 
-t.test('a document without a table of errors has the numbers of the service', async (t) => {
+t.test("a document without an error table gets the service's numbers", async (t) => {
   const { 'error-numbers.ts': numbers } = await filesOf(documentOf({ 204: { description: '' } }), 'a.yaml')
   t.match(numbers, /The service's errors: .* malformedRequest: 40000,\n/s)
   for (const name of Object.keys(serviceErrors)) {
@@ -186,7 +186,7 @@ t.test('a document without a table of errors has the numbers of the service', as
   )
 })
 
-t.test('a module without errorBody is refused, and one that is changed is loaded anew', async (t) => {
+t.test('a module without errorBody is rejected, and a changed one is reloaded', async (t) => {
   const folder = t.testdir({ 'none.js': 'export const a = 1', 'some.mjs': 'export const errorBody = () => 1' })
   await t.rejects(loadErrorBody(`${folder}/none.js`), { message: /none\.js exports no function errorBody; it makes/ })
   t.equal((await loadErrorBody(`${folder}/some.mjs`)).errorBody({} as never, {} as never), 1)
@@ -195,7 +195,7 @@ t.test('a module without errorBody is refused, and one that is changed is loaded
   t.equal((await loadErrorBody(`${folder}/some.mjs`)).errorBody({} as never, {} as never), 2)
 })
 
-t.test('the documented example has the type that problem details ask for', async (t) => {
+t.test('the documented example has the media type of problem details', async (t) => {
   const page = readFileSync('docs/contract.md', 'utf8')
   const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody = .*?)```/s.exec(page) ?? []
   const { 'api.d.ts': types = '' } = await filesOf(problems, 'a.yaml', own)

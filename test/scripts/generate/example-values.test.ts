@@ -15,7 +15,7 @@ const schemas = {
 }
 const document = { openapi: '3.1.0', info: { title: 'a', version: '1' }, components: { schemas } } as Document
 
-t.test('the example of a schema that contains itself ends where the schema comes again', async (t) => {
+t.test('the example of a recursive schema ends at the recursion', async (t) => {
   t.same(exampleOf(document, ref('Tree')), { name: 'oak', children: [] })
   t.same(exampleOf(document, ref('Either')), [''])
   t.same(exampleOf(document, ref('Chain')), { next: null, twin: { leaf: 1 } })

@@ -54,7 +54,7 @@ async function checkBodies(t: Test, cases: Case[], schemas?: Record<string, obje
   }
 }
 
-t.test('a new operation gets a handler that answers with its example, exactly', async (t) => {
+t.test('a new operation gets a handler that returns its example exactly', async (t) => {
   const reply = {
     type: 'object',
     properties: { id: int64, 'x-y': {}, tags: {}, count: { type: 'integer' }, __proto__: undefined },
@@ -80,7 +80,7 @@ t.test('a new operation gets a handler that answers with its example, exactly', 
   t.same(await stubs(document, document), [])
 })
 
-t.test('a new handler gives the headers of its response', async (t) => {
+t.test('a new handler returns the headers of its response', async (t) => {
   const headers = {
     'X-Total': { required: true, schema: int64, example: 7 },
     ETag: { schema: { ...text, pattern: '^"', example: 'a' } },
@@ -94,7 +94,7 @@ t.test('a new handler gives the headers of its response', async (t) => {
   t.match(second, /throw/)
 })
 
-t.test('a new handler gives bodies that are not JSON as its media type asks', async (t) => {
+t.test('a new handler returns non-JSON bodies as their media type requires', async (t) => {
   const object = { type: 'object', properties: { a: text } }
   const responses: [content: object, expected: string][] = [
     [{ 'text/plain': { schema: text, example: 'b' } }, "body: 'b'"],
@@ -131,7 +131,7 @@ t.test('a new handler gives bodies that are not JSON as its media type asks', as
   }
 })
 
-t.test('an example that breaks its schema gives way to a value that does not', async (t) => {
+t.test('an invalid example is replaced by a valid value', async (t) => {
   const object = { type: 'object', properties: { id: int64, a: text } }
   await checkBodies(t, [
     [int64, '0n', 'seven'],
@@ -141,7 +141,7 @@ t.test('an example that breaks its schema gives way to a value that does not', a
   ])
 })
 
-t.test('a value that satisfies its schema and has not its type in TypeScript gives way', async (t) => {
+t.test('a value that does not fit its TypeScript type is replaced', async (t) => {
   const schema = { type: 'object', properties: { a: text }, additionalProperties: { type: 'integer' } }
   await checkBodies(t, [
     [schema, 'throw', { a: 'b' }],
@@ -149,7 +149,7 @@ t.test('a value that satisfies its schema and has not its type in TypeScript giv
   ])
 })
 
-t.test('a value satisfies what its schema asks for', async (t) => {
+t.test('generated values satisfy their schemas', async (t) => {
   await checkBodies(t, [
     [{ ...text, format: 'uuid' }, "'00000000-0000-4000-8000-000000000000'"],
     [{ ...text, format: 'date-time' }, "'2026-01-01T00:00:00Z'"],
@@ -172,14 +172,14 @@ t.test('a value satisfies what its schema asks for', async (t) => {
   ])
 })
 
-t.test('a schema of 3.0 is understood as one', async (t) => {
+t.test('schemas of 3.0 are read as such', async (t) => {
   const schema = { type: 'object', properties: { a: { type: 'integer', minimum: 0, exclusiveMinimum: true } } }
   const nullable = { ...text, nullable: true, enum: [null] }
   const responses = { 200: json({ ...schema, required: ['b'], properties: { ...schema.properties, b: nullable } }) }
   t.match(await stubs({ ...documentOf({ a: { responses } }), openapi: '3.0.4' }), [/body: \{ b: null, a: 1 \} \}/])
 })
 
-t.test('where no value is found the handler throws', async (t) => {
+t.test('the handler throws where no value is found', async (t) => {
   await checkBodies(t, [
     [{ ...text, pattern: '^(?=b)\\w$', minLength: 1 }, 'throw'],
     [{ ...text, minLength: 100_000 }, 'throw'],
@@ -187,7 +187,7 @@ t.test('where no value is found the handler throws', async (t) => {
   ])
 })
 
-t.test('an example ends where schemas hold each other without end', async (t) => {
+t.test('examples of recursive schemas terminate', async (t) => {
   const names = Array.from({ length: 30 }, (_, index) => `S${index}`)
   const properties = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]))
   const schemas = Object.fromEntries(names.map((name) => [name, { type: 'object', properties }]))

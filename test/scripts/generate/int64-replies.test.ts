@@ -19,7 +19,7 @@ const placesOf = (schema: object, schemas?: object) => {
   return table.places
 }
 
-t.test('only the replies with an int64 are in the table', async (t) => {
+t.test('the table lists only responses with an int64', async (t) => {
   const empty = { table: { places: [], replies: {} }, problems: [] }
   t.same(repliesOf(int32), empty)
   t.same(repliesOf(int64, {}, 'text/plain'), empty)
@@ -41,20 +41,20 @@ t.test('every keyword that leads to an int64 is followed', async (t) => {
   t.same(placesOf({ prefixItems: [int32, int64], items: int32 }), [{ members: { 1: 1 } }, { int64: true }])
 })
 
-t.test('a schema may hold itself, and have siblings beside its $ref', async (t) => {
+t.test('schemas may be recursive and have siblings of a $ref', async (t) => {
   const tree = { $ref: '#/components/schemas/Tree' }
   const Tree = { properties: { up: tree, list: { items: tree }, id: int64 } }
   t.same(placesOf(tree, { Tree }), [{ members: { up: 0, list: 1, id: 2 } }, { others: 0 }, { int64: true }])
 })
 
-t.test('a member that one branch names is one of the others in another branch', async (t) => {
+t.test('a property of one branch is an additional property in another', async (t) => {
   const branches = { anyOf: [{ properties: { id: { type: 'string' } } }, { additionalProperties: int64 }] }
   t.same(placesOf(branches), [{ members: { id: 1 }, others: 2 }, { int64: true }, { int64: true }])
   const named = { properties: { id: { type: 'string' } }, additionalProperties: int64 }
   t.same(placesOf(named), [{ members: { id: null }, others: 1 }, { int64: true }])
 })
 
-t.test('a number that may be an int64 or not is told with its place', async (t) => {
+t.test('a number that is int64 in only some branches is reported with its location', async (t) => {
   const { problems } = repliesOf({ items: { oneOf: [{ properties: { id: int64 } }, { properties: { id: int32 } }] } })
   t.same(problems, ['GET /a 200/*/id: a number is an int64 in one schema and not in another'])
 })

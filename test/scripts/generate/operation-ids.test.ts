@@ -25,7 +25,7 @@ t.test('an operation without operationId is named after its method and path alon
   t.same(idsOf(documentOf({ '/a': { post: { operationId: '', responses } } })), ['postA'])
 })
 
-t.test('it is typed, bound and served by that name, and a warning tells the name', async (t) => {
+t.test('it is typed, bound and served by that name, which a warning shows', async (t) => {
   const components = { pathItems: { Item: { get: { responses }, delete: { operationId: 'drop', responses } } } }
   const item = { $ref: '#/components/pathItems/Item' }
   const put = { operationId: 'put', responses }

@@ -8,7 +8,7 @@ t.test('a pattern matches with the flag u, and an invalid one matches nothing', 
   t.equal(matchesPattern('(', '('), false)
 })
 
-t.test('a pattern that backtracks without an end takes 200 ms at most', async (t) => {
+t.test('a pattern with catastrophic backtracking takes 200 ms at most', async (t) => {
   const began = performance.now()
   t.equal(matchesPattern('^(\\w+)+!$', 'x'.repeat(60)), false)
   t.ok(performance.now() - began < 2000)

@@ -13,7 +13,7 @@ const at = '#/components/schemas'
 const to = (name: string) => ({ $ref: `${at}/${name}` })
 const secret = { type: 'object', properties: { secret: { writeOnly: true } } }
 
-t.test('what cannot be read and written as it says is refused, with its place', async (t) => {
+t.test('contradictory readOnly and writeOnly are rejected with their location', async (t) => {
   const both = {
     Id: { readOnly: true },
     A: {
@@ -49,7 +49,7 @@ t.test('alternatives must agree about what is writeOnly', async (t) => {
   t.same(readWriteProblems(documentOf(alike)), [])
 })
 
-t.test('a readOnly or writeOnly that is not of a property is warned of', async (t) => {
+t.test('readOnly or writeOnly outside a property gives a warning', async (t) => {
   const schemas = {
     Id: { readOnly: true },
     A: { properties: { id: to('Id'), wrapped: { allOf: [to('Id')] } }, allOf: [secret] },
@@ -64,7 +64,7 @@ t.test('a readOnly or writeOnly that is not of a property is warned of', async (
   ])
 })
 
-t.test('a bound of the number of properties that counts ignored ones is warned of', async (t) => {
+t.test('minProperties or maxProperties that count ignored properties give a warning', async (t) => {
   const id = { type: 'string', readOnly: true }
   const schemas = {
     A: { allOf: [secret], properties: { id }, maxProperties: 2, minProperties: 1 },
@@ -78,7 +78,7 @@ t.test('a bound of the number of properties that counts ignored ones is warned o
   )
 })
 
-t.test('a nullable without a type is warned of in 3.0, with what to write instead', async (t) => {
+t.test('nullable without a type gives a warning in 3.0 with the remedy', async (t) => {
   const wrapped = { nullable: true, allOf: [to('A')] }
   const schemas = {
     A: { type: 'string', nullable: true },

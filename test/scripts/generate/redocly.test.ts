@@ -1,6 +1,6 @@
 import t from 'tap'
 import { redocly } from '../../../scripts/generate/redocly.ts'
 
-t.test('a complaint of the linter has no notice about the version of Node', async (t) => {
+t.test('linter messages contain no notice about the Node version', async (t) => {
   await t.rejects(redocly('bundle', 'missing.yaml'), { message: /^(?!.*[╔║╚]).*missing\.yaml/s })
 })

@@ -48,7 +48,7 @@ function parse(text: string, values: Record<string, string>): Sent[] {
 /** The error numbers of the service itself. Errors of a handler are allowed: an example's id may not exist. */
 const refusals = Object.keys(serviceErrors).map((name) => (errorNumbers as Record<string, number>)[name])
 
-t.test('generated/requests.http has each operation of the document once, and each reaches its handler', async (t) => {
+t.test('generated/requests.http has every operation once, and each request reaches its handler', async (t) => {
   const { app } = await createService(t)
   // Every security scheme gets the token of a client as its credential.
   const { securitySchemes } = document.components as { securitySchemes: object }
@@ -158,7 +158,7 @@ Content-Type: application/json
   )
 })
 
-t.test('what has no example is sent as a value that its schema allows, which is no empty one', async (t) => {
+t.test('a value without an example is made from its schema and is not empty', async (t) => {
   const parameter = (place: string, name: string, schema: object, required = true) => ({
     in: place,
     name,

@@ -9,7 +9,7 @@ const documentOf = (securitySchemes: Record<string, object>): Document => ({
   components: { securitySchemes },
 })
 
-t.test('a header of two API keys is there once, and other credentials are not', async (t) => {
+t.test('a header shared by two API keys appears once', async (t) => {
   const key = { type: 'apiKey', in: 'header', name: 'X-Key' }
   const document = documentOf({
     one: key,
@@ -21,7 +21,7 @@ t.test('a header of two API keys is there once, and other credentials are not', 
   t.same(apiKeyHeaders(document), ['X-Key'])
 })
 
-t.test('a credential stands where its scheme says, and mutualTLS has none', async (t) => {
+t.test('credentials are placed where their scheme says; mutualTLS has none', async (t) => {
   const authorization = (prefix: string) => ({ in: 'header', name: 'Authorization', prefix })
   const cases: [scheme: object, credential: object | undefined][] = [
     [

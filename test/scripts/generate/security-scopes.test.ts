@@ -39,12 +39,12 @@ const documentOf = (inherited: string[], own: string[]) =>
     },
   }) as unknown as Document
 
-t.test('the scopes of a document, each once', async (t) => {
+t.test('every scope of a document is listed once', async (t) => {
   t.same(scopesOf(documentOf(['read'], ['write', 'read'])), ['read', 'write'])
   t.same(scopesOf(documentOf([], [])), [])
 })
 
-t.test('a scope that no token can name is refused with its place, once', async (t) => {
+t.test('an invalid scope is rejected with its location, once', async (t) => {
   const document = documentOf(['a b'], ['"', '\\', 'é', ''])
   const problem = (place: string, scope: string) =>
     `${place}: scope ${JSON.stringify(scope)} is no scope of RFC 6749; use printable ASCII without spaces, " and \\`
@@ -59,7 +59,7 @@ t.test('a scope that no token can name is refused with its place, once', async (
   t.same(scopeProblems(documentOf(['plants:read'], ['https://example.com/auth/plants.write', '!'])), [])
 })
 
-t.test('a scope of an oauth2 scheme that is in none of its flows is told', async (t) => {
+t.test('an oauth2 scope that no flow declares is reported', async (t) => {
   t.same(undeclaredScopes(documentOf(['read'], ['write'])), [])
   t.same(undeclaredScopes(documentOf(['toString'], ['raed'])), [
     '#/security/0/oauth: scope toString is in no flow of oauth; add it there, or correct it here',

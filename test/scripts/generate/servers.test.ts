@@ -1,7 +1,7 @@
 import t from 'tap'
 import { basePaths } from '../../../scripts/generate/servers.ts'
 
-t.test('operations stand below the paths of their servers', async (t) => {
+t.test('operations are served below the paths of their servers', async (t) => {
   const cases: [url: string, path: string][] = [
     ['https://example.com', ''],
     ['https://example.com/', ''],
@@ -17,7 +17,7 @@ t.test('operations stand below the paths of their servers', async (t) => {
   t.same(basePaths([{ url: '/a' }, { url: 'http://b/a' }, { url: '/b' }]), ['/a', '/b'])
 })
 
-t.test('a variable is each of its values', async (t) => {
+t.test('a server variable expands to each of its values', async (t) => {
   const variables = { stage: { default: 'a', enum: ['a', 'b'] }, version: { default: 'v1' } }
   t.same(basePaths([{ url: '/{stage}/{version}', variables }]), ['/a/v1', '/b/v1'])
   t.same(basePaths([{ url: 'https://{stage}.example.com/{version}', variables }]), ['/v1'])

@@ -16,7 +16,7 @@ const line = (place: string, reason: string) =>
 const text = { type: 'string' }
 const integer = { type: 'integer' }
 
-t.test('what no value satisfies is told with its reason', async (t) => {
+t.test('an unsatisfiable schema is reported with the reason', async (t) => {
   const cases: [schema: object, reason: string][] = [
     [{ allOf: [text, { type: 'object' }] }, 'its types exclude each other'],
     [{ ...ref('Text'), type: ['integer', 'null'] }, 'its types exclude each other'],
@@ -61,7 +61,7 @@ t.test('what no value satisfies is told with its reason', async (t) => {
   }
 })
 
-t.test('it is told where it stands, and not where that is referred to or held', async (t) => {
+t.test('it is reported where it is defined, not where it is referenced', async (t) => {
   const Bad = { ...text, minLength: 3, maxLength: 2 }
   const Holder = {
     type: 'object',
@@ -76,7 +76,7 @@ t.test('it is told where it stands, and not where that is referred to or held', 
   ])
 })
 
-t.test('a schema that asks for itself is told, unless there is an end', async (t) => {
+t.test('a schema that requires itself is reported, unless the recursion can end', async (t) => {
   const holding = (schema: object) => ({ type: 'object', required: ['next'], properties: { next: schema } })
   const endless = 'each value would hold another one, without an end'
   t.same(problems({ A: holding(ref('A')) }), [line('A', `next: ${endless}`)])
@@ -89,7 +89,7 @@ t.test('a schema that asks for itself is told, unless there is an end', async (t
   t.same(problems({ A: { ...holding(ref('A')), required: [] } }), [])
 })
 
-t.test('what some value satisfies is not told', async (t) => {
+t.test('a satisfiable schema is not reported', async (t) => {
   const cases: object[] = [
     { allOf: [{ type: 'number' }, integer], oneOf: [true] },
     { allOf: [integer, { type: 'number' }], enum: [1, 'a'] },
@@ -112,17 +112,17 @@ t.test('what some value satisfies is not told', async (t) => {
   for (const schema of cases) t.same(problems({ A: schema }), [], JSON.stringify(schema))
 })
 
-t.test('a schema whose parts ask for it together ends', async (t) => {
+t.test('a schema whose parts together require it terminates', async (t) => {
   const A = { ...ref('B'), type: 'object', required: ['next'], properties: { next: ref('A') } }
   t.same(problems({ A, B: { properties: { next: {} } } }), [])
 })
 
-t.test('a schema that requires itself beside a reference is told', async (t) => {
+t.test('a schema that requires itself beside a reference is reported', async (t) => {
   const A = { ...ref('B'), type: 'object', required: ['next'], properties: { next: ref('A') } }
   t.same(problems({ A, B: {} }), [line('A', 'next: each value would hold another one, without an end')])
 })
 
-t.test('references that lead to each other, and long chains of them, end', async (t) => {
+t.test('circular and long chains of references terminate', async (t) => {
   t.same(problems({ A: ref('B'), B: ref('A') }), [])
   const holding = (schema: object) => ({ type: 'object', required: ['next'], properties: { next: schema } })
   const chain = (count: number, last: object) =>
@@ -148,7 +148,7 @@ t.test('properties that have the names of keywords are checked', async (t) => {
   ])
 })
 
-t.test('alternatives that multiply end', async (t) => {
+t.test('multiplying alternatives terminate', async (t) => {
   const alternatives = Array.from({ length: 10 }, (_, index) => ({ const: index }))
   const allOf = Array.from({ length: 30 }, (_, index) => ({
     oneOf: alternatives.map(({ const: value }) => ({ properties: { [`p${index}`]: { const: value } } })),

@@ -18,7 +18,7 @@ const string = { type: 'string' }
 const binary = { type: 'string', format: 'binary' }
 const object = { type: 'object', properties: { a: string } }
 
-t.test('bodies of these media types are read', async (t) => {
+t.test('bodies of supported media types are accepted', async (t) => {
   const named = { schema: { type: 'object', properties: { a: string } } }
   for (const content of [
     { 'text/plain; charset=UTF-8': {}, 'Application/JSON': {}, 'application/json;odata=verbose': {} },
@@ -31,7 +31,7 @@ t.test('bodies of these media types are read', async (t) => {
   }
 })
 
-t.test('bodies of others are refused, each with what to do', async (t) => {
+t.test('bodies of other media types are rejected with the remedy', async (t) => {
   t.same(problems({}), [': has no media type; name one'])
   t.same(problems({ json: {}, 'text/plain;charset=latin1': {}, 'multipart/related': {}, '*/*': { schema: object } }), [
     ': json is no media type; use one such as text/plain',
@@ -41,7 +41,7 @@ t.test('bodies of others are refused, each with what to do', async (t) => {
   ])
 })
 
-t.test('a schema that is not checked is warned of', async (t) => {
+t.test('a schema that is not checked gives a warning', async (t) => {
   const content = {
     'application/xml': { schema: object },
     'text/csv': { schema: string },
@@ -103,7 +103,7 @@ t.test('unsupportedFeatures accepts these form schemas', async (t) => {
   for (const one of fields) t.same(form(...one), [], JSON.stringify(one))
 })
 
-t.test('forms that are not read are refused, each place with what to do', async (t) => {
+t.test('unsupported forms are rejected with location and remedy', async (t) => {
   const parts = '/multipart~1form-data'
   t.same(problems({ 'multipart/form-data': { schema: { type: 'array' } } }), [
     `${parts}/schema: a form is an object, of which each field is a property; describe it so`,
@@ -177,7 +177,7 @@ const alternatives = (schemas: object[], encoding: object = {}): string[][] =>
     }).map((line) => line.replace(/^.*?: /, '')),
   )
 
-t.test('a field that alternatives describe with types that no text tells apart is refused', async (t) => {
+t.test('a field whose alternatives no text can distinguish is rejected', async (t) => {
   const list = (items: object) => ({ type: 'array', items })
   for (const [schemas, problem] of [
     [[integer, string], several],
@@ -220,7 +220,7 @@ t.test('an encoding names media types, of which only the charset utf-8 may be a 
   t.same(form(string, { contentType: 'text/plain;charset="utf-8"' }), [])
 })
 
-t.test('fields that are not named and are not read as what they are, are refused', async (t) => {
+t.test('unnamed fields that would lose their type are rejected', async (t) => {
   const place = '/application~1x-www-form-urlencoded/schema'
   const list = { type: 'array', items: integer }
   t.same(form(string, {}, { additionalProperties: list }), [

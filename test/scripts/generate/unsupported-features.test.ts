@@ -18,7 +18,7 @@ function problems(operation: object, { path = '/a', method = 'get' } = {}): stri
 const parameter = (more: Partial<Parameter> & object) =>
   problems({ parameters: [{ name: 'p', in: 'query', schema: {}, ...more }] })
 
-t.test('what can be served', async (t) => {
+t.test('supported features are accepted', async (t) => {
   const method = 'post'
   t.same(problems({ requestBody: { content: json }, responses: { 200: { content: json }, 204: {} } }, { method }), [])
   t.same(problems({ requestBody: { content: { ...json, 'application/merge-patch+json': {} } } }, { method }), [])
@@ -42,7 +42,7 @@ t.test('what can be served', async (t) => {
   t.same(problems({ parameters: [{ name: 'p', in: 'query', content: json }] }), [])
 })
 
-t.test('each place that cannot is told, with what to do', async (t) => {
+t.test('every unsupported feature is reported with its location and the remedy', async (t) => {
   const at = '#/paths/%2Fa/get'.replace('%2F', '~1')
   const p = `${at}/parameters/0: parameter p:`
   t.same(problems({}, { path: '/{a}:b' }), [
@@ -89,7 +89,7 @@ t.test('each place that cannot is told, with what to do', async (t) => {
   ])
 })
 
-t.test('a header that is described by content is refused, unless the service sends it itself', async (t) => {
+t.test('a header described by content is rejected, unless the service sets it', async (t) => {
   const headers = { 'X-A': { content: json }, 'X-Request-Id': { content: json } }
   t.same(problems({ responses: { 204: { headers } } }), [
     '#/paths/~1a/get/responses/204/headers/X-A: header X-A: is described by a schema, not by content',
@@ -100,11 +100,11 @@ const get = (operationId?: string) => ({ get: { operationId, responses: { 204: {
 const document = (more: object) =>
   ({ openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...more }) as Document
 
-t.test('a version that is not known', async (t) => {
+t.test('an unknown OpenAPI version is rejected', async (t) => {
   t.same(unsupportedFeatures(document({ openapi: '3.3.0' })), ['#/openapi: 3.3.0 is not read; use 3.0, 3.1 or 3.2'])
 })
 
-t.test('one name or one place of two operations', async (t) => {
+t.test('two operations of one name or path are rejected', async (t) => {
   t.same(unsupportedFeatures(document({ paths: { '/a': get('a'), '/b': get('a') } })), [
     '#/paths/~1b/get: operation a is there twice',
   ])
@@ -113,7 +113,7 @@ t.test('one name or one place of two operations', async (t) => {
   ])
 })
 
-t.test('the name that an operation without operationId gets is refused when another has it', async (t) => {
+t.test('a derived operation name that is taken is rejected', async (t) => {
   const problem = "is another operation's; give it an operationId"
   t.same(unsupportedFeatures(document({ paths: { '/a/b': get(), '/a-b': get(), '/c': get(), '/d': get('getC') } })), [
     `#/paths/~1a-b/get: has no operationId, and getAB, after its method and path, ${problem}`,
@@ -121,7 +121,7 @@ t.test('the name that an operation without operationId gets is refused when anot
   ])
 })
 
-t.test('a place that several operations share is told once', async (t) => {
+t.test('a problem that several operations share is reported once', async (t) => {
   const schemes = { securitySchemes: { known: { type: 'http', scheme: 'bearer' } } }
   const responses = { 200: { $ref: '#/components/responses/Text' } }
   const wrong = { plain: { schema: {} } }
@@ -138,7 +138,7 @@ t.test('a place that several operations share is told once', async (t) => {
   ])
 })
 
-t.test('a bad pattern is noticed below a property of any name, and not in plain data', async (t) => {
+t.test('an invalid pattern is found below any property name, but not in data', async (t) => {
   const bad = { pattern: '(' }
   const names = ['default', 'example', 'enum', 'examples', 'const', 'x-more', 'properties']
   const properties = Object.fromEntries(names.map((name) => [name, bad]))
@@ -155,7 +155,7 @@ t.test('a bad pattern is noticed below a property of any name, and not in plain 
 const loop = 'leads back to itself, with no property or item between; take it out'
 const noSchema = 'is not the place of a schema; put the schema into #/components/schemas'
 
-t.test('schemas that would not be checked', async (t) => {
+t.test('schemas that would not be checked are rejected', async (t) => {
   const schemas = {
     Id: { $id: 'https://example.com/a', properties: { $id: { type: 'string' }, pattern: { pattern: '^a' } } },
     Far: { $ref: 'https://example.com/a', enum: [{ $id: 'a' }], 'x-more': { $id: 'a' } },

@@ -11,7 +11,7 @@ const document: Document = {
   paths: { '/a': { get: { operationId: 'getA', responses: { 204: { description: 'Done.' } } } } },
 }
 
-t.test('new handlers are printed once, and a file that is not generated is told', async (t) => {
+t.test('new handlers are printed once, and a foreign file is reported', async (t) => {
   const directory = join(t.testdir({}), 'generated')
   const printed = t.capture(console, 'log')
   const warned = t.capture(console, 'warn')
@@ -27,7 +27,7 @@ t.test('new handlers are printed once, and a file that is not generated is told'
   t.equal(readFileSync(join(directory, 'openapi.json'), 'utf8'), files['openapi.json'])
 })
 
-t.test('nothing is written where the handlers cannot be made, so that the next run prints them', async (t) => {
+t.test('nothing is written when handlers cannot be made, so that the next run prints them', async (t) => {
   const directory = join(t.testdir({}), 'generated')
   const files = await filesOf(document, 'a.yaml')
   await t.rejects(updateGenerated({ ...files, 'routes.json': '' }, directory))

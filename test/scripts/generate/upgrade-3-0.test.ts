@@ -6,7 +6,7 @@ const translated = (schema: object) => {
   return (asOpenApi31(document) as typeof document).components.schemas.nullable
 }
 
-t.test('schemas of 3.0 say the same in 3.1', async (t) => {
+t.test('schemas of 3.0 keep their meaning in 3.1', async (t) => {
   const cases: [object, object][] = [
     [{ type: 'string', nullable: true }, { type: ['string', 'null'] }],
     [{ type: 'string', nullable: false }, { type: 'string' }],
@@ -33,12 +33,12 @@ t.test('schemas of 3.0 say the same in 3.1', async (t) => {
   for (const [schema, expected] of cases) t.same(translated(schema), expected)
 })
 
-t.test('a document of 3.1 stays as it is', async (t) => {
+t.test('a document of 3.1 is unchanged', async (t) => {
   const document = { openapi: '3.1.1', components: { schemas: { A: { $ref: '#/b', nullable: true } } } }
   t.equal(asOpenApi31(document), document)
 })
 
-t.test('a document of 3.0 that was upgraded stays as it is, with what stands beside a $ref', async (t) => {
+t.test('upgrading twice changes nothing, siblings of a $ref included', async (t) => {
   const document = asOpenApi31({ openapi: '3.0.4', components: { schemas: { A: { type: 'string', nullable: true } } } })
   t.match(document, { openapi: '3.1.0', components: { schemas: { A: { type: ['string', 'null'] } } } })
   t.equal(asOpenApi31(document), document)

@@ -6,7 +6,7 @@ import { run } from '../../support/process.ts'
 const defaults = { rounds: 200, workers: [1, 2], load: 0.7, store: undefined, out: 'dist', check: false }
 const parse = (...args: string[]) => parseCommandLine(args, defaults, ['kill', 'fsync'])
 
-t.test('options take the type of their default, words are those that are allowed', async (t) => {
+t.test('options have the type of their default, and only known words are accepted', async (t) => {
   t.same(parse(), { isHelp: false, options: defaults, words: [] })
   t.same(parse('fsync', '--rounds=3', '--load', '2', '--store=memory:', '--workers=4,8', '--check'), {
     isHelp: false,
@@ -16,7 +16,7 @@ t.test('options take the type of their default, words are those that are allowed
   t.match(parse('-h'), { isHelp: true })
 })
 
-t.test('a wrong command line is refused with what is allowed', async (t) => {
+t.test('an invalid command line is rejected with the allowed options', async (t) => {
   const allowed = 'allowed: kill, fsync, --rounds, --workers, --load, --store, --out, --check, --help'
   const refusals: [string[], string][] = [
     [['--round=3'], `Unknown option '--round', ${allowed}`],
@@ -34,13 +34,13 @@ t.test('a wrong command line is refused with what is allowed', async (t) => {
     ]),
   ]
   for (const [args, message] of refusals) t.throws(() => parse(...args), { name: 'UsageError', message })
-  t.throws(() => parseCommandLine(['kill'], {}, []), { message: 'A word without an option, allowed: --help' })
+  t.throws(() => parseCommandLine(['kill'], {}, []), { message: 'Unexpected argument, allowed: --help' })
   t.throws(() => commandLine('npm run a [-- --rounds 200]', defaults), {
     message: /--workers, --load, --store, --out, --check$/,
   })
 })
 
-t.test('every npm command has a help and refuses an unknown option', async (t) => {
+t.test('every npm command has a help text and rejects unknown options', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const commands = Object.entries<string>(scripts).flatMap(([name, command]) => {
     const [, module = ''] = /^tsx (?:scripts\/system\/run-command\.ts )?(\S+)/.exec(command) ?? []

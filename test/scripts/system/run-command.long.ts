@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { oldNode, run } from '../../support/process.ts'
 
-const problem = 'Node 20.19.0 or newer is needed, this is 18.20.8\n'
+const problem = 'Node 18.20.8 is too old; use Node 20.19.0 or newer\n'
 
-t.test('every npm command looks at the version of Node before it loads anything else', async (t) => {
+t.test('every npm command checks the Node version first', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const first = [
     /^tsx scripts\/system\/run-command\.ts( (scripts|test)\/\S+\.ts)?$/,
@@ -23,7 +23,7 @@ t.test('every npm command looks at the version of Node before it loads anything 
   }
 })
 
-t.test('a command on an old Node says so in one line, although its imports cannot be resolved', async (t) => {
+t.test('on an old Node a command fails with one line', async (t) => {
   const directory = t.testdir({ 'edge.ts': "import { fromLaterNode } from 'node:zlib'\nfromLaterNode()\n" })
   const runEdge = (env: Record<string, string>) =>
     run(t, 'scripts/system/run-command.ts', { ...env, npm_lifecycle_event: 'edge' }, [join(directory, 'edge.ts')]).ended
@@ -32,14 +32,14 @@ t.test('a command on an old Node says so in one line, although its imports canno
   t.match((await runEdge({})).stderr, /SyntaxError: .* export named 'fromLaterNode'/)
 })
 
-t.test('a command of the tests is named without the prefix of what runs before it', async (t) => {
+t.test('a pre-script reports the name of its test command', async (t) => {
   const env = { ...oldNode, npm_lifecycle_event: 'pretest:one' }
   const { code, stdout, stderr } = await run(t, 'scripts/system/run-command.ts', env).ended
   t.same([code, stdout, stderr], [1, '', `test:one: ${problem}`])
   t.match(await run(t, 'scripts/system/run-command.ts').ended, { code: 0, stdout: /^$/, stderr: /^$/ })
 })
 
-t.test('a command gets its own command line', async (t) => {
+t.test('a command receives its own arguments', async (t) => {
   const module = join(t.testdir({ 'echo.ts': 'console.log(process.argv.slice(1).join())' }), 'echo.ts')
   const { code, stdout } = await run(t, 'scripts/system/run-command.ts', {}, [module, '--a', 'b']).ended
   t.same([code, stdout], [0, `${module},--a,b\n`])

@@ -43,7 +43,7 @@ t.test(
   },
 )
 
-t.test('a release expands an empty database and one with plants, which older instances go on to use', async (t) => {
+t.test('a release expands an empty and a filled database that older instances keep using', async (t) => {
   const empty = await testDatabase(t)
   await openRelease(t, empty, postgresNote)
   t.same(await historyOf(empty), [{ version: 2, oldest: 1 }])
@@ -61,7 +61,7 @@ t.test('a release expands an empty database and one with plants, which older ins
   t.same(await next.get(2n), { id: 2n, name: 'b' })
 })
 
-t.test('of many instances that start at once one takes each step, and all serve', async (t) => {
+t.test('of many starting instances one runs each step, and all serve', async (t) => {
   for (const make of [true, false]) {
     const url = await testDatabase(t)
     if (make) await openRelease(t, url)
@@ -71,7 +71,7 @@ t.test('of many instances that start at once one takes each step, and all serve'
   }
 })
 
-t.test('a step waits for a lock in short turns, so that creates go on, and gives up in the end', async (t) => {
+t.test('a step waits for its lock in short turns, so that creates continue, and finally gives up', async (t) => {
   const url = await testDatabase(t)
   const old = await openRelease(t, url)
   const reader = new pg.Client(url)
@@ -80,8 +80,8 @@ t.test('a step waits for a lock in short turns, so that creates go on, and gives
   const primary = openPrimary(readPostgresUrl(url))
   t.teardown(() => primary.close())
   const locked =
-    'schema version 2 cannot be made: canceling statement due to lock timeout; ' +
-    'end the transactions that keep a lock of the table plants, and try again'
+    'schema version 2 cannot be applied: canceling statement due to lock timeout; ' +
+    'end the transactions that hold a lock on the table plants, and try again'
   const asked = [expansion]
   await t.rejects(takePostgresSteps(primary, { steps: asked, asked, limit: 0 }), { message: whole(locked) })
 
@@ -119,7 +119,7 @@ t.test('a step does not wait for the end of an autovacuum', async (t) => {
   t.match(server.log, /canceling autovacuum task/)
 })
 
-t.test('a user who may not change the table is told who can, and serves afterwards', async (t) => {
+t.test('a user without ALTER rights is told who has them, and serves afterwards', async (t) => {
   const url = await testDatabase(t)
   const role = new URL(url).pathname.slice(1)
   const guest = Object.assign(new URL(url), { username: role }).href
@@ -129,7 +129,7 @@ t.test('a user who may not change the table is told who can, and serves afterwar
   await openRelease(t, guest)
   const denied = 'permission denied for schema public; run plant-store migrate expand as the owner of the table plants'
   await t.rejects(openPostgres(guest, undefined, postgresNote), {
-    message: whole(`schema version 2 cannot be made: ${denied}`),
+    message: whole(`schema version 2 cannot be applied: ${denied}`),
   })
   await migrateBy(url, postgresNote)
   for (const steps of [[], postgresNote]) {
@@ -140,18 +140,18 @@ t.test('a user who may not change the table is told who can, and serves afterwar
   await t.rejects(openPostgres(guest), { message: /^permission denied for table plants_schema$/ })
 })
 
-t.test('a step that fails leaves the tables as they were', async (t) => {
+t.test('a failed step leaves the tables unchanged', async (t) => {
   const url = await testDatabase(t)
   await openRelease(t, url)
   const wrong = [{ ...expansion, sql: `${expansion.sql}; ALTER TABLE plants ADD COLUMN name text` }]
   await t.rejects(openPostgres(url, undefined, wrong), {
-    message: /^schema version 2 cannot be made: column "name" .* already exists; the tables are left as they were$/,
+    message: /^schema version 2 cannot be applied: column "name" .* already exists; the tables are left as they were$/,
   })
   t.same(await historyOf(url), [])
   await openRelease(t, url, postgresNote)
 })
 
-t.test('a backfill fills what is left out, once, also up to the greatest id', async (t) => {
+t.test('a backfill fills every missing value once, up to the largest id', async (t) => {
   const url = await testDatabase(t)
   const old = await openRelease(t, url)
   const last = 2n ** 63n - 1n
@@ -187,7 +187,7 @@ t.test(
   },
 )
 
-t.test('the history of another schema is not that of this one', async (t) => {
+t.test('the history of another schema is ignored', async (t) => {
   const url = await testDatabase(t)
   await query(url, 'CREATE SCHEMA other; CREATE TABLE other.plants_schema (version bigint, oldest bigint)')
   await query(url, 'INSERT INTO other.plants_schema VALUES (99, 99)')
@@ -195,7 +195,7 @@ t.test('the history of another schema is not that of this one', async (t) => {
   t.same(await historyOf(url), [{ version: 2, oldest: 1 }])
 })
 
-t.test('what another transaction is to blame for is tried again, other failures are not', async (t) => {
+t.test('failures caused by other transactions are retried, others are not', async (t) => {
   const failing = (code: string, times: number) => {
     let left = times
     return async () => {

@@ -91,7 +91,7 @@ t.test('instances of two releases use one PostgreSQL database through an expansi
   compare(t, creates, (await query(url, 'SELECT id, name, note FROM plants')) as Parameters<typeof compare>[2])
 })
 
-t.test('a file of SQLite is used by two releases, one of them beside the other', { skip: noSqlite }, async (t) => {
+t.test('two releases use one SQLite file at once', { skip: noSqlite }, async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   const url = `sqlite:${path}`

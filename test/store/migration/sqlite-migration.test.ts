@@ -43,7 +43,7 @@ function inspect(path: string, sql: string): [unknown, unknown[]] {
 const history = 'SELECT version FROM plants_schema ORDER BY version'
 const [expansion] = sqliteNote as [SchemaStep]
 
-t.test('a release expands a new file and one with plants, and the older release takes it back', async (t) => {
+t.test('a release expands a new and a filled file, which the older release still opens', async (t) => {
   for (const first of [[], sqliteNote]) {
     const path = pathIn(t)
     t.equal(createBy(path, first, { id: 1n, name: 'a' }), 'created')
@@ -55,7 +55,7 @@ t.test('a release expands a new file and one with plants, and the older release 
   }
 })
 
-t.test('a file is expanded and filled in beside a service of the older release, whose creates go on', async (t) => {
+t.test('a file is expanded and backfilled beside an older release whose creates continue', async (t) => {
   const path = pathIn(t)
   const old = openDatabase(path)
   const plants = Array.from({ length: 1_500 }, (_, id) => ({ id: BigInt(id), name: `plant ${id}` }))
@@ -73,7 +73,7 @@ t.test('a file is expanded and filled in beside a service of the older release, 
   t.same(inspect(path, 'SELECT count(*) FROM plants WHERE note IS NOT upper(name)'), [2, [0]])
 })
 
-t.test('a contraction ends the older release in one line, and a failed one changes nothing', async (t) => {
+t.test('a contraction stops the older release with one line; a failed one changes nothing', async (t) => {
   const path = pathIn(t)
   t.equal(createBy(path, [], { id: 1n, name: 'a' }), 'created')
   const tables = openSqliteTables(path, sqliteNote)
@@ -89,7 +89,7 @@ t.test('a contraction ends the older release in one line, and a failed one chang
   t.same(await migrateBy(path, sqliteNote, true), { version: 4, filled: 0, left: [] })
 })
 
-t.test('a reader that needs a newer schema says so', async (t) => {
+t.test('a reader that needs a newer schema reports it', async (t) => {
   const path = pathIn(t)
   t.equal(createBy(path, [], { id: 1n, name: 'a' }), 'created')
   const message = whole('it has no schema version 3 yet; run plant-store migrate expand')
@@ -98,7 +98,7 @@ t.test('a reader that needs a newer schema says so', async (t) => {
   await openSqliteReader(path, sqliteNote).close()
 })
 
-t.test('a step that another process takes meanwhile is not taken again', async (t) => {
+t.test('a step that another process ran meanwhile is not repeated', async (t) => {
   const path = pathIn(t)
   const [first, second] = [openSqliteTables(path), openSqliteTables(path)]
   await first.take([expansion])
@@ -114,5 +114,5 @@ t.test('this release has nothing to migrate', async (t) => {
   t.same(await migrate(tables, true), { version: 2, filled: 0, left: [] })
   await tables.close()
   t.same(inspect(path, 'SELECT name FROM sqlite_schema'), [2, ['plants']])
-  await t.rejects(openTables('memory:'), /^only the service can reach the plants of such a store/)
+  await t.rejects(openTables('memory:'), /^the commands cannot open this kind of store/)
 })

@@ -1,0 +1,37 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { docstringProblems } from './docstrings.ts'
+import { linkProblems } from './markdown-links.ts'
+
+/** Lines that the README may have, so that it is read in one sitting. */
+const readmeLines = 150
+
+/** Returns the Markdown pages of a project: those at its top, and those of the folders of its documentation. */
+export const markdownPages = (root: string): string[] =>
+  ['', 'docs', join('docs', 'decisions'), 'deploy', 'examples'].flatMap((folder) =>
+    filesOf(join(root, folder)).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
+  )
+
+/** Returns a message for each fault of the documentation of a project: links, docstrings and the length of its README. */
+export function documentationProblems(root: string): string[] {
+  const modules = ['src', 'scripts'].flatMap((folder) =>
+    filesOf(join(root, folder), true)
+      .map((name) => join(folder, name))
+      .filter((path) => /(?<!\.d)\.[jt]s$/.test(path) && !path.startsWith(join('scripts', 'benchmark', 'peers'))),
+  )
+  return [
+    ...readmeProblems(readFileSync(join(root, 'README.md'), 'utf8')),
+    ...markdownPages(root).flatMap((page) => linkProblems(root, page)),
+    ...modules.flatMap((path) => docstringProblems(path, readFileSync(join(root, path), 'utf8'))),
+  ]
+}
+
+/** Returns a message when a README is too long. */
+export function readmeProblems(text: string): string[] {
+  const lines = text.trimEnd().split('\n').length
+  if (lines <= readmeLines) return []
+  return [`README.md has ${lines} lines, at most ${readmeLines} are allowed; move details to docs/`]
+}
+
+const filesOf = (folder: string, recursive = false): string[] =>
+  existsSync(folder) ? readdirSync(folder, { recursive, encoding: 'utf8' }).sort() : []

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { freePort } from '../../scripts/system/free-port.ts'
+import { until } from '../../scripts/system/until.ts'
+import { cachedBundle } from '../support/bundle-cache.ts'
+import { copyProject } from '../support/copy.ts'
+import { spawnProcess } from '../support/process.ts'
+import { exampleCommands, outputPattern } from './example-commands.ts'
+
+/** The ports of the examples, which free ones replace: of the service, the issuer, the page and nginx. */
+const ports = /\b(3000|4000|5000|8080)\b/g
+
+type ExampleOptions = {
+  /** Whether the example changes the source, so that the copy must build. */
+  changesService?: boolean
+  /** Gets the directory of the copy before the first command. */
+  onCopied?: (directory: string) => void
+}
+
+/** Puts the bundle of the tests into a copy, whose builds then do nothing. */
+function useBundle(directory: string, bundle: string): void {
+  cpSync(join(bundle, 'dist'), join(directory, 'dist'), { recursive: true })
+  const path = join(directory, 'package.json')
+  const { scripts, ...manifest } = JSON.parse(readFileSync(path, 'utf8'))
+  writeFileSync(path, JSON.stringify({ ...manifest, scripts: { ...scripts, build: 'true' } }))
+}
+
+/**
+ * Runs the commands of an example in a copy of the project, in one shell, and compares the output of each. Returns
+ * the outputs of the commands that do not run in the background, and a function that replaces the ports in a text.
+ */
+export async function runExample(t: Test, name: string, { changesService = false, onCopied }: ExampleOptions = {}) {
+  const directory = copyProject(t)
+  onCopied?.(directory)
+  cpSync('examples', join(directory, 'examples'), { recursive: true })
+  if (!changesService) useBundle(directory, await cachedBundle())
+  const free = new Map<string, string>()
+  for (const port of ['3000', '4000', '5000', '8080']) free.set(port, String(await freePort()))
+  const replacePorts = (text: string) => text.replace(ports, (port) => free.get(port) as string)
+  for (const file of readdirSync(join(directory, 'examples'))) {
+    const path = join(directory, 'examples', file)
+    writeFileSync(path, replacePorts(readFileSync(path, 'utf8')))
+  }
+  const git = spawn('git', ['init', '--quiet'], { cwd: directory })
+  await new Promise((done) => git.once('close', done))
+
+  const env = { PORT: free.get('3000'), MANAGEMENT_PORT: '0' }
+  // A group of its own, so that the end of the test ends what runs in the background too.
+  const shell = spawnProcess(['bash'], { cwd: directory, env, detached: true })
+  t.teardown(() => shell.signal('SIGKILL'))
+  // A command that runs in the background has an input that stays open, as in a terminal: esbuild ends with its input.
+  shell.child.stdin?.write('mkfifo input && exec 9<>input\n')
+  const outputs: string[] = []
+  for (const [index, { command, output, inBackground }] of exampleCommands(join('examples', name)).entries()) {
+    const [text, expected] = [replacePorts(command), replacePorts(output)]
+    if (inBackground) {
+      const log = join(directory, `background-${index}`)
+      shell.child.stdin?.write(`${text} >${log} 2>&1 <&9 &\n`)
+      const written = () => (existsSync(log) ? readFileSync(log, 'utf8') : '')
+      const isReady = async () => outputPattern(expected).test(written())
+      await until(isReady, () => `${expected} of ${text}: ${written()}`)
+      t.pass(text)
+    } else {
+      const end = `end-of-${index}`
+      const start = shell.output.stdout.length
+      shell.child.stdin?.write(`{ ${text}\n} </dev/null; echo "${end} $?"\n`)
+      const [found, code] = await shell.find('stdout', new RegExp(`${end} (\\d+)\\n`))
+      const printed = shell.output.stdout.slice(start, shell.output.stdout.indexOf(found)).trim()
+      outputs.push(printed)
+      t.equal(code, '0', `${text}\n${shell.output.stderr}`)
+      t.match(printed, new RegExp(`^${outputPattern(expected).source}$`), text)
+    }
+  }
+  return { outputs, replacePorts }
+}

@@ -1,0 +1,130 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { newContext } from '../../src/http/request-context.ts'
+import { requiredScopes } from '../../src/openapi/security.ts'
+import { warmUpRequests } from '../../src/process/example-request.ts'
+import { type Effects, rehearsable } from '../../src/process/warm-up.ts'
+import type { PlantOperations, PlantStore } from '../../src/store/plant-store.ts'
+import { contract } from '../support/contract.ts'
+import { createService, token } from '../support/service.ts'
+import { sourceCode } from '../support/service-code.ts'
+import { startService } from '../support/service-process.ts'
+import { openSocket } from '../support/sockets.ts'
+import { noSqlite } from '../support/sqlite.ts'
+
+const warm = { WARM_UP: 'on', LOG_LEVEL: 'debug' }
+
+/** Fails the test when the app has this effect. */
+const unused = (t: Parameters<typeof createService>[0], name: string) => () => {
+  t.fail(`${name} of the service is not used`)
+  return undefined as never
+}
+
+/** Warms up an app none of whose own effects may be used. */
+async function rehearse(t: Parameters<typeof createService>[0], store: Pick<PlantStore, 'rehearsal'>, time?: number) {
+  const effects: Effects = {
+    store: new Proxy({}, { get: (_, name) => unused(t, String(name)) }) as PlantOperations,
+    verifyToken: unused(t, 'verifyToken'),
+    observer: { begin: unused(t, 'begin'), end: unused(t, 'end') },
+    shed: unused(t, 'shed'),
+    draining: unused(t, 'draining'),
+  }
+  const { options, warmUp } = rehearsable(effects)
+  const { app } = await createService(t, options)
+  const started = performance.now()
+  await warmUp(app, contract.routes, store, time)
+  return { app, took: performance.now() - started }
+}
+
+t.test('each request of the warm-up is answered with 200', async (t) => {
+  const { listen } = await createService(t)
+  const port = await listen()
+  for (const text of warmUpRequests(token)) {
+    const client = await openSocket(t, port, text)
+    t.match(await client.receives(/\r\n\r\n./), /^HTTP\/1\.1 200 OK\r\n/)
+  }
+})
+
+t.test('the warm-up calls the rehearsal of the store, and nothing of the service', async (t) => {
+  let creates = 0
+  const create = async () => {
+    creates++
+    return 'created' as const
+  }
+  await rehearse(t, { rehearsal: async () => ({ create }) as PlantOperations }, 60_000)
+  t.ok(creates > 1_000, `${creates} creates`)
+})
+
+t.test('outside of the warm-up the app has the effects of the service', async (t) => {
+  const told: unknown[] = []
+  const { options, warmUp } = rehearsable({
+    store: { create: async () => 'conflict' },
+    verifyToken: () => ({ name: 'a', scopes: requiredScopes(contract.routes.operations) }),
+    observer: { begin: () => told.push('begin'), end: () => told.push('end') },
+    shed: (reason) => told.push(reason),
+    draining: () => true,
+  })
+  const { app, create } = await createService(t, options)
+  await warmUp(app, contract.routes, {}, 100)
+  t.same(told, [])
+  t.equal((await create({ id: 1, name: 'a' })).status, 409)
+  const context = newContext('POST')
+  options.observer.begin(context)
+  options.observer.end(context)
+  options.shed('in_flight')
+  t.same(told, ['begin', 'end', 'in_flight'])
+  t.ok(options.draining())
+})
+
+t.test('the warm-up uses a memory store where the store has no rehearsal', (t) => t.resolves(rehearse(t, {}, 200)))
+
+t.test('the warm-up ends in time when a rehearsal does not answer', async (t) => {
+  const create = () => new Promise<never>(() => {})
+  const { took } = await rehearse(t, { rehearsal: async () => ({ create }) as unknown as PlantOperations }, 300)
+  t.ok(took >= 250 && took < 20_000, `${took} ms`)
+})
+
+t.test('after a warm-up nothing is stored, logged or counted', { skip: noSqlite }, async (t) => {
+  const STORE_URL = `sqlite:${join(t.testdir({}), 'plants.db')}`
+  const { create, output, page, stop } = await startService(t, { ...warm, STORE_URL }, sourceCode)
+  const { body: metrics } = await page('/metrics')
+  t.match(metrics, /^plant_store_batch_plants_count 0$/m)
+  t.match(metrics, /^http_server_active_requests 0$/m)
+  t.notMatch(metrics, /http_server_request_duration_seconds_count|requests_refused_total\{/)
+  t.notMatch(metrics, /^plant_store_requests_shed_total\{.*\} [1-9]/m)
+  t.equal((await page('/readyz')).status, 200)
+  const answer = await create('{"id":1,"name":"another plant than the example"}')
+  t.equal(answer.status, 200, 'the id of the example is free')
+  t.match(answer.headers['x-request-id'], /-1$/, 'it is the first request')
+  await stop()
+  t.equal(output.stdout.match(/"msg":"request"/g)?.length, 1)
+  t.notMatch(output.stdout, /warm-up/)
+})
+
+t.test('a warm-up that fails does not stop the start', async (t) => {
+  const directory = t.testdir({
+    'store.mjs': `import { openStore } from '${sourceCode.storeModule}'
+    export const open = async () => ({ ...(await openStore('memory:')), rehearsal() { throw new Error('no stage') } })`,
+  })
+  const environment = { ...warm, STORE_URL: `module:${directory}/store.mjs` }
+  const { create, find } = await startService(t, environment, sourceCode)
+  t.equal((await create('{"id":1,"name":"a"}')).status, 200)
+  await find('stdout', /"level":"debug",.*"message":"no stage".*"msg":"warm-up failed"/)
+})
+
+t.test('each of several workers warms up before the service serves', async (t) => {
+  const directory = t.testdir({
+    'store.mjs': `import { openStore } from '${sourceCode.storeModule}'
+    export const open = async () => {
+      const store = await openStore('memory:')
+      const rehearsal = async () => { console.log('rehearsal in ' + process.pid); return store }
+      return { ...store, rehearsal }
+    }`,
+  })
+  const STORE_URL = `module:${directory}/store.mjs`
+  const { output, page } = await startService(t, { WARM_UP: 'on', WORKERS: '2', STORE_URL }, sourceCode)
+  t.equal((await page('/readyz')).status, 200)
+  t.equal(new Set(output.stdout.match(/rehearsal in \d+/g)).size, 2)
+  t.notMatch(output.stdout, /"msg":"request"/)
+  t.notMatch((await page('/metrics')).body, /http_server_request_duration_seconds_count/)
+})

@@ -8,9 +8,9 @@ import { commandLine } from './system/command-line.ts'
 const { options } = commandLine(
   `npm run build [-- --types] [-- --client]
 
-Writes what npm start runs into dist/, with the page that tries operations, and the docs page unless that is there and
-of the same document; with --types also the declarations of what the package exports, and with --client the package of
-the client, dist/client.
+Builds the service for npm start into dist/, with the page that tries operations. Builds the docs page, too, unless it
+is up to date. With --types it also writes the type declarations of the package's exports, and with --client the package
+of the client, dist/client.
 `,
   { types: false, client: false },
 )

@@ -8,8 +8,8 @@ import { commandLine } from './system/command-line.ts'
 const { options } = commandLine(
   `npm run changes [-- --release] [--document FILE] [--released DIRECTORY]
 
-Names each change of the document since the last released one and the version that these changes ask for; exit 1 when
-info.version is lower. With --release the document is kept, in one piece, as the last released one.
+Lists each change of the document since the last release and the version that these changes require; exits with 1 if
+info.version is lower. With --release it stores the bundled document as the latest release.
 `,
   { release: false, document: 'openapi/plant-store.yaml', released: 'openapi/released' },
 )
@@ -18,12 +18,13 @@ const fileOf = (version: string) => releasedFile(options.released, version)
 try {
   const { 'openapi.json': document = '' } = await contractFiles(options.document)
   const version: string = JSON.parse(document).info.version
-  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}, allowed: MAJOR.MINOR.PATCH`)
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}; use MAJOR.MINOR.PATCH`)
   const last = (await releasedVersions(options.released)).at(-1)
   if (last !== undefined) await compareWith(last, version, JSON.parse(document))
-  else if (!options.release) throw new Error(`${options.released} holds no document; -- --release keeps the first`)
+  else if (!options.release)
+    throw new Error(`${options.released} holds no released document; run with -- --release to store the first`)
   if (options.release) {
-    if (version === last) throw new Error(`${version} is released already`)
+    if (version === last) throw new Error(`${version} is already released; raise info.version`)
     await mkdir(options.released, { recursive: true })
     await writeFile(fileOf(version), document)
     console.log(`wrote ${fileOf(version)}`)
@@ -33,7 +34,7 @@ try {
   process.exitCode = 1
 }
 
-/** Rejects when the version says less than the changes since the last one. */
+/** Prints the changes since the last release. Rejects if the version is lower than these changes require. */
 async function compareWith(last: string, version: string, published: Document): Promise<void> {
   const changes = await contractChanges(fileOf(last), options.document, published)
   for (const { place, weight, what } of changes) console.log(`${place} ${weight}: ${what}`)
@@ -44,5 +45,5 @@ async function compareWith(last: string, version: string, published: Document): 
   console.log(
     heaviest === undefined ? `no changes since ${last}` : `since ${last}: ${counts}; the next version is ${next}`,
   )
-  if (compareVersions(version, next) < 0) throw new Error(`info.version is ${version}, it must be ${next} or higher`)
+  if (compareVersions(version, next) < 0) throw new Error(`info.version is ${version}; raise it to ${next} or higher`)
 }

@@ -10,16 +10,16 @@ import { commandLine } from './system/command-line.ts'
 const { options } = commandLine(
   `npm run docs [-- --serve] [--out DIRECTORY]
 
-Lints the document and writes its documentation, dist/docs/index.html, and its history.html. The pages load nothing, so
-that they work from a disk or in a closed network and report their readers to nobody. With --serve they are served on
-127.0.0.1, port PORT or 8080. Exits with 1 and leaves an earlier page as it is when the linter has findings, which are
-printed, or when generated/ is not what the document gives.
+Lints the document and writes its documentation: dist/docs/index.html and history.html. The pages load nothing, so they
+work from a disk or in a closed network and do not track readers. With --serve it serves them on 127.0.0.1, port PORT or
+8080. If the linter has findings or generated/ is out of date, it prints them, exits with 1 and leaves earlier pages
+unchanged.
 `,
   { out: join('dist', 'docs'), serve: false },
 )
 
 try {
-  // The page is of the document that the service publishes, generated/openapi.json.
+  // The page shows generated/openapi.json, the document that the service publishes, so that must be up to date.
   await refuseStale(await contractFiles(join('openapi', 'plant-store.yaml')), 'generated')
   const page = await writeDocs(options.out)
   console.log(`wrote ${page}`)
@@ -29,7 +29,7 @@ try {
   process.exitCode = 1
 }
 
-/** Serves the current files of the page and of its history, and nothing else. */
+/** Serves index.html and history.html, and nothing else, on 127.0.0.1. Reads the files at each request. */
 async function serve(page: string): Promise<void> {
   const server = createServer(async ({ method, url }, response) => {
     const [found, name = 'index.html'] = /^\/((?:index|history)\.html)?(?=\?|$)/.exec(url ?? '') ?? []

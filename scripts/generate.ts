@@ -11,11 +11,11 @@ const { options } = commandLine(
   `npm run generate [-- --check] [--document FILE] [--rules FILE] [--out DIRECTORY] [--errors FILE]
 
 Lints and bundles the document and writes the files that the server and its client are built on. --rules is the
-configuration of the linter. The bodies that errorBody in ${errorModule} makes must be what the responses
-declare; --errors names another module to check with, for a --document of another service. Prints a handler for each
-new operation, to be pasted: it never writes into src.
+configuration of the linter. The bodies that errorBody in ${errorModule} returns must match the declared responses;
+--errors names another module with errorBody, for a --document of another service. Prints a handler for each new
+operation to paste into src/handlers.ts; it never writes into src.
 
-With --check it writes nothing, and exits with 1 and the names of stale files.
+With --check it writes nothing; it prints the names of stale files and exits with 1 if there are any.
 `,
   {
     check: false,
@@ -29,7 +29,7 @@ With --check it writes nothing, and exits with 1 and the names of stale files.
 try {
   if (options.document === contract && options.errors !== errorModule) {
     throw new Error(
-      `--errors: the service of ${contract} answers with ${errorModule}; change that, or name a --document`,
+      `--errors: the service of ${contract} always uses ${errorModule}; edit that file, or give another --document`,
     )
   }
   const files = await contractFiles(options.document, options.rules, await loadErrorBody(options.errors))

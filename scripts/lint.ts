@@ -17,7 +17,7 @@ const code = options.fix ? ['check', '--write', '--error-on-warnings'] : ['ci', 
 const spelling = ['--config', 'scripts/lint/cspell.yaml', '--no-progress', '--no-summary']
 const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 for (const [command, ...args] of [['redocly', 'lint'], ['biome', ...code, '.'], ['tsc'], ['cspell', ...spelling]]) {
-  // npm puts the commands of its packages on the path.
+  // npm adds the commands of the installed packages to PATH.
   const { status } = spawnSync(command as string, args, { stdio: 'inherit', env: environment })
   if (status !== 0) process.exitCode = 1
 }

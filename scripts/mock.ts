@@ -17,12 +17,12 @@ import { commandLine } from './system/command-line.ts'
 
 commandLine(`npm run mock
 
-Answers as the service would, with the examples of the document and without a store, so that a client can be written
-before a handler is: requests are authenticated (by any credentials), parsed and validated as they are by the service,
-and refused with its errors. Listens on 127.0.0.1, port PORT or 3000.
+Responds like the service, with the examples of the document and without a store, so that a client can be written before
+the handlers. Requests are authenticated (with any credentials), parsed, validated and rejected as by the service.
+Listens on 127.0.0.1, port PORT or 3000.
 
-A request chooses its reply by the header Prefer (RFC 7240): code=409 for the one of that status, example=NAME for one
-of several examples. Preference-Applied has what was heeded.
+A request selects its response with the header Prefer (RFC 7240): code=409 for the response with that status,
+example=NAME for one of several examples. The header Preference-Applied names the preferences that were applied.
 `)
 
 const { documentText, routes } = await loadContract(new URL('../generated/', import.meta.url))
@@ -32,7 +32,7 @@ const negotiations = new Map(routes.operations.map(({ operationId, schema }) => 
 const chosen = new AsyncLocalStorage<Outcome>()
 const answer = async ({ body }: { body: unknown }) => {
   const outcome = chosen.getStore() as Outcome
-  // A form of parts is validated as it is read.
+  // The parts of a multipart form are validated while they are read.
   if (isStream(body)) for await (const _part of body);
   return outcome
 }

@@ -7,9 +7,9 @@ import { commandLine } from './system/command-line.ts'
 
 commandLine(`npm run sbom
 
-Writes the software bill of materials, dist/sbom.cdx.json, in CycloneDX: what the lock file says that the service is
-made of, each package with its version, hash and licence, and none that only its development needs. Almost all of
-them are in the bundle, where a scanner that looks for packages finds none.
+Writes the software bill of materials, dist/sbom.cdx.json, in CycloneDX format: each runtime package of the lock file
+with its version, hash and license, without packages for development. Most of these packages are inside the bundle,
+where a scanner that looks for packages cannot find them.
 `)
 
 const target = join('dist', 'sbom.cdx.json')
@@ -21,7 +21,7 @@ const production = { ...lock, packages: { '': manifest, ...Object.fromEntries(pa
 
 const directory = await mkdtemp(join(tmpdir(), 'sbom-'))
 try {
-  // npm calls the service by its directory; and with --omit=dev it leaves out what development needs, too, such as pg.
+  // npm names the project after its directory. --omit=dev would drop packages that development also needs, such as pg.
   const project = join(directory, manifest.name)
   await mkdir(project)
   await writeFile(join(project, 'package.json'), JSON.stringify(manifest))

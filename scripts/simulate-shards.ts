@@ -7,14 +7,14 @@ const { options } = commandLine(
   `npm run simulate:shards [-- --shards 4,16,64,256] [--creates 200000] [--batch 64] [--keys 10000] [--skew 0.99]
                         [--seed 1]
 
-How the load of creates is spread over shards, without a database: for each way in which clients choose ids, and each
-way to divide ids among shards, how many times the creates of a single shard all shards take, and how many shards a
-batch concerns, which is committed as one transaction.
+Simulates how creates are distributed over shards, without a database. For each way in which clients choose ids and each
+way to divide ids among shards, it prints the capacity of all shards as a multiple of one shard, and the average number
+of shards with rows of one batch, which is committed as one transaction.
 
 ids  sequential: 1, 2, 3 …; random: 64 random bits; by client: each of --keys clients counts up in a range of its own;
-     repeated: one of --keys ids again and again. Clients and repeated ids are as popular as Zipf's law with the
-     exponent --skew has them.
-sharding  range: ranges of ids, which have the same number of rows after half of the creates; the other half is
+     repeated: one of --keys ids. The popularity of clients and repeated ids follows Zipf's law with the exponent
+     --skew.
+sharding  range: ranges of ids that have the same number of rows after half of the creates; the other half is
      counted. hash: equal ranges of a hash of the id.
 `,
   { shards: [4, 16, 64, 256], creates: 200_000, batch: 64, keys: 10_000, skew: 0.99, seed: 1 },

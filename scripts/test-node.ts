@@ -5,7 +5,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'nod
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join } from 'node:path'
 
-// The arguments of npm test are not known here, so the command line is not read as that of other commands is.
+// Does not use commandLine, because the arguments of npm test are not known here.
 const help = `npm run test:node -- VERSION [ARGUMENTS OF npm test]
 
 Runs the tests on another version of Node: 24, or 22.14.0. A temporary directory gets that Node, from the npm package
@@ -13,14 +13,14 @@ Runs the tests on another version of Node: 24, or 22.14.0. A temporary directory
 headers of that Node where they have no prebuilt binary.
 `
 
-/** What is made on the way, and what belongs to one machine. */
+/** The names of build results and of files that belong to one machine, which are not copied. */
 const leftOut = ['node_modules', 'dist', 'data', 'secrets', '.tap', '.git']
 
 const [version = '', ...args] = process.argv.slice(2)
 if (/^\d+(\.\d+){0,2}$/.test(version)) {
   const directory = await mkdtemp(join(tmpdir(), 'test-node-'))
   try {
-    // A test starts the service from this source as another user.
+    // One test runs the service from this directory as another user, who needs access.
     await chmod(directory, 0o711)
     process.exitCode = await testOn(directory)
   } finally {
@@ -33,12 +33,12 @@ if (/^\d+(\.\d+){0,2}$/.test(version)) {
   process.exitCode = 1
 }
 
-/** Returns the exit code of the first command that fails, or 0. */
+/** Installs Node and the project in a directory and runs the tests. Returns the first exit code that is not 0, or 0. */
 async function testOn(directory: string): Promise<number> {
   const tools = join(directory, 'tools')
   const project = join(directory, 'plant-store')
   await mkdir(tools)
-  // Its script picks the package of the platform.
+  // The install script of the package "node" selects the binary of the platform.
   await writeFile(join(tools, 'package.json'), '{"allowScripts":{"node":true}}')
   const installed = await run(['install', '--no-save', `node@${version}`], { cwd: tools })
   if (installed !== 0) return installed
@@ -51,8 +51,9 @@ async function testOn(directory: string): Promise<number> {
 }
 
 /**
- * Returns the package of Node whose headers fit. Those of Node 24.19 and later abort the process when a database is
- * collected as garbage (nodejs/node issue 65446), so for that Node it is an earlier one, which has the same ABI.
+ * Returns the directory of the Node package whose headers to compile with. An addon compiled with the headers of Node
+ * 24.19 or later aborts the process when a database is garbage-collected (nodejs/node issue 65446). For these versions
+ * it is an earlier package with the same ABI.
  */
 async function withHeaders(node: string, directory: string): Promise<string> {
   const { version } = JSON.parse(await readFile(join(node, 'package.json'), 'utf8')) as { version: string }
@@ -65,7 +66,10 @@ async function withHeaders(node: string, directory: string): Promise<string> {
   return join(headers, 'node_modules', 'node')
 }
 
-/** Returns the variable by which node-gyp finds the headers, which the package of the platform has beside the binary. */
+/**
+ * Returns the environment variable that tells node-gyp where the headers are: in the package with the platform's
+ * binary.
+ */
 async function headersOf(node: string): Promise<Record<string, string>> {
   const packages = join(node, 'node_modules')
   const names = await readdir(packages).catch(() => [])

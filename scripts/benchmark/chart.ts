@@ -2,7 +2,7 @@ import type { Results } from './results.ts'
 
 const [width, labels, figures, line, top] = [780, 270, 150, 30, 78]
 
-/** Styles for both color schemes. The chart has its own background: a page may not follow the reader's scheme. */
+/** Styles for both color schemes. The page may not follow the reader's scheme, so the chart has its own background. */
 const style = `
     text { font: 13px system-ui, sans-serif; fill: #1f2328 }
     .title { font-size: 16px; font-weight: 600 }

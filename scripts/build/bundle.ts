@@ -2,12 +2,12 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 
-/** Bundles into a directory what runs: the command, the server with its stores, and the client. */
+/** Bundles the command, the server with its stores, and the client into a directory. */
 export async function bundle(directory = 'dist', plugins: Plugin[] = []): Promise<void> {
   await Promise.all([bundleServer(directory, plugins), bundleClient(directory)])
 }
 
-/** How the service is bundled: few files start in less time than several hundred. A native package stays a package. */
+/** The build options of the service. A few files load faster than several hundred. Native packages stay external. */
 export const serverBundle = {
   bundle: true,
   minifySyntax: true,
@@ -16,7 +16,7 @@ export const serverBundle = {
   format: 'esm',
   alias: { '@seriousme/openapi-schema-validator': './scripts/build/glue-validator.ts' },
   external: ['better-sqlite3', 'pg-native', 'pg-cloudflare'],
-  // The CommonJS packages in the bundle ask for their built-in modules with require.
+  // The CommonJS packages in the bundle load built-in modules with require.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
   },
@@ -33,9 +33,9 @@ async function bundleServer(directory: string, plugins: Plugin[]): Promise<void>
       server: 'src/server.ts',
       store: 'src/store/open.ts',
       conformance: 'src/store/conformance.ts',
-      // The store looks for its thread beside itself.
+      // The store loads its worker thread from its own directory.
       'chunks/sqlite-worker': 'src/store/sqlite-worker.ts',
-      // And the primary process for its workers.
+      // The primary process loads its workers from there, too.
       'chunks/worker': 'src/process/worker.ts',
     },
     outdir: directory,
@@ -44,7 +44,7 @@ async function bundleServer(directory: string, plugins: Plugin[]): Promise<void>
   })
 }
 
-/** Bundles the client into one file that imports nothing: a browser can load it as it is. */
+/** Bundles the client into one file without imports, which a browser can load directly. */
 export async function bundleClient(directory: string): Promise<void> {
   await build({
     entryPoints: { client: 'src/client/client.ts' },

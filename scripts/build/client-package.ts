@@ -5,7 +5,7 @@ import { writeDeclarations } from './declarations.ts'
 
 const name = 'plant-store-client'
 
-/** Writes the client into a directory as a package without dependencies: its file, its types and what the documentation says of it. */
+/** Writes the client into a directory as a package without dependencies: its module, its types and a README. */
 export async function writeClientPackage(directory = join('dist', 'client')): Promise<void> {
   await rm(directory, { recursive: true, force: true })
   await mkdir(directory, { recursive: true })
@@ -31,7 +31,7 @@ export async function writeClientPackage(directory = join('dist', 'client')): Pr
   ])
 }
 
-/** Returns the page's last section, on the client, without its last paragraph, which is on packages. */
+/** Returns a README from the page's last section, on the client, without its last paragraph, which is on packages. */
 function readmeOf(page: string): string {
   const [, section = ''] = /^## Use the client\n\n(.*)\n\n[^\n]+(?:\n[^\n]+)*\n$/ms.exec(page) ?? []
   return `# Plant store client\n\n${section.replaceAll('plant-store/client', name)}\n`

@@ -5,16 +5,16 @@ import ts from 'typescript'
 const exported = ['src/client/client.ts', 'src/store/open.ts', 'src/store/conformance.ts']
 
 /**
- * Writes into a directory the declarations of modules and those that they lead to, and no others; by default those that
- * the package exports.
+ * Writes the declarations of modules, and of the modules that these import, into a directory. By default they are the
+ * modules that the package exports.
  */
 export async function writeDeclarations(directory = join('dist', 'types'), entryPoints = exported): Promise<void> {
   await rm(directory, { recursive: true, force: true })
   const emitted = emit(entryPoints)
   const reached = new Set(entryPoints.map(declarationOf))
-  // What is added meanwhile is visited, too.
+  // Iteration over a Set includes the elements that are added meanwhile.
   for (const path of reached) {
-    // The compiler emits nothing for what is a declaration already.
+    // The compiler emits nothing for a file that is a declaration already.
     const text = emitted.get(path) ?? (await readFile(path, 'utf8'))
     for (const { fileName } of ts.preProcessFile(text).importedFiles) {
       if (fileName.startsWith('.')) reached.add(declarationOf(join(dirname(path), fileName)))
@@ -27,7 +27,7 @@ export async function writeDeclarations(directory = join('dist', 'types'), entry
 
 const declarationOf = (path: string) => path.replace(/(\.d)?\.ts$/, '.d.ts')
 
-/** Returns the text of each declaration file by its path; npm run typecheck tells what is wrong with the code. */
+/** Returns the text of each declaration file by its path. Ignores type errors, which npm run typecheck reports. */
 function emit(entryPoints: string[]): Map<string, string> {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)
   const declarations = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: '.' }

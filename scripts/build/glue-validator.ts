@@ -1,7 +1,7 @@
 /**
- * Replaces, in the bundle, the validator that fastify-openapi-glue runs at each start. The document that glue is given is
- * made of generated/routes.json: that file was validated when it was generated, and its digest is checked at the start.
- * Compiling OpenAPI's own schema for it again took half of the start.
+ * Replaces, in the bundle, the validator that fastify-openapi-glue runs at each start. The document for glue comes from
+ * generated/routes.json, which is validated when it is generated and whose digest is checked at the start. Compiling
+ * OpenAPI's own schema to validate it again took half of the start time.
  */
 export class Validator {
   version = '3.1'

@@ -1,10 +1,10 @@
-/** What a change asks of the version: breaking a new major, compatible a new minor, text a new patch. */
+/** The version increment that a change requires: breaking a new major, compatible a new minor, text a new patch. */
 export type Weight = 'breaking' | 'compatible' | 'text'
 
-/** One change in the report of redocly diff --format=json; the path leads there through every $ref. */
+/** One change in the report of redocly diff --format=json. Its path follows every $ref. */
 export type Difference = {
   path: string
-  /** The RFC 6901 pointer of what holds it, which leads through no $ref. */
+  /** The JSON pointer (RFC 6901) of the object that holds the change, without following any $ref. */
   base?: { pointer: string; value?: unknown }
   revision?: { pointer: string; value?: unknown }
   typeName: string
@@ -12,13 +12,13 @@ export type Difference = {
   property?: string
   impact: 'major' | 'minor' | 'patch'
   verdicts: { message: string }[]
-  /** What can hold it; none where no operation refers to it. */
+  /** Whether requests, responses or both can contain it; empty if no operation refers to it. */
   directions: ('request' | 'response')[]
 }
 
 /**
- * Returns the weight of a difference and, where it breaks a client, why. What redocly diff calls major is breaking;
- * what else is not for people only is at least compatible, because a client can see it.
+ * Returns the weight of a difference and, if it breaks clients, the reason. A change that redocly diff calls major is
+ * breaking. Any other change that is not documentation only is at least compatible, because clients can see it.
  */
 export function weigh(difference: Difference): { weight: Weight; why: string } {
   const { impact, verdicts, typeName, property } = difference
@@ -28,15 +28,19 @@ export function weigh(difference: Difference): { weight: Weight; why: string } {
   return why === undefined ? { weight: 'compatible', why: '' } : { weight: 'breaking', why }
 }
 
-/** The objects and fields of OpenAPI 3.1 (section 4.8) that tell a person something and a machine nothing. */
+/** The objects and fields of OpenAPI 3.1 (section 4.8) that are documentation only. */
 const forPeople =
   /^(Info|Contact|License|Tag|TagList|ExternalDocs|Example|ExamplesMap)\b|\.(title|summary|description|examples?|tags)$/
 
-/** In doubt both: where no operation refers to a schema, code that has its type may send or receive it. */
+/**
+ * A schema that no operation refers to counts as sent and as returned, because code that uses its type may do either.
+ */
 const isSent = ({ directions }: Difference) => directions.length === 0 || directions.includes('request')
 const isReturned = ({ directions }: Difference) => directions.length === 0 || directions.includes('response')
 
-/** Changes that can break a client and that redocly diff 2.77.0 calls minor or patch: in doubt the change is breaking. */
+/**
+ * Changes that may break clients although redocly diff 2.77.0 calls them minor or patch. In doubt a change is breaking.
+ */
 const underrated: [why: string, applies: (difference: Difference) => boolean][] = [
   [
     'What clients send under this name would be ignored.',
@@ -69,7 +73,7 @@ const underrated: [why: string, applies: (difference: Difference) => boolean][] 
     'On one side there is nothing to compare with.',
     ({ kind, path }) => kind !== 'modified' && /(?<!\/(properties|schemas))\/schema$/.test(path),
   ],
-  // What it maps to stands elsewhere, and is compared there.
+  // The schemas that a discriminator maps to are compared at their own places.
   [
     'Clients tell the schemas apart by it.',
     ({ kind, base, revision }) =>

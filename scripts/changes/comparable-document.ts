@@ -9,19 +9,19 @@ import { alternativesName } from './union-alternatives.ts'
 
 export type ComparableDocument = {
   document: Document
-  /** Returns where the document has what stands at a pointer of the comparable one, several where it was merged. */
+  /** Returns the original pointers for a pointer of the comparable document; several if parts were merged there. */
   originsOf(pointer: string): string[]
-  /** Returns whether all that a schema says is compared where it was merged into others. */
+  /** Returns whether a schema was merged into others, so that its changes are found there. */
   isTaken(pointer: string): boolean
-  /** Returns whether a $ref leads to a pointer. */
+  /** Returns whether a $ref refers to a pointer. */
   isReferredTo(pointer: string): boolean
-  /** The number of keywords and schemas that were looked at. */
+  /** The number of keywords and schemas that were visited. */
   steps: number
 }
 
 /**
- * Returns a document that says the same in a form in which equal contracts are alike: what discriminators say stands in
- * the schemas that they tell apart, as the service validates them, and each allOf is merged into the schema around it.
+ * Returns an equivalent document in a normal form, in which equal contracts look alike. Discriminators are expressed in
+ * the schemas that they distinguish, as the service validates them, and each allOf is merged into its parent schema.
  */
 export function comparableDocument(document: Document): ComparableDocument {
   const components = { schemas: {}, ...document.components }
@@ -47,10 +47,10 @@ export function comparableDocument(document: Document): ComparableDocument {
   }
 }
 
-/** Each object must stand in one place only, because it is identified by that place. */
+/** Returns a deep copy, so that no object occurs in two places: objects are identified by their place. */
 const copyOf = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
-/** OpenAPI 3.0 ignores what stands beside a $ref (section 4.7.23); people read it nevertheless. */
+/** Removes the siblings of a $ref, which OpenAPI 3.0 ignores (section 4.7.23), but keeps those that people read. */
 const asCounting = (document: Document): Document =>
   document.openapi.startsWith('3.0.')
     ? mapDocument(document, {

@@ -6,19 +6,19 @@ import { type Weight, weigh } from './change-weight.ts'
 import { documentDifferences, type LocatedDifference } from './document-differences.ts'
 import { sourcePlaces } from './source-places.ts'
 
-/** The place is FILE:LINE:COLUMN, in the older file for what was removed. */
+/** A change. Its place is FILE:LINE:COLUMN, in the older file if something was removed. */
 export type Change = { weight: Weight; place: string; what: string }
 
 const weights: Weight[] = ['breaking', 'compatible', 'text']
 
-/** A document in one piece, as it is published; its table of errors is compared here. */
+/** A bundled document as it is published, with its table of error numbers. */
 type Published = Document & { 'x-error-numbers'?: Record<string, ErrorNumber> }
 type ErrorNumber = { error: number; meaning: string }
 
 /**
- * Returns what differs between a released document and the one at a path, which is published as `published`, besides
- * info.version, the heaviest first. A promise that only a description makes is a text to it, and it does not see that two
- * branches of a oneOf overlap.
+ * Returns the changes between a released document and the one at `path`, whose bundled form is `published`, the
+ * heaviest first and without info.version. Limits: a promise in a description counts as text, and overlapping branches
+ * of a oneOf are not detected.
  */
 export async function contractChanges(released: string, path: string, published: Published): Promise<Change[]> {
   const older: Published = JSON.parse(await readFile(released, 'utf8'))
@@ -35,7 +35,10 @@ const tablePlace = '#/x-error-numbers'
 
 type Side = [document: Document, path: string]
 
-/** Returns the changes of differences; of several with one pointer the heaviest, with each reason for it. */
+/**
+ * Returns the changes for differences. Of several differences at one pointer only the heaviest remain, with all
+ * reasons.
+ */
 async function described(differences: LocatedDifference[], older: Side, newer: Side): Promise<Change[]> {
   if (differences.length === 0) return []
   const [olderPlace, newerPlace] = await Promise.all([sourcePlaces(...older), sourcePlaces(...newer)])
@@ -54,19 +57,19 @@ async function described(differences: LocatedDifference[], older: Side, newer: S
     const why = [...reasons].filter((reason) => reason !== '').join(' ')
     return { weight, place, what: why === '' ? what : `${what}: ${why}` }
   })
-  // Several members that are no more have the place of what held them.
+  // Several removed members share the place of their former parent, so equal changes are merged.
   return [...new Map(changes.map((change) => [JSON.stringify(change), change])).values()]
 }
 
-/** Returns the pointer to what a document has at a pointer, or to what would hold it. */
+/** Returns a pointer if the document has a value there, or else the pointer of the closest ancestor that exists. */
 function existing(document: Document, pointer: string): string {
   const isThere = pointer === '#' || resolve(document, pointer) !== undefined
   return isThere ? pointer : existing(document, pointer.slice(0, pointer.lastIndexOf('/')))
 }
 
 /**
- * Returns the changes of the table of errors, which redocly diff does not compare. A document without one has the numbers of
- * the service.
+ * Returns the changes of the table of error numbers, which redocly diff does not compare. A document without a table
+ * has the numbers of the service.
  */
 function errorNumberChanges(released: Published, published: Published, path: string): Change[] {
   const { 'x-error-numbers': before = serviceErrors as Record<string, ErrorNumber> } = released
@@ -83,7 +86,7 @@ function errorNumberChanges(released: Published, published: Published, path: str
   })
 }
 
-/** Returns the version that follows a version by the heaviest of what has changed since it (semver.org, sections 6 to 8). */
+/** Returns the next version after changes with this heaviest weight (semver.org, sections 6 to 8). */
 export function nextVersion(version: string, heaviest: Weight): string {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   if (heaviest === 'breaking') return `${major + 1}.0.0`

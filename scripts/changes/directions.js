@@ -1,8 +1,8 @@
-/** The parts of a document by which a schema is sent or returned; in a webhook or callback it is the other way round. */
+/** The direction of schemas in some OpenAPI objects; in webhooks and callbacks it is reversed. */
 const directionOf = { RequestBody: 'request', ParameterList: 'request', Responses: 'response' }
 const opposite = { request: 'response', response: 'request' }
 
-/** A diff rule of Redocly that reports of each change whether requests, responses, both or nothing can hold it. */
+/** A Redocly diff rule that reports for each change whether requests, responses, both or neither can contain it. */
 export default () => ({
   id: 'changes',
   diff: {
@@ -10,7 +10,7 @@ export default () => ({
       directions: () => ({
         any({ node, property }, { report }) {
           const found = new Set()
-          // A schema that is readOnly from now on was not before: what holds it tells.
+          // Before this change the schema was not readOnly or writeOnly, so its holders determine the direction.
           const isOwn = property === 'readOnly' || property === 'writeOnly'
           for (const each of isOwn ? holdersOf(node) : [node]) collect(each, found, new Set())
           report({ message: [...found].sort().join(' ') })
@@ -38,7 +38,9 @@ function collect(pair, found, seen) {
   }
 }
 
-/** A node that a $ref leads to is within what holds the first such $ref. */
+/**
+ * Returns whether a node is inside an object of a type. The target of a $ref is inside the object with the first $ref.
+ */
 function isWithin(node, type) {
   const seen = new Set()
   for (let each = node; each && !seen.has(each); each = each.parent ?? each.referencedFrom) {

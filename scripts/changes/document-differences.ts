@@ -8,14 +8,14 @@ import { redocly } from '../generate/redocly.ts'
 import { type Difference, weigh } from './change-weight.ts'
 import { comparableDocument } from './comparable-document.ts'
 
-/** A difference and the pointer to it: in the older document where it was removed, else in the newer one. */
+/** A difference and its pointer: into the older document if something was removed, or else into the newer one. */
 export type LocatedDifference = { difference: Difference; pointer: string }
 
 type Report = Omit<Difference, 'directions' | 'verdicts'> & { verdicts: { ruleId: string; message: string }[] }
 
 /**
- * Returns how two bundled documents differ, however their schemas are composed. A difference in a schema that others take
- * in is there once for each of them, with one pointer.
+ * Returns the differences between two bundled documents, regardless of how their schemas are composed. A difference in
+ * a schema that was merged into others occurs once for each of them, with the same pointer.
  */
 export async function documentDifferences(older: Document, newer: Document): Promise<LocatedDifference[]> {
   const before = { original: older, ...comparableDocument(older) }
@@ -25,7 +25,7 @@ export async function documentDifferences(older: Document, newer: Document): Pro
     const [side, other] = report.revision === undefined ? [before, after] : [after, before]
     const found = pointerOf(report)
     const isNamed = report.kind !== 'modified' && isNamedSchema.test(found)
-    // A schema changes nothing by getting a name or losing it: what refers to it is compared.
+    // Adding or removing the name of a schema changes nothing by itself: the references to it are compared.
     if (isNamed && side.isReferredTo(found)) return []
     const directions = verdicts
       .filter(({ ruleId }) => ruleId === directionsRule)
@@ -35,13 +35,13 @@ export async function documentDifferences(older: Document, newer: Document): Pro
       directions: directions.filter((direction) => direction !== '') as Difference['directions'],
       verdicts: verdicts.filter(({ ruleId }) => ruleId !== directionsRule),
     }
-    // Nothing else refers to a schema that others take in: it is compared in these.
+    // A schema that is only used by being merged into others is compared there.
     const isTaken = difference.directions.length === 0 && side.isTaken(found) && weigh(difference).weight !== 'text'
     if (isTaken) return []
     const origins = side.originsOf(found)
     const isChanged = (origin: string) =>
       !isDeepStrictEqual(resolve(side.original, origin), resolve(other.original, origin))
-    // What is nowhere in the document is what a discriminator says.
+    // A pointer that does not exist in the original was created from a discriminator.
     const isMade = (origin: string) => resolve(side.original, origin) === undefined
     const pointer = origins.find(isChanged) ?? origins.find(isMade) ?? (origins[0] as string)
     return [{ difference, pointer }]
@@ -51,7 +51,7 @@ export async function documentDifferences(older: Document, newer: Document): Pro
 const directionsRule = 'changes/directions'
 const isNamedSchema = /^#\/components\/schemas\/[^/]+$/
 
-/** Returns the pointer of what differs; redocly diff tells only what would hold it where it is no more. */
+/** Returns the pointer of a difference. For a removed member, redocly diff reports the pointer of its former parent. */
 function pointerOf({ revision, base, property = 'key' }: Pick<Report, 'revision' | 'base' | 'property'>): string {
   const { pointer } = (revision ?? base) as NonNullable<Report['base']>
   const keys = pointer.split('/').slice(1)

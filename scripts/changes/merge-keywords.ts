@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** Returns one value that says as much as several of a keyword together, undefined where no value does. */
+/** Returns one value of a keyword that is equivalent to several values together, or undefined if there is none. */
 type Combine = (values: unknown[]) => unknown
 
 const areNumbers = (values: unknown[]): values is number[] => values.every((value) => typeof value === 'number')
@@ -8,7 +8,7 @@ const greatest: Combine = (values) => (areNumbers(values) ? Math.max(...values) 
 const least: Combine = (values) => (areNumbers(values) ? Math.min(...values) : equal(values))
 const any: Combine = (values) => values.some((value) => value === true)
 
-/** Returns the value that all have. */
+/** Returns the common value, or undefined if the values differ. */
 export const equal: Combine = ([first, ...others]) =>
   others.every((other) => isDeepStrictEqual(first, other)) ? first : undefined
 
@@ -30,7 +30,7 @@ const commonTypes: Combine = (values) => {
 
 const textOf: Combine = (values) => [...new Set(values)].join('\n')
 
-/** The keywords that tell a person something (JSON Schema 2020-12, validation, section 9; OpenAPI 3.1, section 4.8.24). */
+/** Returns whether a keyword is documentation only (JSON Schema validation, section 9; OpenAPI 3.1, section 4.8.24). */
 export const isText = (keyword: string): boolean =>
   /^(title|description|\$comment|examples?|externalDocs|xml)$|^x-/.test(keyword)
 
@@ -54,11 +54,14 @@ const combines: Record<string, Combine> = {
   ),
 }
 
-/** Returns the value of a keyword that says what all these values say together, undefined where there is none. */
+/** Returns the value of a keyword that is equivalent to all of these values together, or undefined if there is none. */
 export const combined = (keyword: string, values: unknown[]): unknown =>
   values.length === 1 || !Object.hasOwn(combines, keyword) ? equal(values) : combines[keyword]?.(values)
 
-/** Returns a schema in which lists whose order says nothing have one, and a `required` that names nothing is left out. */
+/**
+ * Returns a schema with `type` and `required` sorted, since their order has no meaning, and without an empty
+ * `required`.
+ */
 export function ordered({ required, ...schema }: Record<string, unknown>): Record<string, unknown> {
   const types = Array.isArray(schema.type) ? { type: [...schema.type].sort() } : {}
   const names = Array.isArray(required) ? [...required].sort() : required

@@ -5,7 +5,9 @@ import { isNode, type Node } from '../generate/walk-document.ts'
 import { combined, isText } from './merge-keywords.ts'
 import type { Part, Source } from './merge-sources.ts'
 
-/** A schema made of parts: its plain values, and the sources of each schema in it by keyword and, where it has one, key. */
+/**
+ * A schema merged from parts: its plain values, and the sources of each subschema by keyword and, if it has one, key.
+ */
 export type Merged = {
   parts: Part[]
   values: Map<string, { value: unknown; from: Source[] }>
@@ -13,9 +15,9 @@ export type Merged = {
 }
 
 /**
- * Returns one schema that accepts what all parts accept, undefined where no schema without an allOf certainly does. The
- * root is the part whose $ref or allOf holds all the others. The texts of shared parts are left out: they stand where
- * these are.
+ * Returns one schema that accepts exactly the values that all parts accept, or undefined if a schema without allOf may
+ * not be equivalent. The root is the part whose $ref or allOf contains all the others. The documentation of shared
+ * parts is left out, because it is compared at their own places.
  */
 export function mergeParts(parts: Part[], root?: Part): Merged | undefined {
   const binding = parts.filter(({ own }) => Object.keys(own).some((keyword) => !isText(keyword)))
@@ -23,7 +25,7 @@ export function mergeParts(parts: Part[], root?: Part): Merged | undefined {
   const merged: Merged = { parts, values: new Map(), schemas: new Map() }
   for (const keyword of new Set(parts.flatMap(({ own }) => Object.keys(own)))) {
     const holders = parts.filter(({ own, shared }) => {
-      // What a shared discriminator says stands in the schemas that it tells apart.
+      // A shared discriminator is already expressed in the schemas that it distinguishes.
       const isLeftOut = shared && (isText(keyword) || keyword === 'discriminator')
       return Object.hasOwn(own, keyword) && !isLeftOut
     })
@@ -58,7 +60,7 @@ function mergeKeyword({ values, schemas }: Merged, keyword: string, holders: Par
   return true
 }
 
-/** A const that is in the enum says all of it. Returns undefined when it is not. */
+/** Removes an enum that contains the const. Returns undefined if the enum does not contain it. */
 function withoutSurplus(merged: Merged): Merged | undefined {
   const [constant, list] = [merged.values.get('const'), merged.values.get('enum')]
   if (constant === undefined || list === undefined) return merged
@@ -73,12 +75,15 @@ const groups = [
   ['contains', 'minContains', 'maxContains'],
 ]
 
-/** The keywords by which a schema is found from elsewhere, or finds others (core, section 8), and 3.0's exclusive limits. */
+/**
+ * Returns whether a keyword identifies a schema or refers to one (core, section 8), or is a boolean keyword of OpenAPI
+ * 3.0.
+ */
 const isBound = ([keyword, value]: [string, unknown]): boolean =>
   /^\$(id|anchor|dynamicAnchor|dynamicRef|recursiveRef|recursiveAnchor|schema|vocabulary)$/.test(keyword) ||
   (/^(exclusiveM(in|ax)imum|nullable)$/.test(keyword) && value === true)
 
-/** Returns whether no keyword of a part changes its meaning beside those of the others. */
+/** Returns whether all keywords keep their meaning when the parts are merged. */
 function areIndependent(parts: Part[], root: Part | undefined): boolean {
   const holding = (...keywords: string[]) => parts.filter(({ own }) => keywords.some((key) => Object.hasOwn(own, key)))
   const isEvaluating = (part: Part) => holding('unevaluatedProperties', 'unevaluatedItems').includes(part)
@@ -95,7 +100,9 @@ function areIndependent(parts: Part[], root: Part | undefined): boolean {
 const isOpen = (schema: unknown) =>
   schema === undefined || schema === true || (isNode(schema) && Object.keys(schema).length === 0)
 
-/** Returns whether a part has each property of the others: what it says of additional ones then means the same beside them. */
+/**
+ * Returns whether a part names every property of the others, so that merging keeps its additionalProperties unchanged.
+ */
 function knowsProperties(part: Part, parts: Part[]): boolean {
   const known = Object.keys((part.own.properties ?? {}) as Node)
   return parts

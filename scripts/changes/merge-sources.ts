@@ -3,16 +3,17 @@ import { join, resolve } from '../generate/json-pointer.ts'
 import { isNode, type Node } from '../generate/walk-document.ts'
 import { targetOf } from './schema-references.ts'
 
-/** A schema by its pointer; it is shared when a $ref led there, because it then stands in another place, too. */
+/** The pointer of a schema. `shared` means that it was reached through a $ref, so it is also used elsewhere. */
 export type Source = { pointer: string; shared: boolean }
 
 /** A schema without its allOf and its $ref. */
 export type Part = Source & { own: Node }
 
 /**
- * Returns the parts that a value must all satisfy to satisfy some schemas: the schemas, what their $ref lead to, and the
- * members of their allOf, at any depth (JSON Schema 2020-12, core, sections 8.2.3.1 and 10.2.1.1); none where that is an
- * endless recursion, or leads out of the document. Each schema is a part once, however many ways lead to it.
+ * Returns the parts that a value must satisfy to satisfy all of the schemas: the schemas, the targets of their $ref,
+ * and the members of their allOf, at any depth (JSON Schema 2020-12, core, sections 8.2.3.1 and 10.2.1.1). Each schema
+ * is a part once, even if several references reach it. Returns undefined for endless recursion or a reference out of
+ * the document.
  */
 export function partsOf(document: object, sources: Source[]): Part[] | undefined {
   const parts: Part[] = []
@@ -40,7 +41,7 @@ export function partsOf(document: object, sources: Source[]): Part[] | undefined
   return sources.every(collect) ? parts : undefined
 }
 
-/** Returns the sources without those that are the same schema as an earlier one. */
+/** Returns the sources without those whose schema equals an earlier one. */
 export const distinctSources = (document: object, sources: Source[]): Source[] =>
   sources.filter(({ pointer }, index) => {
     const schema = resolve(document, pointer)

@@ -11,17 +11,17 @@ import { sourceMoves } from './source-moves.ts'
 import { alternativePlace } from './union-alternatives.ts'
 
 /**
- * How deep a property is merged that several parts of a merged schema have. What lies deeper is compared as it stands:
- * recursive schemas have no last level in common, and each level can double their number.
+ * The depth to which the common properties of merged parts are merged, too. Deeper properties are compared unmerged,
+ * since recursive schemas never end and each level can double the number of schemas.
  */
 const maximumDepth = 2
 
-/** A place in no document, for what is made only to be compared. */
+/** A pointer that no document has, for schemas that are built only for a comparison. */
 const unused = '#/-'
 
 /**
- * Returns what merges the schemas of a document. `targets` are the pointers that a $ref leads to: a schema with one of
- * them below it stays as it stands.
+ * Returns a merger for the schemas of a document. `targets` are the pointers that references refer to: a schema that
+ * contains one of them is not merged.
  */
 export function schemaMerger(document: object, targets: Iterable<string>): SchemaMerger {
   const places = sourceMoves()
@@ -47,11 +47,11 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
   function referred(pointer: string): unknown {
     const schema = resolve(document, pointer)
     if (!isNode(schema) || isReference(schema)) return schema
-    // A $ref in place of a few words would hide from redocly diff that two schemas are alike.
+    // A small schema is copied, so that redocly diff sees its similarity, which a $ref would hide.
     return isLeaf(schema) ? plain(schema, pointer, pointer, 0) : places.referTo(pointer)
   }
 
-  /** Returns what stands at keys of a schema; an alternative of a union that narrows a schema gets a place of its own. */
+  /** Returns the subschema at keys of a schema. An alternative that narrows a referenced schema gets its own place. */
   function held(sources: Source[], at: string, keys: string[], depth: number): unknown {
     const place = alternativePlace(document, sources, at, keys)
     if (place === undefined || Object.hasOwn(alternatives, place.name)) return emit(sources, join(at, ...keys), depth)
@@ -77,7 +77,9 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
     return isTextBeside ? { ...own, $ref: target } : plain(schema, pointer, at, depth)
   }
 
-  /** Returns a $ref to the only schema that a schema refers to, where all else in it says nothing more. */
+  /**
+   * Returns a $ref to the only schema that a schema refers to if its other keywords add nothing; otherwise undefined.
+   */
   function sameAsTarget(schema: Node, built: Node): Node | undefined {
     const $ref = onlyReference(schema)
     if ($ref === undefined) return undefined

@@ -1,7 +1,7 @@
-/** Where the parts of one document stand in another; the value of a pointer holds for all that is below it. */
+/** Maps the pointers of one document to another. The value of a pointer also applies to all pointers below it. */
 export type PointerMap = { set(pointer: string, places: string[]): void; get(pointer: string): string[] }
 
-/** Returns a map whose pointers lead to themselves until they are set. */
+/** Returns a map in which each pointer maps to itself until it is set. */
 export function pointerMap(): PointerMap {
   const places = new Map<string, string[]>()
   return {

@@ -2,12 +2,12 @@ import type { Node } from '../generate/walk-document.ts'
 import type { SourceMoves } from './source-moves.ts'
 
 export type SchemaMerger = Pick<SourceMoves, 'finish' | 'originsOf'> & {
-  /** Returns the schema at a pointer, without an allOf where it can be without. */
+  /** Returns the schema at a pointer, with its allOf merged if possible. */
   merge(pointer: string): unknown
-  /** What a document made of the results has as its member `alternativesName`. */
+  /** The value of the member `alternativesName` in a document that is built from the results. */
   alternatives: Node
-  /** The pointers of schemas whose keywords stand in others, too. */
+  /** The pointers of schemas that were merged into others. */
   taken: Set<string>
-  /** The number of keywords and schemas looked at. */
+  /** Returns the number of keywords and schemas that were visited. */
   steps(): number
 }

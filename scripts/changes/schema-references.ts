@@ -2,18 +2,21 @@ import { schemaKeywords } from '../../src/openapi/schema-keywords.ts'
 import { join, keysOf, resolve } from '../generate/json-pointer.ts'
 import { isNode, type Node } from '../generate/walk-document.ts'
 
-/** Returns the pointer of a $ref in the form in which pointers are compared. */
+/** Returns the target pointer of a $ref in normalized form. */
 export const targetOf = ($ref: string): string => join('#', ...keysOf($ref))
 
+/** Returns whether a value is a schema with a $ref. */
 export const isReferring = (schema: unknown): schema is { $ref: string } =>
   isNode(schema) && typeof schema.$ref === 'string'
+
+/** Returns whether a schema is a $ref without siblings. */
 export const isReference = (schema: Node) => isReferring(schema) && Object.keys(schema).length === 1
 
-/** Returns whether no schema stands in a schema, and it refers to none. */
+/** Returns whether a schema has neither subschemas nor a $ref. */
 export const isLeaf = (schema: Node): boolean =>
   !Object.keys(schema).some((keyword) => keyword === '$ref' || Object.hasOwn(schemaKeywords, keyword))
 
-/** Returns the $ref of a schema or of a member of its allOf; undefined where there are several. */
+/** Returns the $ref of a schema or of a member of its allOf, or undefined if there are several. */
 export function onlyReference(schema: unknown): string | undefined {
   if (!isNode(schema)) return undefined
   const { allOf = [] } = schema
@@ -22,8 +25,8 @@ export function onlyReference(schema: unknown): string | undefined {
 }
 
 /**
- * Returns where the $ref of a schema leads that has one, or that wraps one in an allOf, and no other; undefined where such
- * schemas lead to each other.
+ * Returns the $ref of a schema that has one, or that only wraps one in an allOf. Returns undefined for other schemas
+ * and where such schemas refer to each other in a circle.
  */
 export function wrappedTarget(document: object, schema: Node): string | undefined {
   const target = wrapped(schema)
@@ -44,13 +47,13 @@ function wrapped(schema: unknown): string | undefined {
   return isWrapper ? wrapped(only) : undefined
 }
 
-/** Returns the pointers of all that holds what is at a pointer. */
+/** Returns the pointers of all ancestors of a pointer. */
 export const pointersAbove = (pointer: string): string[] => {
   const keys = pointer.split('/')
   return keys.slice(1).map((_, index) => keys.slice(0, index + 1).join('/'))
 }
 
-/** Returns the pointer of what stands at a pointer that may lead through a $ref. */
+/** Returns the pointer that a pointer resolves to after following each $ref on its way. */
 export function standingAt(document: object, pointer: string): string {
   let place = '#'
   for (const key of keysOf(pointer)) {
@@ -64,5 +67,5 @@ export function standingAt(document: object, pointer: string): string {
   return place
 }
 
-/** References that lead to each other lead nowhere. */
+/** The maximum number of references to follow in a row, which ends circular references. */
 const maximumHops = 100

@@ -3,17 +3,17 @@ import { pointerMap } from './pointer-map.ts'
 import { standingAt } from './schema-references.ts'
 
 export type SourceMoves = {
-  /** Says that what the document has at these sources stands at a pointer of the result. */
+  /** Records that the sources of the document are at a pointer of the result. */
   set(sources: Source[], place: string): void
-  /** Returns a $ref to what the document has at a pointer, wherever that moves. */
+  /** Returns a $ref to a pointer of the document; `finish` adjusts it if the target moves. */
   referTo(pointer: string): { $ref: string }
-  /** Lets each such $ref lead to where its target stands in the document made of the results. */
+  /** Sets each such $ref to the place of its target in the comparable document. */
   finish(comparable: object): void
-  /** Returns the pointers of the document that make up what stands at a pointer of the result. */
+  /** Returns the pointers of the document whose contents were merged at a pointer of the result. */
   originsOf(pointer: string): string[]
 }
 
-/** Returns what follows the parts of schemas that are merged. */
+/** Returns a record of where the parts of merged schemas move. */
 export function sourceMoves(): SourceMoves {
   const origins = pointerMap()
   const moves = pointerMap()

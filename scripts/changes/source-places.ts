@@ -7,12 +7,12 @@ import { targetOf } from './schema-references.ts'
 type Place = { file: string; node: Node }
 
 /**
- * Returns what finds the place, FILE:LINE:COLUMN, of a pointer of a bundled document in the files that it is bundled of;
- * where these have nothing at the pointer, the place of what would hold it.
+ * Returns a function that finds the place, FILE:LINE:COLUMN, of a pointer of a bundled document in its source files. If
+ * the sources have nothing at the pointer, it is the place of the closest ancestor.
  */
 export async function sourcePlaces(bundled: object, path: string): Promise<(pointer: string) => string> {
   const files = new Map<string, { root: Node; lines: LineCounter }>()
-  /** Where a file has what the bundled document holds at a pointer, unless that is the same pointer of the first file. */
+  /** The source places of pointers of the bundled document that differ from the same pointer in the first file. */
   const elsewhere = new Map<string, Place>()
 
   async function open(file: string, pointer = '#'): Promise<Place> {
@@ -28,7 +28,7 @@ export async function sourcePlaces(bundled: object, path: string): Promise<(poin
   async function follow({ file, node }: Place, pointer: string): Promise<void> {
     const $ref = scalarAt(node, '$ref')
     const [other = '', fragment = ''] = $ref?.split('#') ?? []
-    // A reference within the first file leads to the same pointer of the bundled document.
+    // A reference within the first file has the same pointer in the bundled document.
     if ($ref !== undefined && !isUrl.test(other) && (other !== '' || file !== path)) {
       const bundledRef = (resolve(bundled, pointer) as { $ref?: string } | undefined)?.$ref
       const target = bundledRef === undefined ? pointer : targetOf(bundledRef)
@@ -60,7 +60,7 @@ export async function sourcePlaces(bundled: object, path: string): Promise<(poin
 
 const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i
 
-/** Returns the keys of a map or sequence as pointers have them. */
+/** Returns the keys of a map or sequence as strings, as in a pointer. */
 const keysIn = (node: Node): string[] =>
   isMap(node)
     ? node.items.flatMap(({ key, value }) => (isScalar(key) && value !== null ? [String(key.value)] : []))

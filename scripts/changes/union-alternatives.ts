@@ -3,13 +3,13 @@ import { isNode } from '../generate/walk-document.ts'
 import type { Source } from './merge-sources.ts'
 import { isReference, onlyReference } from './schema-references.ts'
 
-/** The member of a document that holds the alternatives of its unions. */
+/** The name of the member of a document that holds the alternatives of its unions. */
 export const alternativesName = 'x-alternatives'
 
 /**
- * Returns a place for an alternative that narrows the schema that it refers to, as a discriminator does; undefined for all
- * else. redocly diff pairs alternatives by their $ref, and others by how alike they are: without a $ref that is the same
- * in both documents, an edit could make it compare two that have nothing to do with each other.
+ * Returns a place for an alternative that narrows the schema that it refers to, as a discriminator does, or else
+ * undefined. redocly diff pairs alternatives by their $ref, and those without one by similarity. Without the same $ref
+ * in both documents, an edit could make it compare two unrelated alternatives.
  */
 export function alternativePlace(document: object, [source]: Source[], at: string, [keyword]: string[]) {
   if (source === undefined || source.shared || (keyword !== 'oneOf' && keyword !== 'anyOf')) return undefined

@@ -10,10 +10,10 @@ import { type SnapshotService, startSnapshot } from './snapshot-service.ts'
 import { watchFolder } from './watch-folders.ts'
 
 /*
- * The service of npm run dev. Its order: open the ports, then build and start what is there, then follow the changes.
+ * The main process of npm run dev: opens the ports, builds and starts the service, then watches for changes.
  */
 
-// One token for all services, so that it need not be copied after each change.
+// The same token for all restarts, so that users need not copy a new one after each change.
 process.env.ACCESS_TOKENS ||= newToken()
 const snapshots = join('dist', 'dev', String(process.pid))
 
@@ -21,7 +21,7 @@ let running: SnapshotService | undefined
 let hasServed = false
 let isEnding = false
 let count = 0
-/** What has changed since the last snapshot. */
+/** Whether code or document have changed since the last snapshot. */
 const changed = { code: true, document: true }
 const hasChanged = () => (changed.code || changed.document) && !isEnding
 
@@ -32,11 +32,11 @@ const { config, front, management } = await open().catch((error: Error) => {
   console.error(`dev: ${error.message}`)
   process.exit(1)
 })
-console.log(`dev: builds the service for ${front.url}`)
+console.log(`dev: building the service for ${front.url}`)
 const builder = fork(new URL('./snapshot-process.ts', import.meta.url))
 builder.on('exit', () => {
   if (isEnding) return
-  console.error('dev: the process that builds has ended')
+  console.error('dev: the build process has ended; start npm run dev again')
   process.exit(1)
 })
 let updating = update()
@@ -56,7 +56,7 @@ async function open() {
   return { config, front: await openFront(config), management: await openFront(config.management, 'MANAGEMENT_') }
 }
 
-/** Follows the changes until there are no more: whatever was saved when, the last state counts. */
+/** Takes snapshots until there are no more changes, so that the last state is the one that runs. */
 async function update(): Promise<void> {
   while (hasChanged()) {
     const ofDocument = changed.document
@@ -66,7 +66,7 @@ async function update(): Promise<void> {
       await takeSnapshot(directory, ofDocument)
       if (!hasChanged()) await replace(directory)
     } catch (error) {
-      // What has changed meanwhile may mend it.
+      // A change in the meantime may have fixed the error.
       if (!hasChanged()) tell(error as Error)
     }
   }
@@ -83,15 +83,17 @@ function tell({ message }: Error): void {
   if (running !== undefined) console.error('dev: the last good service goes on')
   else {
     forward(undefined)
-    console.error('dev: no service runs until this is mended')
+    console.error('dev: no service is running; correct the error above')
   }
 }
 
-/** Replaces the running service by one that has answered. If that fails on its store, the old one is started again. */
+/**
+ * Replaces the running service after a trial start. If the new one fails on the real store, starts the old one again.
+ */
 async function replace(directory: string): Promise<void> {
   const old = running
   if (old === undefined) return await serve(directory)
-  // One process may have the store alone.
+  // Some stores allow one process only, so the trial uses a store in memory.
   const trial = await startSnapshot(directory, { environment: { STORE_URL: 'memory:', WORKERS: '1' } })
   await trial.stop()
   front.hold()
@@ -127,7 +129,7 @@ function forward(service: SnapshotService | undefined): void {
   management.forward(service?.managementUrl)
 }
 
-/** Lets the service finish at the first signal, so that its store is free at once for the next one. */
+/** Stops the service gracefully at the first signal, so that it releases its store; a second signal exits at once. */
 async function end(): Promise<void> {
   if (isEnding) process.exit(1)
   isEnding = true

@@ -3,19 +3,22 @@ import { connect, createServer, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { type ListenAddress, listen } from '../../src/process/listen.ts'
 
-/** A port that stays open while the service behind it is replaced; at first connections wait. */
+/** A port that stays open while the service behind it is replaced. Connections wait until the first `forward`. */
 export type Front = {
   /** The URL that clients use. */
   url: string
-  /** Sends connections to the service at a URL. Those that waited for it are sent, too; without a URL they are closed. */
+  /** Forwards waiting and new connections to the service at a URL; without a URL they are closed. */
   forward(url: string | undefined): void
-  /** Lets new connections wait for the next `forward`; those that are open go on. */
+  /** Makes new connections wait for the next `forward`; open connections continue. */
   hold(): void
   /** Closes the port. */
   close(): void
 }
 
-/** Opens a port whose connections wait for a service. Rejects with one line that names the variable to change. */
+/**
+ * Opens a port whose connections wait for a service. Rejects with one line that names the environment variable to
+ * change.
+ */
 export async function openFront(place: ListenAddress, prefix = ''): Promise<Front> {
   let release: (target: string | undefined) => void = () => {}
   const held = () =>

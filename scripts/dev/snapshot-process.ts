@@ -9,11 +9,11 @@ import { printWarnings } from '../generate/warnings.ts'
 import { typeChecker } from './type-check.ts'
 
 /*
- * A process of npm run dev: to check types takes seconds, in which connections must not wait. It takes a directory for each
- * snapshot of the service, and whether the document has changed; it answers with the error, if any.
+ * The build process of npm run dev. It is separate because a type check takes seconds, during which connections must not
+ * wait. Each message has the directory for a snapshot and whether the document has changed; the reply has the error, if any.
  */
 
-// A terminal sends it to each process; npm run dev ends this one.
+// A terminal sends SIGINT to every process of the group; the main process ends this one.
 process.on('SIGINT', () => {})
 
 const checkTypes = typeChecker('src/server.ts')
@@ -27,7 +27,7 @@ process.on('message', async ({ directory, ofDocument }: { directory: string; ofD
   process.send?.({ error })
 })
 
-/** Generates, checks and bundles the service as it is now. */
+/** Generates, type-checks and bundles the current state of the service into a directory. */
 async function takeSnapshot(directory: string, ofDocument: boolean): Promise<void> {
   if (ofDocument) isGenerated = false
   if (!isGenerated) await generate()

@@ -4,40 +4,40 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { within } from '../system/until.ts'
 
-/** Milliseconds until a service that starts has answered. */
+/** The time limit in milliseconds for a service to start and become ready. */
 const patience = 30_000
 
-/** A service that answers, run from a snapshot of its code. */
+/** A running service, started from a snapshot of its code. */
 export type SnapshotService = {
   directory: string
   url: string
   managementUrl: string
-  /** The lines that it wrote to stderr until it answered. */
+  /** The lines that it wrote to stderr before it was ready. */
   written: string[]
-  /** Resolves when the process has ended, with how. */
+  /** Resolves with the exit code or signal when the process has ended. */
   ended: Promise<string>
-  /** Lets requests in flight finish; resolves when the process has ended. */
+  /** Stops the service gracefully; resolves when the process has ended. */
   stop(): Promise<void>
 }
 
 type Options = {
   environment?: Record<string, string>
-  /** Gets each further line of stderr. Without it the log is dropped, too. */
+  /** Receives each further line of stderr. Without it the log on stdout is dropped, too. */
   say?: (line: string) => void
 }
 
 const banner = /^plant-store \S+ .*?on (\S+), store .*, management on (\S+)$/
 
 /**
- * Starts a service on free ports; resolves when it has answered that it is ready. Rejects with what it wrote to stderr when it
- * ends before, is not ready, or does not answer in time.
+ * Starts a service on free ports; resolves when it is ready. Rejects with its output on stderr if it ends before that,
+ * is not ready, or does not respond in time.
  */
 export async function startSnapshot(
   directory: string,
   { environment = {}, say }: Options = {},
 ): Promise<SnapshotService> {
   const child = spawn(process.execPath, [join(directory, 'dist', 'server.js')], {
-    // Requests that wait for the next service should not wait long for this one.
+    // Requests wait for the next service while this one drains, so it must drain fast.
     env: {
       ...process.env,
       DRAIN_TIME: '0',

@@ -3,8 +3,8 @@ import ts from 'typescript'
 const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd, getNewLine: () => '\n' }
 
 /**
- * Returns what checks a module and every file that it imports, generated types included. Each run reads the files as they
- * are then, and checks again only what changed. It throws an error with the findings.
+ * Returns a function that type-checks a module and every file that it imports, including generated types. Each call
+ * reads the current files and rechecks only what has changed. It throws an error with the compiler's findings.
  */
 export function typeChecker(module: string): () => void {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)

@@ -1,12 +1,12 @@
 import { type FSWatcher, readdirSync, watch } from 'node:fs'
 import { join } from 'node:path'
 
-/** Milliseconds to wait after the last change before calling back: editors write a file in several steps. */
+/** The delay in milliseconds between the last change and the callback: editors write a file in several steps. */
 const quiet = 50
 
 /**
- * Calls back after changes below a folder. Each folder is watched by itself: Node's recursive watcher on Linux follows
- * files, and loses one that an editor replaces by a rename.
+ * Calls `changed` after changes below a folder. Watches each folder separately: Node's recursive watcher on Linux
+ * watches files and loses a file that an editor replaces by a rename.
  */
 export function watchFolder(root: string, changed: () => void): void {
   const watchers = new Map<string, FSWatcher>()

@@ -2,16 +2,16 @@ import { stringifyJson } from '../../src/json/stringify-json.ts'
 import type { ExampleBody, ExamplePart } from '../generate/example-bodies.ts'
 import { literal, quotedName, stringLiteral } from '../generate/source-text.ts'
 
-/** Columns of a line in the docs page's column of samples. */
+/** The number of columns of a line in the samples of the docs page. */
 export const sampleWidth = 56
 
-/** A body in a sample: statements before the call, and what stands in it */
+/** A body in a sample: the statements before the call, and the value in the call. */
 export type BodySample = { lines: string[]; body: unknown }
 
-/** Stands in a literal for the variable that the statements declare. */
+/** A placeholder in a literal for the variable that the statements declare. */
 const variable = '{{body}}'
 
-/** Returns a literal in which the variable of a body stands as one. */
+/** Returns a literal with the variable `body` in place of its placeholder. */
 export const withVariable = (text: string): string => text.replace(`body: '${variable}'`, 'body')
 
 const blob = (file: string, mediaType: string): string =>
@@ -22,7 +22,7 @@ const blobSample = ({ file, mediaType }: ExampleBody): BodySample => ({
   body: variable,
 })
 
-/** Returns a body as the client takes it; `exact` is its value, each int64 a bigint. */
+/** Returns a body for the generated client; `exact` is its value with each int64 as a bigint. */
 export function clientBody(exact: unknown, sent: ExampleBody): BodySample {
   const { kind, parts } = sent
   if (kind === 'bytes') return blobSample(sent)
@@ -39,7 +39,7 @@ export function clientBody(exact: unknown, sent: ExampleBody): BodySample {
 const partValue = (part: ExamplePart): string =>
   'file' in part ? blob(part.file, part.mediaType) : stringLiteral(part.text)
 
-/** Returns a body as `fetch` takes it: a text where there is one, because numbers of JavaScript round an int64. */
+/** Returns a body for `fetch`: as text if possible, because JavaScript numbers round an int64. */
 export function fetchBody(exact: unknown, sent: ExampleBody): BodySample {
   const { kind, text, parts } = sent
   if (kind === 'bytes') return blobSample(sent)

@@ -11,19 +11,19 @@ import { type ExampleRequest, exampleRequest } from './example-request.ts'
 /** The module of the client, as its consumers import it. */
 export const clientModule = 'plant-store/client'
 
-/** The samples of the page, in its order. Redoc finds a sample by its label. */
+/** The languages of the samples in page order. Redoc finds a sample by its label. */
 export const sampleLanguages = [
   { lang: 'curl', label: 'curl' },
   { lang: 'javascript', label: 'TypeScript client' },
   { lang: 'javascript', label: 'fetch' },
 ]
 
-/** One sample of x-codeSamples, as Redoc reads it. */
+/** One entry of x-codeSamples, as Redoc reads it. */
 export type CodeSample = { lang: string; label: string; source: string }
 
 /**
- * Returns a published document for its docs page: each operation has samples of its example request, unless it brings
- * its own, and says its operationId, by which handlers and clients name it, so that the page's search finds it.
+ * Returns a published document prepared for its docs page. Each operation has samples of its example request, unless it
+ * has x-codeSamples already. Its description ends with its operationId, so that the page's search finds it.
  */
 export function withCodeSamples(published: Document): Document {
   const document = normalizedDocument(published)
@@ -36,7 +36,7 @@ export function withCodeSamples(published: Document): Document {
   return copy
 }
 
-/** Returns the samples of a request. */
+/** Returns the samples of a request; without one for the client if the client does not have its method. */
 export function codeSamples(request: ExampleRequest): CodeSample[] {
   const isOfClient = clientMethods.some((method) => method === request.method)
   const sources = [curl(request), isOfClient ? client(request) : undefined, fetchCall(request)]
@@ -52,7 +52,7 @@ function curl({ method, server, target, headers, body, sent }: ExampleRequest): 
   const lines = [
     `curl ${verb}${shellWord(server + target)}`,
     ...Object.entries(headers)
-      // curl names the boundary of a form.
+      // curl sets the boundary of a form itself.
       .filter(([name]) => sent?.kind !== 'multipart' || name !== 'Content-Type')
       .map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
     ...(sent === undefined ? [] : curlBody(body, sent)),
@@ -71,10 +71,10 @@ function curlBody(body: unknown, { kind, text, parts, file }: ExampleBody): stri
   )
 }
 
-/** Returns a text as a word of a POSIX shell. */
+/** Returns a text quoted as one word of a POSIX shell. */
 const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Media type that the client sends by default. */
+/** The media type that the client sends by default. */
 const json = 'application/json'
 
 function client({ method, server, path, params, headers, body, sent, credentials }: ExampleRequest): string {
@@ -83,8 +83,8 @@ function client({ method, server, path, params, headers, body, sent, credentials
   const isBearer = authScheme === 'Bearer'
   const options = { baseUrl: server, ...(isBearer && { token }) }
   const { 'Content-Type': mediaType = json, Cookie } = headers
-  // A browser sets the cookies itself, so the client has no parameters of that kind. Its types have no place for a key in
-  // the query either: the option fetch of createClient can add it.
+  // A browser sets cookies itself, so the client has no cookie parameters. Its types do not allow an API key in the
+  // query either; the option fetch of createClient can add it.
   const { cookie: _, ...others } = params
   const more = {
     ...(isBearer ? keys : credentials),
@@ -108,7 +108,7 @@ console.log(response.status, data ?? error)`
 function fetchCall({ method, server, target, headers: all, body, sent }: ExampleRequest): string {
   const sample = sent === undefined ? { lines: [], body: undefined } : fetchBody(body, sent)
   const { 'Content-Type': _, ...others } = all
-  // fetch names the boundary of a form.
+  // fetch sets the boundary of a form itself.
   const headers = sent?.kind === 'multipart' ? others : all
   const init = {
     ...(method !== 'GET' && { method }),

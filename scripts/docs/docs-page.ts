@@ -13,7 +13,9 @@ const folder = join('scripts', 'docs')
 const template = join(folder, 'template.hbs')
 const ownScript = join(folder, 'page-repairs.js')
 
-/** All that the pages depend on, besides documents; of Redoc it is enough to know the version. */
+/**
+ * The files and folders that the pages depend on, besides the documents; package.json stands for the version of Redoc.
+ */
 const sources = [
   folder,
   join('scripts', 'changes'),
@@ -22,9 +24,9 @@ const sources = [
 ]
 
 /**
- * Writes the documentation of a bundled document into a directory: index.html, which loads nothing, and history.html
- * beside it, of the documents released before. Returns the path of the first. The same documents give the same bytes.
- * Earlier pages stay until the new ones are whole.
+ * Writes the documentation of a bundled document into a directory: index.html, which loads nothing, and history.html,
+ * which compares the released documents. Returns the path of index.html. The same documents always give the same bytes.
+ * Replaces earlier pages only when the new ones are complete.
  */
 export async function writeDocs(directory: string, document = published, released = releases): Promise<string> {
   await mkdir(directory, { recursive: true })
@@ -39,7 +41,7 @@ export async function writeDocs(directory: string, document = published, release
       `--output=${built}`,
       `--template=${template}`,
       '--inlineBundle',
-      // Without a name of its own for them Redoc shows only the schemas that an operation uses, and only there.
+      // Without this tag Redoc shows schemas only inside the operations that use them.
       '--openapi.schemaDefinitionsTagName=Schemas',
     )
     const html = selfContainedPage(await readFile(built, 'utf8'), await readFile(ownScript, 'utf8'))
@@ -55,13 +57,13 @@ export async function writeDocs(directory: string, document = published, release
   }
 }
 
-/** Does the same, unless the page that is there was made from the same. */
+/** Calls `writeDocs` unless the existing page was built from the same sources. */
 export async function writeStaleDocs(directory: string): Promise<void> {
   const page = await readFile(join(directory, 'index.html'), 'utf8').catch(() => '')
   if (!page.endsWith(await mark(published, releases))) await writeDocs(directory)
 }
 
-/** Writes try.html into a directory. It is for the service alone: a published page has none to ask. */
+/** Writes try.html into a directory. Only the service uses it: a published page has no service to send requests to. */
 export async function writeTryPage(directory: string, document = published): Promise<void> {
   await mkdir(directory, { recursive: true })
   const page = join(directory, 'try.html')
@@ -70,7 +72,7 @@ export async function writeTryPage(directory: string, document = published): Pro
   await rename(part, page)
 }
 
-/** Returns the last line of a page that is whole. */
+/** Returns the last line of a complete page, with a hash of its sources. */
 async function mark(document: string, released: string): Promise<string> {
   const hash = createHash('sha256')
   for (const source of [document, released, ...sources]) {
@@ -79,7 +81,7 @@ async function mark(document: string, released: string): Promise<string> {
   return `<!-- sha256 of what it was made from: ${hash.digest('hex')} -->\n`
 }
 
-/** Returns the path of a file, or those of the files of a directory in a fixed order. */
+/** Returns the path of a file, or the sorted paths of the files of a directory. */
 async function filesOf(path: string): Promise<string[]> {
   if ((await stat(path)).isFile()) return [path]
   return (await readdir(path)).sort().map((name) => join(path, name))

@@ -9,26 +9,26 @@ import { isShown, shownPairs } from '../generate/request-parts.ts'
 import { describing } from '../generate/schema-types.ts'
 import { type Credential, credentialOf } from '../generate/security-schemes.ts'
 
-/** A request of an operation with the examples of its document. An int64 is a bigint. */
+/** A request of an operation with the document's examples. Each int64 is a bigint. */
 export type ExampleRequest = {
   method: string
-  /** The URL of the server, and the path below it as the document has it. */
+  /** The URL of the server; `path` is the path template below it. */
   server: string
   path: string
   /** The path with the values of its parameters, and the query. */
   target: string
   headers: Record<string, string>
-  /** The parameters by kind and name. */
+  /** The parameters by location and name. */
   params: Partial<Record<Parameter['in'], Record<string, unknown>>>
   body: unknown
-  /** How that is sent, undefined where there is none. */
+  /** How the body is sent; undefined without a body. */
   sent: ExampleBody | undefined
-  /** Those headers that carry credentials. */
+  /** The headers that carry credentials. */
   credentials: Record<string, string>
 }
 
 /**
- * Returns a request of an operation, with its required parameters, the optional ones that have an example, and
+ * Returns an example request of an operation, with its required parameters, the optional ones that have an example, and
  * placeholders for the credentials of its first security requirement.
  */
 export function exampleRequest(document: Document, endpoint: Endpoint): ExampleRequest {
@@ -66,13 +66,16 @@ export function exampleRequest(document: Document, endpoint: Endpoint): ExampleR
   }
 }
 
-/** A placeholder in a URL has no brackets: they would be percent-encoded there. */
+/** Returns a placeholder for a credential; without brackets for a URL, where they would be percent-encoded. */
 const placeholderOf = ({ name, prefix }: Credential): ParameterPair => {
   if (prefix === '') return [name, 'API_KEY']
   return [name, `${prefix}${prefix === 'Bearer ' ? '<ACCESS_TOKEN>' : '<CREDENTIALS>'}`]
 }
 
-/** An empty text would leave a hole in a path. */
+/**
+ * Returns the example value of a parameter; its name instead of an empty string, which would leave an empty path
+ * segment.
+ */
 function shownValue(document: Document, parameter: Parameter): unknown {
   const value = exact(document, [schemaOf(parameter)], exampleOfRequest(document, holderOf(parameter)))
   return value === '' ? parameter.name : value

@@ -14,8 +14,8 @@ const headings: Record<Weight, string> = {
 }
 
 /**
- * Returns a page without a script that names what each released document, and the published one where it is newer,
- * changed of the one before; the newest first.
+ * Returns a page without a script that lists the changes of each released document since the one before, the newest
+ * first. The published document comes first if it is not released yet.
  */
 export async function historyPage(published: string, released: string): Promise<string> {
   const versions = await releasedVersions(released)
@@ -49,7 +49,7 @@ function sectionOf(name: string, changes: Change[] | undefined, before: string |
   return [heading, ...lists].join('\n')
 }
 
-/** Returns what has changed as HTML; of a pointer the keys are shown, because people need not know its escapes. */
+/** Returns a change as HTML. Shows the keys of a pointer unescaped, so that readers need not know its escapes. */
 function itemOf(what: string): string {
   const [, kind = '', pointer, why = ''] = /^(\w+) (#[^:]*)(: .*)?$/s.exec(what) ?? []
   if (pointer === undefined) return escapeHtml(what)

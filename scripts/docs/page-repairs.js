@@ -1,4 +1,4 @@
-/* What assistive technology needs and Redoc 3.0.1 leaves out, by the elements that lack it. */
+/* Adds the ARIA attributes that assistive technology needs and that Redoc 3.0.1 leaves out. */
 ;(() => {
   const repairs = [
     ['.menu-content', { role: 'navigation', 'aria-label': 'Contents' }],
@@ -8,7 +8,7 @@
     ['[data-component-name="Search/SearchInput"] button', { 'aria-label': 'Clear' }],
     ['body > div > div > button:has([data-component-name="icons/CloseIcon/CloseIcon"])', { 'aria-label': 'Close' }],
     ['body > div:has(> div > [aria-label=Close])', { role: 'dialog', 'aria-modal': 'true', 'aria-label': 'Details' }],
-    // A menu that is open is a child of the body.
+    // Redoc appends an open menu to the body.
     ['body > div:not(#redoc):has([role=menu])', { role: 'region', 'aria-label': 'Menu' }],
     ['h4[data-component-name="Typography/H4"]', { 'aria-level': '3' }],
     ['main h5', { 'aria-level': '4' }],

@@ -19,7 +19,10 @@ const style = `
       button { margin-top: 1rem; padding: 0.5rem 1rem }
     `
 
-/** Returns a page that loads nothing, of its title as text, its content as HTML, and perhaps a script, which may call its server. */
+/**
+ * Returns a page that loads nothing. `title` is text, `content` is HTML; `script` may send requests to its own origin
+ * only.
+ */
 export function plainPage(title: string, content: string, script?: string): string {
   const scripts = script === undefined ? '' : ` script-src ${sourceOf(script)}; connect-src 'self';`
   const policy = `default-src 'none';${scripts} style-src ${sourceOf(style)}; img-src data:; base-uri 'none'; form-action 'none'`
@@ -46,6 +49,6 @@ ${content}
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Returns a text as HTML, also within an attribute. */
+/** Returns a text escaped for HTML, also for attribute values. */
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character] as string)

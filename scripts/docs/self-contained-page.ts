@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import { sampleLanguages } from './code-samples.ts'
 
-/** What is replaced in the script of Redoc 3.0.1: all that it would load, and the options that build-docs cannot pass. */
+/** Replacements in the script of Redoc 3.0.1: they remove the URLs that it would load and add options. */
 const replacements: [from: RegExp, to: string][] = [
   [/https:\/\/cdn\.redoc\.ly\/redoc\/logo-mini(-full)?\.svg/g, 'data:,'],
   [/(?<=^ *const __redoc_options = \{)/gm, `"codeSamples":${JSON.stringify({ languages: sampleLanguages })},`],
 ]
 
 /**
- * Returns a page of Redoc that requests nothing, without its prerendered part, with a script of our own before Redoc's,
- * and with the hashes of both in its policy. No hash must be one that a description chose: Redoc writes raw HTML of the
- * document into the prerendered part, and the document into the script as JSON without "<". Redoc's option `sanitize`
- * would be no help: build-docs 2.77 cannot prerender with it. What a policy cannot refuse, <meta http-equiv="refresh">
- * for one, the linter does.
+ * Returns a page of Redoc that requests nothing. It has no prerendered part, runs our own script before Redoc's, and
+ * has the hashes of both in its Content-Security-Policy. The prerendered part is removed because it contains raw HTML
+ * from the document, which must never determine a hash; the script contains the document only as JSON without "<".
+ * Redoc's option `sanitize` does not help: build-docs 2.77 cannot prerender with it. The linter rejects what a policy
+ * cannot block, such as <meta http-equiv="refresh">.
  */
 export function selfContainedPage(built: string, ownScript: string): string {
   const [head = '', ...prerendered] = built.split('<div id="redoc">')
@@ -29,5 +29,5 @@ export function selfContainedPage(built: string, ownScript: string): string {
   return `${head.replace('SCRIPT_HASHES', policy)}<script>${ownScript}</script><div id="redoc"></div>${tag}${script}${rest.slice(end)}`
 }
 
-/** Returns a script as a source of a Content-Security-Policy. */
+/** Returns the hash source of an inline script or style for a Content-Security-Policy. */
 export const sourceOf = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`

@@ -1,7 +1,7 @@
-/* The script of try.html: sends what a form holds to the service, and shows the answer. No body is parsed, so its digits stay. */
+/* The script of try.html: sends a form to the service and shows the response. Bodies are not parsed, so no digit changes. */
 import { filledPath, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
 
-/** Bytes of a body that are shown. */
+/** The maximum number of bytes of a body to show. */
 const mostShown = 1_048_576
 
 for (const form of document.forms) {
@@ -28,7 +28,7 @@ async function answerTo(form) {
   const pairs = pairsOf(form)
   const query = pairs('query').map(pairText).join('&')
   const path = filledPath(form.dataset.path, pairs('path'))
-  // It would remove such a segment, and send another request.
+  // A browser would remove such a segment and send another request.
   if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new Error('a browser cannot send "." or ".." in a path')
   const target = path + (query === '' ? '' : `?${query}`)
   const cookies = pairs('cookie').map(pairText).join('; ')
@@ -57,7 +57,9 @@ async function answerTo(form) {
   return { status: `${status}, ${time}${note}`, headers: lines.join('\n'), body }
 }
 
-/** Returns a function that gives the names and values of a kind: of the fields that are filled in, and of credentials. */
+/**
+ * Returns a function that returns the names and values of filled fields and of credentials for a parameter location.
+ */
 function pairsOf(form) {
   const fields = [...form.querySelectorAll('[data-parameter]')].filter(({ value }) => value !== '')
   const names = JSON.parse(form.dataset.credentials)
@@ -110,7 +112,7 @@ async function bodyOf(response) {
   }
   const whole = await new Blob(chunks).slice(0, mostShown).arrayBuffer()
   try {
-    // The last character may be cut.
+    // The last character may be cut off by the limit.
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
     return { body: decoder.decode(whole, { stream: note !== '' }), note }
   } catch {

@@ -20,7 +20,7 @@ import { credentialOf } from '../generate/security-schemes.ts'
 import { parameterStyle } from '../generate/written-styles.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 
-/** Returns the page with a form for each operation of a published document, which the admin server shows. */
+/** Returns the page of the admin server with a form for each operation of a published document. */
 export async function tryPage(published: Document): Promise<string> {
   const document = normalizedDocument(published)
   const all = endpoints(document)
@@ -84,12 +84,12 @@ ${[
 </details>`
 }
 
-/** How several values are written in a field, by the kind of their parameter. */
+/** The attribute and the hint of a field for several values, by the kind of its parameter. */
 const lines = { array: ['data-list', 'one item a line'], object: ['data-members', 'one NAME=VALUE a line'] } as const
 
 function parameterField(document: Document, parameter: Parameter, id: string): string {
   const { in: place, name, required } = parameter
-  // What is JSON is sent as it is typed.
+  // JSON is sent as it is typed.
   const { isJson: _, ...style } = parameterStyle(parameter)
   const { kind } = parameterText(document, '', parameter)
   const value = isShown(parameter) ? exampleOfRequest(document, holderOf(parameter)) : undefined

@@ -3,12 +3,12 @@ import { methods } from './openapi-grammar.ts'
 import { operationsIn } from './path-operations.ts'
 import type { Node } from './walk-document.ts'
 
-/** The methods that openapi-typescript knows, which is of OpenAPI 3.1. */
+/** The methods that openapi-typescript knows: it supports OpenAPI 3.1, which has no `query`. */
 const known = methods.filter((method) => method !== 'query')
 
 /**
- * Returns a path item with one more item for each of its operations of another method, as a POST below a name that is no
- * path: so openapi-typescript writes the types of these operations, too.
+ * Returns a path item, and one more item for each operation whose method openapi-typescript does not know. Such an item
+ * has a name that is not a path and holds the operation as a POST, so that openapi-typescript writes its types.
  */
 export function withAdditional([path, item]: [path: string, item: Node]): [name: string, item: Node][] {
   const { query, additionalOperations = {}, ...rest } = item
@@ -21,7 +21,7 @@ export function withAdditional([path, item]: [path: string, item: Node]): [name:
   return [[path, rest], ...items]
 }
 
-/** Returns a declaration without the names of `withAdditional`. */
+/** Removes the items that `withAdditional` added from the declaration of `paths`. */
 export function withoutAdditional(node: ts.Node): ts.Node {
   if (!ts.isInterfaceDeclaration(node) || node.name.text !== 'paths') return node
   const members = node.members.filter(

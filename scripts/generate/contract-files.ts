@@ -25,9 +25,9 @@ import { asOpenApi31 } from './upgrade-3-0.ts'
 import { callStyles } from './written-styles.ts'
 
 /**
- * Returns the files that are generated from the OpenAPI document at a path, linted by the rules of a redocly.yaml. The
- * same document gives the same bytes. Rejects with the linter's findings, each with its place, and with the responses
- * that the bodies of the service's errors, as `errors` makes them, cannot have.
+ * Returns the files that are generated from the OpenAPI document at `path`, after linting it with the rules of a
+ * redocly.yaml. The same document always gives the same bytes. Rejects with the findings of the linter, each with its
+ * place, and with the responses whose schemas do not match the error bodies that `errors` makes.
  */
 export async function contractFiles(path: string, rules = 'redocly.yaml', errors?: ErrorBodySource): Promise<Files> {
   const bundling = redocly('bundle', path, '--ext=json', `--config=${rules}`)
@@ -37,10 +37,10 @@ export async function contractFiles(path: string, rules = 'redocly.yaml', errors
 }
 
 /**
- * Returns the files that are generated from a bundled document: the document as it is published, its types, its route
- * schemas, the numbers of errors, where its replies hold an int64, how its parameters are written, the digests by which the
- * service knows that files belong together, and a request of each operation for editors. Throws one line for each place that
- * cannot be served.
+ * Returns the files that are generated from a bundled document: the published document, its types, its route schemas,
+ * its error numbers, the places of int64 values in its responses, the styles of its parameters, digests that tell the
+ * service whether the files belong together, and one request per operation for editors. Throws an error with one line
+ * for each place that cannot be served.
  */
 export async function filesOf(document: Document, path: string, errors?: ErrorBodySource): Promise<Files> {
   const misplaced = structureProblems(document)
@@ -74,14 +74,14 @@ export async function filesOf(document: Document, path: string, errors?: ErrorBo
 }
 
 /**
- * Returns a document in the form that is generated from: OpenAPI 3.1, a name for each operation, discriminators as
- * schemas, references by name, schemas of their own for requests and for responses where these differ.
+ * Returns a document in the form that the generators expect: OpenAPI 3.1, an operationId for each operation,
+ * discriminators as schemas, references by name, and separate schemas for requests and responses where these differ.
  */
 export const normalizedDocument = (document: Document): Document =>
   withDirections(withSharedSchemas(withItemSchemas(withDiscriminators(withOperationIds(asOpenApi31(document))))))
 
 const refusal = (path: string, problems: string[]) =>
-  new Error(`${path} cannot be served as it says:\n  ${problems.join('\n  ')}`)
+  new Error(`${path} cannot be served as written:\n  ${problems.join('\n  ')}`)
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 

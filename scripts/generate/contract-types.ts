@@ -12,11 +12,11 @@ import { withOptionalHeaders } from './response-headers.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
 /**
- * Returns the types of a document with shared schemas as openapi-typescript writes them, made true to what a handler
- * gets: an int64 is a bigint, since a double does not hold every 64-bit integer; a file of a form is a Blob; what stands
- * beside a $ref counts; a property with a default may be missing, since defaults of parameters alone are filled in.
- * `operations` are those that are served; what the service itself sends is in `webhooks`, a callback by its operationId
- * and its name.
+ * Returns the types of a document with shared schemas as openapi-typescript writes them, adapted to what a handler
+ * receives: an int64 is a bigint, since a double cannot hold every 64-bit integer; a file of a form is a Blob; keywords
+ * beside a $ref apply; a property with a default is optional, since the service fills in the defaults of parameters
+ * only. `operations` holds the served operations. `webhooks` holds what the service itself sends: webhooks, and each
+ * callback under its operationId and name.
  */
 export async function contractTypes(document: Document): Promise<string> {
   const { factory, SyntaxKind } = ts
@@ -33,7 +33,7 @@ export async function contractTypes(document: Document): Promise<string> {
   return astToString(withDefaults(document, nodes.map(withoutAdditional)))
 }
 
-/** Returns what has types in the document, with each path item where it is used, and without the ids of operations that are not served. */
+/** Returns the typed parts of a document, with path items inlined and without the ids of operations not served. */
 function typed(document: Document): OpenAPI3 {
   const { info, paths = {}, webhooks = {}, components = {} } = document as Document & { webhooks?: object }
   const { pathItems: _, securitySchemes: __, links: ___, ...others } = components as Record<string, object>
@@ -54,7 +54,7 @@ function typed(document: Document): OpenAPI3 {
     pathItem: withParameters,
     operation: withParameters,
     parameter: withSchema,
-    // openapi-typescript would follow what is no type, also to other hosts.
+    // openapi-typescript would follow references that are not types, even to other hosts.
     example: ({ externalValue: _, ...example }) => example,
     response: ({ links: _, ...response }) => withOptionalHeaders(document, response),
     schema: (schema) => besideReference(withoutBooleans(open(exactly(withoutIgnoredProperties(plain(schema)))))),
@@ -80,7 +80,7 @@ function callbacks(document: Document): [name: string, paths: object][] {
   })
 }
 
-/** The first item of a callback has its name, which says enough; another one also its expression. */
+/** Returns the items of a callback: the first one has the callback's name, each further one also its expression. */
 const named = (name: string, paths: object): object =>
   Object.fromEntries(Object.entries(paths).map(([key, item], index) => [index === 0 ? name : `${name} ${key}`, item]))
 
@@ -90,10 +90,10 @@ function withoutIgnored(document: Document, node: Node): Node {
   return { ...node, parameters: node.parameters.filter((one) => !isIgnored(refers(one) ?? one)) }
 }
 
-/** Drops keywords that the schemas express without them: openapi-typescript would repeat them in another way. */
+/** Drops keywords that the normalized schemas already express: openapi-typescript would write them a second time. */
 const plain = ({ discriminator: _, $defs: __, definitions: ___, ...schema }: Node): Node => schema
 
-/** Drops the numbers that an int64 lists, which are no bigint literals, and splits it from the other types beside it. */
+/** Drops the enum and const of an int64, which hold numbers and not bigints, and separates it from its other types. */
 function exactly(node: Node): Node {
   if (!isInt64(node)) return node
   const { enum: _, const: __, ...schema } = node
@@ -119,13 +119,13 @@ const described = [
   'const',
 ]
 
-/** openapi-typescript takes an object without described members for one that has none. */
+/** Allows any member in an object whose schema describes none: openapi-typescript would type it as an empty object. */
 const open = (schema: Node): Node =>
   [schema.type].flat().includes('object') && !described.some((keyword) => Object.hasOwn(schema, keyword))
     ? { ...schema, additionalProperties: true }
     : schema
 
-/** openapi-typescript expects an object in an allOf, and as a schema of the components. */
+/** Returns a boolean schema as an object, which openapi-typescript expects in an allOf and in the components. */
 const asObject = (schema: unknown): unknown => (typeof schema === 'boolean' ? { anyOf: [schema] } : schema)
 
 const withoutBooleans = (schema: Node): Node =>
@@ -143,7 +143,7 @@ const annotations = [
   'writeOnly',
 ]
 
-/** OpenAPI 3.1 section 4.8.24: a schema may say more beside a $ref, which openapi-typescript passes over. */
+/** Moves a $ref with siblings into allOf: openapi-typescript ignores the siblings (OpenAPI 3.1 section 4.8.24). */
 function besideReference(node: Node): Node {
   const { $ref, allOf, ...rest } = node
   if (typeof $ref !== 'string') return node

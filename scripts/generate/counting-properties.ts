@@ -2,7 +2,7 @@ import { isIgnored } from '../../src/openapi/ignored-properties.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import type { Node } from './walk-document.ts'
 
-/** Returns a schema without the properties that are ignored one way; where it has no others, without a list of them. */
+/** Returns a schema without its ignored properties, and without `properties` if none are left. */
 export function withoutIgnoredProperties(schema: Node): Node {
   const all = Object.entries(Object(schema.properties) as Record<string, Schema>)
   const counting = all.filter(([, each]) => !isIgnored(each))

@@ -5,8 +5,8 @@ import { defaultOf } from './parameter-texts.ts'
 const { factory } = ts
 
 /**
- * Returns the types of a document in which each operation has the member `defaults`, with the names of the parameters that
- * have a default by their place: a client may leave them out, and a handler always gets them.
+ * Returns the types of a document in which each operation with parameter defaults has a member `defaults`: the names of
+ * these parameters by location (path, query, header, cookie). A client may omit them; a handler always receives them.
  */
 export function withDefaults(document: Document, nodes: ts.Node[]): ts.Node[] {
   const defaults = new Map(

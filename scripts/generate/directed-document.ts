@@ -5,13 +5,13 @@ import { type Kind, memberOf } from './openapi-grammar.ts'
 import type { Direction } from './read-write-marks.ts'
 import { isNode, mapTree, type Node, walkSchemas } from './walk-document.ts'
 
-/** The direction of what an operation takes, and of what it answers. */
+/** The direction of what an operation receives, and of what it responds with. */
 type Directions = [taken: Direction, answered: Direction]
 
 /**
- * Returns a document with shared schemas in which those of requests say nothing of readOnly properties, and those of
- * responses nothing of writeOnly ones: such a property may hold anything, and is ignored. In a callback or a webhook it is
- * the service that sends requests, so there it is the other way round.
+ * Returns a document with shared schemas in which the schemas of requests do not constrain readOnly properties, and
+ * those of responses do not constrain writeOnly ones: such a property may have any value and is ignored. In a callback
+ * or a webhook the service sends the request, so the directions are swapped.
  */
 export function withDirections(document: Document): Document {
   let isMarked = false
@@ -38,7 +38,7 @@ export function withDirections(document: Document): Document {
     })
   const callbackOf = (callback: unknown, directions: Directions): unknown =>
     mapped(callback, (name, item) => (name === '$ref' ? item : itemOf(item, directions)))
-  /** Maps each of a list or a map of objects. */
+  /** Maps each object of an array or a map. */
   const part = (value: unknown, kind: Kind, direction: Direction): unknown =>
     Array.isArray(value)
       ? value.map((each) => mapTree(each, kind, transforms(direction)))

@@ -5,21 +5,21 @@ import { type Direction, discriminatorNames, ignoredNamesOf, inPlace, markedName
 import { schemaPrefix, sharedName } from './shared-schemas.ts'
 import { isNode, type Node } from './walk-document.ts'
 
-/** A value that schemas describe together: the properties that do not count in it, and those that do in any case. */
+/** A value that several schemas describe together: its ignored properties, and those that count in any case. */
 type Place = { direction: Direction; ignored: Set<string>; counting: Set<string> }
 
-/** The names of properties that the parts of a schema say something of, and those that they have marked. */
+/** The names of the properties that the parts of a schema mention, and of those that they mark. */
 type Mentions = { named: Set<string>; marked: Set<string> }
 
 /** Keywords whose schemas describe the same value as the schema that holds them. */
 const branches = ['allOf', 'anyOf', 'oneOf', 'then', 'else', 'dependentSchemas']
 
-/** Keywords whose schemas only test a value as it was sent, or describe none: they are left as they are. */
+/** Keywords whose schemas only test a value as it was sent, or do not describe the value: they are left unchanged. */
 const tests = ['not', 'if', 'dependencies', 'propertyNames', 'contentSchema', '$defs', 'definitions']
 
 /**
- * Returns what makes, of a schema of a document with shared schemas, the one that counts in a request or in a response,
- * and the shared schemas that this adds: `Plant.request` beside `Plant` where they differ.
+ * Returns a function that converts a schema of a document with shared schemas to the one that applies in a request or
+ * in a response, and the shared schemas that the conversion adds: `Plant.request` beside `Plant` where they differ.
  */
 export function directedSchemas(document: object, schemas: Record<string, Schema>) {
   const reaches = {
@@ -32,14 +32,14 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
   const mentions = new Map<string, Mentions>()
   const waiting: (() => void)[] = []
 
-  /** Returns the schema that counts, of any schema, and adds what that refers to, one after the other. */
+  /** Returns the schema that applies in a direction, and adds the shared schemas that it refers to. */
   function directedWhole(schema: Schema, direction: Direction): Schema {
     const made = directed(schema, direction)
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) next()
     return made
   }
 
-  /** Returns the schema of a whole value. */
+  /** Returns the schema that applies to a whole value, which no surrounding schema describes. */
   const directed = (schema: Schema, direction: Direction): Schema => {
     if (!reaches[direction](schema)) return schema
     const counting = discriminatorNames(inPlace(document, schema))
@@ -77,12 +77,12 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
       : (each: Schema) => directed(each, direction)
     if (shape === 'one') return below(value as Schema)
     if (shape === 'list') return (value as Schema[]).map(below)
-    // An ignored property counts as absent, so that nothing depends on it.
+    // An ignored property is treated as absent, so nothing may depend on it.
     const held = keyword === 'dependentSchemas' ? without(value, ignored) : (value as Node)
     return mapped(held, (each) => below(each as Schema))
   }
 
-  /** Returns the name of a shared schema as it counts in a place, which is its own where nothing in it is ignored. */
+  /** Returns the name of the variant of a shared schema for a place: its own name if nothing in it is ignored. */
   function variantOf(name: string, place: Place): string {
     const { direction } = place
     const target = schemas[name] as Schema
@@ -96,7 +96,8 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
     if (known !== undefined) return known
     const made = unused(`${name}.${direction}`)
     names.set(key, made)
-    // A schema may hold itself, and many may hold each other.
+    // Registered before it is built, since a schema may contain itself; built later, since chains of schemas may be
+    // long.
     added[made] = {}
     waiting.push(() => Object.assign(added, { [made]: rewritten(target, own) }))
     return made
@@ -126,19 +127,19 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
 const mapped = (node: Node, map: (value: unknown, name: string) => unknown): Node =>
   Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(value, name)]))
 
-/** Returns the names of a list that count; undefined for none. */
+/** Returns the names of a list that are not ignored, or undefined if none are left. */
 function counted(list: unknown, ignored: Set<string>): unknown {
   const names = (list as string[]).filter((name) => !ignored.has(name))
   return names.length > 0 ? names : undefined
 }
 
-/** Returns an example without the properties that do not count. */
+/** Returns an example without the ignored properties. */
 const shown = (value: unknown, ignored: Set<string>): unknown => (isNode(value) ? without(value, ignored) : value)
 
 const without = (value: unknown, ignored: Set<string>): Node =>
   Object.fromEntries(Object.entries(value as Node).filter(([name]) => !ignored.has(name)))
 
-/** Returns the names of properties that a schema says something of. */
+/** Returns the names of the properties that a schema mentions. */
 const namesIn = ({ properties, required, dependentRequired, dependentSchemas, dependencies }: Node): string[] => [
   ...[properties, dependentRequired, dependentSchemas, dependencies].flatMap((holder) => Object.keys(Object(holder))),
   ...((required ?? []) as string[]),

@@ -5,9 +5,9 @@ import { mapDocument, type Node, walkSchemas } from './walk-document.ts'
 export type Discriminator = { propertyName: string; mapping?: Record<string, string>; defaultMapping?: unknown }
 
 /**
- * Returns a document whose discriminators are expressed as schemas (OpenAPI 3.1 section 4.8.25). Beside oneOf or anyOf,
- * each alternative is narrowed inside that union only. A schema that inherits a discriminator by allOf is narrowed
- * everywhere.
+ * Returns a document whose discriminators are expressed as schemas (OpenAPI 3.1 section 4.8.25). Next to oneOf or
+ * anyOf, each alternative is narrowed inside that union only. A schema that inherits a discriminator through allOf is
+ * narrowed everywhere.
  */
 export function withDiscriminators(document: Document): Document {
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
@@ -19,7 +19,7 @@ export function withDiscriminators(document: Document): Document {
   const childrenOf = (schema: string) =>
     Object.keys(schemas).filter((child) => referencesOf(schemas[child]?.allOf).includes(schemaPrefix + schema))
 
-  /** Returns the names of a schema and of those below it. */
+  /** Returns the discriminator values of a schema and of the schemas that inherit from it, and narrows the latter. */
   function inherit(schema: string, discriminator: Discriminator, above: string[]): string[] {
     if (above.includes(schema)) return []
     const below = childrenOf(schema).flatMap((child) => inherit(child, discriminator, [...above, schema]))
@@ -42,8 +42,8 @@ export function withDiscriminators(document: Document): Document {
 }
 
 /**
- * Returns a schema in which each alternative that a discriminator can name allows only its own names; that of
- * `defaultMapping`, of OpenAPI 3.2, allows all names but those of the others, and none.
+ * Returns a schema in which each alternative that the discriminator can name allows only its own discriminator values.
+ * The alternative of `defaultMapping` (OpenAPI 3.2) allows all values except those of the others, and a missing value.
  */
 function toldApart(schema: Node, schemas: Record<string, Node>): Node {
   const { discriminator } = schema
@@ -57,7 +57,7 @@ function toldApart(schema: Node, schemas: Record<string, Node>): Node {
   const told = (one: Node, _index: number, all: Node[]): Node => {
     if (isDefault(one, discriminator)) {
       const names = all.filter((other) => other !== one).flatMap(namesOfOne)
-      // Alone, it has no other to be told from.
+      // A single alternative needs no distinction.
       if (names.length === 0) return one
       return allOf(one, { properties: { [propertyName]: { not: { enum: names } } } })
     }
@@ -68,7 +68,7 @@ function toldApart(schema: Node, schemas: Record<string, Node>): Node {
   return { ...schema, ...Object.fromEntries(lists.map((keyword) => [keyword, (schema[keyword] as Node[]).map(told)])) }
 }
 
-/** Returns the names of an alternative: where that is a union, those by which the mapping names what is in it, too. */
+/** Returns the discriminator values of an alternative; if it is a union, also those that are mapped to its members. */
 function namesWithin(schema: string, discriminator: Discriminator, schemas: Record<string, Node>): string[] {
   const within = new Set([schema])
   for (const each of within) {
@@ -80,36 +80,36 @@ function namesWithin(schema: string, discriminator: Discriminator, schemas: Reco
   return mapped.length > 0 ? mapped.flatMap((each) => mappedNames(each, discriminator)) : [schema]
 }
 
-/** Returns whether an alternative is the one of the values that a discriminator does not name. */
+/** Returns whether `defaultMapping` refers to an alternative, which then holds the values that no mapping names. */
 const isDefault = ({ $ref }: Node, { defaultMapping }: Discriminator): boolean =>
   defaultMapping !== undefined &&
   typeof $ref === 'string' &&
   [$ref, $ref.slice(schemaPrefix.length)].includes(String(defaultMapping))
 
-/** Returns in what the default of a discriminator is not served, undefined where it is. */
+/** Returns the reason why a `defaultMapping` cannot be served, or undefined if it can. */
 export function defaultProblem({ discriminator, oneOf, anyOf }: Node): string | undefined {
   if (!isDiscriminator(discriminator) || discriminator.defaultMapping === undefined) return undefined
   const alternatives = [oneOf ?? anyOf ?? []].flat() as Node[]
   const isServed = alternatives.some((one) => isDefault(Object(one), discriminator))
   return isServed
     ? undefined
-    : 'is not read unless it leads to an alternative beside it, in oneOf or anyOf; leave it out'
+    : 'is not supported unless it refers to an alternative in the oneOf or anyOf of the same schema; remove it'
 }
 
 const isDiscriminator = (value: unknown): value is Discriminator =>
   typeof (value as Partial<Discriminator> | undefined)?.propertyName === 'string'
 
-/** Returns where the schemas of a list refer to. */
+/** Returns the targets of the references among some schemas. */
 const referencesOf = (schemas: unknown): string[] =>
   Array.isArray(schemas)
     ? schemas.flatMap((schema) => (typeof Object(schema).$ref === 'string' ? [Object(schema).$ref] : []))
     : []
 
-/** A mapping may refer to a schema or name it. */
+/** Returns the discriminator values that are mapped to a schema: a mapping holds its name or a reference to it. */
 const mappedNames = (schema: string, { mapping = {} }: Discriminator): string[] =>
   Object.keys(mapping).filter((name) => [schema, schemaPrefix + schema].includes(mapping[name] as string))
 
-/** A schema that is not mapped has its own name. */
+/** Returns the discriminator values of a schema: those that are mapped to it, or else its own name. */
 function namesOf(schema: string, discriminator: Discriminator): string[] {
   const names = mappedNames(schema, discriminator)
   return names.length > 0 ? names : [schema]
@@ -120,7 +120,7 @@ const allowing = (schema: Node | boolean | undefined, properties: Map<string, Se
   return allOf(schema, { required: [...properties.keys()], properties: Object.fromEntries(names) })
 }
 
-/** Returns a schema of objects that are of two schemas. */
+/** Returns a schema of objects that satisfy both schemas. */
 const allOf = (schema: Node | boolean | undefined, narrowing: Node): Node => {
   const given = typeof schema === 'object' && schema.$ref === undefined ? schema : { allOf: [schema ?? true] }
   return { ...given, allOf: [...((given.allOf ?? []) as unknown[]), { type: 'object', ...narrowing }] }

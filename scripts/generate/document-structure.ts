@@ -4,7 +4,7 @@ import { type Kind, memberOf } from './openapi-grammar.ts'
 import { isNode, type Node } from './walk-document.ts'
 
 /**
- * Returns one line for each place where the structure of a bundled document is not OpenAPI's. It checks only what the
+ * Returns one line for each place where the structure of a bundled document violates OpenAPI. Checks only what the
  * generator reads; the linter checks more.
  */
 export function structureProblems(document: unknown): string[] {
@@ -29,7 +29,7 @@ export function structureProblems(document: unknown): string[] {
     }
     const isList = member.shape === 'list'
     if (isList ? !Array.isArray(value) : !isNode(value)) {
-      problems.push(wrong(pointer, isList ? 'a list' : 'an object', value))
+      problems.push(wrong(pointer, isList ? 'an array' : 'an object', value))
       return
     }
     for (const [key, below] of Object.entries(value as Node)) {
@@ -47,22 +47,24 @@ const wrong = (place: string, expected: string, value: unknown): string =>
 
 function fieldProblems(node: Node, name: string, { is, isRequired = false }: FieldType, pointer: string): string[] {
   const value = Object.hasOwn(node, name) ? node[name] : undefined
-  // What refers to another place says nothing else.
+  // An object with a $ref takes its required fields from the target.
   if (value === undefined && (!isRequired || Object.hasOwn(node, '$ref'))) return []
   const [expected, isValid] = fieldTypes[is]
   return isValid(value) ? [] : [wrong(join(pointer, name), expected, value)]
 }
 
-/** Follows a reference; where one of a schema leads is checked later. */
+/**
+ * Returns the problem of a reference, if any. The targets of schema references are checked in unsupported-schemas.ts.
+ */
 function referenceProblem(document: Node, kind: Kind, node: Node): string | undefined {
   const seen = new Set<unknown>()
   for (let found: unknown = node; ; ) {
-    if (!isNode(found) || seen.has(found)) return `${node.$ref} leads to no ${kind}; correct it`
+    if (!isNode(found) || seen.has(found)) return `${node.$ref} does not resolve to the expected ${kind}; correct it`
     const { $ref } = found
     if ($ref === undefined) return undefined
-    if (typeof $ref !== 'string') return 'must be a text; correct it'
+    if (typeof $ref !== 'string') return 'must be a string; correct it'
     if (kind === 'schema') return undefined
-    if (!$ref.startsWith('#/')) return `${$ref} is not a place in the document; use one that begins with #/`
+    if (!$ref.startsWith('#/')) return `${$ref} does not point into this document; use a reference that begins with #/`
     seen.add(found)
     found = resolve(document, $ref)
   }

@@ -4,9 +4,9 @@ import { resolve } from './json-pointer.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
 /**
- * Returns a document in which what OpenAPI 3.2 adds, and 3.1 can say, is written as in 3.1: a media type where a $ref
- * leads to it, the items of a response of JSON Lines as those of an array, and the data of its events as its schema.
- * What stays is served as 3.2 says it, or is refused.
+ * Returns a document in which the additions of OpenAPI 3.2 that 3.1 can express are written as in 3.1: a media type in
+ * the place of a $ref to it, the items of a JSON Lines response as those of an array, and the data of its events as its
+ * schema. The other additions stay; the generator supports or rejects them later.
  */
 export function asWritten31<Document extends object>(document: Document): Document {
   const inPlace = mapDocument(document, { mediaType: (node) => located(document, node) })

@@ -9,19 +9,19 @@ import type { ErrorBodySource } from './load-error-body.ts'
 import { type Document, type Endpoint, endpoints } from './openapi-document.ts'
 import { type ServiceError, serviceErrors } from './service-errors.ts'
 
-/** Messages as the service has them, short and long: a problem of a request may name ten places. */
+/** Sample messages, one short and one long: the service may list ten problems of a request in one message. */
 const messages = ['the request is not as it must be', 'body/name must be a string; '.repeat(40)]
 
-/** The most characters of a body that a line shows. */
+/** The maximum number of characters of a body in a problem line. */
 const maxShown = 200
 
-/** Why a response cannot have an error, and the body that cannot be, where there is one. */
+/** The reason why a response does not allow an error, and the body in question, if one was made. */
 type Problem = { reason: string; body?: unknown }
 
 /**
- * Returns one line for each response that the service's own errors cannot have: it makes the body of each error that may
- * end a request to the operation, and validates it against what the response declares for its status. A response without
- * content, or a status without a response, declares nothing.
+ * Returns one line for each declared response that does not allow one of the service's own errors. It makes the body of
+ * each error that may end a request to the operation, and validates it against the response that is declared for its
+ * status. A response without content and a status without a response allow any body.
  */
 export function errorBodyProblems(document: Document, routes: Routes, { path, errorBody }: ErrorBodySource): string[] {
   const numbers = errorNumbersOf(document)
@@ -84,7 +84,7 @@ export function errorBodyProblems(document: Document, routes: Routes, { path, er
       return undefined
     } catch (thrown) {
       const reason = (thrown as Error).message.replace('the response breaks its schema: ', '')
-      return { reason: `the body of errors {statuses} is not what it declares: ${reason}`, body: made }
+      return { reason: `the body of errors {statuses} does not match the declared schema: ${reason}`, body: made }
     }
   }
 }
@@ -94,6 +94,6 @@ function shown(body: unknown): string {
   return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
 }
 
-/** Returns whether errors of a media type may be sent as what a document declares. */
+/** Returns whether a declared media type or range covers the media type of an error. */
 const isSameType = (declared: string, contentType: string): boolean =>
   isRange(declared) ? holds(declared, contentType) : contentTypeOf(declared) === contentTypeOf(contentType)

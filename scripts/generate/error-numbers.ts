@@ -2,16 +2,16 @@ import type { Document } from './openapi-document.ts'
 import { serviceErrors } from './service-errors.ts'
 import { type Node, walk } from './walk-document.ts'
 
-/** One error of the table that a document holds in x-error-numbers, by the name that the code has for it. */
+/** One entry of the table in x-error-numbers, whose keys are the names that the code uses. */
 type ErrorNumber = { error: number; meaning: string }
 
 const tableOf = (document: Document): Record<string, ErrorNumber> | undefined =>
   (document as { 'x-error-numbers'?: Record<string, ErrorNumber> })['x-error-numbers']
 
-/** Stands in info.description where people are to read the table. */
+/** The placeholder in info.description that the published document replaces with the table. */
 const placeholder = '{{x-error-numbers}}'
 
-/** Returns one line for each place where the table of errors is not what the service needs. */
+/** Returns one line for each problem of the table of error numbers; none if the document has no table. */
 export function errorNumberProblems(document: Document): string[] {
   const table = tableOf(document)
   if (table === undefined) return []
@@ -20,19 +20,20 @@ export function errorNumberProblems(document: Document): string[] {
     const { error, meaning } = Object(entry) as ErrorNumber
     const place = `#/x-error-numbers/${name}`
     const problems = []
-    if (!/^[a-z][A-Za-z]*$/.test(name)) problems.push(`${place}: the name must be an identifier in camelCase`)
+    if (!/^[a-z][A-Za-z]*$/.test(name))
+      problems.push(`${place}: the name must be an identifier in camelCase; rename it`)
     if (!Number.isInteger(error) || error < 40_000 || error > 59_999) {
       problems.push(`${place}/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100`)
     }
     if (seen.size === seen.add(error).size)
-      problems.push(`${place}/error: ${error} is there twice; give each error its own number`)
-    if (typeof meaning !== 'string') problems.push(`${place}/meaning: must be a text for people`)
+      problems.push(`${place}/error: ${error} occurs twice; give each error its own number`)
+    if (typeof meaning !== 'string') problems.push(`${place}/meaning: must be a string that describes the error`)
     return problems
   })
   return [...problems, ...unknownNumbers(document, seen)]
 }
 
-/** Returns one line for each number that a response tells, in its description or an example, beside the table. */
+/** Returns one line for each error number in the description or an example of a response that is not in the table. */
 function unknownNumbers(document: Document, known: Set<number>): string[] {
   const problems: string[] = []
   walk(document as Node, 'document', '#', (node, kind, pointer) => {
@@ -48,11 +49,11 @@ function unknownNumbers(document: Document, known: Set<number>): string[] {
   return problems
 }
 
-/** Returns what the member `error` holds in the JSON text of examples. */
+/** Returns the error numbers in the JSON text of examples: the values of the member `error`. */
 const numbersIn = (examples: string): string[] =>
   Array.from(examples.matchAll(/"error":([45]\d{4})\b/g), ([, number = '']) => number)
 
-/** Returns the document as it is published: with the table of errors in its description, where the placeholder is. */
+/** Returns the published document, with the table of errors in place of the placeholder in its description. */
 export function withErrorTable(document: Document): Document {
   const { description } = document.info
   const table = tableOf(document)
@@ -64,11 +65,13 @@ export function withErrorTable(document: Document): Document {
   return { ...document, info: { ...document.info, description: description.replace(placeholder, () => text) } }
 }
 
-/** Returns the number of each error by its name: of a document without a table, those of the service's own errors. */
+/** Returns the error numbers by name: those of the document's table or, without a table, those of `serviceErrors`. */
 export const errorNumbersOf = (document: Document): Record<string, number> =>
   Object.fromEntries(Object.entries(tableOf(document) ?? serviceErrors).map(([name, { error }]) => [name, error]))
 
-/** Returns the module of the error numbers, which the code of the service and its log have in any case. */
+/**
+ * Returns the source of the error number module. The service's code and log need it even if the document has no table.
+ */
 export function errorNumberModule(document: Document): string {
   const table = tableOf(document) ?? serviceErrors
   const lines = Object.entries(table).map(

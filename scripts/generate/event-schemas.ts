@@ -1,13 +1,13 @@
 import { resolve } from './json-pointer.ts'
 import { isNode, type Node } from './walk-document.ts'
 
-/** What people read of a schema. */
+/** Keywords of a schema that are documentation only. */
 const words = ['title', 'description', 'example', 'examples', '$comment', 'deprecated']
 
 /**
- * Returns the schema of the data of each event, as a handler gives them, by the schema of an event (OpenAPI 3.2 section
- * 4.14.3.2): JSON where the data are described as a text of JSON. Returns undefined where that schema says more of an event
- * than what its data are, and what types its other fields have: that would not be checked.
+ * Returns the schema of the data that a handler yields for each event, from the schema of an event (OpenAPI 3.2 section
+ * 4.14.3.2). Data with contentMediaType application/json are JSON values. Returns undefined if the schema constrains
+ * more than the data and the types of the other fields: the service would not check that.
  */
 export function eventData(document: object, schema: unknown, seen: unknown[] = []): unknown {
   if (!isNode(schema) || seen.includes(schema)) return undefined

@@ -6,15 +6,15 @@ import { formOf } from './form-fields.ts'
 import { formStyles } from './form-styles.ts'
 import type { Document, Located, MediaType, RequestBody } from './openapi-document.ts'
 
-/** A part of an example form: a text, or a file that people put there. */
+/** A part of an example form: a text, or a file that the user must provide. */
 export type ExamplePart = { name: string; text: string } | { name: string; file: string; mediaType: string }
 
-/** An example of the body of a request. What of it is a file is only named. */
+/** An example of a request body. Files are only named, not included. */
 export type ExampleBody = {
   kind: RequestKind
   mediaType: string
   value: unknown
-  /** The body as it is sent, without parts and files. */
+  /** The body as it is sent; empty for a file and for a form with parts. */
   text: string
   parts: ExamplePart[]
   file: string

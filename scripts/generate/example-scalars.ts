@@ -3,7 +3,7 @@ import { maxLength, textOfPattern } from './pattern-text.ts'
 import { numbersOf } from './schema-parts.ts'
 import type { Node } from './walk-document.ts'
 
-/** A text of each format that the service checks. The others need none. */
+/** An example string for each format that the service validates. The other formats need none. */
 const formats: Record<string, string> = {
   date: '2026-01-01',
   time: '00:00:00Z',
@@ -23,7 +23,7 @@ const formats: Record<string, string> = {
   'relative-json-pointer': '0',
 }
 
-/** Returns a text of schemas that describe it together; the empty one where none is found that satisfies them. */
+/** Returns a string that satisfies all of the schemas, or the empty string if none is found. */
 export function exampleText(schemas: Node[]): string {
   const least = Math.max(...numbersOf(schemas, 'minLength'), 0)
   const most = Math.min(...numbersOf(schemas, 'maxLength'), Number.POSITIVE_INFINITY)
@@ -42,7 +42,7 @@ export function exampleText(schemas: Node[]): string {
   return found ?? ''
 }
 
-/** Returns a number of schemas that describe it together; 0 where none is found that satisfies them. */
+/** Returns a number that satisfies all of the schemas, or 0 if none is found. */
 export function exampleNumber(schemas: Node[], isInteger: boolean): number {
   const steps = numbersOf(schemas, 'multipleOf')
   const step = Math.max(...steps, isInteger ? 1 : 0)

@@ -6,31 +6,36 @@ import type { Document } from './openapi-document.ts'
 import { commonTypes, numbersOf, type Part, partsOf } from './schema-parts.ts'
 import type { Node } from './walk-document.ts'
 
-/** Keywords that give a value by themselves, the most telling first. */
+/** Keywords that provide a value themselves, the best source first. */
 const giving = ['const', 'example', 'examples', 'default', 'enum']
 
-/** How far an example is made: schemas that hold each other have examples of any size. */
+/**
+ * The state of building an example. Depth and budget bound it: the examples of recursive schemas have no natural size.
+ */
 type Progress = { within: string[]; depth: number; budget: { left: number }; giving: string[]; isFilled: boolean }
 
-/** The most values of one example, and how many of them may be left before it has required properties alone. */
+/** The maximum number of values of one example, and how many are reserved for required properties. */
 const mostValues = 1000
 const reserved = 500
-/** Below this depth an example has required properties alone. */
+/** From this depth on, an example has required properties only. */
 const optionalDepth = 4
-/** The most items that are made. */
+/** The maximum number of items of an array. */
 const mostItems = 100
 
 /**
- * Returns a value of a schema: its own example, or one made of the examples of its parts, or else of what its keywords ask
- * for. Undefined where a schema contains itself, or allows nothing: a property is left out then. That the value satisfies
- * the schema is likely and not certain.
+ * Returns an example value of a schema: its own example, or one built from the examples of its parts, or else from its
+ * keywords. Returns undefined for a schema that contains itself or allows nothing, so that the property is omitted. The
+ * value usually satisfies the schema, but this is not guaranteed.
  */
 export const exampleOf = (document: Document, schema: Schema): unknown => make(document, schema, giving)
 
-/** Returns the same value for a request: a text that is made for it is empty only where its schema asks for that. */
+/**
+ * Returns an example value for a request. It differs from `exampleOf` in that generated strings are not empty if
+ * possible.
+ */
 export const filledExampleOf = (document: Document, schema: Schema): unknown => make(document, schema, giving, true)
 
-/** Returns a value that is made of what the keywords of a schema ask for alone, whatever examples it has. */
+/** Returns a value that is built from the keywords of a schema alone, without its examples. */
 export const madeValue = (document: Document, schema: Schema): unknown => make(document, schema, ['const', 'enum'])
 
 const make = (document: Document, schema: Schema, giving: string[], isFilled = false): unknown =>
@@ -81,7 +86,7 @@ function givenIn(parts: Part[], giving: string[]): { value: unknown } | undefine
 
 const hasAlternatives = ({ oneOf, anyOf }: Node): boolean => oneOf !== undefined || anyOf !== undefined
 
-/** Returns a value of the first alternative that has one, for each schema with alternatives. */
+/** Returns, for each schema with alternatives, a value of the first alternative that has one. */
 function chosenAlternatives(document: Document, parts: Part[], progress: Progress): unknown[] {
   return parts.flatMap(({ schema, references }) => {
     const inside = { ...progress, within: [...progress.within, ...references] }

@@ -15,8 +15,8 @@ type Example = { value?: unknown }
 export type WithExample = { schema?: Schema; example?: unknown; examples?: Record<string, Example> }
 
 /**
- * Returns the answer of an operation that succeeds, as the document shows it: the first 2xx, else its first response; in
- * the media type `accept`, or in its first one.
+ * Returns the example response of a successful call: the first 2xx response, or else the first response of all. The
+ * body has the media type `accept` if the response declares it, or else its first media type.
  */
 export function exampleReply(document: Document, endpoint: Endpoint, accept?: string): Outcome {
   const { status, response } = successOf(endpoint)
@@ -24,8 +24,8 @@ export function exampleReply(document: Document, endpoint: Endpoint, accept?: st
 }
 
 /**
- * Returns the same answer with other bodies, should the example not be what its schema says: one made of the examples of
- * the schema, and one without any.
+ * Returns the same response with two other bodies, for a caller that finds that the example breaks its schema: one
+ * built from the examples of the schema, and one built without them.
  */
 export function madeReplies(document: Document, endpoint: Endpoint): Outcome[] {
   const { status, response } = successOf(endpoint)
@@ -35,7 +35,7 @@ export function madeReplies(document: Document, endpoint: Endpoint): Outcome[] {
     .map((value) => ({ status, ...exampleHeaders(document, response), ...bodyOf(response, undefined, value) }))
 }
 
-/** Each operation has a response: one without is refused. */
+/** Returns the first 2xx response, or else the first one. The generator rejects operations without a response. */
 function successOf({ responses }: Endpoint): { status: number; response: Located<Response> } {
   const statuses = Object.keys(responses)
   const status = (statuses.find((each) => each.startsWith('2')) ?? statuses[0]) as string
@@ -45,7 +45,7 @@ function successOf({ responses }: Endpoint): { status: number; response: Located
   }
 }
 
-/** Returns the headers that a handler gives with a response, as the document shows them, each int64 a bigint; none for none. */
+/** Returns examples of the headers that a handler sets, each int64 as a bigint; an empty object if it sets none. */
 export function exampleHeaders(document: Document, response: Located<Response>): Pick<Outcome, 'headers'> {
   const shown = headersOf(document, response)
     .filter(([name]) => isGiven(name))
@@ -60,8 +60,8 @@ export function exampleHeaders(document: Document, response: Located<Response>):
 type Choice = { name?: string | undefined; accept?: string | undefined }
 
 /**
- * Returns the body of a response, as the document shows it: the example of a name, else the first; undefined for none. It
- * is of the media type `accept`, or of the first one.
+ * Returns the example body of a response: the example called `name`, or else the first one; undefined without content.
+ * Its media type is `accept` if the response declares it, or else the first one.
  */
 export function exampleBody(document: Document, response: Response, { name, accept }: Choice = {}): ShownBody {
   const media = response.content?.[mediaTypeOf(response, accept) ?? '']
@@ -74,7 +74,7 @@ function mediaTypeOf({ content = {} }: Response, accept: string | undefined): st
   return accept !== undefined && Object.hasOwn(content, accept) ? accept : Object.keys(content)[0]
 }
 
-/** Returns an example as a handler gives it: what is not JSON as text or bytes. */
+/** Returns an example as a handler returns it: a JSON value unchanged, others as text, bytes or a stream. */
 function bodyOf(response: Response, accept: string | undefined, value: unknown): ShownBody {
   const mediaType = mediaTypeOf(response, accept)
   if (mediaType === undefined) return { body: undefined }
@@ -92,10 +92,10 @@ const shownAs: Record<BodyKind, (value: unknown) => unknown> = {
   bytes: (value) => Buffer.from(typeof value === 'string' ? value : ''),
 }
 
-/** A stream as an example, whose items are known. */
+/** An example of a stream, whose items are known. */
 export type ShownStream = AsyncIterable<unknown> & { items: unknown[] }
 
-/** Returns an example of a stream with these items. */
+/** Returns a stream that yields these items. */
 export const shownStream = (items: unknown[]): ShownStream => ({
   items,
   async *[Symbol.asyncIterator]() {
@@ -103,10 +103,10 @@ export const shownStream = (items: unknown[]): ShownStream => ({
   },
 })
 
-/** Returns whether an example is one of a stream. */
+/** Returns whether an example body is a stream. */
 export const isShownStream = (body: unknown): body is ShownStream => isNode(body) && Symbol.asyncIterator in body
 
-/** A media type of a range. */
+/** A sample media type for each common range. */
 const ofRanges: Record<string, string> = {
   '*/*': 'application/json',
   'application/*': 'application/json',
@@ -114,17 +114,17 @@ const ofRanges: Record<string, string> = {
   'image/*': 'image/png',
 }
 
-/** Returns a media type of a range, or the media type itself. */
+/** Returns a media type that a range covers; a media type that is not a range is returned as it is. */
 export const concreteType = (mediaType: string): string =>
   isRange(mediaType) ? (ofRanges[mediaType] ?? mediaType.replace(/\*.*/, 'x-example')) : mediaType
 
-/** Returns the example of a name of a media type or a parameter, else the first, else one made of its schema. */
+/** Returns the example called `name`, or else the first one, or else a value built from the schema. */
 export function exampleOfContent(document: Document, content: WithExample, name?: string): unknown {
   const found = givenExample(document, content, name)
   return found === undefined ? exampleOf(document, content.schema ?? {}) : found
 }
 
-/** Returns the first example of what a request has, else one made of its schema. */
+/** Returns the first example of a part of a request, or else a value built from its schema. */
 export function exampleOfRequest(document: Document, content: WithExample): unknown {
   const found = givenExample(document, content)
   return found === undefined ? filledExampleOf(document, content.schema ?? {}) : found
@@ -138,7 +138,7 @@ function givenExample(document: Document, { example, examples: given }: WithExam
   return named === undefined ? example : (resolved(document, named) as Example).value
 }
 
-/** Returns whether a response has an example of this name. */
+/** Returns whether the first media type of a response has an example called `name`. */
 export const hasExample = ({ content = {} }: Response, name: string): boolean =>
   Object.values(content as Record<string, WithExample>)
     .slice(0, 1)

@@ -2,22 +2,22 @@ import type { Kind } from './openapi-grammar.ts'
 import { type Server, serverUrl } from './servers.ts'
 import { isNode } from './walk-document.ts'
 
-/** The type of a field that holds no schemas. */
+/** The type of a field that holds neither schemas nor other OpenAPI objects. */
 export type FieldType = { is: keyof typeof fieldTypes; isRequired?: boolean }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
 
-/** What the types of fields are called, and what checks them. */
+/** The description of each field type in messages, and the function that checks it. */
 export const fieldTypes: Record<
   'text' | 'flag' | 'texts' | 'type' | 'list' | 'place' | 'info' | 'servers' | 'security' | 'discriminator',
   [expected: string, isValid: (value: unknown) => boolean]
 > = {
-  text: ['a text', isText],
+  text: ['a string', isText],
   flag: ['true or false', (value) => typeof value === 'boolean'],
-  texts: ['a list of texts', isTexts],
-  type: ['a text or a list of texts', (value) => isText(value) || isTexts(value)],
-  list: ['a list', Array.isArray],
+  texts: ['an array of strings', isTexts],
+  type: ['a string or an array of strings', (value) => isText(value) || isTexts(value)],
+  list: ['an array', Array.isArray],
   place: [
     'path, query, querystring, header or cookie',
     (value) => ['path', 'query', 'querystring', 'header', 'cookie'].includes(value as string),
@@ -27,15 +27,15 @@ export const fieldTypes: Record<
     (value) => isNode(value) && isText(value.title) && isText(value.version),
   ],
   servers: [
-    'a list of objects with a url, and with a default for each of its variables',
+    'an array of objects with a url, and with a default for each of its variables',
     (value) => Array.isArray(value) && value.every(isServer),
   ],
   security: [
-    'a list of objects with a list of scopes for each scheme',
+    'an array of objects with an array of scopes for each scheme',
     (value) => Array.isArray(value) && value.every((one) => isNode(one) && Object.values(one).every(isTexts)),
   ],
   discriminator: [
-    'an object with a propertyName and a mapping to texts',
+    'an object with a propertyName and a mapping to strings',
     (value) =>
       isNode(value) &&
       isText(value.propertyName) &&
@@ -97,5 +97,5 @@ const fields: Partial<Record<Kind, Record<string, FieldType>>> = {
   },
 }
 
-/** Returns the fields of an object of OpenAPI that are read, beside those that hold other objects. */
+/** Returns the fields of an OpenAPI object that the generator reads, except those that hold other objects. */
 export const fieldsOf = (kind: Kind): Record<string, FieldType> => fields[kind] ?? {}

@@ -5,17 +5,19 @@ import type { Document } from './openapi-document.ts'
 import { describing } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
-/** Keywords that say nothing of a value. */
+/** Keywords that do not constrain a value. */
 const annotations =
   /^(title|description|default|examples?|deprecated|readOnly|writeOnly|externalDocs|xml|\$comment|x-.*)$/
 
-/** Returns whether a schema says nothing of its values. */
+/** Returns whether a schema does not constrain its values. */
 export const isFree = (document: Document, schema: Schema): boolean =>
   describing(document, [schema], branches).every((each) =>
     Object.keys(each).every((keyword) => annotations.test(keyword) || keyword === '$ref'),
   )
 
-/** OpenAPI 3.0 says it by the format (section 4.7.14.2), 3.1 by the media type of the content (section 4.8.14.3). */
+/**
+ * OpenAPI 3.0 marks bytes by the format (section 4.7.14.2), 3.1 by the media type of the content (section 4.8.14.3).
+ */
 const isBinary = ({ format, contentMediaType, contentEncoding }: Node): boolean =>
   format === 'binary' ||
   (typeof contentMediaType === 'string' && contentEncoding === undefined && requestKindOf(contentMediaType) === 'bytes')
@@ -24,7 +26,7 @@ const isBinary = ({ format, contentMediaType, contentEncoding }: Node): boolean 
 export const holdsBytes = (document: Document, schema: Schema): boolean =>
   describing(document, [schema], branches).some(isBinary)
 
-/** Returns whether a part of a form is a file: by its schema, its media types, or since nothing is said of it. */
+/** Returns whether a part of a form is a file: by its schema, by its media types, or because nothing constrains it. */
 export const isFile = (document: Document, schema: Schema, mediaTypes: string[]): boolean =>
   holdsBytes(document, schema) ||
   (mediaTypes.length > 0 ? mediaTypes.some((each) => requestKindOf(each) === 'bytes') : isFree(document, schema))

@@ -15,12 +15,13 @@ import type { Node } from './walk-document.ts'
 /** A property of a form as a document describes it. */
 export type FormProperty = { name: string; schema: Schema; encoding: Encoding }
 
-/** Returns whether a media type is that of a form. */
+/** Returns whether a media type is that of a form: URL-encoded or multipart/form-data. */
 export const isForm = (mediaType: string): boolean => ['form', 'multipart'].includes(requestKindOf(mediaType))
 
 /**
- * Returns the properties that the schema of a form names, at any place that describes the form. Those that are ignored in
- * a request are not among them: they are fields of other names, of which the service reads no value.
+ * Returns the properties that the schema of a form names, including those of its subschemas. It leaves out those that
+ * are ignored in a request: the service treats them as fields that the schema does not name, and does not read their
+ * values.
  */
 export function formProperties(document: Document, { schema = true, encoding = {} }: MediaType): FormProperty[] {
   const counting = discriminatorNames(inPlace(document, schema))
@@ -30,18 +31,19 @@ export function formProperties(document: Document, { schema = true, encoding = {
     const described = parts.flatMap((part) => ownSchema(part, name)).filter((one) => !isIgnored(one))
     if (described.length === 0 || ignored.includes(name)) return []
     const own = Object.hasOwn(encoding, name) ? (encoding[name] as Encoding) : {}
-    // Which schema counts depends on the rest of the form; the schema of the whole form decides in the end.
+    // Which subschema applies depends on the other fields, so any may match; the schema of the whole form decides
+    // later.
     return [{ name, schema: anyOf(described), encoding: own }]
   })
 }
 
-/** Returns a schema of the values of any of some schemas; true for none. */
+/** Returns a schema that allows what any of the given schemas allows; true if there are none. */
 const anyOf = ([first = true, ...more]: Schema[]): Schema => (more.length === 0 ? first : { anyOf: [first, ...more] })
 
 const ownSchema = ({ properties }: Node, name: string): Schema[] =>
   Object.hasOwn(Object(properties), name) ? [(properties as Record<string, Schema>)[name] as Schema] : []
 
-/** Returns how a form is read: `read` makes a schema one of the service. */
+/** Returns how the service parses a form. `read` converts a schema of the document to one of the service. */
 export function formOf(
   document: Document,
   mediaType: string,
@@ -56,11 +58,13 @@ export function formOf(
   return { fields, otherTypes: [...new Set(otherTypes(document, media.schema).flat())] }
 }
 
-/** Returns whether a property is written in a style; without one its media type counts (OpenAPI 3.1 section 4.8.15.1). */
+/**
+ * Returns whether a property has a style. If not, its media type determines its format (OpenAPI 3.1 section 4.8.15.1).
+ */
 export const isStyled = ({ style, explode, allowReserved }: Encoding): boolean =>
   style !== undefined || explode !== undefined || allowReserved !== undefined
 
-/** Returns the media types of a property, where the document names some. */
+/** Returns the media types that the encoding of a property names. */
 export const mediaTypesOf = ({ contentType }: Encoding): string[] =>
   (contentType ?? '').split(',').flatMap((each) => each.trim().toLowerCase() || [])
 
@@ -94,7 +98,7 @@ function partField(document: Document, { name, schema, encoding }: FormProperty,
   return field
 }
 
-/** Returns what describes one part of a property: an array has a part for each item (OpenAPI 3.1 section 4.8.15.1). */
+/** Returns the schema of one part of a property: an array has a part for each item (OpenAPI 3.1 section 4.8.15.1). */
 export function partSchema(document: Document, schema: Schema): { isItem: boolean; schema: Schema } {
   if (!typesOf(document, schema).types.includes('array')) return { isItem: false, schema }
   const parts = describing(document, [schema], branches)

@@ -5,10 +5,10 @@ import { formOf, isForm } from './form-fields.ts'
 import type { Document, Located, RequestBody } from './openapi-document.ts'
 import { isExploded } from './parameter-texts.ts'
 
-/** The fields of forms by the kind of form, and by name. */
+/** The styles of form fields, by the kind of form and by name. */
 export type FormStyles = Partial<Record<'form' | 'multipart', Record<string, ParameterStyle>>>
 
-/** Returns how the fields of forms are written, as far as that is not what their values are written as by default. */
+/** Returns the styles of the form fields that differ from the default for their values. */
 export function formStyles(document: Document, { content }: Located<RequestBody>): FormStyles {
   const forms = Object.entries(content).flatMap(([mediaType, media]) => {
     if (!isForm(mediaType)) return []
@@ -22,7 +22,9 @@ export function formStyles(document: Document, { content }: Located<RequestBody>
   return Object.fromEntries(forms)
 }
 
-/** A form writes objects as JSON, unless they have a style. A part names its media type unless that is the usual one. */
+/**
+ * Returns the style of a field: objects are JSON by default, and a part names its media type unless it is a usual one.
+ */
 function styleOf({ kind, style, explode, part }: FormField): ParameterStyle {
   const [mediaType = ''] = part?.isFile ? [] : (part?.mediaTypes ?? [])
   const named = ['', 'text/plain', 'application/json'].includes(mediaType) ? {} : { mediaType }

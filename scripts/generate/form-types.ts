@@ -6,12 +6,12 @@ import type { Document, MediaType } from './openapi-document.ts'
 import { describing } from './schema-types.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
-/** The format by which the types of a document tell a file from a text. */
+/** The format that marks a file in the document from which the types are generated. */
 export const fileFormat = 'x-file'
 
 /**
- * Returns a document in which each form of parts is an object of its properties alone, with its files as strings of
- * `fileFormat`: a handler gets its parts one by one, and a client gives them together.
+ * Returns a document in which each multipart form is an object with its named properties only, and each file is a
+ * string with the format `fileFormat`. A handler receives the parts one by one; a client sends them together.
  */
 export const withTypedForms = (document: Document): Document =>
   mapDocument(document, {

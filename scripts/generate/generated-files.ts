@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Files by name. */
+/** The contents of files, by file name. */
 export type Files = Record<string, string>
 
-/** Returns the paths of the files that differ from what is in a directory. */
+/** Returns the paths of the files whose contents in the directory differ or are missing. */
 async function staleFiles(files: Files, directory: string): Promise<string[]> {
   const stale = []
   for (const [name, text] of Object.entries(files)) {
@@ -14,25 +14,30 @@ async function staleFiles(files: Files, directory: string): Promise<string[]> {
   return stale
 }
 
-/** Returns one line for the files of a directory that are not generated. Hidden files are the editor's. */
+/**
+ * Returns one line for the files of a directory that are not generated, if any. Skips hidden files, which editors
+ * create.
+ */
 async function surplusProblems(files: Files, directory: string): Promise<string[]> {
   const names = await readdir(directory).catch(() => [])
   const surplus = names.filter((name) => !Object.hasOwn(files, name) && !name.startsWith('.')).sort()
   const paths = surplus.map((name) => join(directory, name))
-  return paths.length > 0 ? [`not generated from the document, remove: ${paths.join(', ')}`] : []
+  return paths.length > 0 ? [`these files are not generated from the document; remove them: ${paths.join(', ')}`] : []
 }
 
-/** Rejects with one line for the files that differ from what is in a directory, and one for those that do not belong there. */
+/** Rejects with one line for files in the directory that are out of date, and one for files that are not generated. */
 export async function refuseStale(files: Files, directory: string): Promise<void> {
   const stale = await staleFiles(files, directory)
   const problems = [
-    ...(stale.length > 0 ? [`not up to date, run npm run generate: ${stale.join(', ')}`] : []),
+    ...(stale.length > 0 ? [`these files are out of date; run npm run generate: ${stale.join(', ')}`] : []),
     ...(await surplusProblems(files, directory)),
   ]
   if (problems.length > 0) throw new Error(problems.join('\n'))
 }
 
-/** Writes the files that differ, and no other; returns their paths. Warns of files that do not belong there. */
+/**
+ * Writes only the files that differ and returns their paths. Warns of files in the directory that are not generated.
+ */
 export async function writeStale(files: Files, directory: string): Promise<string[]> {
   const stale = await staleFiles(files, directory)
   await mkdir(directory, { recursive: true })

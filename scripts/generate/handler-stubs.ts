@@ -13,16 +13,16 @@ import { sendableReply } from './sendable-replies.ts'
 import { literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 import { uncompilable } from './stub-compilation.ts'
 
-/** Returns the document that was published in a directory, undefined when it is missing or in the middle of a merge. */
+/** Returns the published document in a directory, or undefined if it is missing or is not JSON, as during a merge. */
 export const publishedIn = (directory: string): Promise<Document | undefined> =>
   readFile(join(directory, 'openapi.json'), 'utf8')
     .then(JSON.parse)
     .catch(() => undefined)
 
 /**
- * Returns, for each operation of generated files that the document before them has not, a handler that compiles, to be
- * pasted into src/handlers.ts. It answers with the document's example, else with a value that is made of the schema, else
- * it throws: where neither of these satisfies the schema and has its type.
+ * Returns a handler that compiles for each operation that is not in the document `before`, to paste into
+ * src/handlers.ts. The handler returns the document's example, or else a value that is built from the schema. If
+ * neither satisfies the schema and its type, the handler throws an error.
  */
 export function handlerStubs(files: Files, before: Document | undefined): string[] {
   const { 'openapi.json': published = '', 'routes.json': routesText = '', 'api.d.ts': types = '' } = files
@@ -44,7 +44,7 @@ export function handlerStubs(files: Files, before: Document | undefined): string
   return compiled(choices, types)
 }
 
-/** Returns the first text of each handler that compiles, or its last one, which always does. */
+/** Returns the first choice of each handler that compiles. The last choice always compiles, since it only throws. */
 function compiled(choices: string[][], types: string): string[] {
   const first = choices.map(([choice]) => choice as string)
   if (choices.every(({ length }) => length === 1)) return first
@@ -53,7 +53,7 @@ function compiled(choices: string[][], types: string): string[] {
   return next.every((each, index) => each === choices[index]) ? first : compiled(next, types)
 }
 
-/** Returns the expression of an outcome: on one line where it has no headers, or its values leave room. */
+/** Returns the expression of an outcome, on one line if it has no headers or fits into 110 columns. */
 function literalOf({ status, headers, contentType, body }: Outcome): string {
   const membersOf = (indent: string) => [
     `status: ${status}`,

@@ -1,4 +1,4 @@
-/** What the tools between the document and the server cannot carry exactly, found before it is generated. */
+/** Finds the integers of a document that the tools between the document and the service cannot process exactly. */
 
 import { type Schema, schemaKeywords, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { join, resolve } from './json-pointer.ts'
@@ -13,22 +13,25 @@ export function inexactIntegers(document: object): string[] {
   const problems = roundedNumbers(document, '#')
   walkSchemas(document, (schema, pointer) => {
     if (isInt64(schema) && schema.multipleOf !== undefined && !Number.isInteger(schema.multipleOf)) {
-      problems.push(`${pointer}/multipleOf: beside int64 it must be an integer`)
+      problems.push(`${pointer}/multipleOf: must be an integer beside the format int64`)
     }
     const holds = (keyword: string) => schemasIn(schema, keyword).some((items) => holdsInt64(items, document))
     if (schema.uniqueItems === true && ['items', 'prefixItems', 'unevaluatedItems'].some(holds)) {
-      problems.push(`${pointer}/uniqueItems: cannot compare int64 items exactly; say it in the description instead`)
+      problems.push(
+        `${pointer}/uniqueItems: cannot compare int64 items exactly; state the rule in the description instead`,
+      )
     }
-    // Ajv looks no further than the first items that it finds.
-    if (holds('contains')) problems.push(`${pointer}/contains: an int64 is not exact here; describe it with items`)
+    // Ajv stops at the first items that match contains, so the int64 values of later items would not become bigints.
+    if (holds('contains'))
+      problems.push(`${pointer}/contains: int64 values are not exact in contains; use items instead`)
   })
   return problems
 }
 
-/** Every value counts here, whatever it is: an example or an extension is rounded as well. */
+/** Returns one line for each rounded number in any value, since examples and extensions are rounded as well. */
 function roundedNumbers(value: unknown, pointer: string): string[] {
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    const advice = 'leave it out (int64 implies its own limits) or say it in the description'
+    const advice = 'remove it (int64 implies its own limits) or state it in the description'
     return [`${pointer}: an integer beyond 2^53 - 1 would be rounded; ${advice}`]
   }
   if (typeof value !== 'object' || value === null) return []
@@ -45,7 +48,9 @@ export function holdsInt64(schema: Schema, document: object, seen = new Set<Sche
   return isInt64(schema) || below.some((each) => holdsInt64(each, document, seen))
 }
 
-/** Returns whether the format of a schema can make it an exact integer: it has the type integer, and not number. */
+/**
+ * Returns whether the type of a schema allows integers and no other numbers, so that its format can make them exact.
+ */
 export const isExactInteger = ({ type }: Exclude<Schema, boolean> | Node): boolean => {
   const types = [type].flat()
   return types.includes('integer') && !types.includes('number')

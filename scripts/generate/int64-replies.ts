@@ -6,9 +6,9 @@ import { describing } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
 /**
- * Returns the places of the int64s in the JSON replies of a document, which is all that its client must know, and one
- * line for each place where a number is an int64 in one schema and another number in another: no client could tell them
- * apart.
+ * Returns the places of int64 values in the JSON responses of a document, which is all that the client needs to know.
+ * Also returns one line for each place where a number is an int64 in one schema and another number in another: no
+ * client could distinguish them.
  */
 export function int64Replies(document: Document): { table: Int64Replies; problems: string[] } {
   const table: Int64Replies = { places: [], replies: {} }
@@ -24,11 +24,11 @@ export function int64Replies(document: Document): { table: Int64Replies; problem
   }
   return { table, problems }
 
-  /** Returns the index of the place that these schemas describe together, null when it holds no int64. */
+  /** Returns the index of the place that these schemas describe together, or null if it holds no int64. */
   function placeOf(holders: unknown[], name: string): number | null {
     const schemas = describing(document, holders, branches)
     if (!schemas.some((schema) => holdsInt64(schema, document))) return null
-    // A schema may hold itself: the same schemas are the same place.
+    // A schema may contain itself, so the same schemas share one place.
     const key = schemas.map(identity).join()
     const known = indexes.get(key)
     if (known !== undefined) return known
@@ -37,7 +37,8 @@ export function int64Replies(document: Document): { table: Int64Replies; problem
     indexes.set(key, index)
     if (schemas.some(isInt64)) {
       place.int64 = true
-      if (schemas.some(isOtherNumber)) problems.push(`${name}: a number is an int64 in one schema and not in another`)
+      if (schemas.some(isOtherNumber))
+        problems.push(`${name}: a number is an int64 in one schema and not in another; use one format in both`)
     }
     const names = new Set(schemas.flatMap((schema) => Object.keys(named(schema))))
     const members = Array.from(names, (member) => {
@@ -48,7 +49,7 @@ export function int64Replies(document: Document): { table: Int64Replies; problem
       schemas.flatMap((schema) => unnamed(schema)),
       `${name}/*`,
     )
-    // Where the others hold none, a member without one need not be told from them.
+    // A member without int64 is only listed if the unnamed members hold one, so that it is not taken for one of them.
     const told = members.filter(([, below]) => below !== null || others !== null)
     if (told.length > 0) place.members = Object.fromEntries(told)
     if (others !== null) place.others = others
@@ -64,13 +65,13 @@ export function int64Replies(document: Document): { table: Int64Replies; problem
 const jsonSchemas = (content: MediaTypes): unknown[] =>
   Object.entries(content).flatMap(([type, { schema }]) => (/[/+]json\b/.test(type) ? [schema] : []))
 
-/** What a schema says of the members and items that it names: JSON has no value with both. */
+/** Returns the schemas of the named members and items of a schema. No JSON value has both. */
 const named = ({ properties, prefixItems }: Node): Record<string, Schema> => ({
   ...(properties as object),
   ...(prefixItems as object),
 })
 
-/** Returns what a schema says of a member or an item, which need not be one that it names. */
+/** Returns the schemas of a member or an item, whether the schema names it or not. */
 export const memberSchemas = (schema: Node, member: string): Schema[] =>
   Object.hasOwn(named(schema), member) ? [named(schema)[member] as Schema] : unnamed(schema, member)
 
@@ -79,7 +80,7 @@ export const branches = inPlaceKeywords.filter((keyword) => keyword !== 'if')
 
 const others = ['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']
 
-/** What it says of all the others, or of the one of this name. */
+/** Returns the schemas of all members that the schema does not name, or of the one called `name`. */
 function unnamed(schema: Node, name?: string): Schema[] {
   const patterns = Object.entries((schema.patternProperties ?? {}) as Record<string, Schema>)
   const matching = patterns.filter(([pattern]) => name === undefined || new RegExp(pattern, 'u').test(name))

@@ -1,8 +1,8 @@
-/** Returns the pointer, as a URI fragment, to the place that keys below a pointer lead to (RFC 6901 section 6). */
+/** Returns a pointer, as a URI fragment, extended by keys (RFC 6901 section 6). */
 export const join = (pointer: string, ...keys: string[]): string =>
   [pointer, ...keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1')))].join('/')
 
-/** Returns the keys of a pointer that is a URI fragment. What is not percent-encoded UTF-8 stays as it is. */
+/** Returns the keys of a pointer in URI fragment form. A key that is not valid percent-encoded UTF-8 stays as it is. */
 export const keysOf = (pointer: string): string[] =>
   pointer
     .split('/')
@@ -17,7 +17,7 @@ function decoded(key: string): string {
   }
 }
 
-/** Returns what a document holds at a pointer, undefined where there is nothing. */
+/** Returns the value at a pointer in a document, or undefined if there is none. */
 export const resolve = (document: object, pointer: string): unknown =>
   keysOf(pointer).reduce<unknown>((node, key) => {
     const isHeld = typeof node === 'object' && node !== null && Object.hasOwn(node, key)

@@ -3,23 +3,23 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyErrorBody } from '../../src/openapi/error-types.ts'
 
-/** The module that makes the bodies of the service's errors. */
+/** The module that makes the bodies of the service's own errors. */
 export const errorModule = 'src/error-body.ts'
 
-/** When each module was last changed as it was first loaded. */
+/** The modification time in milliseconds that each module had when it was first loaded, by URL. */
 const loaded = new Map<string, number>()
 
-/** What makes the bodies of a service's own errors, and the module that it is of. */
+/** The function that makes the bodies of a service's own errors, and the path of its module. */
 export type ErrorBodySource = { path: string; errorBody: AnyErrorBody }
 
-/** Loads the function errorBody of a module as it is now. Rejects where the module has none. */
+/** Loads the function errorBody from the current state of a module. Rejects if the module does not export one. */
 export async function loadErrorBody(path: string = errorModule): Promise<ErrorBodySource> {
   const url = pathToFileURL(resolve(path))
   const { mtimeMs } = statSync(url)
-  // Node loads a module once by each URL.
+  // Node caches a module by its URL, so a changed module needs a new one.
   if ((loaded.get(url.href) ?? mtimeMs) !== mtimeMs) url.search = `changed=${mtimeMs}`
   else loaded.set(url.href, mtimeMs)
   const { errorBody } = await import(url.href)
   if (typeof errorBody === 'function') return { path, errorBody }
-  throw new Error(`${path} exports no function errorBody; it makes the bodies of the service's errors`)
+  throw new Error(`${path} does not export a function errorBody; add one that returns the body of an error`)
 }

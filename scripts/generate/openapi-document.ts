@@ -4,7 +4,7 @@ import { join, resolve } from './json-pointer.ts'
 import { type OperationPlace, operationsIn } from './path-operations.ts'
 import { basePaths, type Server, serverUrl } from './servers.ts'
 
-/** The parts of a bundled OpenAPI 3.1 document that are generated from. */
+/** The parts of a bundled OpenAPI 3.1 document that the generator reads. */
 export type MediaType = { schema?: Schema; encoding?: Record<string, Encoding> }
 export type MediaTypes = Record<string, MediaType>
 /** How a property of a form is sent (section 4.8.15). */
@@ -38,7 +38,7 @@ export type Document = {
   components?: object
 }
 
-/** A part of a document with the pointer to where it stands, behind any $ref. */
+/** A part of a document with the pointer to its place after following any $ref. */
 export type Located<T> = T & { pointer: string }
 
 /** One operation of a document, with what it inherits from its path and from the document. */
@@ -47,17 +47,17 @@ export type Endpoint = {
   path: string
   /** The URL of its first server, before the path. */
   server: string
-  /** Its path behind those of its servers: where it is served. */
+  /** The served paths: the path below each base path of its servers. */
   routes: string[]
   method: string
   /** The keys that lead from its path item to it. */
   keys: string[]
-  /** That of the document, else one that is derived from the method and the path alone, so that it is stable. */
+  /** The operationId of the document, or else a stable one that is derived from the method and the path only. */
   operationId: string
   hasDerivedId: boolean
   parameters: Located<Parameter>[]
   requestBody: Located<RequestBody> | undefined
-  /** By status, as the document has it: a number, a range or default. */
+  /** The responses by the document's status: a number, a range such as 4XX, or default. */
   responses: Record<string, Located<Response>>
   security: SecurityRequirement[]
 }
@@ -70,7 +70,7 @@ type Operation = Item & {
   security?: SecurityRequirement[]
 }
 
-/** Returns the operations of a document in its order (OpenAPI 3.1 sections 4.8.8 to 4.8.10). */
+/** Returns the operations of a document in document order (OpenAPI 3.1 sections 4.8.8 to 4.8.10). */
 export function endpoints(document: Document): Endpoint[] {
   return Object.keys(document.paths ?? {}).flatMap((path) => {
     if (!path.startsWith('/')) return []
@@ -116,14 +116,16 @@ const derivedId = (method: string, path: string): string =>
     .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
     .join('')
 
-/** Headers that are described elsewhere in a document: parameters of these names are ignored (section 4.8.12.2). */
+/**
+ * Headers that a document describes by other means: header parameters with these names are ignored (section 4.8.12.2).
+ */
 const notParameters = ['accept', 'content-type', 'authorization']
 
-/** Returns whether OpenAPI ignores a parameter. */
+/** Returns whether OpenAPI says that a parameter is ignored. */
 export const isIgnored = ({ name, in: kind }: Parameter): boolean =>
   kind === 'header' && notParameters.includes(name.toLowerCase())
 
-/** Returns the parameters of an operation; its own take the place of those of its path. */
+/** Returns the parameters of an operation; its own override those of its path item. */
 function parameters(document: Document, ...holders: Located<Item>[]): Located<Parameter>[] {
   const all = holders.flatMap(({ parameters = [], pointer }) =>
     parameters.map((_, index) => locate<Parameter>(document, join(pointer, 'parameters', String(index)))),
@@ -132,13 +134,13 @@ function parameters(document: Document, ...holders: Located<Item>[]): Located<Pa
   return [...new Map(counting.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
 }
 
-/** Returns what a document holds at a pointer, or where the $ref there leads. */
+/** Returns the object at a pointer in a document, after following any $ref. */
 export function locate<T>(document: Document, pointer: string): Located<T> {
   const found = resolve(document, pointer) as T & { $ref?: string }
   return found.$ref === undefined ? { ...found, pointer } : locate(document, found.$ref)
 }
 
-/** Returns the pointer to the security requirements that count for an operation: its own or those of the document. */
+/** Returns the pointer to the security requirements that apply to an operation: its own or those of the document. */
 export const securityPlace = (document: Document, { pointer }: Endpoint): string => {
   const isOwn = Object.hasOwn(Object(resolve(document, pointer)), 'security')
   return `${isOwn ? pointer : '#'}/security`

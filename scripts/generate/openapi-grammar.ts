@@ -1,6 +1,6 @@
 import { type SchemaShape, schemaKeywords } from '../../src/openapi/schema-keywords.ts'
 
-/** The objects of OpenAPI 3.1 (section 4.8) and 3.2 that hold schemas, at any depth, or to which a $ref may lead. */
+/** The objects of OpenAPI 3.1 (section 4.8) and 3.2 that hold schemas at any depth, or that a $ref may refer to. */
 export type Kind =
   | 'document'
   | 'components'
@@ -17,7 +17,7 @@ export type Kind =
   | 'callback'
   | 'schema'
 
-/** How a member holds objects: as a schema's keyword does, or by a pattern beside which extensions (x-…) may stand. */
+/** How a member holds objects: like a schema keyword, or as a map that may also hold extensions (x-…). */
 type Shape = SchemaShape | 'patterned'
 
 export type Member = { shape: Shape; kind: Kind }
@@ -80,7 +80,7 @@ const members: Record<Kind, Record<string, Member>> = {
   schema: Object.fromEntries(ofSchema),
 }
 
-/** Returns what a member of an object holds, undefined when that is plain data. */
+/** Returns what kind of objects a member holds, and how; undefined for plain data. */
 export function memberOf(kind: Kind, name: string): Member | undefined {
   // Each member of a callback is an expression, whose value is a path item (section 4.8.18).
   if (kind === 'callback') return name.startsWith('x-') || name === '$ref' ? undefined : one('pathItem')

@@ -3,8 +3,8 @@ import { type Document, type Endpoint, endpoints, itemAt } from './openapi-docum
 import type { Node } from './walk-document.ts'
 
 /**
- * Returns a document in which each operation that is served has the operationId that `endpoints` gives it. A path item
- * that is referred to stands at its path then, since the names of its operations are those of one path.
+ * Returns a document in which each served operation has the operationId that `endpoints` returns. A path item behind a
+ * $ref is copied to its path, since a derived operationId contains the path.
  */
 export function withOperationIds(document: Document): Document {
   const missing = endpoints(document).filter(({ hasDerivedId }) => hasDerivedId)
@@ -18,25 +18,27 @@ export function withOperationIds(document: Document): Document {
   return { ...document, paths }
 }
 
-/** Returns a copy of an object in which the operation at these keys has a name. */
+/** Returns a copy of an object in which the operation at these keys has an operationId. */
 function withId(node: Node, [key, ...below]: string[], operationId: string): Node {
   if (key === undefined) return { ...node, operationId }
   return { ...node, [key]: withId(node[key] as Node, below, operationId) }
 }
 
-/** Returns one line for each operation whose handler is called by a name that the document does not hold. */
+/** Returns one line for each operation without operationId, whose handler therefore has a derived name. */
 export const derivedNames = (document: Document): string[] =>
   endpoints(document)
     .filter(({ hasDerivedId }) => hasDerivedId)
     .map(
       (endpoint) =>
-        `${pathPlace(endpoint)}: has no operationId; its handler is called ${endpoint.operationId}, after its method and path`,
+        `${pathPlace(endpoint)}: has no operationId; its handler is named ${endpoint.operationId}, after its method and path`,
     )
 
-/** Returns the pointer to an operation below its path, where a derived name belongs, and not behind a $ref. */
+/**
+ * Returns the pointer to an operation below its path, without following a $ref: the derived name belongs to the path.
+ */
 const pathPlace = ({ path, keys }: Endpoint): string => join('#', 'paths', path, ...keys)
 
-/** Returns one line for each operation whose name another one has. */
+/** Returns one line for each operation whose operationId another operation has, too. */
 export function nameProblems(document: Document): string[] {
   const all = endpoints(document)
   const seen = new Set<string>()
@@ -46,12 +48,12 @@ export function nameProblems(document: Document): string[] {
   return [
     ...given
       .filter(({ operationId }) => isDouble(operationId))
-      .map(({ operationId, pointer }) => `${pointer}: operation ${operationId} is there twice`),
+      .map(({ operationId, pointer }) => `${pointer}: operationId ${operationId} is used twice; rename one of them`),
     ...derived
       .filter(({ operationId }) => isDouble(operationId))
       .map(
         (endpoint) =>
-          `${pathPlace(endpoint)}: has no operationId, and ${endpoint.operationId}, after its method and path, is another operation's; give it an operationId`,
+          `${pathPlace(endpoint)}: has no operationId, and ${endpoint.operationId}, derived from its method and path, is the name of another operation; add an operationId`,
       ),
   ]
 }

@@ -4,24 +4,24 @@ import { type Document, type Endpoint, type Located, type Parameter, schemePlace
 import { parameterText } from './parameter-texts.ts'
 import { credentialOf } from './security-schemes.ts'
 
-/** The names that a parameter or a credential reads in a query or in cookies. */
+/** The names in one part of a request, such as its query, that a parameter or a credential is read from. */
 type Claim = {
   what: string
   in: string
   names: string[]
   /** The names are those of the properties of an object. */
   isObject?: boolean
-  /** It reads each name that there is. */
+  /** It accepts every name. */
   takesAll?: true | undefined
-  /** What the names of an object of the style deepObject begin with. */
+  /** The prefix of the names of an object in style deepObject. */
   prefix?: string
 }
 
 type Clash = { parameter: Located<Parameter>; problems: string[] }
 
 /**
- * Returns, for each object of an operation whose properties stand apart, what else in its place may have their names:
- * such a request could be read in two ways.
+ * Returns, for each parameter of an operation, the problems of an object whose properties are sent as separate names:
+ * another parameter or credential with one of these names would make the request ambiguous.
  */
 export function clashProblems(document: Document, endpoint: Endpoint): Clash[] {
   const claims = endpoint.parameters.map((parameter) => claimOf(parameterText(document, endpoint.path, parameter)))
@@ -52,17 +52,19 @@ const credentialClaims = (document: Document, { security }: Endpoint): Claim[] =
 function clashes(own: Claim, other: Claim): string[] {
   if (own.takesAll) {
     return [
-      `its additionalProperties take each name in ${own.in}, also that of ${other.what}; name its properties alone, or use explode: false`,
+      `its additionalProperties accept every name in the ${own.in}, including that of ${other.what}; list its properties by name only, or use explode: false`,
     ]
   }
   if (own.isObject) {
     return own.names
       .filter((name) => other.names.includes(name) || isBelow(name, other))
-      .map((name) => `its property ${name} has the name of ${other.what}; rename one of them, or use explode: false`)
+      .map(
+        (name) => `its property ${name} has the same name as ${other.what}; rename one of them, or use explode: false`,
+      )
   }
   return other.names
     .filter((name) => !other.isObject && isBelow(name, own))
-    .map((name) => `${name} would be a property of it and ${other.what}; rename one of them`)
+    .map((name) => `${name} would name both a property of it and ${other.what}; rename one of them`)
 }
 
 const isBelow = (name: string, { prefix }: Claim): boolean =>

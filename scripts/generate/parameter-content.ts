@@ -6,20 +6,20 @@ import type { Document, Parameter } from './openapi-document.ts'
 import { typesOf } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
-/** Returns what describes the value of a parameter and has its examples: itself, or its media type. */
+/** Returns the object with the schema and the examples of a parameter: the parameter itself, or its media type. */
 export function holderOf(parameter: Parameter): WithExample {
   const [media] = Object.values(parameter.content ?? {})
   return media ?? parameter
 }
 
-/** Returns the schema of a parameter, which may stand in its content. */
+/** Returns the schema of a parameter: its own or that of its content. */
 export const schemaOf = (parameter: Parameter): Schema => holderOf(parameter).schema ?? true
 
-/** Returns whether a parameter is described by content, and is JSON. */
+/** Returns whether a parameter is described by content with a JSON media type. */
 export const isJson = ({ content = {} }: Parameter): boolean =>
   Object.keys(content).some((mediaType) => kindOf(mediaType) === 'json')
 
-/** Returns a parameter with the schema of its content: openapi-typescript reads no content of parameters. */
+/** Returns a parameter with the schema of its content: openapi-typescript does not support content of parameters. */
 export function withSchema(node: Node): Node {
   const { content, ...parameter } = node
   if (content === undefined) return node
@@ -28,17 +28,17 @@ export function withSchema(node: Node): Node {
   return { ...parameter, schema: isAny && !isJson(node as Parameter) ? { type: 'string' } : schema }
 }
 
-/** Returns what is wrong with the content of a parameter (OpenAPI 3.1 section 4.8.12.2.2). */
+/** Returns the problems of the content of a parameter (OpenAPI 3.1 section 4.8.12.2.2). */
 export function contentProblems(document: Document, { content, schema }: Parameter): string[] {
-  if (content === undefined) return schema === undefined ? ['has no schema; describe it by one'] : []
-  if (schema !== undefined) return ['has a schema and content; leave one out']
+  if (content === undefined) return schema === undefined ? ['has no schema; add one'] : []
+  if (schema !== undefined) return ['has both schema and content; remove one of them']
   const [[mediaType, media] = ['', {}], ...more] = Object.entries(content)
-  if (mediaType === '' || more.length > 0) return ['its content must have one media type; leave the others out']
+  if (mediaType === '' || more.length > 0) return ['its content must have exactly one media type; correct it']
   const kind = kindOf(mediaType)
   if ((kind !== 'json' && kind !== 'text') || charsetProblem(mediaType, 'read') !== undefined) {
-    return [`${mediaType} is not read in a parameter; use application/json or text/plain`]
+    return [`${mediaType} is not supported in a parameter; use application/json or text/plain`]
   }
   const { types } = typesOf(document, media.schema)
   const isString = kind === 'json' || types.length === 0 || types.includes('string')
-  return isString ? [] : [`${mediaType} gives a string, which its schema does not allow; use application/json`]
+  return isString ? [] : [`${mediaType} is read as a string, which its schema does not allow; use application/json`]
 }

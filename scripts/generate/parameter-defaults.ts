@@ -2,7 +2,9 @@ import type { Operation, Routes } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { createValidator } from '../../src/openapi/validator.ts'
 
-/** Returns one line for each default of a parameter that its own schema does not allow: no request could be served. */
+/**
+ * Returns one line for each parameter default that its own schema rejects: requests without the parameter would fail.
+ */
 export function defaultProblems({ operations, schemas }: Routes): string[] {
   const validator = createValidator(schemas)
   return operations.flatMap(({ operationId, parameters, schema }) =>

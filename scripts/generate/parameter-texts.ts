@@ -7,13 +7,13 @@ import { routerNames, segmentOf } from './router-paths.ts'
 import { partsOf } from './schema-parts.ts'
 import { typesOf } from './schema-types.ts'
 
-/** What is written in a style of OpenAPI: a parameter, or a field of a form. */
+/** A value that is written in an OpenAPI style: a parameter, or a field of a form. */
 export type Styled = { name: string; schema?: Schema; style: string; explode?: boolean }
 
-/** Returns whether a style writes each item or property apart unless a document says otherwise. */
+/** Returns the default of explode for a style. */
 export const isExploded = (style: string): boolean => style === 'form' || style === 'deepObject'
 
-/** Returns how a value is read from texts. */
+/** Returns the description of how the service parses a value from text. */
 export function textValue(document: Document, { name, schema, style, explode = isExploded(style) }: Styled): TextValue {
   const { types, items } = typesOf(document, schema)
   const text = { name, key: name, style, explode } as Pick<TextValue, 'name' | 'key' | 'style' | 'explode'>
@@ -34,10 +34,10 @@ export function textValue(document: Document, { name, schema, style, explode = i
   }
 }
 
-/** The default styles of the places of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
+/** The default style for each location of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
 export const defaultStyles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const
 
-/** Returns a parameter as it is read from a request. */
+/** Returns the description of how the service reads a parameter from a request. */
 export function parameterText(document: Document, path: string, parameter: Parameter): ParameterText {
   const { in: place, name } = parameter
   const keys = { path: routerNames(path).get(name), header: name.toLowerCase(), query: name, cookie: name }
@@ -52,7 +52,7 @@ export function parameterText(document: Document, path: string, parameter: Param
   }
 }
 
-/** Returns whether a parameter is split before it is decoded, which the router cannot do. */
+/** Returns whether a parameter must be split before it is percent-decoded, which the router cannot do. */
 export const isSplit = ({ in: place }: Parameter, { style, kind }: TextValue): boolean =>
   place === 'path' && (style === 'label' || style === 'matrix' || kind === 'array' || kind === 'object')
 
@@ -63,7 +63,7 @@ function parameterValue(document: Document, parameter: Parameter): TextValue {
   return isJson(parameter) ? { ...text, kind: 'json' } : { ...text, types: ['string'] }
 }
 
-/** Returns the default that counts where a parameter is absent: that of its own schema, also behind a $ref. */
+/** Returns the default that applies if a parameter is absent: that of its own schema, also through a $ref. */
 export function defaultOf(document: Document, parameter: Parameter): { default?: unknown } {
   if (parameter.required || parameter.in === 'path') return {}
   const own = partsOf(document, schemaOf(parameter)).filter(({ isOwn }) => isOwn)

@@ -1,14 +1,16 @@
 import { createContext, Script } from 'node:vm'
 
-/** Milliseconds for one match. A match takes microseconds, unless the pattern backtracks without an end. */
+/**
+ * Time limit of one match in milliseconds. A match takes microseconds unless the pattern backtracks catastrophically.
+ */
 const timeout = 200
 
 const script = new Script("new RegExp(pattern, 'u').test(text)")
 const context = createContext({})
 
 /**
- * Returns whether a text matches a regular expression of ECMA-262 with the flag u. Returns false for a pattern that is
- * invalid, and for one that takes longer than 200 ms: patterns and texts are the document's.
+ * Returns whether a text matches a regular expression of ECMA-262 with the flag u. Returns false if the pattern is
+ * invalid or the match takes longer than 200 ms: the document may hold any pattern.
  */
 export function matchesPattern(pattern: string, text: string): boolean {
   try {

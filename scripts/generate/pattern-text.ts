@@ -1,9 +1,11 @@
 import { matchesPattern } from './pattern-matching.ts'
 
-/** The most characters of an example text: a quantifier or a minLength may ask for any number. */
+/** The maximum length of an example string: a quantifier or a minLength may require any length. */
 export const maxLength = 1000
 
-/** What stands for a class or an escape, the first that matches: letters and digits before all else of ASCII. */
+/**
+ * Candidates for a character class or an escape, in order of preference: letters and digits, then the rest of ASCII.
+ */
 const characters = [
   'a',
   '0',
@@ -15,9 +17,9 @@ const characters = [
   .split('')
 
 /**
- * Returns a text that a regular expression of ECMA-262 with the flag u matches, each part repeated `more` times beyond what
- * it must be, where it may. Returns undefined where the text that is built part by part does not match: a lookahead or a
- * backreference counts for nothing in it.
+ * Returns a string that matches a regular expression of ECMA-262 with the flag u. Each quantified part is repeated
+ * `more` times beyond its minimum, as far as its maximum allows. The string is built part by part, ignoring look-aheads
+ * and backreferences; returns undefined if the result does not match.
  */
 export function textOfPattern(pattern: string, more = 0): string | undefined {
   let at = 0

@@ -4,25 +4,28 @@ import type { Document } from './openapi-document.ts'
 import { describing, type JsonType, typesOf } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
-/** Keywords of the properties that a schema does not name. */
+/** Keywords that describe the properties that a schema does not name. */
 const unnamed = ['patternProperties', 'additionalProperties', 'unevaluatedProperties']
 
 const parts = (document: Document, schema: Schema | undefined): Node[] => describing(document, [schema], branches)
 
-/** Returns the names of the properties that an object may have, as far as its schema names them. */
+/** Returns the names of the properties that a schema or its subschemas name. */
 export const propertyNames = (document: Document, schema: Schema | undefined): string[] => [
   ...new Set(parts(document, schema).flatMap(({ properties }) => Object.keys(Object(properties)))),
 ]
 
-/** Returns what each part of a schema says of a property that one of them names, which is so no unevaluated one. */
+/**
+ * Returns the schemas of a named property in each part of a schema. unevaluatedProperties never applies to such a
+ * property.
+ */
 export const propertySchemas = (document: Document, schema: Schema | undefined, name: string): Schema[][] =>
   parts(document, schema).map((part) => memberSchemas({ ...part, unevaluatedProperties: undefined }, name))
 
-/** Returns the types that a property may have, by each part of a schema that says some. */
+/** Returns the types of a property in each part of a schema that limits them. */
 export const propertyTypes = (document: Document, schema: Schema | undefined, name: string): JsonType[][] =>
   typesIn(document, propertySchemas(document, schema, name))
 
-/** Returns the types of the properties that a schema does not name, by each part of it that says some. */
+/** Returns the types of the properties that a schema does not name, in each part of it that limits them. */
 export const otherTypes = (document: Document, schema: Schema | undefined): JsonType[][] =>
   typesIn(
     document,
@@ -42,7 +45,7 @@ export const isOpen = (document: Document, schema: Schema | undefined): boolean 
     unnamed.some((keyword) => schemasIn(part, keyword).some((one) => one !== false)),
   )
 
-/** Returns whether a text is read as the same value by each of some lists of types. */
+/** Returns whether any text is parsed as the same value with each of the lists of types. */
 export const isReadAlike = (all: JsonType[][]): boolean =>
   new Set(
     all.map((types) =>

@@ -3,12 +3,14 @@ import { isMarked, propertiesOf } from './read-write-marks.ts'
 import { sharedName } from './shared-schemas.ts'
 import { isNode, type Node, walk } from './walk-document.ts'
 
-/** What stands in a schema, references not followed: whether a property has the annotation, and what is referred to. */
+/**
+ * What a schema holds without following references: whether a property has the annotation, and the referenced names.
+ */
 type Content = { isMarking: boolean; references: string[] }
 
 /**
- * Returns what tells whether a schema has, at any depth and behind any reference, a property with an annotation. Each
- * shared schema is looked at once.
+ * Returns a function that tells whether a schema contains a property with an annotation, at any depth and through any
+ * reference. Visits each shared schema once.
  */
 export function reachingSchemas(
   document: object,
@@ -21,7 +23,7 @@ export function reachingSchemas(
     for (const reference of references) holders.set(reference, [...(holders.get(reference) ?? []), name])
   }
   const reaching = new Set(contents.flatMap(({ name, isMarking }) => (isMarking ? [name] : [])))
-  // A set visits what is added meanwhile.
+  // Iteration over a Set includes the elements that are added meanwhile.
   for (const name of reaching) for (const holder of holders.get(name) ?? []) reaching.add(holder)
   return (schema) => {
     const { isMarking, references } = contentOf(schema)

@@ -3,22 +3,22 @@ import { partsOf } from './schema-parts.ts'
 import { describing } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
-/** Which way a value goes: from a client or to one. */
+/** The direction of a value: from the client (request) or to it (response). */
 export type Direction = 'request' | 'response'
 
-/** The annotation of a property that does not count one way (OpenAPI 3.0.4 section 4.7.24.1, JSON Schema validation 9.4). */
+/** The annotation that makes a property ignored (OpenAPI 3.0.4 section 4.7.24.1, JSON Schema validation 9.4). */
 const markOf = { request: 'readOnly', response: 'writeOnly' } as const
 
-/** Returns whether a schema has an annotation, itself or by what it refers to or holds in an allOf. */
+/** Returns whether a schema has an annotation, directly or through a $ref or an allOf. */
 export const isMarked = (document: object, schema: Schema, mark: 'readOnly' | 'writeOnly'): boolean =>
   partsOf(document, schema).some((part) => part.schema[mark] === true)
 
-/** Returns the properties that a schema itself describes. */
+/** Returns the properties that a schema itself names. */
 export const propertiesOf = (schema: Node): Record<string, Schema> => Object(schema.properties)
 
 /**
- * Returns what finds the names of the properties that do not count one way in any value of a schema: those of an
- * alternative only where every alternative has them. Each schema is looked at once.
+ * Returns a function that finds the names of the properties that are ignored in a direction in every value of a schema.
+ * A property of an alternative is included only if all alternatives ignore it. Visits each schema once.
  */
 export function ignoredNamesOf(document: object, direction: Direction): (schema: Schema) => Set<string> {
   const known = new Map<Schema, Set<string>>()
@@ -26,7 +26,7 @@ export function ignoredNamesOf(document: object, direction: Direction): (schema:
     const found = known.get(schema)
     if (found !== undefined) return found
     const names = new Set<string>()
-    // A schema that is an alternative of itself is refused elsewhere.
+    // Stops the recursion of a schema that is an alternative of itself, which unsupported-schemas.ts rejects.
     known.set(schema, names)
     for (const { schema: part } of partsOf(document, schema)) {
       for (const name of markedNames(document, part, direction)) names.add(name)
@@ -39,16 +39,16 @@ export function ignoredNamesOf(document: object, direction: Direction): (schema:
   }
 }
 
-/** Returns the names of the properties of a schema itself that do not count one way. */
+/** Returns the names of a schema's own properties that are ignored in a direction. */
 export const markedNames = (document: object, schema: Node, direction: Direction): string[] =>
   Object.entries(propertiesOf(schema)).flatMap(([name, below]) =>
     isMarked(document, below, markOf[direction]) ? [name] : [],
   )
 
-/** Returns the schemas that may describe one value together with a schema: itself and those of its branches. */
+/** Returns a schema and the subschemas that may describe the same value. */
 export const inPlace = (document: object, schema: Schema): Node[] => describing(document, [schema], inPlaceKeywords)
 
-/** Returns the names of the properties by which discriminators tell some schemas apart: these count both ways. */
+/** Returns the discriminator properties of some schemas, which count in both directions. */
 export const discriminatorNames = (schemas: Node[]): Set<string> =>
   new Set(
     schemas.flatMap(({ discriminator }) => {

@@ -5,25 +5,27 @@ import type { Document } from './openapi-document.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } from './read-write-marks.ts'
 import { type Node, walkSchemas } from './walk-document.ts'
 
-/** Returns one line for each schema whose readOnly and writeOnly properties could not be served as it says. */
+/** Returns one line for each schema whose readOnly or writeOnly properties cannot be served as the document says. */
 export function readWriteProblems(document: Document): string[] {
   const problems: string[] = []
   const ignoredNames = ignoredNamesOf(document, 'response')
   walkSchemas(document, (schema, pointer) => {
     if (Object.hasOwn(schema, ignoredKeyword)) {
-      problems.push(`${join(pointer, ignoredKeyword)}: is what generated schemas say; give it another name`)
+      problems.push(`${join(pointer, ignoredKeyword)}: is reserved for generated schemas; rename it`)
     }
     for (const [name, below] of Object.entries(propertiesOf(schema))) {
       if (!isMarked(document, below, 'readOnly') || !isMarked(document, below, 'writeOnly')) continue
       const place = join(pointer, 'properties', name)
-      problems.push(`${place}: is readOnly and writeOnly, so that it is nowhere; take one of them off`)
+      problems.push(
+        `${place}: is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them`,
+      )
     }
     for (const keyword of ['oneOf', 'anyOf']) {
       problems.push(
         ...unlikeAlternatives(document, ignoredNames, schema, keyword).map(
           (name) =>
-            `${join(pointer, keyword)}: ${name} is writeOnly in one alternative and not in another, so that a reply ` +
-            'could show what must not leave; describe it alike in each',
+            `${join(pointer, keyword)}: ${name} is writeOnly in one alternative and not in another, so a response ` +
+            'could expose it; describe it the same way in each',
         ),
       )
     }
@@ -31,7 +33,7 @@ export function readWriteProblems(document: Document): string[] {
   return problems
 }
 
-/** Returns the properties that are writeOnly in some alternatives of a schema, and described by others without that. */
+/** Returns the properties that are writeOnly in some alternatives of a schema and not in others that name them. */
 function unlikeAlternatives(
   document: Document,
   ignoredNames: (schema: Schema) => Set<string>,
@@ -49,22 +51,22 @@ function unlikeAlternatives(
   )
 }
 
-/** The members by which a schema is reached that may be, or be a part of, the schema of a property. */
+/** The members whose schemas may be the schema of a property, or a part of it. */
 const ofProperties = ['properties', 'allOf', 'schemas']
 
-/** Returns one line for each readOnly and writeOnly that has no effect, since it is not that of a property. */
+/** Returns one line for each readOnly or writeOnly that has no effect because its schema is not that of a property. */
 export function ineffectiveMarks(document: Document): string[] {
   const lines: string[] = []
   walkSchemas(document, (schema, pointer, members) => {
     if (ofProperties.includes(members.at(-1) as string)) return
     for (const mark of ['readOnly', 'writeOnly'] as const) {
-      if (isMarked(document, schema, mark)) lines.push(`${pointer}: ${mark} has no effect but on a property`)
+      if (isMarked(document, schema, mark)) lines.push(`${pointer}: ${mark} has no effect here; set it on a property`)
     }
   })
   return lines
 }
 
-/** Returns one line for each bound of the number of properties that counts some which are otherwise ignored. */
+/** Returns one line for each minProperties or maxProperties that counts properties which are ignored otherwise. */
 export function countedMarks(document: Document): string[] {
   const lines: string[] = []
   const ignoredNames = { request: ignoredNamesOf(document, 'request'), response: ignoredNamesOf(document, 'response') }
@@ -73,7 +75,9 @@ export function countedMarks(document: Document): string[] {
     if (names.size === 0) return
     for (const keyword of ['minProperties', 'maxProperties']) {
       if (!Object.hasOwn(schema, keyword)) continue
-      lines.push(`${join(pointer, keyword)}: counts ${[...names].join(', ')} where it is sent, though it is ignored`)
+      lines.push(
+        `${join(pointer, keyword)}: counts ${[...names].join(', ')} when it is sent, although the service ignores it`,
+      )
     }
   })
   return lines

@@ -2,17 +2,18 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A notice about the version of Node, or about another version of Redocly, which is no part of a complaint. */
+/**
+ * Matches Redocly's boxed notices about the version of Node or a new Redocly, which do not belong in an error message.
+ */
 const box = /^[ \t]*[╔║╚].*\n?/gm
 
 /**
- * Runs Redocly's command line tool without its telemetry and returns what it prints. Rejects with its complaints when it
- * fails.
+ * Runs Redocly's command line tool without telemetry and returns its output. Rejects with its messages if it fails.
  */
 export async function redocly(...args: string[]): Promise<string> {
-  // Colours would stand in the messages of errors.
-  const uncoloured = { NO_COLOR: '1', FORCE_COLOR: undefined }
-  const env = { ...process.env, ...uncoloured, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  // Color codes would end up in error messages.
+  const uncolored = { NO_COLOR: '1', FORCE_COLOR: undefined }
+  const env = { ...process.env, ...uncolored, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
   const cli = join('node_modules', '@redocly', 'cli', 'bin', 'cli.js')
   try {
     return (await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })).stdout

@@ -6,9 +6,8 @@ import { describing, typesOf } from './schema-types.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
 /**
- * Returns the media types of a response with what their bodies are checked against: JSON, and each item of a
- * stream of it, against its schema, text against
- * one that describes texts alone. Other bodies leave as their handler gives them.
+ * Returns the media types of a response with the schemas that the service validates their bodies against. JSON and each
+ * item of a JSON stream have their schema; text has it only if it allows strings alone. Other bodies are not validated.
  */
 export const checkedContent = (document: Document, { content = {} }: Response): MediaTypes =>
   Object.fromEntries(
@@ -20,15 +19,15 @@ function checkedSchema(document: object, mediaType: string, schema: Schema = tru
   return kindOf(mediaType) === 'text' && isOfTexts(document, schema) ? schema : true
 }
 
-/** Returns whether a schema describes texts alone. */
+/** Returns whether a schema allows strings only. */
 export const isOfTexts = (document: object, schema: Schema): boolean => {
   const { types } = typesOf(document, schema)
   return types.length > 0 && types.every((type) => type === 'string')
 }
 
 /**
- * Returns a document in which the schema of a response of JSON Lines is that of each item: a schema of an array describes
- * the whole (OpenAPI 3.2 section 4.14.3.1).
+ * Returns a document in which the schema of a JSON Lines response is that of each item. In the original document an
+ * array schema describes the whole body (OpenAPI 3.2 section 4.14.3.1).
  */
 export const withItemSchemas = (document: Document): Document =>
   mapDocument(document, {
@@ -48,7 +47,7 @@ function itemsOf(document: Document, schema: unknown): unknown {
   return type === 'array' ? items : undefined
 }
 
-/** Returns one line for each media type of a response whose schema says more than the service checks. */
+/** Returns one line for each media type of a response whose schema constrains more than the service validates. */
 export function uncheckedReplies(document: Document): string[] {
   const lines = endpoints(document).flatMap(({ responses }) =>
     Object.values(responses).flatMap(({ content = {}, pointer }) =>
@@ -57,7 +56,7 @@ export function uncheckedReplies(document: Document): string[] {
           const isFree = describing(document, [schema], []).every((each) => Object.keys(each).length === 0)
           return !isFree && !isOfTexts(document, schema) && checkedSchema(document, mediaType, schema) === true
         })
-        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not checked against its schema`),
+        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),
     ),
   )
   return [...new Set(lines)]

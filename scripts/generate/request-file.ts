@@ -4,11 +4,11 @@ import { type RequestParts, requestParts } from './request-parts.ts'
 import { serverUrl } from './servers.ts'
 
 const credentialNote =
-  '# npm run mock accepts any token. For the service put one of its tokens here; npm run generate removes it again.'
+  '# npm run mock accepts any token. For the service, insert one of its tokens; npm run generate will overwrite it.'
 
 /**
- * Returns the text of a file with one request for each operation, in the format that VS Code's REST Client and JetBrains'
- * HTTP Client share: https://http-files.org.
+ * Returns the text of a file with one request for each operation, in the format that VS Code's REST Client and
+ * JetBrains' HTTP Client share: https://http-files.org.
  */
 export function requestFile(document: Document): string {
   const all = endpoints(document).map((endpoint) => ({ endpoint, request: requestParts(document, endpoint) }))
@@ -30,7 +30,7 @@ function requestText(document: Document, { pointer, operationId, method }: Endpo
     `# @name ${operationId}`,
     ...(request.files.length > 0 ? [`# Put ${request.files.join(' and ')} beside this file.`] : []),
     `${method} {{origin}}${request.path}`,
-    // Each on a line of its own, so that a line can be deleted.
+    // One query parameter per line, so that a user can delete a line.
     ...request.query.map((pair, index) => `    ${index === 0 ? '?' : '&'}${pair}`),
     ...request.headers.map((line) => line.replace(/\s+/g, ' ')),
     ...(request.body === undefined ? [] : ['', request.body]),

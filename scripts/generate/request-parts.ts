@@ -6,23 +6,23 @@ import { holderOf } from './parameter-content.ts'
 import { credentialOf } from './security-schemes.ts'
 import { parameterStyle } from './written-styles.ts'
 
-/** A request with the values of the document's examples. A credential is a variable with the name of its scheme: {{bearer}}. */
+/** A request with the document's example values. A credential is a variable with the name of its scheme: {{bearer}}. */
 export type RequestParts = {
   path: string
-  /** Each "name=value", percent-encoded. */
+  /** Percent-encoded "name=value" pairs. */
   query: string[]
-  /** Each "name: value". */
+  /** "name: value" lines. */
   headers: string[]
   body?: string
-  /** The files that its body refers to, which stand beside the file of the request. */
+  /** The names of the files that the body refers to, in the same directory as the request file. */
   files: string[]
-  /** The variables of its credentials. */
+  /** The names of the variables for its credentials. */
   variables: string[]
 }
 
 /**
- * Returns the request of an operation as the document shows it: with the first example of its body, of each required
- * parameter, and of each optional parameter that has one, and with what its first security requirement asks for.
+ * Returns an example request of an operation: with the first example of its body, of each required parameter, and of
+ * each optional parameter that has one, and with the credentials of its first security requirement.
  */
 export function requestParts(
   document: Document,
@@ -52,7 +52,7 @@ export function requestParts(
   }
 }
 
-/** What stands between the parts of a form. */
+/** The boundary between the parts of a form. */
 const boundary = 'example'
 
 const contentTypeOf = ({ kind, mediaType }: ExampleBody): string =>
@@ -90,6 +90,6 @@ function variableOf(document: Document, scheme: string): { variable: string; pla
 export const isShown = (parameter: Parameter): boolean =>
   parameter.required === true || 'example' in holderOf(parameter) || 'examples' in holderOf(parameter)
 
-/** Returns the names and values by which a parameter is sent with a value of the document. */
+/** Returns the pairs of name and value that send a parameter with an example value. */
 export const shownPairs = (parameter: Parameter, value: unknown): ParameterPair[] =>
   parameterPairs({ ...parameterStyle(parameter), in: parameter.in, name: parameter.name }, value)

@@ -6,7 +6,10 @@ import { join } from './json-pointer.ts'
 import { type Document, endpoints, type MediaTypes, type RequestBody } from './openapi-document.ts'
 import { isOfTexts } from './reply-schemas.ts'
 
-/** Returns the media types of the body of a request with what it is checked against: bytes, and text of other types, are not. */
+/**
+ * Returns the media types of a request body with the schemas that the service validates it against. Bytes are not
+ * validated, and text only if its schema allows strings alone.
+ */
 export const checkedBody = (document: Document, { content }: RequestBody): MediaTypes =>
   Object.fromEntries(
     Object.entries(content).map(([type, media]) => [
@@ -20,18 +23,18 @@ function isChecked(document: Document, mediaType: string, schema: Schema = true)
   return kind === 'text' ? isOfTexts(document, schema) : kind !== 'bytes'
 }
 
-/** Returns whether a schema says of a body of bytes no more than that it is one. */
+/** Returns whether a schema describes a body of bytes without constraining it further. */
 export const isOfBytes = (document: Document, schema: Schema = true): boolean =>
   isFree(document, schema) || holdsBytes(document, schema) || isOfTexts(document, schema)
 
-/** Returns one line for each media type of the body of a request whose schema says more than the service checks. */
+/** Returns one line for each media type of a request body whose schema constrains more than the service validates. */
 export function uncheckedBodies(document: Document): string[] {
   const lines = endpoints(document).flatMap(
     ({ requestBody: { content = {}, pointer } = { content: {}, pointer: '' } }) =>
       Object.entries(content)
         .filter(([mediaType, { schema }]) => !isRange(mediaType) && !isChecked(document, mediaType, schema))
         .filter(([, { schema }]) => !isOfBytes(document, schema))
-        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not checked against its schema`),
+        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),
   )
   return [...new Set(lines)]
 }

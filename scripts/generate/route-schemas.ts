@@ -15,12 +15,14 @@ import { sharedName } from './shared-schemas.ts'
 import { mapTree, type Node } from './walk-document.ts'
 
 /**
- * Returns what the service serves of a document with shared schemas: its operations, in Fastify's terms where it has
- * some, and the schemas that they share.
+ * Returns the operations of a document with shared schemas as the service registers them, in Fastify's terms where
+ * those exist, and the schemas that they share.
  */
 export function routesOf(document: Document): Routes {
   const shared = new Map<string, Schema>()
-  /** Returns a schema as the service reads it; those that it refers to become shared ones. */
+  /**
+   * Returns a schema in the form that the service compiles, and adds the schemas that it refers to to the shared ones.
+   */
   const read = (schema: Schema): Schema =>
     mapTree(asObject(schema), 'schema', {
       schema: (node) => {
@@ -50,7 +52,10 @@ export function routesOf(document: Document): Routes {
   }
 }
 
-/** Fastify and Ajv keep schemas by their names in plain objects, and Ajv reads a name as a relative URI. */
+/**
+ * Returns a name that Fastify and Ajv accept for a schema: both store schemas by name in plain objects, and Ajv parses
+ * a name as a relative URI.
+ */
 const safeName = (name: string): string =>
   name in Object.prototype || !/^[\w-][\w.-]*$/.test(name) ? `schema-${Buffer.from(name).toString('hex')}` : name
 
@@ -101,7 +106,7 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
   }
 }
 
-/** The names that Fastify gives the kinds of parameters. */
+/** Fastify's names for the locations of parameters. */
 const parts = { path: 'params', query: 'querystring', header: 'headers', cookie: 'cookies' } as const
 
 const objectOf = (parameters: Located<Parameter>[], read: Read): Schema =>
@@ -114,11 +119,11 @@ const objectOf = (parameters: Located<Parameter>[], read: Read): Schema =>
 const contentOf = (content: Record<string, { schema?: Schema }>, read: Read) =>
   Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: read(schema) }]))
 
-/** What people read of a schema, and what tools do with it: a validator has no use for it. */
+/** Keywords that a validator does not need. */
 const annotations = /^(title|description|examples?|externalDocs|xml|discriminator|\$comment|\$defs|definitions|x-.*)$/
 const isAnnotation = (keyword: string) => annotations.test(keyword) && keyword !== ignoredKeyword
 
-/** Fastify expects an object for a schema. */
+/** Returns a boolean schema as an equivalent object, which Fastify expects. */
 const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
 
 function readable(node: Node): Node {
@@ -128,7 +133,7 @@ function readable(node: Node): Node {
   return withoutPrototype(schema)
 }
 
-/** Ajv ignores a property of this name. */
+/** Moves a property called __proto__, which Ajv ignores, to patternProperties. */
 function withoutPrototype(schema: Node): Node {
   const { properties, patternProperties } = schema as { properties?: Node; patternProperties?: Node }
   if (properties === undefined || !Object.hasOwn(properties, '__proto__')) return schema

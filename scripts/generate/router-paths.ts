@@ -3,8 +3,8 @@ import type { ServedPath } from '../../src/openapi/routes.ts'
 const template = /\{([^}]*)\}/g
 
 /**
- * Returns the names that Fastify's router has for the parameters of a path, by those of the document: the same, or
- * numbers (p0, p1 and so on) where one of them has a character at which the router ends a name.
+ * Returns the names that Fastify's router uses for the parameters of a path, by the names in the document. They are
+ * equal unless one of them has a character that ends a name for the router: then all are numbered (p0, p1, …).
  */
 export function routerNames(path: string): Map<string, string> {
   const names = Array.from(path.matchAll(template), ([, name = '']) => name)
@@ -12,7 +12,7 @@ export function routerNames(path: string): Map<string, string> {
   return new Map(names.map((name, index) => [name, areWords ? name : `p${index}`]))
 }
 
-/** Returns the place of a parameter that ends a segment of a path; undefined where it does not, or has others before it. */
+/** Returns the place of a parameter that is the last and only one of its path segment, or else undefined. */
 export function segmentOf(path: string, name: string): { fromEnd: number; prefix: string } | undefined {
   const segments = path.split('/')
   const index = segments.findIndex((segment) => segment.endsWith(`{${name}}`))
@@ -20,13 +20,13 @@ export function segmentOf(path: string, name: string): { fromEnd: number; prefix
   return prefix === undefined || prefix.includes('{') ? undefined : { fromEnd: segments.length - index, prefix }
 }
 
-/** Returns a served path as OpenAPI, Fastify's router and a regular expression have it. */
+/** Returns a served path in three notations: OpenAPI's, Fastify's, and as a regular expression. */
 export function servedPath(path: string): ServedPath {
   const names = routerNames(path)
   const literals = path.split(/\{[^}]*\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
   return {
     path,
-    // A colon in a path of OpenAPI is itself.
+    // A colon has no special meaning in OpenAPI; Fastify's router needs it doubled.
     url: path.replaceAll(':', '::').replace(template, (_all, name: string) => `:${names.get(name)}`),
     pattern: `^${literals.join('[^/]+')}$`,
   }

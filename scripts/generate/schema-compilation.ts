@@ -4,9 +4,9 @@ import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { mapTree } from './walk-document.ts'
 
 /**
- * Returns one line for each schema that the service could not compile. It compiles a schema when a request first needs
- * it, so a mistake in one must not wait for that request. A schema is compiled without those that it refers to: each
- * mistake is told where it stands, and not again for each reference to it.
+ * Returns one line for each schema that the service could not compile. The service compiles a schema only when a
+ * request first needs it, so a mistake is reported here. Each schema is compiled without the schemas that it refers to,
+ * so that each mistake is reported once, at its own place.
  */
 export function uncompilableSchemas({ operations, schemas }: Routes): string[] {
   const ajv = newAjv({}, [], { allErrors: false })
@@ -26,7 +26,7 @@ export function uncompilableSchemas({ operations, schemas }: Routes): string[] {
   ]
 }
 
-/** Returns the schemas that stand in an operation. */
+/** Returns the schemas of an operation: parameters, bodies and response headers. */
 function inlineSchemas({ schema: { params, querystring, headers, cookies, body, response } }: Operation): Schema[] {
   const contents = [body?.content, ...Object.values(response).map(({ content }) => content)]
   const ofHeaders = Object.values(response).flatMap(({ headers = {} }) => Object.values(headers))

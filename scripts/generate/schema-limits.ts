@@ -1,7 +1,7 @@
 import { numbersOf } from './schema-parts.ts'
 import type { Node } from './walk-document.ts'
 
-/** The keywords that bound values of a type from below and from above. */
+/** The keywords for the lower and the upper limit of values of each type. */
 const limits: Record<string, [low: string, high: string]> = {
   string: ['minLength', 'maxLength'],
   array: ['minItems', 'maxItems'],
@@ -10,7 +10,7 @@ const limits: Record<string, [low: string, high: string]> = {
   number: ['minimum', 'maximum'],
 }
 
-/** Returns why the limits of schemas of one value, which has this type, exclude each other. */
+/** Returns the reason why no value of a type is within the limits of all of the schemas; undefined if there is none. */
 export function limitProblem(schemas: Node[], type: string): string | undefined {
   const [least, most] = limits[type] ?? ['', '']
   const low = Math.max(...numbersOf(schemas, least))

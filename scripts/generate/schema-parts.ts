@@ -2,18 +2,18 @@ import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { resolve } from './json-pointer.ts'
 import type { Node } from './walk-document.ts'
 
-/** A schema that every value of another one satisfies, too. */
+/** A schema that every value of another schema must satisfy, too. */
 export type Part = {
   schema: Node
-  /** The references by which it is reached. */
+  /** The references that were followed to reach it. */
   references: string[]
-  /** It is the schema itself or what that refers to, not a member of an allOf. */
+  /** Whether it is the schema itself or the target of its $ref, and not a member of an allOf. */
   isOwn: boolean
 }
 
 /**
- * Returns the schemas that describe each value of a schema together: itself, what it refers to, and those of its allOf,
- * each once. A schema that allows nothing is `{ not: {} }`.
+ * Returns the schemas that every value of a schema must satisfy: the schema itself, the targets of its references, and
+ * the members of its allOf, each once. The schema `false` is returned as `{ not: {} }`.
  */
 export function partsOf(document: object, schema: Schema): Part[] {
   const found: Part[] = []
@@ -34,11 +34,11 @@ export function partsOf(document: object, schema: Schema): Part[] {
 
 const nothing: Node = { not: {} }
 
-/** Returns the numbers that some schemas have for a keyword. */
+/** Returns the numeric values of a keyword in some schemas. */
 export const numbersOf = (schemas: Node[], keyword: string): number[] =>
   schemas.map((schema) => schema[keyword]).filter((value) => typeof value === 'number')
 
-/** Returns the types that a value may have that all of some schemas describe; undefined where none says. */
+/** Returns the types that all of the schemas allow, or undefined if none of them limits the type. */
 export function commonTypes(schemas: Node[]): string[] | undefined {
   const given = schemas.flatMap(({ type }) => (type === undefined ? [] : [[type].flat().map(String)]))
   return given.length === 0

@@ -5,12 +5,12 @@ import type { Node } from './walk-document.ts'
 /** The types of JSON Schema. */
 export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object'
 
-/** Keywords whose schemas say which types a value may have. */
+/** Keywords whose subschemas may limit the types of a value. */
 const branches = ['allOf', 'anyOf', 'oneOf']
 
 /**
- * Returns the schemas that describe one value together: these, what they refer to, and those that `keywords` hold, each
- * once though a schema may hold itself.
+ * Returns the schemas that describe one value together: the given ones, the targets of their references, and the
+ * subschemas in `keywords`. Each is included once, even if a schema contains itself.
  */
 export function describing(
   document: object,
@@ -28,7 +28,7 @@ export function describing(
   return [...found]
 }
 
-/** Returns the types that values of a schema may have, as far as it says, and those of the items of an array. */
+/** Returns the types that a schema or its subschemas name for its values, and those for the items of an array. */
 export function typesOf(document: object, schema: Schema | undefined): { types: JsonType[]; items: JsonType[] } {
   const schemas = describing(document, [schema], branches)
   const items = schemas.flatMap((each) => [...schemasIn(each, 'items'), ...schemasIn(each, 'prefixItems')])
@@ -47,7 +47,7 @@ function ownTypes({ type, properties, enum: values, const: value }: Node): JsonT
   return Array.isArray(listed) ? listed.map(typeOfValue) : []
 }
 
-/** Returns the type of a value of JSON; that of an integer is number. */
+/** Returns the type of a JSON value; the type of an integer is number. */
 export function typeOfValue(value: unknown): JsonType {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'

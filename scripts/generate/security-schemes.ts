@@ -8,14 +8,14 @@ type SecurityScheme = {
   flows?: unknown
 }
 
-/** Where a credential stands in a request, and what stands before it there. */
+/** The place of a credential in a request, and the text before it, such as "Bearer ". */
 export type Credential = { in: 'header' | 'query' | 'cookie'; name: string; prefix: string }
 
 /** Returns a security scheme of a document, by its name. */
 export const securityScheme = (document: Document, name: string): SecurityScheme =>
   locate<SecurityScheme>(document, schemePlace(name))
 
-/** Returns the headers that carry API keys of the operations of a document, each once. */
+/** Returns the names of the headers that carry API keys for the operations of a document, each once. */
 export function apiKeyHeaders(document: Document): string[] {
   const names = endpoints(document).flatMap(({ security }) => security.flatMap((one) => Object.keys(one)))
   const schemes = names.map((name) => securityScheme(document, name))
@@ -29,8 +29,8 @@ export function apiKeyHeaders(document: Document): string[] {
 const tokenTypes = ['oauth2', 'openIdConnect']
 
 /**
- * Returns where the credential of a security scheme goes (OpenAPI 3.1 section 4.8.27). Returns undefined where requests
- * carry none, as with mutualTLS.
+ * Returns the place of the credential of a security scheme in requests (OpenAPI 3.1 section 4.8.27), or undefined if
+ * requests carry none, as with mutualTLS.
  */
 export function credentialOf(document: Document, name: string): Credential | undefined {
   const { type, scheme, in: place = 'header', name: key = '' } = securityScheme(document, name)

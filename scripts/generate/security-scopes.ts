@@ -3,10 +3,12 @@ import { join } from './json-pointer.ts'
 import { type Document, endpoints, securityPlace } from './openapi-document.ts'
 import { securityScheme } from './security-schemes.ts'
 
-/** One scope that an operation asks of a security scheme, with the pointer to the list that names it. */
+/** One scope that an operation requires, with its security scheme and the pointer to the array that names it. */
 type NeededScope = { pointer: string; scheme: string; scope: string }
 
-/** Returns each scope that a document asks for, in its order; what the operations inherit is there once. */
+/**
+ * Returns each scope that a document requires, in document order. A requirement that operations inherit occurs once.
+ */
 function neededScopes(document: Document): NeededScope[] {
   const needed = endpoints(document).flatMap((endpoint) => {
     const place = securityPlace(document, endpoint)
@@ -19,24 +21,26 @@ function neededScopes(document: Document): NeededScope[] {
   return [...new Map(needed.map((one) => [`${one.pointer} ${one.scope}`, one])).values()]
 }
 
-/** Returns the scopes that a document asks for, each once. */
+/** Returns the scopes that a document requires, each once. */
 export const scopesOf = (document: Document): string[] => [...new Set(neededScopes(document).map(({ scope }) => scope))]
 
-/** Returns one line for each scope that no token and no challenge can name. */
+/** Returns one line for each scope that is not valid in a token or a challenge (RFC 6749 section 3.3). */
 export const scopeProblems = (document: Document): string[] =>
   neededScopes(document)
     .filter(({ scope }) => !isScope(scope))
     .map(
       ({ pointer, scope }) =>
-        `${pointer}: scope ${JSON.stringify(scope)} is no scope of RFC 6749; use printable ASCII without spaces, " and \\`,
+        `${pointer}: scope ${JSON.stringify(scope)} is not valid (RFC 6749); use printable ASCII without spaces, " and \\`,
     )
 
-/** Returns one line for each scope of an oauth2 scheme that none of its flows can give: no client would ever have it. */
+/** Returns one line for each scope of an oauth2 scheme that none of its flows declares: no client could get it. */
 export function undeclaredScopes(document: Document): string[] {
   return neededScopes(document).flatMap(({ pointer, scheme, scope }) => {
     const { flows } = securityScheme(document, scheme)
     if (flows === undefined) return []
     const isDeclared = Object.values(Object(flows)).some((flow) => Object.hasOwn(Object(Object(flow).scopes), scope))
-    return isDeclared ? [] : [`${pointer}: scope ${scope} is in no flow of ${scheme}; add it there, or correct it here`]
+    return isDeclared
+      ? []
+      : [`${pointer}: scope ${scope} is not declared in any flow of ${scheme}; add it there, or correct it here`]
   })
 }

@@ -7,12 +7,13 @@ import type { Outcome } from '../../src/openapi/send-response.ts'
 import type { Validator } from '../../src/openapi/validator.ts'
 import { isShownStream, shownStream } from './examples.ts'
 
-/** A value as a handler gives it. */
+/** A value in the form in which a handler returns it, with each int64 as a bigint. */
 type Exact = { value: unknown }
 
 /**
- * Returns a reply as a handler gives it, each int64 a bigint, which is a number in an example of the document. Headers
- * that break their schemas are left out. Returns undefined where the service would not send the reply.
+ * Returns an example response in the form in which a handler returns it: each int64 is a bigint, where the document's
+ * example has a number. Leaves out headers that break their schemas. Returns undefined if the service would not send
+ * the response.
  */
 export function sendableReply(validator: Validator, operation: Operation, shown: Outcome): Outcome | undefined {
   const { response } = operation.schema
@@ -49,7 +50,7 @@ function exactBody(validator: Validator, schema: Schema, mediaType: string, body
   return { value: shownStream(items.map(({ value }) => value)) }
 }
 
-/** Returns a valid value with each int64 a bigint; undefined for one that its schema or JSON does not have. */
+/** Returns a value with each int64 as a bigint, or undefined if the value is not JSON or breaks its schema. */
 function exactValue(validator: Validator, schema: Schema, value: unknown): Exact | undefined {
   try {
     const text = typeof value === 'bigint' ? value.toString() : JSON.stringify(value)

@@ -1,11 +1,11 @@
 export type Server = { url: string; variables?: Record<string, { default: string; enum?: string[] }> }
 
-/** Scheme and authority of a URL (RFC 3986 section 3), in which variables may stand. */
+/** Matches the scheme and the authority of a URL (RFC 3986 section 3), which may contain variables. */
 const origin = /^(?:[^/]*:)?\/\/[^/]*/
 
 /**
- * Returns the paths below which the servers of an operation stand, without a slash at their end. A variable is
- * each value of its enum, else its default (OpenAPI 3.1 section 4.8.6). No servers are one at the root.
+ * Returns the base paths of the servers of an operation, without a trailing slash. A variable yields one path for each
+ * value of its enum, or else its default (OpenAPI 3.1 section 4.8.6). Without servers the only base path is the root.
  */
 export const basePaths = (servers: Server[]): string[] =>
   servers.length === 0 ? [''] : [...new Set(servers.flatMap(pathsOf))]
@@ -18,7 +18,7 @@ function pathsOf({ url, variables = {} }: Server): string[] {
   return paths
 }
 
-/** Returns the URL of the first server, without a slash at its end; what it leaves out is that of `npm start`. */
+/** Returns the URL of the first server without a trailing slash, relative to the origin of `npm start`. */
 export function serverUrl([server]: Server[]): string {
   const { url, variables = {} } = server ?? { url: '' }
   const filled = Object.entries(variables).reduce(

@@ -2,14 +2,14 @@ import { negotiation } from '../../src/openapi/negotiation.ts'
 import { requestKindOf } from '../../src/openapi/request-media.ts'
 import type { Operation } from '../../src/openapi/routes.ts'
 
-/** An error that the service itself answers with. */
+/** An error response of the service itself. */
 export type ServiceError = {
-  /** The number and the meaning that it has where a document has no table of errors. */
+  /** Its number and meaning if the document has no table of error numbers. */
   error: number
   meaning: string
-  /** Whether it may end a request to an operation; absent for those that reach none. */
+  /** Returns whether it may end a request to an operation; absent if such requests do not reach an operation. */
   ends?: (operation: Operation) => boolean
-  /** When it can occur: before the operation of a request is known, or before and after; default: after. */
+  /** When it occurs: before the operation of the request is known, or both before and after. Default: after. */
   comes?: 'before' | 'both'
 }
 
@@ -17,7 +17,7 @@ const always = () => true
 const ofBodies = ({ schema }: Operation) => schema.body !== undefined
 const ofJsonBodies = ({ schema }: Operation) =>
   Object.keys(schema.body?.content ?? {}).some((mediaType) => requestKindOf(mediaType) === 'json')
-/** The router decodes what is not split, before the operation is known. */
+/** The router decodes paths and the query before the operation is known; split path parameters are decoded later. */
 const ofDecodedTexts = ({ parameters }: Operation) =>
   parameters.some((parameter) => parameter.in === 'query' || parameter.segment !== undefined)
 const ofParts = ({ schema, parameters }: Operation) => schema.body !== undefined || parameters.length > 0
@@ -25,7 +25,7 @@ const ofSchemes = ({ security }: Operation) => security.some((requirement) => Ob
 const ofScopes = ({ security }: Operation) =>
   security.some((requirement) => Object.values(requirement).some((scopes) => scopes.length > 0))
 
-/** The errors that the service answers with itself, by the names that its code has for them. */
+/** The error responses of the service itself, by their names in its code. */
 export const serviceErrors: Record<string, ServiceError> = {
   malformedRequest: { error: 40000, meaning: 'The request is not well-formed HTTP', ends: always, comes: 'both' },
   undecodableTarget: {
@@ -43,7 +43,7 @@ export const serviceErrors: Record<string, ServiceError> = {
   noSuchMethod: { error: 40500, meaning: 'The path does not have this method' },
   notAcceptable: {
     error: 40600,
-    meaning: 'No media type of the answer is accepted',
+    meaning: 'The client accepts no media type of the response',
     ends: ({ schema }) => negotiation(schema) !== undefined,
   },
   tooSlow: { error: 40800, meaning: 'The request took too long to arrive', ends: always, comes: 'before' },
@@ -54,5 +54,5 @@ export const serviceErrors: Record<string, ServiceError> = {
   tooManyRequests: { error: 42900, meaning: 'Too many requests', ends: always },
   headersTooLarge: { error: 43100, meaning: 'The header section is too large', ends: always, comes: 'before' },
   internal: { error: 50000, meaning: 'The service failed', ends: always, comes: 'both' },
-  unavailable: { error: 50300, meaning: 'The service cannot answer now', ends: always, comes: 'both' },
+  unavailable: { error: 50300, meaning: 'The service is temporarily unavailable', ends: always, comes: 'both' },
 }

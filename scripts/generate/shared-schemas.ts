@@ -2,12 +2,13 @@ import { join, keysOf, resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { mapDocument, type Node, walkSchemas } from './walk-document.ts'
 
-/** Where the shared schemas of a document stand. */
+/** The pointer to the shared schemas of a document, with a trailing slash. */
 export const schemaPrefix = '#/components/schemas/'
 
 /**
- * Returns a bundled document in which each $ref of a schema leads to a schema of its components by name: a schema that
- * is referred to where it stands, deep in another schema or in a response, becomes one of these, too.
+ * Returns a bundled document in which each $ref of a schema refers to a schema of the components by name. A schema
+ * elsewhere that is the target of a $ref, such as a part of another schema or of a response, is added to the
+ * components.
  */
 export function withSharedSchemas(document: Document): Document {
   const names = new Map<string, string>()
@@ -48,5 +49,5 @@ function unused(taken: Set<string>, keys: string[]): string {
   return name
 }
 
-/** Returns the name of the shared schema that a $ref leads to. */
+/** Returns the name of the shared schema that a $ref refers to. */
 export const sharedName = ($ref: string): string => $ref.slice(schemaPrefix.length)

@@ -1,4 +1,4 @@
-/** Returns a text as a string literal of TypeScript. */
+/** Returns a TypeScript string literal for a text. */
 export const stringLiteral = (text: string): string =>
   `'${JSON.stringify(text)
     .slice(1, -1)
@@ -6,10 +6,12 @@ export const stringLiteral = (text: string): string =>
     .replaceAll("'", "\\'")
     .replace(/[\u2028\u2029]/g, escaped)}'`
 
-/** Both end a line of a comment. */
+/** Escapes U+2028 and U+2029, which would end a line in a comment. */
 const escaped = (separator: string): string => `\\u${separator.charCodeAt(0).toString(16)}`
 
-/** Returns a value of JSON, in which integers may be bigints, as an expression of TypeScript in lines of `width` columns. */
+/**
+ * Returns a TypeScript expression for a JSON value, whose integers may be bigints, in lines of at most `width` columns.
+ */
 export function literal(value: unknown, width: number, indent = ''): string {
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'string') return stringLiteral(value)
@@ -28,7 +30,7 @@ export function literal(value: unknown, width: number, indent = ''): string {
     .join('')}${indent}${close}`
 }
 
-/** Returns the name of a member; a plain __proto__ would be the prototype of the object. */
+/** Returns the key of a member in an object literal. A plain __proto__ would set the prototype of the object. */
 const keyOf = (name: string): string => (name === '__proto__' ? `['${name}']` : quotedName(name))
 
 /** Returns the name of a method or a property, in quotes unless it is an identifier. */

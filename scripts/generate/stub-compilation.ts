@@ -4,7 +4,7 @@ import { virtualProgram } from '../system/virtual-program.ts'
 const handlerTypes = fileURLToPath(new URL('../../src/openapi/handler-types.ts', import.meta.url))
 const folder = fileURLToPath(new URL('../../src/openapi/', import.meta.url))
 
-/** Returns the indexes of those among some handlers that do not compile with the types of their document. */
+/** Returns the indexes of the handlers that do not compile with the types of their document. */
 export function uncompilable(handlers: string[], types: string): Set<number> {
   const head = [
     "import type { Handlers } from './handler-types.ts'",

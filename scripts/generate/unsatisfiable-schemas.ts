@@ -10,16 +10,16 @@ import { isNode, type Node, walkSchemas } from './walk-document.ts'
 type Contradiction = { schema: Node; reason: string }
 
 /**
- * The most schemas that are looked at below one, and the most calls of `search` inside each other, which bound the stack:
- * what is beyond is taken for satisfiable.
+ * The maximum number of search steps for one schema, and the maximum depth of nested calls of `search`, which bounds
+ * the stack. Schemas beyond these limits are assumed to be satisfiable.
  */
 const mostSteps = 10_000
 const deepest = 100
 
 /**
  * Returns one line for each schema that no value satisfies: an allOf or a discriminator that contradicts itself, or a
- * schema that requires itself without an end. A schema false, and what stands below not and if, is deliberate and not
- * reported.
+ * schema that requires itself endlessly. The schema `false` and schemas below `not` and `if` are considered deliberate
+ * and are not reported.
  */
 export function unsatisfiableSchemas(document: Document): string[] {
   const places = new Map<Node, string>()
@@ -43,10 +43,10 @@ function searcher(document: Document, satisfiable: Set<Node>) {
   let steps = 0
   let depth = 0
 
-  /** Looks for a contradiction in a schema, or in what each of its values must hold; `within` are the schemas around it. */
+  /** Returns a contradiction in a schema or in what its values must contain; `within` are the enclosing schemas. */
   function search(schema: Node, within: Node[]): Contradiction | undefined {
     if (satisfiable.has(schema) || depth === deepest || ++steps > mostSteps) return undefined
-    if (within.includes(schema)) return { schema, reason: 'each value would hold another one, without an end' }
+    if (within.includes(schema)) return { schema, reason: 'each value would have to contain another one, without end' }
     depth++
     try {
       const contradiction = searchParts(schema, within)
@@ -71,8 +71,8 @@ function searcher(document: Document, satisfiable: Set<Node>) {
   }
 
   /**
-   * Looks for a contradiction between schemas of one value, which stand in `holder`. Of each of the lists `chosen`, an
-   * alternative is among them.
+   * Returns a contradiction between schemas in `holder` that describe one value. They already include one alternative
+   * of each list in `chosen`.
    */
   function together(holder: Node, schemas: Schema[], chosen: Schema[][], within: Node[]): Contradiction | undefined {
     if (++steps > mostSteps || within.length > deepest) return undefined
@@ -95,7 +95,8 @@ function searcher(document: Document, satisfiable: Set<Node>) {
     let last: Contradiction | undefined
     for (const branch of branches) {
       const alone = isNode(branch) ? search(branch, within) : undefined
-      if (branch === false || alone?.reason === nothing) last ??= { schema: holder, reason: 'no alternative is left' }
+      if (branch === false || alone?.reason === nothing)
+        last ??= { schema: holder, reason: 'no alternative can be satisfied' }
       else last = alone ?? together(holder, [...schemas, branch], [...chosen, branches], within)
       if (last === undefined) return undefined
     }
@@ -107,7 +108,7 @@ function searcher(document: Document, satisfiable: Set<Node>) {
 
 const isList = (value: unknown): value is Schema[] => Array.isArray(value)
 
-/** Returns what each value of schemas holds, with the schemas of that: the properties and items that they ask for. */
+/** Returns the properties or items that every value of the schemas must contain, each with its schemas. */
 function needed(schemas: Node[]): [name: string, schemas: Schema[]][] {
   const types = commonTypes(schemas)
   if (types?.length !== 1) return []

@@ -7,7 +7,7 @@ import type { Document, Endpoint, Located, MediaType, RequestBody, Response } fr
 import { isOfBytes } from './request-schemas.ts'
 import { formProblems } from './unsupported-forms.ts'
 
-/** Returns one line for each media type of an operation's bodies that is not read or written. */
+/** Returns one line for each media type of an operation's bodies that the service can neither parse nor serialize. */
 export const bodyContentProblems = (document: Document, { requestBody, responses }: Endpoint): string[] => [
   ...(requestBody === undefined ? [] : bodyProblems(document, requestBody)),
   ...Object.values(responses).flatMap(replyProblems),
@@ -19,15 +19,15 @@ function bodyProblems(document: Document, { content, pointer }: Located<RequestB
     if (problem !== undefined) return [`${pointer}/content: ${mediaType} ${problem}`]
     return isForm(mediaType) ? formProblems(document, mediaType, media, join(pointer, 'content', mediaType)) : []
   })
-  return Object.keys(content).length > 0 ? problems : [`${pointer}/content: has no media type; name one`]
+  return Object.keys(content).length > 0 ? problems : [`${pointer}/content: has no media type; add one`]
 }
 
 function requestProblem(document: Document, mediaType: string, { schema }: MediaType): string | undefined {
   const problem = nameProblem(mediaType)
   if (problem !== undefined) return problem
-  if (/^multipart\/(?!form-data)/i.test(mediaType)) return 'is not read; use multipart/form-data'
+  if (/^multipart\/(?!form-data)/i.test(mediaType)) return 'is not supported; use multipart/form-data'
   if (isRange(mediaType) && !isOfBytes(document, schema)) {
-    return 'does not say how its schema is read; name each media type, such as application/json'
+    return 'is a range, so the format of the body is unknown; name each media type, such as application/json'
   }
   return requestKindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'read')
 }
@@ -43,6 +43,7 @@ function replyProblems({ content = {}, pointer }: Located<Response>): string[] {
 function replyProblem(mediaType: string, isOneOfSeveral: boolean): string | undefined {
   const problem = nameProblem(mediaType)
   if (problem !== undefined) return problem
-  if (isRange(mediaType) && isOneOfSeveral) return 'cannot be negotiated beside others; name each media type'
+  if (isRange(mediaType) && isOneOfSeveral)
+    return 'is a range, which cannot be negotiated beside other media types; name each media type'
   return kindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'written')
 }

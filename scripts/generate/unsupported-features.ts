@@ -11,13 +11,13 @@ import { parameterProblems } from './unsupported-parameters.ts'
 import { unsupportedSchemas } from './unsupported-schemas.ts'
 
 /**
- * Returns one line for each place of a bundled document that could not be served as it says, with what to do: no service
- * is better than one that reads a request or writes an answer in another way. A place that several operations refer to has
- * one line.
+ * Returns one line, with the remedy, for each place of a bundled document that the service could not serve as
+ * described. Rejecting the document is better than reading a request or writing a response in another way than it says.
+ * A place that several operations refer to gets one line.
  */
 export function unsupportedFeatures(document: Document): string[] {
   const version = document.openapi
-  if (!/^3\.[012]\./.test(version)) return [`#/openapi: ${version} is not read; use 3.0, 3.1 or 3.2`]
+  if (!/^3\.[012]\./.test(version)) return [`#/openapi: ${version} is not supported; use 3.0, 3.1 or 3.2`]
   const all = endpoints(document)
   const problems = [
     ...all.flatMap((endpoint) => [
@@ -40,28 +40,27 @@ export function unsupportedFeatures(document: Document): string[] {
 function pathProblems({ path, routes }: Endpoint): string[] {
   const place = join('#', 'paths', path)
   const problems = []
-  // What follows a parameter must tell the router where it ends.
-  if (/\}[^/.-]/.test(path)) problems.push(`${place}: a path parameter must end before /, . or -, or with the path`)
+  // The router ends a parameter only at one of these characters.
+  if (/\}[^/.-]/.test(path)) problems.push(`${place}: a path parameter must be followed by /, . or -, or end the path`)
   const names = Array.from(path.matchAll(/\{[^}]*\}/g), ([name]) => name)
   const repeated = names.filter((name, index) => names.indexOf(name) < index)
-  for (const name of new Set(repeated))
-    problems.push(`${place}: ${name} is there twice; name each parameter of a path once`)
+  for (const name of new Set(repeated)) problems.push(`${place}: ${name} occurs twice; use each path parameter once`)
   for (const route of routes) {
-    if (!route.startsWith('/')) problems.push(`${place}: its server must have a URL with //, or one that begins with /`)
+    if (!route.startsWith('/')) problems.push(`${place}: the server URL must contain // or begin with /`)
     else if (/[*?#%{]/.test(route.replace(/\{[^}]*\}/g, ''))) {
-      problems.push(`${place}: ${route} has one of * ? # % {, which a path cannot have`)
+      problems.push(`${place}: ${route} contains one of * ? # % {, which a path cannot contain; remove it`)
     }
   }
   return problems
 }
 
-/** Returns one line for each operation that is at the place of another, by which it would not be reached. */
+/** Returns one line for each operation that has the method and path of another one and so would never be called. */
 function doubles(all: Endpoint[]): string[] {
   const seen = new Set<string>()
   const isDouble = (key: string) => seen.size === seen.add(key).size
   return all.flatMap(({ method, routes, pointer }) =>
     routes
       .filter((route) => isDouble(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`))
-      .map((route) => `${pointer}: ${method} ${route} is served by another operation`),
+      .map((route) => `${pointer}: ${method} ${route} is already served by another operation; remove one of them`),
   )
 }

@@ -11,11 +11,13 @@ import type { Document, Endpoint, MediaType, Parameter } from './openapi-documen
 import { describing, type JsonType, typesOf } from './schema-types.ts'
 import { parameterProblems } from './unsupported-parameters.ts'
 
-/** Returns one line for each place of a form that could not be read as it says. `pointer` is that of its media type. */
+/**
+ * Returns one line for each place of a form that the service cannot parse as described; `pointer` is its media type's.
+ */
 export function formProblems(document: Document, mediaType: string, media: MediaType, pointer: string): string[] {
   const { types } = typesOf(document, media.schema)
   if (types.some((type) => type !== 'object')) {
-    return [`${join(pointer, 'schema')}: a form is an object, of which each field is a property; describe it so`]
+    return [`${join(pointer, 'schema')}: a form must be an object; describe each field as a property`]
   }
   const properties = formProperties(document, media)
   const { fields } = formOf(document, mediaType, media)
@@ -24,7 +26,7 @@ export function formProblems(document: Document, mediaType: string, media: Media
   return [
     ...encodings.flatMap(([name, { headers }]) =>
       isMultipart && headers !== undefined && Object.keys(headers).length > 0
-        ? [`${join(pointer, 'encoding', name, 'headers')}: headers of a part are not read; leave them out`]
+        ? [`${join(pointer, 'encoding', name, 'headers')}: headers of a part are not supported; remove them`]
         : [],
     ),
     ...(isMultipart ? openProblems(document, media) : openFieldProblems(document, media)).map(
@@ -48,24 +50,25 @@ export function formProblems(document: Document, mediaType: string, media: Media
   ]
 }
 
-/** A handler is given the parts that the document names, each with its type. */
+/** Returns a problem unless the schema names every part: a handler receives only named parts, each with its type. */
 function openProblems(document: Document, media: MediaType): string[] {
   const parts = describing(document, [media.schema], branches)
   const holders = ['additionalProperties', 'patternProperties', 'unevaluatedProperties']
   const isOpen = parts.some((part) =>
     holders.some((keyword) => schemasIn(part, keyword).some((one) => Object.keys(Object(one)).length > 0)),
   )
-  if (isOpen) return ['parts of any name are not read; name each as a property']
+  if (isOpen) return ['parts with arbitrary names are not supported; name each as a property']
   if (formProperties(document, media).length > 0) return []
-  return ['names no property, so that a handler would get nothing; name each part']
+  return ['has no properties, so a handler would receive nothing; name each part as a property']
 }
 
-/** Keywords by which a schema says more of a string than its type. */
+/** Keywords that constrain a string beyond its type. */
 const textKeywords = ['minLength', 'maxLength', 'pattern', 'enum', 'const']
 
 function partProblems(document: Document, { schema, encoding }: FormProperty): string[] {
   const { style = 'form', explode = true } = encoding
-  if (style !== 'form' || !explode) return ['a style is not read in multipart/form-data; use contentType']
+  if (style !== 'form' || !explode)
+    return ['style and explode are not supported in multipart/form-data; use contentType']
   const { schema: each } = partSchema(document, schema)
   const mediaTypes = mediaTypesOf(encoding)
   if (!isFile(document, each, mediaTypes)) return textProblems(document, each, mediaTypes)
@@ -73,12 +76,14 @@ function partProblems(document: Document, { schema, encoding }: FormProperty): s
   const lists = describing(document, [schema], branches)
   const { types } = typesOf(document, each)
   return [
-    ...(types.some((type) => type !== 'string' && type !== 'null') ? ['a file has the type string; correct it'] : []),
+    ...(types.some((type) => type !== 'string' && type !== 'null')
+      ? ['a file must have the type string; correct it']
+      : []),
     ...textKeywords
       .filter((keyword) => said.some((one) => Object.hasOwn(one, keyword)))
-      .map((keyword) => `${keyword} of a file is not checked; say it in the description`),
+      .map((keyword) => `${keyword} is not checked for a file; state it in the description`),
     ...(lists.some(({ uniqueItems }) => uniqueItems === true)
-      ? ['uniqueItems of files is not checked; say it in the description']
+      ? ['uniqueItems is not checked for files; state it in the description']
       : []),
   ]
 }
@@ -88,15 +93,18 @@ function textProblems(document: Document, schema: Schema, mediaTypes: string[]):
   const kinds = new Set(mediaTypes.map(requestKindOf))
   const isComposed = types.includes('object') || types.includes('array')
   if (kinds.has('form') || kinds.has('multipart') || kinds.size > 1) {
-    return [`the media types ${mediaTypes.join(', ')} are not read as one; use one of them`]
+    return [
+      `the media types ${mediaTypes.join(', ')} cannot be the content of one part; use application/json or text/plain`,
+    ]
   }
-  if (kinds.has('text') && isComposed) return [`${mediaTypes[0]} is a text; use application/json for an object`]
+  if (kinds.has('text') && isComposed)
+    return [`${mediaTypes[0]} is plain text; use application/json for an object or an array`]
   const others = types.filter((type) => type !== 'null')
   if (kinds.size > 0 || !isComposed || others.every((type) => type === 'object' || type === 'array')) return []
   return [eitherProblem]
 }
 
-const eitherProblem = 'may be JSON or a text; name its contentType'
+const eitherProblem = 'may be JSON or plain text; set its contentType'
 
 const isObjectOrText = (types: JsonType[]): boolean =>
   types.includes('object') && types.some((type) => type !== 'object' && type !== 'null')
@@ -105,19 +113,21 @@ function fieldProblems(document: Document, { schema, encoding }: FormProperty): 
   const mediaTypes = mediaTypesOf(encoding)
   const kinds = new Set(mediaTypes.map(requestKindOf))
   if (holdsBytes(document, schema) && mediaTypes.length === 0) {
-    return ['a file is not read here; use multipart/form-data, or base64 with contentEncoding']
+    return ['a file is not supported in a URL-encoded form; use multipart/form-data, or base64 with contentEncoding']
   }
   const { types } = typesOf(document, schema)
   if (isStyled(encoding)) return []
   if (kinds.size === 0) return isObjectOrText(types) ? [eitherProblem] : []
   if (kinds.size > 1 || kinds.has('bytes') || kinds.has('form') || kinds.has('multipart')) {
-    return [`${mediaTypes.join(', ')} is not read here; use application/json, text/plain or multipart/form-data`]
+    return [
+      `${mediaTypes.join(', ')} is not supported in a URL-encoded form; use application/json, text/plain or multipart/form-data`,
+    ]
   }
   const isText = kinds.has('text') && (types.includes('object') || types.includes('array'))
-  return isText ? [`${mediaTypes[0]} is a text; use application/json for an object`] : []
+  return isText ? [`${mediaTypes[0]} is plain text; use application/json for an object or an array`] : []
 }
 
-/** A field is written as a parameter of a query is, unless it has a media type. */
+/** Returns the style problems of the fields. A field is written like a query parameter unless it has a media type. */
 function styleProblems(document: Document, properties: FormProperty[], pointer: string): string[] {
   const styled = properties
     .filter(({ encoding }) => mediaTypesOf(encoding).length === 0 || isStyled(encoding))

@@ -5,7 +5,7 @@ import type { Endpoint } from './openapi-document.ts'
 /** Fields of a media type that describe its items one by one (OpenAPI 3.2 section 4.14). */
 const ofItems = ['itemSchema', 'prefixEncoding', 'itemEncoding']
 
-/** Returns one line for each media type of an operation whose items are described in a way that is not served. */
+/** Returns one line for each media type of an operation whose items are described in an unsupported way. */
 export function itemFieldProblems({ requestBody, responses }: Endpoint): string[] {
   const bodies = [
     ...(requestBody === undefined ? [] : [{ ...requestBody, isReply: false }]),
@@ -23,11 +23,11 @@ export function itemFieldProblems({ requestBody, responses }: Endpoint): string[
 }
 
 function problemOf(field: string, mediaType: string, isReply: boolean, media: object): string {
-  if (field !== 'itemSchema')
-    return 'parts without names are not read or written; use multipart/form-data with encoding'
-  if (!isReply) return 'a request is not read by its items; describe the whole with schema'
-  if (Object.hasOwn(media, 'schema')) return 'stands beside schema; describe the items or the whole'
+  if (field !== 'itemSchema') return 'parts without names are not supported; use multipart/form-data with encoding'
+  if (!isReply) return 'items are not supported in a request; describe the whole body with schema'
+  if (Object.hasOwn(media, 'schema'))
+    return 'cannot be combined with schema; describe either the items or the whole body'
   if (kindOf(mediaType) !== 'events')
-    return `items of ${mediaType} are not written; use application/jsonl or text/event-stream`
-  return 'an event may have data, event, id and retry, where only data has more than a type, and only data is required'
+    return `items of ${mediaType} are not supported; use application/jsonl or text/event-stream`
+  return 'an event may have data, event, id and retry; only data may be required or have more than a type'
 }

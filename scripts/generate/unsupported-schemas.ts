@@ -5,15 +5,17 @@ import type { Document } from './openapi-document.ts'
 import { describing } from './schema-types.ts'
 import { type Node, schemaPlaces, walkSchemas } from './walk-document.ts'
 
-/** Keywords by which a schema gets a name that is not its place (JSON Schema 2020-12, core, section 8.2). */
+/**
+ * Keywords that identify a schema, or refer to one, by something other than its place (JSON Schema core, section 8.2).
+ */
 const names = ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef', '$schema']
 
-/** Returns one line for each schema of a bundled document that could not be checked as it says. */
+/** Returns one line for each schema of a bundled document that the service cannot validate values against. */
 export function unsupportedSchemas(document: Document): string[] {
   const dialect = (document as Document & { jsonSchemaDialect?: unknown }).jsonSchemaDialect
   const problems: string[] = []
   if (dialect !== undefined && !/oas\/3\.[12]\/dialect\/|json-schema\.org\/draft\/2020-12/.test(String(dialect))) {
-    problems.push(`#/jsonSchemaDialect: ${dialect} is not read; leave it out`)
+    problems.push(`#/jsonSchemaDialect: ${dialect} is not supported; remove it`)
   }
   const places = schemaPlaces(document)
   walkSchemas(document, (schema, pointer) => {
@@ -27,33 +29,38 @@ export function unsupportedSchemas(document: Document): string[] {
 }
 
 function referenceProblem(document: Document, places: Set<string>, schema: Node, target: string): string | undefined {
-  if (!target.startsWith('#/')) return 'is not a place in the document; use one that begins with #/'
+  if (!target.startsWith('#/')) return 'does not point into this document; use a reference that begins with #/'
   if (!places.has(join('#', ...keysOf(target)))) {
-    return 'is not the place of a schema; put the schema into #/components/schemas'
+    return 'does not point to a schema; move the schema to #/components/schemas'
   }
-  // Its validation would not end.
+  // The validation of an endless schema would never return.
   const isEndless = describing(document, [resolve(document, target)], [...inPlaceKeywords, 'not']).includes(schema)
-  return isEndless ? 'leads back to itself, with no property or item between; take it out' : undefined
+  return isEndless
+    ? 'refers back to itself without a property or an item in between, so validation would never end; remove it'
+    : undefined
 }
 
 function schemaProblems(schema: Node): [keys: string, problem: string][] {
   const problems: [string, string][] = []
   for (const key of names) {
-    if (typeof schema[key] === 'string') problems.push([key, 'is not read; refer to a schema by its place, with $ref'])
+    if (typeof schema[key] === 'string')
+      problems.push([key, 'is not supported; refer to the schema by its JSON pointer, with $ref'])
   }
   const defaultMapping = defaultProblem(schema)
   if (defaultMapping !== undefined) problems.push(['discriminator/defaultMapping', defaultMapping])
-  // Ajv heeds it all the same.
-  if (typeof schema.nullable === 'boolean') problems.push(['nullable', "is of OpenAPI 3.0; give the type 'null', too"])
+  // nullable does not exist in OpenAPI 3.1, but Ajv would still apply it.
+  if (typeof schema.nullable === 'boolean')
+    problems.push(['nullable', "belongs to OpenAPI 3.0; add the type 'null' instead"])
   const { pattern, patternProperties } = schema
   const patterns = typeof pattern === 'string' ? [pattern] : []
   for (const one of [...patterns, ...Object.keys(patternProperties ?? {})]) {
-    if (!isPattern(one)) problems.push(['pattern', `${one} is no regular expression of ECMA-262 with the flag u`])
+    if (!isPattern(one))
+      problems.push(['pattern', `${one} is not a regular expression of ECMA-262 with the flag u; correct it`])
   }
   for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
-    // Ajv ignores this name here.
+    // Ajv ignores the name __proto__ in these keywords.
     if (Object.hasOwn(schema[keyword] ?? {}, '__proto__')) {
-      problems.push([keyword, '__proto__ is not read; use if and then instead'])
+      problems.push([keyword, '__proto__ is not supported here; use if and then instead'])
     }
   }
   return problems

@@ -2,9 +2,9 @@ import { type Files, writeStale } from './generated-files.ts'
 import { handlerStubs, publishedIn } from './handler-stubs.ts'
 
 /**
- * Writes the files that differ from what is in a directory, and prints the handlers that they ask for and the document
- * there did not. Returns the paths that were written. Writes nothing where the handlers cannot be made: the next run
- * would not print them.
+ * Writes the files that differ from those in a directory, prints a handler for each new operation, and returns the
+ * paths of the written files. Creates the handlers first: if that fails, nothing is written, because the next run would
+ * not print them.
  */
 export async function updateGenerated(files: Files, directory: string): Promise<string[]> {
   const handlers = handlerStubs(files, await publishedIn(directory))

@@ -2,10 +2,10 @@ import { asWritten31 } from './downgrade-3-2.ts'
 import { mapDocument, type Node, type Transforms } from './walk-document.ts'
 
 /**
- * Returns an OpenAPI document whose schemas are those of JSON Schema 2020-12, as in OpenAPI 3.1. In 3.0 a schema says
- * nullable beside its type, exclusiveMinimum and exclusiveMaximum are true or false, and nothing counts that stands
- * beside a $ref (OpenAPI 3.0.4, section 4.7.24 and section 4.7.23). The result is a document of 3.1: upgraded again, it
- * would lose what stands beside a $ref.
+ * Returns an OpenAPI document whose schemas are JSON Schema 2020-12, as in OpenAPI 3.1. In 3.0 a schema has nullable
+ * next to its type, exclusiveMinimum and exclusiveMaximum are booleans, and siblings of a $ref are ignored (OpenAPI
+ * 3.0.4, sections 4.7.24 and 4.7.23). The version of the result is 3.1, so that a second upgrade does not remove
+ * siblings of a $ref.
  */
 export const asOpenApi31 = <Document extends { openapi: string }>(document: Document): Document =>
   document.openapi.startsWith('3.0.')

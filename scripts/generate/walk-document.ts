@@ -3,11 +3,11 @@ import { type Kind, type Member, memberOf } from './openapi-grammar.ts'
 
 export type Node = Record<string, unknown>
 
-/** Returns whether a value is an object of JSON. */
+/** Returns whether a value is a JSON object. */
 export const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns what a member holds, each with the keys that lead to it. */
+/** Returns the objects that a member holds, each with the keys that lead to it. */
 function held(value: unknown, { shape }: Member): [keys: string[], held: unknown][] {
   if (shape === 'one') return [[[], value]]
   const entries = shape === 'list' ? Array.isArray(value) : isNode(value)
@@ -19,8 +19,8 @@ function held(value: unknown, { shape }: Member): [keys: string[], held: unknown
 
 /**
  * Calls `visit` for an object of an OpenAPI document and for each object below it, parents first, with its kind, its
- * pointer and the members that lead to it. A member is `properties` or `not`, never the name of a property. What stands in
- * a document as plain data, such as an example, is not visited.
+ * pointer and the members that lead to it. A member is a keyword such as `properties` or `not`, never the name of a
+ * property. Plain data, such as an example value, is not visited.
  */
 export function walk(
   node: Node,
@@ -61,10 +61,10 @@ export function schemaPlaces(document: object): Set<string> {
   return places
 }
 
-/** What becomes of the objects of some kinds; the parts of an object are mapped before it. */
+/** Functions that transform the objects of some kinds; the parts of an object are transformed before it. */
 export type Transforms = Partial<Record<Kind, (node: Node) => unknown>>
 
-/** Returns a copy of an object of an OpenAPI document in which each object of a kind with a transform is its result. */
+/** Returns a copy of an object of an OpenAPI document in which the objects of some kinds are transformed. */
 export function mapTree(node: unknown, kind: Kind, transforms: Transforms): unknown {
   if (!isNode(node)) return node
   const copy = mapEntries(node, (value, name) => {
@@ -83,7 +83,7 @@ function mapMember(value: unknown, { shape, kind }: Member, transforms: Transfor
   )
 }
 
-/** Object.fromEntries defines `__proto__` as any other name, where an assignment would set the prototype. */
+/** Maps the values of an object. Object.fromEntries keeps a key `__proto__`; an assignment would set the prototype. */
 const mapEntries = (node: Node, map: (value: unknown, name: string) => unknown): Node =>
   Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(value, name)]))
 

@@ -8,7 +8,7 @@ import { uncheckedBodies } from './request-schemas.ts'
 import { undeclaredScopes } from './security-scopes.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
 
-/** Prints a warning to stderr for each place that is served in a way its author may not expect. */
+/** Prints a warning to stderr for each place that is served in a way that its author may not expect. */
 export function printWarnings(files: Files, path: string): void {
   for (const warning of warnings(JSON.parse(files['openapi.json'] as string))) console.warn(`${path}: ${warning}`)
 }

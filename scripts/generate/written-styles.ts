@@ -4,7 +4,7 @@ import { type Document, endpoints, type Parameter } from './openapi-document.ts'
 import { isJson } from './parameter-content.ts'
 import { defaultStyles, isExploded } from './parameter-texts.ts'
 
-/** Returns how a parameter is written, as far as that is not the default of its place. */
+/** Returns the style of a parameter as far as it differs from the default of its location. */
 export function parameterStyle(parameter: Parameter): ParameterStyle {
   const usual = defaultStyles[parameter.in]
   if (parameter.content !== undefined) return isJson(parameter) ? { isJson: true } : {}
@@ -13,8 +13,8 @@ export function parameterStyle(parameter: Parameter): ParameterStyle {
 }
 
 /**
- * Returns the parameters of a document, and the fields of its forms, that its client writes in another way than their
- * places have it by default.
+ * Returns the styles of the parameters and form fields of a document that differ from the defaults of their locations;
+ * the client needs them to write requests.
  */
 export function callStyles(document: Document): CallStyles {
   const operations = endpoints(document).flatMap(({ method, path, parameters, requestBody }) => {

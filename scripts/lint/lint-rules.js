@@ -1,9 +1,9 @@
 import { destinationProblems, markdownProblems } from './markdown-problems.js'
 
-/** Ends each message: whoever reads it finds the rule. */
+/** The end of each message, which names the file of the rule. */
 const here = ' (scripts/lint/lint-rules.js)'
 
-/** The rules of redocly.yaml that its declarative assertions cannot say. */
+/** The rules of redocly.yaml that its declarative assertions cannot express. */
 export default () => ({
   id: 'house',
   rules: {
@@ -11,7 +11,7 @@ export default () => ({
       'integer-has-a-format': () => ({
         Schema({ type, format }, { report }) {
           if ([type].flat().includes('integer') && !['int32', 'int64'].includes(format)) {
-            report({ message: `an integer says how wide it is: format int32 or int64${here}` })
+            report({ message: `an integer needs a format; use int32 or int64${here}` })
           }
         },
       }),
@@ -22,25 +22,31 @@ export default () => ({
   },
 })
 
-/** Plurals without the s of the others. */
+/** Plurals that do not end in s. */
 const irregular = ['children', 'data', 'feet', 'geese', 'media', 'men', 'mice', 'people', 'teeth', 'women']
 
-/** What the last segment names below an item may be one, such as its photo; Redocly's own rule has no such exception. */
+/**
+ * Reports collections whose names are not plural. The last segment below an item may be singular, such as its photo,
+ * which Redocly's own rule does not allow.
+ */
 function isBelowPlural(_item, { key, report, location }) {
   const segments = String(key).split('/').slice(1)
   for (const [index, segment] of segments.entries()) {
     const isCollection = index === 0 || segments[index + 1]?.startsWith('{')
     if (!isCollection || segment.startsWith('{') || /s$/.test(segment) || irregular.includes(segment)) continue
-    report({ message: `a collection has a plural name, which ${segment} is not${here}`, location: location.key() })
+    report({
+      message: `the name of the collection ${segment} is not plural; rename it${here}`,
+      location: location.key(),
+    })
   }
 }
 
 function hasExample({ example, examples }, { report }) {
   if (example === undefined && examples === undefined)
-    report({ message: `a parameter or header has an example${here}` })
+    report({ message: `a parameter or header needs an example; add one${here}` })
 }
 
-/** Members whose text is data, which a page shows as code. */
+/** Members whose text is data, which the docs page shows as code. */
 const data = ['example', 'examples', 'default', 'const', 'enum', 'value', 'pattern']
 
 function hasHarmlessTexts(node, { report, location, type }) {
@@ -53,10 +59,10 @@ function hasHarmlessTexts(node, { report, location, type }) {
   }
 }
 
-/** Members without a type: what they hold is not visited. */
+/** Members without a type in Redocly, which does not visit their contents. */
 const untyped = /^(x-|scopes$)/
 
-/** Returns a text with its path, or those in a member without a type. */
+/** Returns a text with its path, or all texts in a member without a type. */
 function textsOf(path, value) {
   if (typeof value === 'string') return [[path, value]]
   if (!untyped.test(path[0])) return []
@@ -65,5 +71,5 @@ function textsOf(path, value) {
 
 const isUrl = /^(termsOfService|href|.*url)$/i
 
-/** The scheme of a server may be a variable. */
+/** Returns the problems of a URL; none if it begins with a variable, as that of a server may. */
 const urlProblems = (url) => (url.startsWith('{') ? [] : destinationProblems(url))

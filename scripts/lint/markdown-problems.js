@@ -1,34 +1,36 @@
-/** Elements that a text may hold, without attributes: they only format it, and Markdown has no notation for some. */
+/**
+ * Elements that are allowed without attributes: they only format text, and Markdown has no notation for some of them.
+ */
 const elements = ['b', 'br', 'code', 'em', 'i', 'kbd', 'strong', 'sub', 'sup']
 const element = RegExp(`</?(?:${elements.join('|')})[ \\t]*/?>`, 'iy')
 const autolink = /<(?:https?:\/\/|mailto:)[^\s<>`]*>/iy
 const anyTag = /<[a-z/!?][^\s>]*>?/iy
 
-/** A link, from the bracket that ends its text: its destination, with at most one pair of parentheses, and its title. */
+/** Matches a link from the bracket after its text: a destination with at most one pair of parentheses, and a title. */
 const link = /\]\([ \t]*([^\s()<>`\\]*(?:\([^\s()<>`\\]*\)[^\s()<>`\\]*)?)(?:[ \t]+"[^"`<\\]*")?[ \t]*\)/y
 const definition = /\]:\s*(\S*)/y
 const codeSpan = /(?<!`)(`+)(?!`)[^|]*?[^`|]\1(?!`)/y
 const escaped = /\\[\\`]/y
 
-/** The first line of fenced code. */
+/** Matches the first line of fenced code. */
 const fence = /^(`{3,}|~{3,})[\w-]*[ \t]*$/
 
-/** All that is before the text of a block in its first line: the marks of quotes and lists. */
+/** Matches the marks of quotes and lists before the text of a block in its first line. */
 const blockMarks = /^(?:[\s>]|[-+*]\s|\d+[.)]\s)*$/
 
 /**
- * Returns a message for each place of a Markdown text that could do more in a page than show text: raw HTML, tags of
- * Markdoc, from which Redoc makes elements too, and links that are not to a web page. Only code that every parser of
- * Markdown takes for code may hold HTML.
+ * Returns a message for each place of a Markdown text that could do more in a page than show text: raw HTML, Markdoc
+ * tags, which Redoc turns into elements, too, and links that do not lead to a web page. HTML is allowed only in code
+ * that every Markdown parser recognizes as code.
  */
 export function markdownProblems(text) {
   if (text.includes('{%')) return ['{% begins a tag of Markdoc; write { % instead']
   return problemsOf(text, { hasCode: true }) ?? problemsOf(text, { hasCode: false })
 }
 
-/** Returns the problems of a text; undefined when code counts and parsers may differ about where it is. */
+/** Returns the problems of a text. With `hasCode` it skips code; returns undefined if parsers may disagree about it. */
 function problemsOf(text, { hasCode }) {
-  // Markdoc ignores what is between two such lines at the start.
+  // Markdoc ignores front matter, the lines between two such marks at the start.
   if (hasCode && text.startsWith('---')) return undefined
   const problems = []
   let open
@@ -48,7 +50,7 @@ function problemsOf(text, { hasCode }) {
   return open === undefined ? problems : undefined
 }
 
-/** Reads a line from left to right, as CommonMark 0.31 does (section 6.1). */
+/** Returns the problems of a line, parsed from left to right as in CommonMark 0.31 (section 6.1). */
 function problemsOfLine(line, hasCode) {
   if (hasCode && /```|~~~/.test(line)) return undefined
   const problems = []
@@ -58,7 +60,7 @@ function problemsOfLine(line, hasCode) {
       return pattern.exec(line)
     }
     let found = hasCode ? (find(escaped) ?? find(codeSpan)) : null
-    // Code that ends in another line, or a definition of a link that does.
+    // A code span or a link definition may continue on the next line.
     if (hasCode && found === null && (line[at] === '`' || line.startsWith(']:', at))) return undefined
     if (line.startsWith('](', at)) {
       found = find(link)
@@ -81,7 +83,7 @@ const rawHtml = (tag) =>
   `raw HTML ${tag}; write Markdown, &lt; for <, or code between backticks of one line. ` +
   `Allowed are, without attributes and not at the start of a line: ${elements.join(', ')}`
 
-/** Returns a message for the destination of a link when it could be anything but a web page or a mail address. */
+/** Returns a message for the destination of a link unless it is certainly a web page or a mail address. */
 export function destinationProblems(destination) {
   const [, scheme = 'https'] = /^([^/?#]*?):/.exec(destination) ?? []
   if (/^(https?|mailto)$/i.test(scheme) && !/&[^;]*;|\\/.test(destination)) return []

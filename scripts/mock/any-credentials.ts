@@ -8,8 +8,8 @@ import { securityScheme } from '../generate/security-schemes.ts'
 import { scopesOf } from '../generate/security-scopes.ts'
 
 /**
- * Returns verifiers for the security schemes that the operations of a document ask for. They accept any credentials of
- * the right shape, with every scope; of schemes that the service has no verifier for they ask nothing.
+ * Returns verifiers for the security schemes that the operations of a document require. They accept any well-formed
+ * credentials and grant every scope. Schemes that the service has no verifier for need no credentials.
  */
 export async function anyCredentials(app: FastifyInstance, document: Document): Promise<Verifiers> {
   const anybody = { name: 'anybody', scopes: scopesOf(document) }

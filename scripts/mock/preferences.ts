@@ -2,16 +2,15 @@ import type { Outcome } from '../../src/openapi/send-response.ts'
 import { exampleBody, exampleHeaders, exampleReply, hasExample } from '../generate/examples.ts'
 import type { Document, Endpoint, Located, Response } from '../generate/openapi-document.ts'
 
-/** A reply that a request prefers; `applied` is the value of Preference-Applied. */
+/** The response that a request prefers; `applied` is the value of the header Preference-Applied. */
 export type PreferredReply = { outcome: Outcome; applied: string }
 
-/** A preference with a value (RFC 7240 section 2), before its parameters. */
+/** Matches a preference with a value (RFC 7240 section 2), without its parameters. */
 const preference = /(?:^|,)[ \t]*([\w-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g
 
 /**
- * Returns the reply that a request prefers with `code=STATUS` and `example=NAME`, among those of its operation, in the
- * media type `accept` or its first one. Returns undefined when there is none: such a preference is ignored, as RFC 7240
- * has it.
+ * Returns the response of an operation that a request prefers with `code=STATUS` and `example=NAME`, in the media type
+ * `accept` or its first one. Returns undefined if there is none: RFC 7240 says that such a preference is ignored.
  */
 export function preferredReply(
   document: Document,
@@ -23,7 +22,7 @@ export function preferredReply(
     name.toLowerCase(),
     quoted?.replace(/\\(.)/g, '$1') ?? token,
   ])
-  // The first of one name counts.
+  // If a preference occurs more than once, the first one counts (RFC 7240 section 2).
   const { code = '', example = '' } = Object.fromEntries(given.reverse())
   const coded = /^[2-5]\d\d$/.test(code) ? responseOf(endpoint, code) : undefined
   const usual = exampleReply(document, endpoint)
@@ -36,6 +35,6 @@ export function preferredReply(
   return { outcome: { status, ...exampleHeaders(document, response), ...body }, applied: applied.join(', ') }
 }
 
-/** Returns the response of a status: its own, that of its range, or the default one. */
+/** Returns the response for a status: its own, that of its range, or the default one. */
 const responseOf = ({ responses }: Endpoint, code: string): Located<Response> | undefined =>
   responses[code] ?? responses[`${code[0]}XX`] ?? responses.default

@@ -13,8 +13,8 @@ export type StopMode = keyof typeof signals
 export type ServerProcess = { stop(mode: StopMode): Promise<void> }
 
 /**
- * Runs the server of a data directory; resolves when it accepts connections. Rejects with its log when it ends before.
- * The server does not keep this process alive.
+ * Runs the server of a data directory; resolves when it accepts connections. Rejects with its log if it ends before
+ * that. The server does not keep this process alive.
  */
 export async function runServer(
   directory: Directory,

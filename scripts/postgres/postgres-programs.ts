@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 /** PostgreSQL refuses to run as root, so root runs it with the ids of `nobody`. */
 const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
 
-// The server's messages tell when it is ready; this locale keeps them in English.
+// The server logs when it is ready; this locale keeps its messages in English.
 const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
 
 /** Spawn options for PostgreSQL programs. They are detached, so that Ctrl-C reaches only the process of the tests. */

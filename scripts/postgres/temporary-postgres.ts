@@ -24,8 +24,8 @@ export type StandbyOptions = {
 }
 
 /**
- * Starts a new server on a free port of 127.0.0.1. It ends with this process, even when that gets SIGKILL. Rejects with
- * the log of the server.
+ * Starts a new server on a free port of 127.0.0.1. It ends with this process, even after SIGKILL. Rejects with the log
+ * of the server if it does not start.
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const directory = makeDirectory(options.parent)
@@ -60,7 +60,7 @@ export class Postgres {
     return `postgres://postgres${password === undefined ? '' : `:${password}`}@127.0.0.1:${this.port}/${database}`
   }
 
-  /** Starts the server; resolves when it accepts connections, after a crash recovery where one is due. */
+  /** Starts the server; resolves when it accepts connections, after crash recovery if necessary. */
   async start(): Promise<void> {
     const { settings, tls = false } = this.#options
     const defaults = {
@@ -109,7 +109,7 @@ export class Postgres {
     await until(isFollowed, `the ${state} standby ${name} to stream`)
   }
 
-  /** Promotes this standby; resolves when it takes writes. */
+  /** Promotes this standby to primary; resolves when it accepts writes. */
   async promote(): Promise<void> {
     await this.query('SELECT pg_promote()')
   }

@@ -4,8 +4,8 @@ import { query, startPostgres } from './temporary-postgres.ts'
 let server: Promise<string> | undefined
 
 /**
- * Creates an empty database, which the teardown drops; returns its URL. The server is that of TEST_DATABASE_URL, whose
- * user needs the right to create databases, or one that the first call in this process starts.
+ * Creates an empty database, which the teardown drops, and returns its URL. The server is that of TEST_DATABASE_URL,
+ * whose user needs the right to create databases, or else one that the first call in this process starts.
  */
 export async function testDatabase(t: { teardown(cleanUp: () => Promise<void>): void }): Promise<string> {
   server ??= process.env.TEST_DATABASE_URL

@@ -3,22 +3,22 @@ import { zipfRanks } from './zipf.ts'
 
 export type IdOptions = {
   creates: number
-  /** The number of clients, and of the ids that are created again and again. */
+  /** The number of clients, and the number of ids that are created repeatedly. */
   keys: number
   /** The exponent of Zipf's law. */
   skew: number
   seed: number
 }
 
-/** Returns the ids of creates in their order, by the name of the way in which clients choose ids. */
+/** Returns the ids of successive creates for each way in which clients choose ids, by its name. */
 export function idOrders({ creates, keys, skew, seed }: IdOptions): Record<string, BigInt64Array> {
-  // Each seed has numbers of its own, as long as there are fewer than 2^40 of them.
+  // Different seeds draw different numbers, as long as each draws fewer than 2^40.
   let drawn = BigInt(seed) << 40n
   const random = () => mixBits(++drawn)
   const rankOf = zipfRanks(keys, skew)
   const skewed = () => rankOf(fractionOf(random()))
   const created = new Map<number, number>()
-  /** A client counts up within a range of its own; an odd factor scatters the ranges of the busiest clients. */
+  /** Each client counts up within its own range; an odd factor scatters the ranges of the busiest clients. */
   const ofClient = () => {
     const client = skewed()
     const count = (created.get(client) ?? 0) + 1

@@ -1,6 +1,6 @@
 /**
- * Returns 64 bits in which each bit of `value` changes about half of all bits: the mixing step of SplitMix64. The bits of
- * 1, 2, 3 … look random, so that this makes both random numbers that can be repeated and the hashes of keys.
+ * Returns 64 bits in which each bit of `value` changes about half of all bits: the mixing step of SplitMix64. The
+ * results for 1, 2, 3 … look random, so this function makes both reproducible random numbers and hashes of keys.
  */
 export function mixBits(value: bigint): bigint {
   let bits = BigInt.asUintN(64, value * 0x9e3779b97f4a7c15n)
@@ -9,5 +9,5 @@ export function mixBits(value: bigint): bigint {
   return bits ^ (bits >> 31n)
 }
 
-/** Returns a number from 0 to below 1 of the upper 32 of 64 bits. */
+/** Returns a number from 0 to below 1 from the upper 32 of 64 bits. */
 export const fractionOf = (bits: bigint): number => Number(bits >> 32n) / 2 ** 32

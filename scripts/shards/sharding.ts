@@ -3,13 +3,13 @@ import { fractionOf, mixBits } from './mix-bits.ts'
 /** Returns the shard, from 0, of an id. */
 type Sharding = (id: bigint) => number
 
-/** Ways to divide ids among shards, by name; each knows the ids that came before. */
+/** Ways to divide ids among shards, by name; each may use the ids that were created before. */
 export const shardings: Record<string, (before: BigInt64Array, shards: number) => Sharding> = {
   range: (before, shards) => ranges(BigInt64Array.from(new Set(before)), shards),
   hash: (_, shards) => (id) => Math.floor(fractionOf(mixBits(id)) * shards),
 }
 
-/** Cuts the ids into ranges that have the same number of rows. */
+/** Returns a sharding by ranges that hold the same number of the given rows. */
 function ranges(rows: BigInt64Array, shards: number): Sharding {
   const sorted = rows.sort()
   const starts = Array.from({ length: shards - 1 }, (_, cut) => {
@@ -27,13 +27,13 @@ function ranges(rows: BigInt64Array, shards: number): Sharding {
 }
 
 export type ShardLoad = {
-  /** What all shards take while the busiest one takes what it can, as a multiple of that. */
+  /** The throughput of all shards when the busiest one is saturated, as a multiple of the throughput of one shard. */
   capacity: number
-  /** The shards that a batch concerns, on average. */
+  /** The average number of shards with rows of one batch. */
   shardsOfBatch: number
 }
 
-/** Divides ids among shards; the ranges are those of the first half, the load is the second half. */
+/** Returns the load of shards. The first half of the ids determines the ranges; the second half is the load. */
 export function shardLoad(name: string, ids: BigInt64Array, shards: number, batch: number): ShardLoad {
   const half = ids.length >> 1
   const shardOf = (shardings[name] as (typeof shardings)[string])(ids.subarray(0, half), shards)

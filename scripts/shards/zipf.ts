@@ -1,6 +1,6 @@
 /**
- * Returns a function from a number below 1 to the rank, from 0, of one of `count` keys. Key n is asked for in proportion
- * to 1/(n+1)^skew (Zipf's law).
+ * Returns a function that maps a number from 0 to below 1 to the rank, from 0, of one of `count` keys. The probability
+ * of rank n is proportional to 1/(n+1)^skew (Zipf's law).
  */
 export function zipfRanks(count: number, skew: number): (fraction: number) => number {
   const sums = new Float64Array(count)

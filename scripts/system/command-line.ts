@@ -2,12 +2,13 @@ import { parseArgs } from 'node:util'
 import { UsageError, usageError } from '../../src/cli/cli-options.ts'
 
 /**
- * The options of a command with their defaults, which say what an option takes: false none, a text or undefined a text,
- * an integer an integer from 1, another number a number above 0, a list integers from 1 with commas between them.
+ * The options of a command with their defaults, which determine the values of an option: false for no value, a string
+ * or undefined for a string, an integer for an integer from 1, another number for a number above 0, and an array for
+ * integers from 1 separated by commas.
  */
 export type Options = Record<string, boolean | number | number[] | string | undefined>
 
-/** What the options hold: the types of their defaults. */
+/** The values of the options, with the types of their defaults. */
 export type Values<Given extends Options> = {
   [option in keyof Given]: Given[option] extends boolean
     ? boolean
@@ -19,11 +20,12 @@ export type Values<Given extends Options> = {
 }
 
 /**
- * Returns the options and words of this process' command line, each option with its default. With --help it prints the
- * help and ends the process; a command line that is wrong ends it with one line and exit code 2.
+ * Returns the options and words of the command line of this process; a missing option has its default. With --help it
+ * prints the help and ends the process. An invalid command line prints one line to stderr and ends the process with exit
+ * code 2.
  *
  * @param help `npm run NAME` with its options, an empty line, and what the command does. It must name each option.
- * @param names The words that may stand alone; none by default.
+ * @param names The words that are allowed as positional arguments; none by default.
  */
 export function commandLine<Given extends Options>(
   help: string,
@@ -32,7 +34,7 @@ export function commandLine<Given extends Options>(
 ): { options: Values<Given>; words: string[] } {
   const [, name] = /^npm run (\S+)/.exec(help) as unknown as [string, string]
   const unnamed = Object.keys(defaults).filter((option) => !help.includes(`--${option}`))
-  if (unnamed.length > 0) throw new Error(`the help does not name --${unnamed.join(', --')}`)
+  if (unnamed.length > 0) throw new Error(`the help does not name --${unnamed.join(', --')}; add them`)
   try {
     const { isHelp, ...given } = parseCommandLine(process.argv.slice(2), defaults, names)
     if (!isHelp) return given
@@ -45,7 +47,7 @@ export function commandLine<Given extends Options>(
   }
 }
 
-/** Parses `[WORD...] [--OPTION VALUE...]`. Throws a UsageError that says what is allowed. */
+/** Parses `[WORD...] [--OPTION VALUE...]`. Throws a UsageError that names what is allowed. */
 export function parseCommandLine<Given extends Options>(
   args: string[],
   defaults: Given,
@@ -63,7 +65,7 @@ export function parseCommandLine<Given extends Options>(
       allowPositionals: names.length > 0,
     })
     const unknown = positionals.find((word) => !names.includes(word))
-    if (unknown !== undefined) throw new Error(`Unknown word '${unknown}'`)
+    if (unknown !== undefined) throw new Error(`Unexpected argument '${unknown}'`)
     const { help = false, ...given } = values
     const read = Object.entries(given).map(([option, text]) => [option, valueIn(option, text, defaults[option])])
     return {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Returns the CPU seconds of all threads of a process; Linux counts hundredths of a second (proc(5)). */
+/** Returns the CPU time of all threads of a process in seconds, from Linux' counters in 1/100 s (proc(5)). */
 export function processorSeconds(pid: number | 'self'): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
@@ -8,7 +8,7 @@ export function processorSeconds(pid: number | 'self'): number {
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** Returns a process id and those of its child processes, which only Linux lists (proc(5)). */
+/** Returns a process id and the ids of its child processes; Linux only (proc(5)). */
 export const withChildren = (pid: number): number[] => [
   pid,
   ...(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? []).map(Number),
@@ -17,7 +17,7 @@ export const withChildren = (pid: number): number[] => [
 /** Returns the resident memory of a process in bytes. */
 export const residentBytes = (pid: number): number => statusBytes(pid, 'VmRSS')
 
-/** Returns the most resident memory that a process has had, in bytes. */
+/** Returns the peak resident memory of a process in bytes. */
 export const peakResidentBytes = (pid: number): number => statusBytes(pid, 'VmHWM')
 
 function statusBytes(pid: number, name: string): number {
@@ -25,5 +25,5 @@ function statusBytes(pid: number, name: string): number {
   return Number(kilobytes) * 1_024
 }
 
-/** Counts the open file descriptors of a process, including sockets. */
+/** Returns the number of open file descriptors of a process, including sockets. */
 export const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length

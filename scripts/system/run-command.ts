@@ -2,8 +2,9 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { nodeProblem } from '../../src/cli/node-version.ts'
 
-// Runs the module that follows on the command line, if any, as a command of package.json; npm tells its name. An import
-// by name of what an older Node lacks fails before any statement of its module, so the version is looked at here.
+// Runs the module that follows on the command line, if any, as a command of package.json; npm sets its name in the
+// environment. It checks the version of Node before the import, because in an older Node a missing named export would
+// fail before any statement of the module runs.
 const problem = nodeProblem(process.versions.node)
 if (problem !== undefined) {
   const name = String(process.env.npm_lifecycle_event).replace(/^pre(?=test)/, '')

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Milliseconds that a wait lasts at most: far more than anything takes on a busy machine. */
+/** The default time limit in milliseconds, far longer than any wait on a busy machine. */
 const patience = 120_000
 
-/** Polls a condition for up to `timeout` milliseconds; returns whether it came to hold. */
+/** Polls a condition for up to `timeout` milliseconds and returns whether it became true. */
 export async function holdsWithin(timeout: number, condition: () => boolean | Promise<boolean>): Promise<boolean> {
   return await until(condition, '', timeout).catch(() => false)
 }
@@ -11,13 +11,13 @@ export async function holdsWithin(timeout: number, condition: () => boolean | Pr
 type What = string | (() => string)
 
 /**
- * Resolves with the first true value of a condition, which is polled; rejects when the condition throws, or after
- * `limit` milliseconds with a message that names what was waited for.
+ * Polls a condition and resolves with its first truthy value. Rejects if the condition throws, or after `limit`
+ * milliseconds with a message that names `what`.
  */
 export async function until<T>(condition: () => T | Promise<T>, what: What, limit = patience) {
   const end = performance.now() + limit
   for (;;) {
-    // A condition may hang itself, for example one that asks a process.
+    // The condition itself may hang, for example while it waits for a process.
     const value = await within(Promise.resolve().then(condition), what, limit)
     if (value) return value as Exclude<T, undefined | null | false | 0 | ''>
     if (performance.now() >= end) throw late(what, limit)
@@ -25,7 +25,7 @@ export async function until<T>(condition: () => T | Promise<T>, what: What, limi
   }
 }
 
-/** Resolves as a promise does; rejects after `limit` milliseconds with a message that names what was waited for. */
+/** Resolves or rejects like a promise, or rejects after `limit` milliseconds with a message that names `what`. */
 export async function within<T>(promise: Promise<T>, what: What, limit = patience): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const expired = new Promise<never>((_, reject) => {

@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path'
 import ts from 'typescript'
 
 /**
- * Returns the compiler's program of some modules, by the options of tsconfig.json. `texts` are files by path, beside those
- * on the disk or in their place.
+ * Returns a TypeScript program of some modules with the options of tsconfig.json. `texts` are virtual files by path,
+ * which take precedence over files on disk.
  */
 export function virtualProgram(
   modules: string[],

@@ -94,6 +94,7 @@ export function checkTrailerSize(request: IncomingMessage, length: number, limit
   return rest > limit || linesLength(request.rawTrailers) > limit ? tooLarge() : undefined
 }
 
+/** Returns the error of a header section over its limit: 431. */
 export const tooLarge = (): ContractError => new ContractError('headersTooLarge', 'the header section is too large')
 
 /** Returns the length of header lines, each with a colon and a line break. */

@@ -26,7 +26,7 @@ export function endAtSignals(stop: (signal: NodeJS.Signals) => Promise<void>): v
   process.on('SIGTERM', handle).on('SIGINT', handle)
 }
 
-/** Does the registered work, then ends the process with exit code 1, by SIGKILL if that takes too long. */
+/** Runs the registered functions, then ends the process with exit code 1, by SIGKILL if that takes too long. */
 export function exit(): void {
   // If stdout is a pipe, process.exit() would wait for a thread that is blocked until the log is read.
   setTimeout(process.stdout.isTTY ? () => process.exit(1) : () => process.kill(process.pid, 'SIGKILL'), grace)

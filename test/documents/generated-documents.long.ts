@@ -9,15 +9,15 @@ import { folder, names } from './served-documents.ts'
 /** The text that the command prints to stderr for a document. */
 const warnings: Record<string, string> = {
   forms:
-    'test/documents/forms/openapi.yaml: #/paths/~1documents/put/requestBody/content/application~1xml: is not checked against its schema\n',
+    'test/documents/forms/openapi.yaml: #/paths/~1documents/put/requestBody/content/application~1xml: is not validated against its schema\n',
   methods:
-    'test/documents/methods/openapi.yaml: #/paths/~1files/get: has no operationId; its handler is called getFiles, after its method and path\n',
+    'test/documents/methods/openapi.yaml: #/paths/~1files/get: has no operationId; its handler is named getFiles, after its method and path\n',
   nullable:
-    'test/documents/nullable/openapi.yaml: #/components/schemas/Note/properties/reply: nullable has no effect without a type beside it; to allow null, use anyOf: of the schema, and of { type: object, nullable: true, enum: [null] }\n',
+    'test/documents/nullable/openapi.yaml: #/components/schemas/Note/properties/reply: nullable has no effect without a type in the same schema; to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }\n',
   replies:
-    'test/documents/replies/openapi.yaml: #/paths/~1texts~1%7Bcase%7D/get/responses/201/content/application~1xml: is not checked against its schema\n',
+    'test/documents/replies/openapi.yaml: #/paths/~1texts~1%7Bcase%7D/get/responses/201/content/application~1xml: is not validated against its schema\n',
   security:
-    'test/documents/security/openapi.yaml: #/paths/~1audit/get/security/0/oauth: scope audit is in no flow of oauth; add it there, or correct it here\n',
+    'test/documents/security/openapi.yaml: #/paths/~1audit/get/security/0/oauth: scope audit is not declared in any flow of oauth; add it there, or correct it here\n',
 }
 
 type Generated = { files: Record<string, string>; handlers: string }

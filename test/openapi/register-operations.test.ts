@@ -213,7 +213,7 @@ t.test('a mismatch of document and handlers stops the start with its names', asy
     [
       'media type',
       post({ operationId: 'a', requestBody: { content: { 'multipart/mixed': {} } } }),
-      /requestBody\/content: multipart\/mixed is not read; use multipart\/form-data/,
+      /requestBody\/content: multipart\/mixed is not supported; use multipart\/form-data/,
     ],
     [
       'twice',
@@ -223,7 +223,7 @@ t.test('a mismatch of document and handlers stops the start with its names', asy
           paths: { ...document.paths, '/b': { get: { operationId: 'getThing', responses: {} } } },
         },
       },
-      /operation getThing is there twice/,
+      /operationId getThing is used twice/,
     ],
   ]
   for (const [name, overrides, message] of cases) await t.rejects(create(overrides), { message }, name)

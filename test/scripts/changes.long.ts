@@ -82,18 +82,21 @@ t.test('npm run changes releases a document only when its version matches the ch
       ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     )
-  t.match(await changes(), { code: 1, stderr: /^openapi\/released holds no document; -- --release keeps the first\n$/ })
+  t.match(await changes(), {
+    code: 1,
+    stderr: /^openapi\/released holds no released document; run with -- --release to store the first\n$/,
+  })
   t.match(await changes('--release'), { code: 0, stdout: /^wrote openapi\/released\/1.0.0.json$/m })
   t.match(await Promise.all([changes('--release'), changes('--released', 'nowhere')]), [
-    { code: 1, stdout: /^no changes since 1.0.0$/m, stderr: '1.0.0 is released already\n' },
-    { code: 1, stdout: '', stderr: /^nowhere holds no document/ },
+    { code: 1, stdout: /^no changes since 1.0.0$/m, stderr: '1.0.0 is already released; raise info.version\n' },
+    { code: 1, stdout: '', stderr: /^nowhere holds no released document/ },
   ])
 
   edit('version: 1.0.0', 'version: 1.1.0')
   edit('any 64-bit signed integer', 'every 64-bit signed integer')
   edit('operationId: createPlant', 'operationId: addPlant')
   const { code, stderr, stdout } = await changes('--release')
-  t.same({ code, stderr }, { code: 1, stderr: 'info.version is 1.1.0, it must be 2.0.0 or higher\n' })
+  t.same({ code, stderr }, { code: 1, stderr: 'info.version is 1.1.0; raise it to 2.0.0 or higher\n' })
   t.match(stdout.split('\n'), [
     /^openapi\/plant-store.yaml:\d+:\d+ breaking: modified #\/paths\/~1plants\/post\/operationId: .*'createPlant'/,
     /^openapi\/plant-store.yaml:\d+:\d+ text: modified #\/components\/schemas\/NewPlant\/.*\/id\/description$/,
@@ -107,5 +110,5 @@ t.test('npm run changes releases a document only when its version matches the ch
   t.same(await changes(), { code: 0, stdout: 'no changes since 10.0.0\n', stderr: '' })
 
   edit('version: 10.0.0', 'version: 10.0.1-beta')
-  t.match(await changes(), { code: 1, stderr: 'info.version is 10.0.1-beta, allowed: MAJOR.MINOR.PATCH\n' })
+  t.match(await changes(), { code: 1, stderr: 'info.version is 10.0.1-beta; use MAJOR.MINOR.PATCH\n' })
 })

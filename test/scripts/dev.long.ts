@@ -97,7 +97,7 @@ t.test(
   async (t) => {
     const { directory, sees, ask, edit, stop } = await startDev(t)
     const create = (name: string) => ask('/plants', { method: 'POST', body: JSON.stringify({ id: 1, name }) })
-    await sees(/^dev: builds the service for http:.*\n/m)
+    await sees(/^dev: building the service for http:.*\n/m)
     const waiting = create('first')
     const curl = new RegExp(`^curl -X POST http://127.0.0.1:\\d+/plants -H 'Authorization: Bearer ${token}'`, 'm')
     t.match(await sees(/^curl .*\n/m), curl)
@@ -128,7 +128,7 @@ t.test(
     t.match(await sees(/the last good service goes on/), /^plant-store: broken at the start$/m)
 
     edit('openapi/plant-store.yaml', 'format: int64, examples: [1]', 'format: int46, examples: [1]')
-    t.match(await sees(/the last good service goes on/), /an integer says how wide it is/)
+    t.match(await sees(/the last good service goes on/), /an integer needs a format/)
     t.match(await ask('/plants'), [405])
 
     edit('src/handlers.ts', "throw new Error('broken at the start')\n", '')

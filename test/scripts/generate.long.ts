@@ -26,7 +26,7 @@ t.test('--check names what is stale and writes nothing', async (t) => {
   t.same(await generate('--check'), { code: 0, stdout: '', stderr: '' })
   const path = join(cwd, 'generated', 'api.d.ts')
   writeFileSync(path, 'stale')
-  const stale = 'not up to date, run npm run generate: generated/api.d.ts\n'
+  const stale = 'these files are out of date; run npm run generate: generated/api.d.ts\n'
   t.same(await generate('--check'), { code: 1, stdout: '', stderr: stale })
   t.equal(readFileSync(path, 'utf8'), 'stale')
   t.same(await generate(), { code: 0, stdout: 'wrote generated/api.d.ts\n', stderr: '' })
@@ -35,7 +35,7 @@ t.test('--check names what is stale and writes nothing', async (t) => {
   writeFileSync(surplus, '')
   writeFileSync(join(cwd, 'generated', '.hidden'), '')
   writeFileSync(path, 'stale')
-  const left = 'not generated from the document, remove: generated/left-behind.ts\n'
+  const left = 'these files are not generated from the document; remove them: generated/left-behind.ts\n'
   t.same(await generate('--check'), { code: 1, stdout: '', stderr: stale + left })
   t.same(await generate(), { code: 0, stdout: 'wrote generated/api.d.ts\n', stderr: left })
   rmSync(surplus)
@@ -45,7 +45,7 @@ t.test('--check names what is stale and writes nothing', async (t) => {
     code: 1,
     stdout: '',
     stderr:
-      '--errors: the service of openapi/plant-store.yaml answers with src/error-body.ts; change that, or name a --document\n',
+      '--errors: the service of openapi/plant-store.yaml always uses src/error-body.ts; edit that file, or give another --document\n',
   })
   cpSync(join(cwd, 'openapi', 'plant-store.yaml'), join(cwd, 'openapi', 'other.yaml'))
   t.match(await generate('--check', '--document', 'openapi/other.yaml', '--errors', 'other-errors.ts'), {

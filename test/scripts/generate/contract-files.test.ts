@@ -45,7 +45,7 @@ t.test('boolean schemas in an allOf, behind a $ref and as a property are typed a
 })
 
 t.test('a $ref to no schema is rejected with its location', async (t) => {
-  const problem = 'is not the place of a schema; put the schema into #/components/schemas'
+  const problem = 'does not point to a schema; move the schema to #/components/schemas'
   for (const $ref of ['#/components/schemas/None', '#/paths/~1a/post/responses', '#/components/examples/A/value']) {
     const components = { examples: { A: { value: { type: 'string' } } } }
     await t.rejects(filesOf(documentOf({ $ref }, { components }), 'a.yaml'), {
@@ -112,14 +112,16 @@ t.test('a schema that cannot be compiled is rejected when generating', async (t)
   )
   t.match(
     message,
-    /^a cannot be served as it says:\n {2}schema A: [^\n]+\n {2}schema C: [^\n]+$/,
+    /^a cannot be served as written:\n {2}schema A: [^\n]+\n {2}schema C: [^\n]+$/,
     'where it stands, once',
   )
 })
 
 t.test('an int64 that would not be exact is rejected', async (t) => {
   const int64 = { type: 'integer', format: 'int64' }
-  await t.rejects(filesOf(documentOf({ contains: int64 }), 'a.yaml'), { message: /schema\/contains: an int64 is not/ })
+  await t.rejects(filesOf(documentOf({ contains: int64 }), 'a.yaml'), {
+    message: /schema\/contains: int64 values are not exact/,
+  })
   const set = { uniqueItems: true, prefixItems: [int64, int64] }
   await t.rejects(filesOf(documentOf(set), 'a.yaml'), { message: /schema\/uniqueItems: cannot compare int64/ })
 })
@@ -138,11 +140,11 @@ t.test('an invalid error table is rejected', async (t) => {
   })
   await t.rejects(filesOf(document, 'a.yaml'), {
     message: [
-      'a.yaml cannot be served as it says:',
-      '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase',
+      'a.yaml cannot be served as written:',
+      '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase; rename it',
       '#/x-error-numbers/low/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100',
-      '#/x-error-numbers/again/error: 40000 is there twice; give each error its own number',
-      '#/x-error-numbers/silent/meaning: must be a text for people',
+      '#/x-error-numbers/again/error: 40000 occurs twice; give each error its own number',
+      '#/x-error-numbers/silent/meaning: must be a string that describes the error',
       '#/paths/~1a/post/responses/400: 40002 is not in x-error-numbers; add it there',
     ].join('\n  '),
   })
@@ -170,7 +172,7 @@ t.test('an invalid default of a parameter is rejected with the reason', async (t
   const place = 'operation a: parameter'
   await t.rejects(filesOf(document, 'a.yaml'), {
     message: [
-      'a.yaml cannot be served as it says:',
+      'a.yaml cannot be served as written:',
       `${place} query-limit: its default must be >= 1; correct it`,
       `${place} header-limit: its default/1 must be string; correct it`,
     ].join('\n  '),

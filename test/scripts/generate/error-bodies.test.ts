@@ -27,7 +27,7 @@ async function refuses(t: Test, document: Document, errorBody: AnyErrorBody, lin
     message.split('\n  ').map((line) => line.replace(/, as in .*(?=; correct)/, '')),
     lines.length === 0
       ? ['taken']
-      : ['a.yaml cannot be served as it says:', ...lines.map((line) => `${line}; ${mistake}`)],
+      : ['a.yaml cannot be served as written:', ...lines.map((line) => `${line}; ${mistake}`)],
   )
 }
 
@@ -55,7 +55,7 @@ t.test('error schemas of another shape are rejected with location, statuses and 
     `${declared}/Invalid/content: errors 400 are ${type}`,
   ])
   const bare: AnyErrorBody = () => ({ contentType: 'application/problem+json', body: {} })
-  const is = "is not what it declares: body must have required property 'type'"
+  const is = "does not match the declared schema: body must have required property 'type'"
   await refuses(t, problems, bare, [
     `${declared}/Problem/content: the body of errors 400, 401, 403, 408, 413, 415, 417, 429, 431, 500, 503 ${is}`,
     `${declared}/Invalid/content: the body of errors 400 ${is}`,
@@ -65,14 +65,14 @@ t.test('error schemas of another shape are rejected with location, statuses and 
 t.test('errorBody is tried with long messages, with and without an operation, and may throw', async (t) => {
   const short = json({ properties: { message: { maxLength: 100 } } })
   await refuses(t, documentOf({ default: short }), numbered, [
-    `${at}/default/content: the body of errors 400, 408, 417, 429, 431, 500, 503 is not what it declares: body/message must NOT have more than 100 characters`,
+    `${at}/default/content: the body of errors 400, 408, 417, 429, 431, 500, 503 does not match the declared schema: body/message must NOT have more than 100 characters`,
   ])
   const byOperation: AnyErrorBody = (_, { operation }) => ({ contentType: 'application/json', body: operation ?? 1 })
   await refuses(t, documentOf({ default: json({ type: 'string' }) }), byOperation, [
-    `${at}/default/content: the body of errors 400, 408, 417, 431, 500, 503 is not what it declares: body must be string`,
+    `${at}/default/content: the body of errors 400, 408, 417, 431, 500, 503 does not match the declared schema: body must be string`,
   ])
   await refuses(t, documentOf({ default: json({ type: 'integer' }) }), byOperation, [
-    `${at}/default/content: the body of errors 400, 429, 500, 503 is not what it declares: body must be integer`,
+    `${at}/default/content: the body of errors 400, 429, 500, 503 does not match the declared schema: body must be integer`,
   ])
   const throwing: AnyErrorBody = ({ kind }) => {
     if (kind === 'internal') throw new Error('no body')
@@ -80,7 +80,7 @@ t.test('errorBody is tried with long messages, with and without an operation, an
   }
   await refuses(t, documentOf({ default: json({}) }), throwing, [
     `${at}/default/content: errors 400, 408, 417, 429, 431, 503 are sent as Application/JSON, which is not declared`,
-    `${at}/default/content: the body of errors 500 is not what it declares: no body`,
+    `${at}/default/content: the body of errors 500 does not match the declared schema: no body`,
   ])
 })
 
@@ -91,7 +91,7 @@ t.test('only errors that can end a request to an operation count, where a respon
   const refused = (...statuses: string[]) =>
     statuses.map(
       (status) =>
-        `${at}/${status}/content: the body of errors ${status} is not what it declares: body must NOT be valid`,
+        `${at}/${status}/content: the body of errors ${status} does not match the declared schema: body must NOT be valid`,
     )
   const always = ['408', '417', '429', '431', '500', '503']
   await refuses(t, documentOf(each), numbered, refused('400', ...always))
@@ -115,13 +115,13 @@ t.test('only errors that can end a request to an operation count, where a respon
   )
   const ranged = { description: '', content: { 'application/*': { schema: { type: 'string' } } } }
   await refuses(t, documentOf({ 503: ranged }), numbered, [
-    `${at}/503/content: the body of errors 503 is not what it declares: body must be string`,
+    `${at}/503/content: the body of errors 503 does not match the declared schema: body must be string`,
   ])
   await refuses(
     t,
     documentOf({ 503: { description: '', content: { 'text/a': { schema: { type: 'string', const: 'a' } } } } }),
     () => ({ contentType: 'text/a', body: 'b' }),
-    [`${at}/503/content: the body of errors 503 is not what it declares: body must be equal to constant`],
+    [`${at}/503/content: the body of errors 503 does not match the declared schema: body must be equal to constant`],
   )
 })
 
@@ -141,7 +141,7 @@ t.test(
   'undecodable texts count beside a query or a split path, and bodies that are not JSON beside JSON',
   async (t) => {
     const refusal = (place: string) => [
-      `${place}/400/content: the body of errors 400 is not what it declares: body/error must be equal to one of the allowed values`,
+      `${place}/400/content: the body of errors 400 does not match the declared schema: body/error must be equal to one of the allowed values`,
     ]
     const responses = { 400: json({ properties: { error: { enum: [40000, 40003] } } }) }
     const [integer, array] = [{ type: 'integer' }, { type: 'array' }]
@@ -188,7 +188,7 @@ t.test("a document without an error table gets the service's numbers", async (t)
 
 t.test('a module without errorBody is rejected, and a changed one is reloaded', async (t) => {
   const folder = t.testdir({ 'none.js': 'export const a = 1', 'some.mjs': 'export const errorBody = () => 1' })
-  await t.rejects(loadErrorBody(`${folder}/none.js`), { message: /none\.js exports no function errorBody; it makes/ })
+  await t.rejects(loadErrorBody(`${folder}/none.js`), { message: /none\.js does not export a function errorBody; add/ })
   t.equal((await loadErrorBody(`${folder}/some.mjs`)).errorBody({} as never, {} as never), 1)
   writeFileSync(`${folder}/some.mjs`, 'export const errorBody = () => 2')
   utimesSync(`${folder}/some.mjs`, 1, 1)

@@ -34,8 +34,8 @@ t.test('it is typed, bound and served by that name, which a warning shows', asyn
     { components },
   )
   t.same(derivedNames(document), [
-    '#/paths/~1a~1%7Bid%7D/get: has no operationId; its handler is called getAById, after its method and path',
-    '#/paths/~1b/post: has no operationId; its handler is called postB, after its method and path',
+    '#/paths/~1a~1%7Bid%7D/get: has no operationId; its handler is named getAById, after its method and path',
+    '#/paths/~1b/post: has no operationId; its handler is named postB, after its method and path',
   ])
   t.same(idsOf(normalizedDocument(document)), ['getAById', 'drop', 'put', 'postB'])
   t.same(derivedNames(normalizedDocument(document)), [])

@@ -21,19 +21,19 @@ t.test('contradictory readOnly and writeOnly are rejected with their location', 
     },
     B: { 'x-ignored': true },
   }
-  const nowhere = 'is readOnly and writeOnly, so that it is nowhere; take one of them off'
+  const nowhere = 'is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them'
   t.same(readWriteProblems(documentOf(both)), [
     `${at}/A/properties/id: ${nowhere}`,
     `${at}/A/properties/own: ${nowhere}`,
-    `${at}/B/x-ignored: is what generated schemas say; give it another name`,
+    `${at}/B/x-ignored: is reserved for generated schemas; rename it`,
   ])
 })
 
 t.test('alternatives must agree about what is writeOnly', async (t) => {
   const shown = { properties: { secret: {} } }
   const problem = (place: string) =>
-    `${at}/${place}: secret is writeOnly in one alternative and not in another, so that a reply could show what must ` +
-    'not leave; describe it alike in each'
+    `${at}/${place}: secret is writeOnly in one alternative and not in another, so a response could ` +
+    'expose it; describe it the same way in each'
   const unlike = {
     Secret: secret,
     A: { oneOf: [to('Secret'), shown] },
@@ -56,7 +56,8 @@ t.test('readOnly or writeOnly outside a property gives a warning', async (t) => 
     B: { items: to('Id'), additionalProperties: { writeOnly: true }, oneOf: [{ readOnly: false }] },
   }
   const requestBodies = { B: { content: { 'application/json': { schema: to('Id') } } } }
-  const warning = (place: string, mark: string) => `#/components/${place}: ${mark} has no effect but on a property`
+  const warning = (place: string, mark: string) =>
+    `#/components/${place}: ${mark} has no effect here; set it on a property`
   t.same(ineffectiveMarks(documentOf(schemas, '3.1.0', { requestBodies })), [
     warning('schemas/B/items', 'readOnly'),
     warning('schemas/B/additionalProperties', 'writeOnly'),
@@ -73,7 +74,7 @@ t.test('minProperties or maxProperties that count ignored properties give a warn
   t.same(
     countedMarks(documentOf(schemas)),
     ['minProperties', 'maxProperties'].map(
-      (keyword) => `${at}/A/${keyword}: counts id, secret where it is sent, though it is ignored`,
+      (keyword) => `${at}/A/${keyword}: counts id, secret when it is sent, although the service ignores it`,
     ),
   )
 })
@@ -85,11 +86,11 @@ t.test('nullable without a type gives a warning in 3.0 with the remedy', async (
     B: { properties: { wrapped, bare: { nullable: true, enum: ['a'] }, not: { nullable: false, allOf: [to('A')] } } },
     C: { ...to('A'), nullable: true },
   }
-  const ineffective = 'nullable has no effect without a type beside it; to allow null,'
-  const wrapping = 'use anyOf: of the schema, and of { type: object, nullable: true, enum: [null] }'
+  const ineffective = 'nullable has no effect without a type in the same schema; to allow null,'
+  const wrapping = 'use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
   t.same(ineffectiveNullables(documentOf(schemas, '3.0.3')), [
     `${at}/B/properties/wrapped: ${ineffective} ${wrapping}`,
-    `${at}/B/properties/bare: ${ineffective} give the type, too`,
+    `${at}/B/properties/bare: ${ineffective} add the type`,
     `${at}/C: ${ineffective} ${wrapping}`,
   ])
   t.same(ineffectiveNullables(documentOf(schemas)), [], '3.1 has no nullable, so no warning')

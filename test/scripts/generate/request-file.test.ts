@@ -125,7 +125,7 @@ const shelves = {
 t.test('parameters, credentials and bodies stand where the document puts them', async (t) => {
   t.equal(
     requestFile(normalizedDocument(shelves)),
-    `# npm run mock accepts any token. For the service put one of its tokens here; npm run generate removes it again.
+    `# npm run mock accepts any token. For the service, insert one of its tokens; npm run generate will overwrite it.
 
 @origin = https://test.example.com
 @token = ACCESS_TOKEN

@@ -47,7 +47,7 @@ t.test('every scope of a document is listed once', async (t) => {
 t.test('an invalid scope is rejected with its location, once', async (t) => {
   const document = documentOf(['a b'], ['"', '\\', 'é', ''])
   const problem = (place: string, scope: string) =>
-    `${place}: scope ${JSON.stringify(scope)} is no scope of RFC 6749; use printable ASCII without spaces, " and \\`
+    `${place}: scope ${JSON.stringify(scope)} is not valid (RFC 6749); use printable ASCII without spaces, " and \\`
   const own = ['"', '\\', 'é', '']
   const problems = [
     problem('#/security/0/oauth', 'a b'),
@@ -62,7 +62,7 @@ t.test('an invalid scope is rejected with its location, once', async (t) => {
 t.test('an oauth2 scope that no flow declares is reported', async (t) => {
   t.same(undeclaredScopes(documentOf(['read'], ['write'])), [])
   t.same(undeclaredScopes(documentOf(['toString'], ['raed'])), [
-    '#/security/0/oauth: scope toString is in no flow of oauth; add it there, or correct it here',
-    '#/paths/~1b/get/security/1/oauth: scope raed is in no flow of oauth; add it there, or correct it here',
+    '#/security/0/oauth: scope toString is not declared in any flow of oauth; add it there, or correct it here',
+    '#/paths/~1b/get/security/1/oauth: scope raed is not declared in any flow of oauth; add it there, or correct it here',
   ])
 })

@@ -21,7 +21,7 @@ t.test('an unsatisfiable schema is reported with the reason', async (t) => {
     [{ allOf: [text, { type: 'object' }] }, 'its types exclude each other'],
     [{ ...ref('Text'), type: ['integer', 'null'] }, 'its types exclude each other'],
     [{ allOf: [{ enum: ['a', 'b'] }, { const: 'c' }] }, '["a","b"] and ["c"] have no value in common'],
-    [{ type: 'integer', enum: ['1', 1.5] }, '["1",1.5] has no value of its type'],
+    [{ type: 'integer', enum: ['1', 1.5] }, '["1",1.5] contains no value of the allowed types'],
     [{ ...text, minLength: 3, maxLength: 2 }, 'minLength 3 is above maxLength 2'],
     [{ type: 'array', minItems: 1, allOf: [{ maxItems: 0 }] }, 'minItems 1 is above maxItems 0'],
     [{ type: 'object', minProperties: 2, maxProperties: 1 }, 'minProperties 2 is above maxProperties 1'],
@@ -47,9 +47,9 @@ t.test('an unsatisfiable schema is reported with the reason', async (t) => {
     ],
     [{ type: 'array', minItems: 1, items: false }, 'items: nothing is allowed there'],
     [{ type: 'array', minItems: 1, prefixItems: [false] }, 'items: nothing is allowed there'],
-    [{ ...text, oneOf: [integer, { enum: [1] }] }, '[1] has no value of its type'],
+    [{ ...text, oneOf: [integer, { enum: [1] }] }, '[1] contains no value of the allowed types'],
     [{ ...text, anyOf: [integer, false] }, 'its types exclude each other'],
-    [{ anyOf: [false, { $ref: '#/components/schemas/Nothing' }] }, 'no alternative is left'],
+    [{ anyOf: [false, { $ref: '#/components/schemas/Nothing' }] }, 'no alternative can be satisfied'],
     [{ type: 'object', required: ['a'], properties: { a: ref('Nothing') } }, 'a: nothing is allowed there'],
     [
       { ...integer, oneOf: [{ minimum: 3 }, text], anyOf: [{ maximum: 2 }, { const: 'a' }] },
@@ -71,14 +71,14 @@ t.test('it is reported where it is defined, not where it is referenced', async (
   const List = { type: 'array', minItems: 1, items: ref('Holder') }
   const Union = { oneOf: [ref('Holder'), { allOf: [ref('Bad')] }] }
   t.same(problems({ Holder, List, Union, Bad }), [
-    line('Holder/properties/more', '["a"] has no value of its type'),
+    line('Holder/properties/more', '["a"] contains no value of the allowed types'),
     line('Bad', 'minLength 3 is above maxLength 2'),
   ])
 })
 
 t.test('a schema that requires itself is reported, unless the recursion can end', async (t) => {
   const holding = (schema: object) => ({ type: 'object', required: ['next'], properties: { next: schema } })
-  const endless = 'each value would hold another one, without an end'
+  const endless = 'each value would have to contain another one, without end'
   t.same(problems({ A: holding(ref('A')) }), [line('A', `next: ${endless}`)])
   t.same(problems({ A: holding(ref('B')), B: holding(ref('A')) }), [
     line('A', `next: ${endless}`),
@@ -119,7 +119,7 @@ t.test('a schema whose parts together require it terminates', async (t) => {
 
 t.test('a schema that requires itself beside a reference is reported', async (t) => {
   const A = { ...ref('B'), type: 'object', required: ['next'], properties: { next: ref('A') } }
-  t.same(problems({ A, B: {} }), [line('A', 'next: each value would hold another one, without an end')])
+  t.same(problems({ A, B: {} }), [line('A', 'next: each value would have to contain another one, without end')])
 })
 
 t.test('circular and long chains of references terminate', async (t) => {
@@ -134,7 +134,9 @@ t.test('circular and long chains of references terminate', async (t) => {
     )
   t.same(problems(chain(2000, text)), [])
   t.same(problems(chain(2000, ref('S0'))), [], 'a cycle of that length is not detected')
-  t.same(problems(chain(2000, { type: 'string', enum: [1] })), [line('S1999', '[1] has no value of its type')])
+  t.same(problems(chain(2000, { type: 'string', enum: [1] })), [
+    line('S1999', '[1] contains no value of the allowed types'),
+  ])
   const circle = problems(chain(20, holding(ref('S0'))))
   t.equal(circle.length, 20)
 })
@@ -142,9 +144,9 @@ t.test('circular and long chains of references terminate', async (t) => {
 t.test('properties that have the names of keywords are checked', async (t) => {
   const never = () => ({ type: 'string', enum: [1] })
   t.same(problems({ A: { properties: { if: never(), not: { properties: { a: never() } } } }, not: never() }), [
-    line('A/properties/if', '[1] has no value of its type'),
-    line('A/properties/not/properties/a', '[1] has no value of its type'),
-    line('not', '[1] has no value of its type'),
+    line('A/properties/if', '[1] contains no value of the allowed types'),
+    line('A/properties/not/properties/a', '[1] contains no value of the allowed types'),
+    line('not', '[1] contains no value of the allowed types'),
   ])
 })
 
@@ -168,7 +170,7 @@ t.test('a discriminator and the schema that it names must agree', async (t) => {
     paths: {},
   })
   await t.rejects(filesOf(document(), 'a.yaml'), {
-    message: `a.yaml cannot be served as it says:\n  ${line('Pet/oneOf/0', 'kind: ["cat"] and ["Cat"] have no value in common')}`,
+    message: `a.yaml cannot be served as written:\n  ${line('Pet/oneOf/0', 'kind: ["cat"] and ["Cat"] have no value in common')}`,
   })
   t.match(await filesOf(document({ cat: 'Cat' }), 'a.yaml'), { 'api.d.ts': /Pet:/ })
 })

@@ -32,12 +32,12 @@ t.test('bodies of supported media types are accepted', async (t) => {
 })
 
 t.test('bodies of other media types are rejected with the remedy', async (t) => {
-  t.same(problems({}), [': has no media type; name one'])
+  t.same(problems({}), [': has no media type; add one'])
   t.same(problems({ json: {}, 'text/plain;charset=latin1': {}, 'multipart/related': {}, '*/*': { schema: object } }), [
-    ': json is no media type; use one such as text/plain',
-    ': text/plain;charset=latin1 has a charset that is not read; use utf-8',
-    ': multipart/related is not read; use multipart/form-data',
-    ': */* does not say how its schema is read; name each media type, such as application/json',
+    ': json is not a media type; use one such as text/plain',
+    ': text/plain;charset=latin1 has a charset that cannot be read; use utf-8',
+    ': multipart/related is not supported; use multipart/form-data',
+    ': */* is a range, so the format of the body is unknown; name each media type, such as application/json',
   ])
 })
 
@@ -51,7 +51,7 @@ t.test('a schema that is not checked gives a warning', async (t) => {
   }
   t.same(
     uncheckedBodies(withBody(content)),
-    ['application~1xml', 'application~1pdf'].map((type) => `${place}/${type}: is not checked against its schema`),
+    ['application~1xml', 'application~1pdf'].map((type) => `${place}/${type}: is not validated against its schema`),
   )
 })
 
@@ -106,54 +106,64 @@ t.test('unsupportedFeatures accepts these form schemas', async (t) => {
 t.test('unsupported forms are rejected with location and remedy', async (t) => {
   const parts = '/multipart~1form-data'
   t.same(problems({ 'multipart/form-data': { schema: { type: 'array' } } }), [
-    `${parts}/schema: a form is an object, of which each field is a property; describe it so`,
+    `${parts}/schema: a form must be an object; describe each field as a property`,
   ])
   t.same(multipart(string, { headers: { 'X-A': {} } }), [
-    `${parts}/encoding/a/headers: headers of a part are not read; leave them out`,
+    `${parts}/encoding/a/headers: headers of a part are not supported; remove them`,
   ])
   for (const more of [{ additionalProperties: string }, { patternProperties: { a: string } }]) {
-    t.same(multipart(string, {}, more), [`${parts}/schema: parts of any name are not read; name each as a property`])
+    t.same(multipart(string, {}, more), [
+      `${parts}/schema: parts with arbitrary names are not supported; name each as a property`,
+    ])
   }
   const part: [object, object, string][] = [
-    [string, { style: 'deepObject' }, 'a style is not read in multipart/form-data; use contentType'],
-    [{ type: 'array' }, { explode: false }, 'a style is not read in multipart/form-data; use contentType'],
-    [object, { contentType: 'image/png' }, 'a file has the type string; correct it'],
+    [string, { style: 'deepObject' }, 'style and explode are not supported in multipart/form-data; use contentType'],
+    [
+      { type: 'array' },
+      { explode: false },
+      'style and explode are not supported in multipart/form-data; use contentType',
+    ],
+    [object, { contentType: 'image/png' }, 'a file must have the type string; correct it'],
     [
       { type: 'array', items: binary, uniqueItems: true },
       {},
-      'uniqueItems of files is not checked; say it in the description',
+      'uniqueItems is not checked for files; state it in the description',
     ],
-    [{ ...binary, maxLength: 5 }, {}, 'maxLength of a file is not checked; say it in the description'],
+    [{ ...binary, maxLength: 5 }, {}, 'maxLength is not checked for a file; state it in the description'],
     [
       string,
       { contentType: 'text/html, application/json' },
-      'the media types text/html, application/json are not read as one; use one of them',
+      'the media types text/html, application/json cannot be the content of one part; use application/json or text/plain',
     ],
     [
       string,
       { contentType: 'multipart/form-data' },
-      'the media types multipart/form-data are not read as one; use one of them',
+      'the media types multipart/form-data cannot be the content of one part; use application/json or text/plain',
     ],
-    [object, { contentType: 'text/xml' }, 'text/xml is a text; use application/json for an object'],
-    [{ oneOf: [string, object] }, {}, 'may be JSON or a text; name its contentType'],
+    [object, { contentType: 'text/xml' }, 'text/xml is plain text; use application/json for an object or an array'],
+    [{ oneOf: [string, object] }, {}, 'may be JSON or plain text; set its contentType'],
   ]
   for (const [schema, encoding, problem] of part) {
     t.same(multipart(schema, encoding), [`${parts}: property a: ${problem}`])
   }
   const fields = '/application~1x-www-form-urlencoded'
   const field: [object, object, string][] = [
-    [binary, {}, 'a file is not read here; use multipart/form-data, or base64 with contentEncoding'],
+    [
+      binary,
+      {},
+      'a file is not supported in a URL-encoded form; use multipart/form-data, or base64 with contentEncoding',
+    ],
     [
       string,
       { contentType: 'image/png' },
-      'image/png is not read here; use application/json, text/plain or multipart/form-data',
+      'image/png is not supported in a URL-encoded form; use application/json, text/plain or multipart/form-data',
     ],
-    [object, { contentType: 'text/plain' }, 'text/plain is a text; use application/json for an object'],
-    [string, { style: 'deepObject' }, 'style deepObject is of objects; use form'],
+    [object, { contentType: 'text/plain' }, 'text/plain is plain text; use application/json for an object or an array'],
+    [string, { style: 'deepObject' }, 'style deepObject requires an object; use form'],
     [
       { type: 'array', items: object },
       {},
-      'a list of objects or lists has no style; give it the contentType application/json in encoding',
+      'no style can write an array of objects or arrays; give it the contentType application/json in encoding',
     ],
   ]
   for (const [schema, encoding, problem] of field) {
@@ -163,8 +173,8 @@ t.test('unsupported forms are rejected with location and remedy', async (t) => {
 
 const integer = { type: 'integer' }
 const several =
-  'has several types that no text tells apart; describe it alike in each place, or give it the contentType application/json'
-const isList = 'is a list in one place and not in another; describe it alike in each'
+  'has several types that its text cannot distinguish; describe it the same way in each schema, or give it the contentType application/json'
+const isList = 'is an array in one schema and not in another; describe it the same way in each'
 
 /** Returns, for each kind of form, the problems of a form whose field `v` has several alternative schemas. */
 const alternatives = (schemas: object[], encoding: object = {}): string[][] =>
@@ -205,12 +215,12 @@ t.test('a field whose alternatives no text can distinguish is rejected', async (
 
 t.test('an encoding names media types, of which only the charset utf-8 may be a parameter', async (t) => {
   for (const [contentType, problem] of [
-    ['nonsense', 'nonsense is no media type; use one such as text/plain'],
-    ['text/plain; charset=latin1', 'text/plain; charset=latin1 has a charset that is not read; use utf-8'],
-    ['text/a; b=c', 'text/a; b=c has the parameter b, which is not read in a form; leave it out'],
+    ['nonsense', 'nonsense is not a media type; use one such as text/plain'],
+    ['text/plain; charset=latin1', 'text/plain; charset=latin1 has a charset that cannot be read; use utf-8'],
+    ['text/a; b=c', 'text/a; b=c has the parameter b, which is not supported in a form; remove it'],
     [
       'text/a; charset=utf-8;charset=utf-8',
-      'text/a; charset=utf-8;charset=utf-8 is no media type; use one such as text/plain',
+      'text/a; charset=utf-8;charset=utf-8 is not a media type; use one such as text/plain',
     ],
   ] as const) {
     t.same(multipart(string, { contentType }), [`/multipart~1form-data: property a: ${problem}`])
@@ -224,14 +234,14 @@ t.test('unnamed fields that would lose their type are rejected', async (t) => {
   const place = '/application~1x-www-form-urlencoded/schema'
   const list = { type: 'array', items: integer }
   t.same(form(string, {}, { additionalProperties: list }), [
-    `${place}: a field that is not named is a text; name each list and object as a property`,
+    `${place}: fields that the schema does not name are read as strings; name each array and object as a property`,
   ])
   t.same(form(string, {}, { patternProperties: { '^n': integer, '^s': string } }), [
-    `${place}: fields that are not named have several types; name each as a property`,
+    `${place}: fields that the schema does not name have several types; name each as a property`,
   ])
   t.same(form(string, {}, { patternProperties: { '^n': integer, '^m': { type: 'number' } } }), [])
   t.same(form({ oneOf: [string, object] }), [
-    '/application~1x-www-form-urlencoded: property a: may be JSON or a text; name its contentType',
+    '/application~1x-www-form-urlencoded: property a: may be JSON or plain text; set its contentType',
   ])
   t.same(form({ oneOf: [object, { type: 'null' }] }), [])
 })

@@ -46,53 +46,51 @@ t.test('every unsupported feature is reported with its location and the remedy',
   const at = '#/paths/%2Fa/get'.replace('%2F', '~1')
   const p = `${at}/parameters/0: parameter p:`
   t.same(problems({}, { path: '/{a}:b' }), [
-    '#/paths/~1%7Ba%7D%3Ab: a path parameter must end before /, . or -, or with the path',
+    '#/paths/~1%7Ba%7D%3Ab: a path parameter must be followed by /, . or -, or end the path',
   ])
-  t.same(problems({}, { method: 'trace' }), ['#/paths/~1a/trace: TRACE is not served; leave the operation out'])
+  t.same(problems({}, { method: 'trace' }), ['#/paths/~1a/trace: TRACE is not supported; remove the operation'])
   t.same(parameter({ style: 'deepObject', schema: { type: 'array' } }), [
-    `${p} style deepObject is of objects; use form`,
+    `${p} style deepObject requires an object; use form`,
   ])
-  t.same(problems({ parameters: [{ name: 'p', in: 'query' }] }), [`${p} has no schema; describe it by one`])
+  t.same(problems({ parameters: [{ name: 'p', in: 'query' }] }), [`${p} has no schema; add one`])
   t.same(problems({ parameters: [{ name: 'p', in: 'query', content: {} }] }), [
-    `${p} its content must have one media type; leave the others out`,
+    `${p} its content must have exactly one media type; correct it`,
   ])
   t.same(parameter({ in: 'path', schema: { $ref: '#/components/schemas/Refined' } }), [
-    `${p} is split, so it must end its segment of the path, and be the only one there; put a / before and behind it`,
+    `${p} is split into several values, so it must be the only parameter of its path segment and end it; put a / before and after it`,
   ])
   t.same(problems({ requestBody: { content: text } }, { method: 'put' }), [
-    '#/paths/~1a/put/requestBody/content: text is no media type; use one such as text/plain',
+    '#/paths/~1a/put/requestBody/content: text is not a media type; use one such as text/plain',
   ])
-  t.same(problems({ requestBody: { content: json } }), [`${at}: a body of GET is not read; use parameters or POST`])
+  t.same(problems({ requestBody: { content: json } }), [
+    `${at}: a request body of GET is not supported; use parameters or POST`,
+  ])
   t.same(parameter({ schema: { type: 'array', items: { type: 'object' } } }), [
-    `${p} a list of objects or lists has no style; describe it by content with application/json`,
+    `${p} no style can write an array of objects or arrays; describe it by content with application/json`,
   ])
-  t.same(problems({ responses: { 'x-more': {} } }), [
-    `${at}: has no response, so that no handler can answer; describe one, such as 204`,
-  ])
+  t.same(problems({ responses: { 'x-more': {} } }), [`${at}: has no response; add one, such as 204`])
   t.same(problems({ responses: { 204: { content: json }, 101: {}, '2xx': {} } }), [
-    `${at}/responses/101: a status from 100 to 199 is no answer; leave it out`,
-    `${at}/responses/204: an answer 204 has no body; leave its content out`,
-    `${at}/responses/2xx: is no status; use a number from 200 to 599, a range such as 4XX, or default`,
+    `${at}/responses/101: a status from 100 to 199 does not end a request; remove it`,
+    `${at}/responses/204: a 204 response has no body; remove its content`,
+    `${at}/responses/2xx: is not a status; use a number from 200 to 599, a range such as 4XX, or default`,
   ])
-  t.same(problems({ servers: [{ url: '{base}' }] }), [
-    '#/paths/~1a: its server must have a URL with //, or one that begins with /',
-  ])
+  t.same(problems({ servers: [{ url: '{base}' }] }), ['#/paths/~1a: the server URL must contain // or begin with /'])
   t.same(problems({ servers: [{ url: '/a%20b' }] }), [
-    '#/paths/~1a: /a%20b/a has one of * ? # % {, which a path cannot have',
+    '#/paths/~1a: /a%20b/a contains one of * ? # % {, which a path cannot contain; remove it',
   ])
   const content = { 'text/*': {}, json: {}, 'text/plain; charset=latin1': {}, 'application/json;charset="UTF-16"': {} }
   t.same(problems({ responses: { 200: { content } } }), [
-    `${at}/responses/200/content: text/* cannot be negotiated beside others; name each media type`,
-    `${at}/responses/200/content: json is no media type; use one such as text/plain`,
-    `${at}/responses/200/content: text/plain; charset=latin1 has a charset that is not written; use utf-8`,
-    `${at}/responses/200/content: application/json;charset="UTF-16" has a charset that is not written; use utf-8`,
+    `${at}/responses/200/content: text/* is a range, which cannot be negotiated beside other media types; name each media type`,
+    `${at}/responses/200/content: json is not a media type; use one such as text/plain`,
+    `${at}/responses/200/content: text/plain; charset=latin1 has a charset that cannot be written; use utf-8`,
+    `${at}/responses/200/content: application/json;charset="UTF-16" has a charset that cannot be written; use utf-8`,
   ])
 })
 
 t.test('a header described by content is rejected, unless the service sets it', async (t) => {
   const headers = { 'X-A': { content: json }, 'X-Request-Id': { content: json } }
   t.same(problems({ responses: { 204: { headers } } }), [
-    '#/paths/~1a/get/responses/204/headers/X-A: header X-A: is described by a schema, not by content',
+    '#/paths/~1a/get/responses/204/headers/X-A: header X-A: content is not supported; describe the header with schema',
   ])
 })
 
@@ -101,23 +99,25 @@ const document = (more: object) =>
   ({ openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...more }) as Document
 
 t.test('an unknown OpenAPI version is rejected', async (t) => {
-  t.same(unsupportedFeatures(document({ openapi: '3.3.0' })), ['#/openapi: 3.3.0 is not read; use 3.0, 3.1 or 3.2'])
+  t.same(unsupportedFeatures(document({ openapi: '3.3.0' })), [
+    '#/openapi: 3.3.0 is not supported; use 3.0, 3.1 or 3.2',
+  ])
 })
 
 t.test('two operations of one name or path are rejected', async (t) => {
   t.same(unsupportedFeatures(document({ paths: { '/a': get('a'), '/b': get('a') } })), [
-    '#/paths/~1b/get: operation a is there twice',
+    '#/paths/~1b/get: operationId a is used twice; rename one of them',
   ])
   t.same(unsupportedFeatures(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })), [
-    '#/paths/~1%7Bb%7D/get: GET /{b} is served by another operation',
+    '#/paths/~1%7Bb%7D/get: GET /{b} is already served by another operation; remove one of them',
   ])
 })
 
 t.test('a derived operation name that is taken is rejected', async (t) => {
-  const problem = "is another operation's; give it an operationId"
+  const problem = 'is the name of another operation; add an operationId'
   t.same(unsupportedFeatures(document({ paths: { '/a/b': get(), '/a-b': get(), '/c': get(), '/d': get('getC') } })), [
-    `#/paths/~1a-b/get: has no operationId, and getAB, after its method and path, ${problem}`,
-    `#/paths/~1c/get: has no operationId, and getC, after its method and path, ${problem}`,
+    `#/paths/~1a-b/get: has no operationId, and getAB, derived from its method and path, ${problem}`,
+    `#/paths/~1c/get: has no operationId, and getC, derived from its method and path, ${problem}`,
   ])
 })
 
@@ -133,7 +133,7 @@ t.test('a problem that several operations share is reported once', async (t) => 
   const components = { ...schemes, responses: { Text: { content: wrong } } }
   t.same(unsupportedFeatures(document({ security, paths, components })), [
     '#/security: a/b is not in #/components/securitySchemes; add it there',
-    '#/components/responses/Text/content: plain is no media type; use one such as text/plain',
+    '#/components/responses/Text/content: plain is not a media type; use one such as text/plain',
     '#/paths/~1c/get/security: none is not in #/components/securitySchemes; add it there',
   ])
 })
@@ -147,13 +147,13 @@ t.test('an invalid pattern is found below any property name, but not in data', a
     unsupportedFeatures(document({ components: { schemas } })),
     names.map(
       (name) =>
-        `#/components/schemas/Words/properties/${name}/pattern: ( is no regular expression of ECMA-262 with the flag u`,
+        `#/components/schemas/Words/properties/${name}/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it`,
     ),
   )
 })
 
-const loop = 'leads back to itself, with no property or item between; take it out'
-const noSchema = 'is not the place of a schema; put the schema into #/components/schemas'
+const loop = 'refers back to itself without a property or an item in between, so validation would never end; remove it'
+const noSchema = 'does not point to a schema; move the schema to #/components/schemas'
 
 t.test('schemas that would not be checked are rejected', async (t) => {
   const schemas = {
@@ -167,12 +167,12 @@ t.test('schemas that would not be checked are rejected', async (t) => {
     Malformed: { $ref: '#/components/schemas/100%' },
   }
   t.same(unsupportedFeatures(document({ components: { schemas }, jsonSchemaDialect: 'https://example.com/b' })), [
-    '#/jsonSchemaDialect: https://example.com/b is not read; leave it out',
-    '#/components/schemas/Id/%24id: is not read; refer to a schema by its place, with $ref',
-    '#/components/schemas/Far/%24ref: https://example.com/a is not a place in the document; use one that begins with #/',
-    '#/components/schemas/Patterns/pattern: ( is no regular expression of ECMA-262 with the flag u',
-    '#/components/schemas/Patterns/pattern: [ is no regular expression of ECMA-262 with the flag u',
-    "#/components/schemas/Nullable/nullable: is of OpenAPI 3.0; give the type 'null', too",
+    '#/jsonSchemaDialect: https://example.com/b is not supported; remove it',
+    '#/components/schemas/Id/%24id: is not supported; refer to the schema by its JSON pointer, with $ref',
+    '#/components/schemas/Far/%24ref: https://example.com/a does not point into this document; use a reference that begins with #/',
+    '#/components/schemas/Patterns/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it',
+    '#/components/schemas/Patterns/pattern: [ is not a regular expression of ECMA-262 with the flag u; correct it',
+    "#/components/schemas/Nullable/nullable: belongs to OpenAPI 3.0; add the type 'null' instead",
     `#/components/schemas/Flag/%24ref: #/components/schemas/Nullable/nullable ${noSchema}`,
     `#/components/schemas/Loop/anyOf/1/%24ref: #/components/schemas/Back ${loop}`,
     `#/components/schemas/Back/allOf/0/%24ref: #/components/schemas/Loop ${loop}`,

@@ -23,7 +23,7 @@ t.test('new handlers are printed once, and a foreign file is reported', async (t
   writeFileSync(surplus, '')
   t.same(await updateGenerated(files, directory), [])
   t.same(printed(), [])
-  t.match(warned(), [{ args: [`not generated from the document, remove: ${surplus}`] }])
+  t.match(warned(), [{ args: [`these files are not generated from the document; remove them: ${surplus}`] }])
   t.equal(readFileSync(join(directory, 'openapi.json'), 'utf8'), files['openapi.json'])
 })
 

@@ -21,7 +21,7 @@ t.test('an invalid command line is rejected with the allowed options', async (t)
   const refusals: [string[], string][] = [
     [['--round=3'], `Unknown option '--round', ${allowed}`],
     [['--constructor'], `Unknown option '--constructor', ${allowed}`],
-    [['fsync', 'toString'], `Unknown word 'toString', ${allowed}`],
+    [['fsync', 'toString'], `Unexpected argument 'toString', ${allowed}`],
     ...['0', '1.5', 'x', ''].map((value): [string[], string] => [
       [`--rounds=${value}`],
       `--rounds is "${value}", allowed: an integer from 1`,
@@ -36,7 +36,7 @@ t.test('an invalid command line is rejected with the allowed options', async (t)
   for (const [args, message] of refusals) t.throws(() => parse(...args), { name: 'UsageError', message })
   t.throws(() => parseCommandLine(['kill'], {}, []), { message: 'Unexpected argument, allowed: --help' })
   t.throws(() => commandLine('npm run a [-- --rounds 200]', defaults), {
-    message: /--workers, --load, --store, --out, --check$/,
+    message: /--workers, --load, --store, --out, --check; add them$/,
   })
 })
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { writeDocs } from './docs/docs-page.ts'
 import { contractFiles } from './generate/contract-files.ts'
-import { refuseStale } from './generate/generated-files.ts'
+import { rejectStale } from './generate/generated-files.ts'
 import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
@@ -20,7 +20,7 @@ unchanged.
 
 try {
   // The page shows generated/openapi.json, the document that the service publishes, so that must be up to date.
-  await refuseStale(await contractFiles(join('openapi', 'plant-store.yaml')), 'generated')
+  await rejectStale(await contractFiles(join('openapi', 'plant-store.yaml')), 'generated')
   const page = await writeDocs(options.out)
   console.log(`wrote ${page}`)
   if (options.serve) await serve(page)

@@ -1,5 +1,5 @@
 import { contractFiles } from './generate/contract-files.ts'
-import { refuseStale } from './generate/generated-files.ts'
+import { rejectStale } from './generate/generated-files.ts'
 import { errorModule, loadErrorBody } from './generate/load-error-body.ts'
 import { updateGenerated } from './generate/update-generated.ts'
 import { printWarnings } from './generate/warnings.ts'
@@ -38,7 +38,7 @@ try {
     const written = await updateGenerated(files, options.out)
     console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
   } else {
-    await refuseStale(files, options.out)
+    await rejectStale(files, options.out)
   }
 } catch (error) {
   console.error((error as Error).message)

@@ -3,16 +3,16 @@ import Fastify from 'fastify'
 import { errorBody } from '../src/error-body.ts'
 import { serverOptions } from '../src/http/server-options.ts'
 import { isStream } from '../src/openapi/body-senders.ts'
+import { negotiation } from '../src/openapi/content-negotiation.ts'
 import { loadContract } from '../src/openapi/load-contract.ts'
-import { negotiation } from '../src/openapi/negotiation.ts'
 import { registerOperations } from '../src/openapi/register-operations.ts'
 import type { AnyHandler } from '../src/openapi/request-steps.ts'
 import type { Outcome } from '../src/openapi/send-response.ts'
 import { normalizedDocument } from './generate/contract-files.ts'
-import { exampleReply } from './generate/examples.ts'
+import { exampleResponse } from './generate/examples.ts'
 import { type Endpoint, endpoints } from './generate/openapi-document.ts'
 import { anyCredentials } from './mock/any-credentials.ts'
-import { preferredReply } from './mock/preferences.ts'
+import { preferredResponse } from './mock/preferences.ts'
 import { commandLine } from './system/command-line.ts'
 
 commandLine(`npm run mock
@@ -42,9 +42,9 @@ app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
   const { operationId } = routeOptions.schema as { operationId: string }
   const endpoint = operations.get(operationId) as Endpoint
   const accept = negotiations.get(operationId)?.choose(headers.accept)
-  const preferred = preferredReply(document, endpoint, String(headers.prefer ?? ''), accept)
+  const preferred = preferredResponse(document, endpoint, String(headers.prefer ?? ''), accept)
   if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
-  chosen.run(preferred?.outcome ?? exampleReply(document, endpoint, accept), done)
+  chosen.run(preferred?.outcome ?? exampleResponse(document, endpoint, accept), done)
 })
 try {
   await registerOperations(app, { routes, handlers, verifiers: await anyCredentials(app, document), errorBody })

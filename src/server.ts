@@ -6,9 +6,9 @@ import { type Contract, loadContract } from './openapi/load-contract.ts'
 import { exampleRequest } from './process/example-request.ts'
 import { listen } from './process/listen.ts'
 import { openService, type Service } from './process/service-instance.ts'
-import { end, endAtSignals } from './process/shutdown.ts'
+import { exitWithError, onShutdownSignal } from './process/shutdown.ts'
 import { prepareStderr } from './process/stderr.ts'
-import { withoutPassword } from './store/open.ts'
+import { maskPassword } from './store/open.ts'
 
 const generated = new URL('../generated/', import.meta.url)
 const docsPath = new URL('../dist/docs/index.html', import.meta.url)
@@ -16,21 +16,21 @@ const docsPath = new URL('../dist/docs/index.html', import.meta.url)
 /** Ends the process after a signal. Before the service has started there is nothing to finish. */
 let stop = async (_signal: NodeJS.Signals): Promise<void> => process.exit()
 prepareStderr()
-endAtSignals((signal) => stop(signal))
-await start().catch(end)
+onShutdownSignal((signal) => stop(signal))
+await start().catch(exitWithError)
 
 async function start(): Promise<void> {
   const config = readConfig(process.env)
   const contract = await loadContract(generated)
   const open = config.workers === 1 ? openService : (await import('./process/workers.ts')).openWorkers
-  const [service, { createManagement }] = await Promise.all([
-    open(config, contract.routes, end),
+  const [service, { createAdminServer }] = await Promise.all([
+    open(config, contract.routes, exitWithError),
     import('./admin/admin-server.ts'),
   ])
   const { metrics, ready, onReady } = service
   const docs = fileURLToPath(docsPath)
   let url: string | undefined
-  const management = createManagement({ contract, docs, metrics, ready, onReady, serviceUrl: () => url })
+  const management = createAdminServer({ contract, docs, metrics, ready, onReady, serviceUrl: () => url })
   const managementUrl = await listen(
     (place) => once(management.listen(place), 'listening'),
     management,
@@ -53,7 +53,7 @@ function announce(
   management: string,
 ) {
   const by = workers === 1 ? '' : ` by ${workers} workers`
-  const store = withoutPassword(storeUrl)
+  const store = maskPassword(storeUrl)
   process.stderr.write(
     `plant-store ${routes.info.version}${by} on ${url}, store ${store}, management on ${management}\n`,
   )
@@ -71,7 +71,7 @@ function announce(
 async function drain(service: Service, { drain: { time, deadline } }: Config, signal: NodeJS.Signals): Promise<void> {
   service.drain()
   setTimeout(
-    end,
+    exitWithError,
     deadline,
     new Error(`requests in flight did not finish within DRAIN_DEADLINE, ${deadline} ms`),
   ).unref()

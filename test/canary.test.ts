@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startPostgres } from '../scripts/postgres/temporary-postgres.ts'
-import { ask } from './support/ask.ts'
+import { httpRequest } from './support/http-request.ts'
+import { openSocket } from './support/open-socket.ts'
 import { spawnService, startService } from './support/service-process.ts'
-import { openSocket } from './support/sockets.ts'
 
 /** A text in every token, body, path and password of these tests. It must never appear in any output. */
 const canary = 'c4n4ry0Xq7vTz2LmPw9R'
@@ -14,7 +14,7 @@ async function start(t: Test, environment: Record<string, string>) {
   const service = await startService(t, { ACCESS_TOKENS: token, LOG_LEVEL: 'debug', ...environment })
   const send = async (body: string, headers: Record<string, string> = {}, path = '/plants') => {
     const all = { authorization, 'content-type': 'application/json', ...headers }
-    return (await ask(service.url + path, { method: 'POST', headers: all, body })).status
+    return (await httpRequest(service.url + path, { method: 'POST', headers: all, body })).status
   }
   /** Sends bytes and resolves to the status of the response once the service has closed the connection. */
   const sendBytes = async (bytes: string) => {

@@ -11,9 +11,9 @@ import { type Analysis, checkPackage, createPackageFromTarballData } from '@aret
 import t from 'tap'
 import { writeClientPackage } from '../scripts/build/client-package.ts'
 import { open } from './support/browser.ts'
-import { chromium, withoutBrowser } from './support/chromium.ts'
-import { token } from './support/service.ts'
+import { browserSkipReason, chromium } from './support/chromium.ts'
 import { startService } from './support/service-process.ts'
+import { token } from './support/test-app.ts'
 
 const run = promisify(execFile)
 
@@ -97,7 +97,7 @@ t.test('the client package installs offline, compiles and runs', async (t) => {
   t.equal((await run(process.execPath, ['program.js'], { cwd: consumer })).stdout, 'Monstera deliciosa\n')
 })
 
-t.test('the client runs in a browser page of an allowed origin', { skip: withoutBrowser }, async (t) => {
+t.test('the client runs in a browser page of an allowed origin', { skip: browserSkipReason }, async (t) => {
   const client = readFileSync(join(source, 'client.js'))
   const pages = createServer(({ url }, response) => {
     const isClient = url === '/client.js'

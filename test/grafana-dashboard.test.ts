@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { captured as all, shownMetrics } from './support/shown-metrics.ts'
+import { captured as all, metricsText } from './support/metrics-text.ts'
 
 type Target = { expr: string; legendFormat: string; datasource: object }
 type Panel = { title: string; gridPos: { x: number; y: number; w: number; h: number }; targets: Target[] }
@@ -11,7 +11,7 @@ const targets = panels.flatMap(({ targets }) => targets)
 const variables: { name: string; definition?: string }[] = dashboard.templating.list
 const queries = [...targets.map(({ expr }) => expr), ...variables.flatMap(({ definition = [] }) => definition)]
 
-const text = await shownMetrics()
+const text = await metricsText()
 
 t.test('the queries use metrics that the service exports', async (t) => {
   const shown = all([text], /^(\w+)(?=[{ ])/gm)

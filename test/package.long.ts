@@ -10,11 +10,11 @@ import { transform } from 'esbuild'
 import t from 'tap'
 import ts from 'typescript'
 import type { createClient } from '../src/client/client.ts'
-import { copyProject } from './support/copy.ts'
-import { nodeCommand } from './support/process.ts'
-import { token } from './support/service.ts'
+import { sqliteSkipReason } from './support/better-sqlite.ts'
+import { nodeCommand } from './support/child-process.ts'
+import { copyProject } from './support/project-copy.ts'
 import { startService } from './support/service-process.ts'
-import { noSqlite } from './support/sqlite.ts'
+import { token } from './support/test-app.ts'
 
 const [, documented = ''] = /^```ts\n(.*?)^```$/ms.exec(readFileSync('docs/getting-started.md', 'utf8')) ?? []
 
@@ -125,7 +125,7 @@ for (const [name, resolution] of Object.entries(resolutions)) {
 
 t.test('a consumer runs against the packaged server, in Node and with browser APIs only', async (t) => {
   const installed = join(directory, 'node_modules', 'plant-store', 'dist')
-  const STORE_URL = noSqlite ? 'memory:' : `sqlite:${join(directory, 'plants.db')}`
+  const STORE_URL = sqliteSkipReason ? 'memory:' : `sqlite:${join(directory, 'plants.db')}`
   const command = nodeCommand(join(installed, 'server.js'))
   const { url: baseUrl } = await startService(t, { STORE_URL }, { command })
 

@@ -5,25 +5,25 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { exampleReply } from '../scripts/generate/examples.ts'
+import { exampleResponse } from '../scripts/generate/examples.ts'
 import { type Endpoint, endpoints } from '../scripts/generate/openapi-document.ts'
-import { until } from '../scripts/system/until.ts'
-import { ask, samePage } from './support/ask.ts'
+import { until } from '../scripts/system/poll.ts'
+import { sqliteSkipReason } from './support/better-sqlite.ts'
+import { withKillAsExitCode } from './support/child-process.ts'
 import { document } from './support/contract.ts'
-import { endedAtOnce } from './support/process.ts'
-import { token } from './support/service.ts'
+import { httpRequest, sameOriginHeaders } from './support/http-request.ts'
+import { openSocket } from './support/open-socket.ts'
 import { sourceCode } from './support/service-code.ts'
 import { spawnService, startService } from './support/service-process.ts'
-import { openSocket } from './support/sockets.ts'
-import { noSqlite } from './support/sqlite.ts'
-import { tokensFile } from './support/tokens.ts'
+import { token } from './support/test-app.ts'
+import { writeTokenFile } from './support/token-files.ts'
 
 /** The URL of the module with `anyStore`, which creates a store for a test. */
 const storeHelper = import.meta.resolve('./support/any-store.js')
 
 const served = (name: string) => ({ status: 200, body: JSON.stringify({ name }) })
 
-t.test('a plant survives a restart', { skip: noSqlite }, async (t) => {
+t.test('a plant survives a restart', { skip: sqliteSkipReason }, async (t) => {
   const STORE_URL = `sqlite:${join(t.testdir({}), 'data', 'plants.db')}`
   const plant = '{"id":9223372036854775807,"name":"Monstera deliciosa"}'
   const first = await startService(t, { STORE_URL })
@@ -60,7 +60,7 @@ t.test('without ACCESS_TOKENS a token is generated and the printed command works
   )
   const { stdout } = await promisify(execFile)('bash', ['-c', command])
   const [create] = endpoints(document).filter(({ operationId }) => operationId === 'createPlant') as [Endpoint]
-  t.equal(stdout, JSON.stringify(exampleReply(document, create).body))
+  t.equal(stdout, JSON.stringify(exampleResponse(document, create).body))
   const { code, stdout: log } = await stop()
   t.equal(code, 0)
   t.match(log, /"msg":"request"/)
@@ -94,7 +94,7 @@ t.test('a signal finishes in-flight requests; a second signal exits at once', as
   t.hasStrict(await untilEnded(), { code: 0, signal: null })
 
   const stubborn = await drainWithRequest()
-  t.hasStrict(endedAtOnce(await stubborn.stop()), { code: 1, signal: null })
+  t.hasStrict(withKillAsExitCode(await stubborn.stop()), { code: 1, signal: null })
 })
 
 t.test('invalid configuration stops the start with one line', async (t) => {
@@ -111,7 +111,7 @@ t.test('invalid configuration stops the start with one line', async (t) => {
     [{ HOST: '0.0.0.0', ACCESS_TOKENS: '' }, /^plant-store: ACCESS_TOKENS is not set, .*\n$/],
   ]
   for (const [environment, line] of cases) {
-    const { code, stdout, stderr } = endedAtOnce(await spawnService(environment, sourceCode).untilEnded())
+    const { code, stdout, stderr } = withKillAsExitCode(await spawnService(environment, sourceCode).untilEnded())
     t.same([code, stdout], [1, ''])
     t.match(stderr, line)
   }
@@ -128,7 +128,7 @@ t.test('a permanent store failure ends the process with exit code 1', async (t) 
   const { create, stop, banner } = await startService(t, { STORE_URL: `module:${directory}/store.mjs` }, sourceCode)
   t.equal((await create('{"id":1,"name":"a"}')).status, 503)
   const told = 'plant-store: the store has failed: the disk is on fire\n'
-  t.hasStrict(endedAtOnce(await stop('SIGUSR2')), { code: 1, signal: null, stderr: `${banner}${told}` })
+  t.hasStrict(withKillAsExitCode(await stop('SIGUSR2')), { code: 1, signal: null, stderr: `${banner}${told}` })
 })
 
 t.test('a slow client does not delay the exit after a store failure', async (t) => {
@@ -149,7 +149,7 @@ t.test('a slow client does not delay the exit after a store failure', async (t) 
   const client = await openSocket(t, port, `GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n${beginning}`)
   await client.receives(/^HTTP\/1\.1 404 /)
   signal('SIGUSR2')
-  t.hasStrict(endedAtOnce(await untilEnded()), {
+  t.hasStrict(withKillAsExitCode(await untilEnded()), {
     code: 1,
     signal: null,
     stderr: `${banner}plant-store: the store has failed: gone\n`,
@@ -169,7 +169,7 @@ t.test('a signal or a failed start ends a service that does not serve yet', asyn
   await slow.find('stdout', /^opening$/m)
   t.same(await slow.stop(), { code: 0, signal: null, stdout: 'opening\n', stderr: '' })
   const half = `module:${directory}/half.mjs`
-  t.same(endedAtOnce(await spawnService({ STORE_URL: half }).untilEnded()), {
+  t.same(withKillAsExitCode(await spawnService({ STORE_URL: half }).untilEnded()), {
     code: 1,
     signal: null,
     stdout: '',
@@ -178,12 +178,16 @@ t.test('a signal or a failed start ends a service that does not serve yet', asyn
   const { stderr } = await spawnService({ STORE_URL: `module:${directory}/lines.mjs` }).untilEnded()
   t.match(stderr, /^plant-store: STORE_URL is "[^\n]+": one; two; three\n$/, 'one line')
   const stuck = await startService(t, { STORE_URL: `module:${directory}/stuck.mjs` })
-  t.hasStrict(endedAtOnce(await stuck.stop()), { code: 1, signal: null, stderr: `${stuck.banner}plant-store: stuck\n` })
+  t.hasStrict(withKillAsExitCode(await stuck.stop()), {
+    code: 1,
+    signal: null,
+    stderr: `${stuck.banner}plant-store: stuck\n`,
+  })
 })
 
 t.test('the password of a store URL is never printed', async (t) => {
   const STORE_URL = 'postgres://me:s3cret@127.0.0.1:1/plants'
-  const { code, stdout, stderr } = endedAtOnce(await spawnService({ STORE_URL }).untilEnded())
+  const { code, stdout, stderr } = withKillAsExitCode(await spawnService({ STORE_URL }).untilEnded())
   t.match(
     stderr,
     /^plant-store: STORE_URL is "postgres:\/\/me:\*\*\*@127\.0\.0\.1:1\/plants": no server can be used: .*\n$/,
@@ -196,14 +200,14 @@ t.test('an IPv6 address is printed in brackets, and the admin server forwards to
   const { url, managementUrl, create, stop } = await startService(t, { HOST: '::1' }, sourceCode)
   t.match(url, /^http:\/\/\[::1\]:\d+$/)
   t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
-  const forwarded = await ask(`${managementUrl}/try/none`, { headers: samePage })
+  const forwarded = await httpRequest(`${managementUrl}/try/none`, { headers: sameOriginHeaders })
   t.equal(forwarded.status, 200)
   t.match(forwarded.headers, { 'try-status': '404' })
   t.hasStrict(await stop(), { code: 0, signal: null })
 })
 
 t.test('a broken token file is logged and counted, and its last good tokens stay valid', async (t) => {
-  const path = tokensFile(t, ['gardener', token])
+  const path = writeTokenFile(t, ['gardener', token])
   const good = readFileSync(path, 'utf8')
   const { find, create, page, stop } = await startService(t, { ACCESS_TOKENS: '', TOKENS_FILE: path }, sourceCode)
   const figure = async () => /^plant_store_tokens_file_good (\d)$/m.exec((await page('/metrics')).body)?.[1]

@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { until } from '../scripts/system/until.ts'
-import { ask } from './support/ask.ts'
+import { until } from '../scripts/system/poll.ts'
+import { sqliteSkipReason } from './support/better-sqlite.ts'
+import { httpRequest } from './support/http-request.ts'
 import { audience, createKey, startIssuer } from './support/issuer.ts'
-import { authorization } from './support/service.ts'
 import { builtCode } from './support/service-code.ts'
 import { startService } from './support/service-process.ts'
-import { noSqlite } from './support/sqlite.ts'
-import { inSeconds, tokensFile } from './support/tokens.ts'
+import { authorization } from './support/test-app.ts'
+import { inSeconds, writeTokenFile } from './support/token-files.ts'
 
 const hour = 3_600_000
 /** A timeout in milliseconds in which the test sends far fewer creates than cause an automatic checkpoint of SQLite. */
@@ -37,7 +37,7 @@ async function startWithClock(t: Test, environment: Record<string, string> = {})
   }
   const setClock = async (milliseconds: number) => {
     writeFileSync(WALL_CLOCK_SHIFT, String(milliseconds))
-    await ask(service.url)
+    await httpRequest(service.url)
     const isSet = () => {
       const [, time] = /"time":(\d+)[^\n]*\n$/.exec(service.output.stdout) ?? []
       return Math.abs(Number(time) - Date.now() - milliseconds) < hour / 2
@@ -65,7 +65,7 @@ for (const [direction, step] of Object.entries({ forward: hour, back: -hour })) 
       }
     })
 
-    t.test('commits reach the SQLite file', { skip: noSqlite }, async (t) => {
+    t.test('commits reach the SQLite file', { skip: sqliteSkipReason }, async (t) => {
       const path = join(t.testdir({}), 'plants.db')
       const { create, setClock } = await startWithClock(t, { STORE_URL: `sqlite:${path}` })
       const isInFile = async (name: string) => {
@@ -94,7 +94,7 @@ for (const [direction, step] of Object.entries({ forward: hour, back: -hour })) 
         JWT_ISSUER: issuer.url,
         JWT_AUDIENCE: audience,
         JWT_JWKS_URL: issuer.jwksUrl,
-        TOKENS_FILE: tokensFile(t, ['first', String(first), inSeconds(600)], ['second', String(second)]),
+        TOKENS_FILE: writeTokenFile(t, ['first', String(first), inSeconds(600)], ['second', String(second)]),
       })
       for (const { token } of tokens) t.equal((await create(`Bearer ${token}`)).status, 200)
       await setClock(step)

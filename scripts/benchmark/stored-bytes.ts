@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import pg from 'pg'
 import { openSqliteFile } from '../../src/store/sqlite-driver.ts'
-import { until } from '../system/until.ts'
+import { until } from '../system/poll.ts'
 
 /** Measures the storage of an open store. Nothing else may use the store or its PostgreSQL server. */
 export type StoredBytes = {

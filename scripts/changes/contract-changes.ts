@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from '../generate/json-pointer.ts'
 import type { Document } from '../generate/openapi-document.ts'
 import { serviceErrors } from '../generate/service-errors.ts'
-import { type Weight, weigh } from './change-weight.ts'
+import { type Severity, severityOf } from './change-severity.ts'
 import { documentDifferences, type LocatedDifference } from './document-differences.ts'
 import { sourcePlaces } from './source-places.ts'
 
 /** A change. Its place is FILE:LINE:COLUMN, in the older file if something was removed. */
-export type Change = { weight: Weight; place: string; what: string }
+export type Change = { weight: Severity; place: string; what: string }
 
-const weights: Weight[] = ['breaking', 'compatible', 'text']
+const weights: Severity[] = ['breaking', 'compatible', 'text']
 
 /** A bundled document as it is published, with its table of error numbers. */
 type Published = Document & { 'x-error-numbers'?: Record<string, ErrorNumber> }
@@ -44,7 +44,7 @@ async function described(differences: LocatedDifference[], older: Side, newer: S
   const [olderPlace, newerPlace] = await Promise.all([sourcePlaces(...older), sourcePlaces(...newer)])
   const heaviest = new Map<string, Change & { reasons: Set<string> }>()
   for (const { difference, pointer } of differences) {
-    const { weight, why } = weigh(difference)
+    const { weight, why } = severityOf(difference)
     const key = `${difference.kind} ${pointer}`
     const known = heaviest.get(key)
     if (known?.weight === weight) known.reasons.add(why)
@@ -87,7 +87,7 @@ function errorNumberChanges(released: Published, published: Published, path: str
 }
 
 /** Returns the next version after changes with this heaviest weight (semver.org, sections 6 to 8). */
-export function nextVersion(version: string, heaviest: Weight): string {
+export function nextVersion(version: string, heaviest: Severity): string {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   if (heaviest === 'breaking') return `${major + 1}.0.0`
   if (heaviest === 'compatible') return `${major}.${minor + 1}.0`

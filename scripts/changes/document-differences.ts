@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { join, resolve } from '../generate/json-pointer.ts'
 import type { Document } from '../generate/openapi-document.ts'
 import { redocly } from '../generate/redocly.ts'
-import { type Difference, weigh } from './change-weight.ts'
+import { type Difference, severityOf } from './change-severity.ts'
 import { comparableDocument } from './comparable-document.ts'
 
 /** A difference and its pointer: into the older document if something was removed, or else into the newer one. */
@@ -36,7 +36,8 @@ export async function documentDifferences(older: Document, newer: Document): Pro
       verdicts: verdicts.filter(({ ruleId }) => ruleId !== directionsRule),
     }
     // A schema that is only used by being merged into others is compared there.
-    const isTaken = difference.directions.length === 0 && side.isTaken(found) && weigh(difference).weight !== 'text'
+    const isTaken =
+      difference.directions.length === 0 && side.isTaken(found) && severityOf(difference).weight !== 'text'
     if (isTaken) return []
     const origins = side.originsOf(found)
     const isChanged = (origin: string) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { newToken } from '../../src/auth/tokens.ts'
 import { readConfig } from '../../src/config/read-config.ts'
 import { exampleRequest } from '../../src/process/example-request.ts'
-import { openFront } from './service-front.ts'
+import { openPortForwarder } from './port-forwarder.ts'
 import { type SnapshotService, startSnapshot } from './snapshot-service.ts'
 import { watchFolder } from './watch-folders.ts'
 
@@ -53,7 +53,11 @@ for (const [folder, what] of [
 async function open() {
   const config = readConfig(process.env)
   if (config.storeUrl === 'memory:') console.log('dev: STORE_URL=memory: forgets its plants at each change')
-  return { config, front: await openFront(config), management: await openFront(config.management, 'MANAGEMENT_') }
+  return {
+    config,
+    front: await openPortForwarder(config),
+    management: await openPortForwarder(config.management, 'MANAGEMENT_'),
+  }
 }
 
 /** Takes snapshots until there are no more changes, so that the last state is the one that runs. */

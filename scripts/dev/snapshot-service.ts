@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { within } from '../system/until.ts'
+import { within } from '../system/poll.ts'
 
 /** The time limit in milliseconds for a service to start and become ready. */
 const patience = 30_000

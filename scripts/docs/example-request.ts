@@ -1,8 +1,8 @@
-import { filledPath, type ParameterPair, pairText } from '../../src/client/parameter-pairs.ts'
+import { expandPath, type ParameterPair, pairText } from '../../src/client/parameter-pairs.ts'
 import { type ExampleBody, exampleRequestBody } from '../generate/example-bodies.ts'
 import { exampleOfRequest } from '../generate/examples.ts'
 import { isInt64 } from '../generate/inexact-integers.ts'
-import { branches, memberSchemas } from '../generate/int64-replies.ts'
+import { branches, memberSchemas } from '../generate/int64-responses.ts'
 import type { Document, Endpoint, Parameter } from '../generate/openapi-document.ts'
 import { holderOf, schemaOf } from '../generate/parameter-content.ts'
 import { isShown, shownPairs } from '../generate/request-parts.ts'
@@ -52,7 +52,7 @@ export function exampleRequest(document: Document, endpoint: Endpoint): ExampleR
     method,
     server,
     path,
-    target: filledPath(path, pairs('path')) + (query.length > 0 ? `?${query.join('&')}` : ''),
+    target: expandPath(path, pairs('path')) + (query.length > 0 ? `?${query.join('&')}` : ''),
     headers: {
       ...credentials,
       ...(sent !== undefined && { 'Content-Type': sent.mediaType }),

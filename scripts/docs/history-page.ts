@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Weight } from '../changes/change-weight.ts'
+import type { Severity } from '../changes/change-severity.ts'
 import { type Change, contractChanges } from '../changes/contract-changes.ts'
 import { releasedFile, releasedVersions } from '../changes/released-versions.ts'
 import { keysOf } from '../generate/json-pointer.ts'
@@ -7,7 +7,7 @@ import type { Document } from '../generate/openapi-document.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 
 /** The headings of the changes of each weight. */
-const headings: Record<Weight, string> = {
+const headings: Record<Severity, string> = {
   breaking: 'Breaking: clients of the version before may fail',
   compatible: 'Compatible: clients of the version before go on',
   text: 'Text: only people read it',
@@ -42,7 +42,7 @@ function sectionOf(name: string, changes: Change[] | undefined, before: string |
   const heading = `<h2>${escapeHtml(name)}</h2>`
   if (changes === undefined) return `${heading}\n<p>The first document.</p>`
   if (changes.length === 0) return `${heading}\n<p>No changes since ${escapeHtml(before as string)}.</p>`
-  const lists = (Object.keys(headings) as Weight[]).flatMap((weight) => {
+  const lists = (Object.keys(headings) as Severity[]).flatMap((weight) => {
     const items = changes.filter((change) => change.weight === weight).map(({ what }) => `<li>${itemOf(what)}</li>`)
     return items.length === 0 ? [] : [`<h3>${headings[weight]}</h3>`, '<ul>', ...items, '</ul>']
   })

@@ -1,5 +1,5 @@
 /* The script of try.html: sends a form to the service and shows the response. Bodies are not parsed, so no digit changes. */
-import { filledPath, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
+import { expandPath, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
 
 /** The maximum number of bytes of a body to show. */
 const mostShown = 1_048_576
@@ -27,7 +27,7 @@ function show(form, { status, headers = '', body = '' }) {
 async function answerTo(form) {
   const pairs = pairsOf(form)
   const query = pairs('query').map(pairText).join('&')
-  const path = filledPath(form.dataset.path, pairs('path'))
+  const path = expandPath(form.dataset.path, pairs('path'))
   // A browser would remove such a segment and send another request.
   if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new Error('a browser cannot send "." or ".." in a path')
   const target = path + (query === '' ? '' : `?${query}`)

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { contractTypes } from './contract-types.ts'
-import { withDirections } from './directed-document.ts'
 import { withDiscriminators } from './discriminators.ts'
 import { structureProblems } from './document-structure.ts'
 import { errorBodyProblems } from './error-bodies.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './error-numbers.ts'
 import type { Files } from './generated-files.ts'
 import { inexactIntegers } from './inexact-integers.ts'
-import { int64Replies } from './int64-replies.ts'
+import { int64Responses } from './int64-responses.ts'
 import type { ErrorBodySource } from './load-error-body.ts'
 import type { Document } from './openapi-document.ts'
 import { withOperationIds } from './operation-ids.ts'
 import { defaultProblems } from './parameter-defaults.ts'
+import { withDirections } from './read-write-document.ts'
 import { redocly } from './redocly.ts'
-import { withItemSchemas } from './reply-schemas.ts'
 import { requestFile } from './request-file.ts'
+import { withItemSchemas } from './response-schemas.ts'
 import { routesOf } from './route-schemas.ts'
 import { uncompilableSchemas } from './schema-compilation.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
@@ -51,7 +51,7 @@ export async function filesOf(document: Document, path: string, errors?: ErrorBo
   const contradictions = unsatisfiableSchemas(withDiscriminators(upgraded))
   if (contradictions.length > 0) throw refusal(path, contradictions)
   const normalized = normalizedDocument(upgraded)
-  const replies = int64Replies(normalized)
+  const replies = int64Responses(normalized)
   const routes = routesOf(normalized)
   const others = [...replies.problems, ...uncompilableSchemas(routes)]
   if (others.length > 0) throw refusal(path, others)

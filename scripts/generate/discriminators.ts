@@ -87,7 +87,7 @@ const isDefault = ({ $ref }: Node, { defaultMapping }: Discriminator): boolean =
   [$ref, $ref.slice(schemaPrefix.length)].includes(String(defaultMapping))
 
 /** Returns the reason why a `defaultMapping` cannot be served, or undefined if it can. */
-export function defaultProblem({ discriminator, oneOf, anyOf }: Node): string | undefined {
+export function defaultMappingProblem({ discriminator, oneOf, anyOf }: Node): string | undefined {
   if (!isDiscriminator(discriminator) || discriminator.defaultMapping === undefined) return undefined
   const alternatives = [oneOf ?? anyOf ?? []].flat() as Node[]
   const isServed = alternatives.some((one) => isDefault(Object(one), discriminator))

@@ -1,7 +1,7 @@
 import { isIgnored } from '../../src/openapi/ignored-properties.ts'
 import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { exampleNumber, exampleText } from './example-scalars.ts'
-import { memberSchemas } from './int64-replies.ts'
+import { memberSchemas } from './int64-responses.ts'
 import type { Document } from './openapi-document.ts'
 import { commonTypes, numbersOf, type Part, partsOf } from './schema-parts.ts'
 import type { Node } from './walk-document.ts'
@@ -36,7 +36,7 @@ export const exampleOf = (document: Document, schema: Schema): unknown => make(d
 export const filledExampleOf = (document: Document, schema: Schema): unknown => make(document, schema, giving, true)
 
 /** Returns a value that is built from the keywords of a schema alone, without its examples. */
-export const madeValue = (document: Document, schema: Schema): unknown => make(document, schema, ['const', 'enum'])
+export const generatedValue = (document: Document, schema: Schema): unknown => make(document, schema, ['const', 'enum'])
 
 const make = (document: Document, schema: Schema, giving: string[], isFilled = false): unknown =>
   makeValue(document, schema, { within: [], depth: 0, budget: { left: mostValues }, giving, isFilled })

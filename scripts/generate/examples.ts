@@ -1,7 +1,7 @@
 import { type BodyKind, isRange, kindOf } from '../../src/openapi/media-types.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import type { Outcome } from '../../src/openapi/send-response.ts'
-import { exampleOf, filledExampleOf, madeValue } from './example-values.ts'
+import { exampleOf, filledExampleOf, generatedValue } from './example-values.ts'
 import { isInt64 } from './inexact-integers.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document, Endpoint, Located, Response } from './openapi-document.ts'
@@ -18,7 +18,7 @@ export type WithExample = { schema?: Schema; example?: unknown; examples?: Recor
  * Returns the example response of a successful call: the first 2xx response, or else the first response of all. The
  * body has the media type `accept` if the response declares it, or else its first media type.
  */
-export function exampleReply(document: Document, endpoint: Endpoint, accept?: string): Outcome {
+export function exampleResponse(document: Document, endpoint: Endpoint, accept?: string): Outcome {
   const { status, response } = successOf(endpoint)
   return { status, ...exampleHeaders(document, response), ...exampleBody(document, response, { accept }) }
 }
@@ -27,11 +27,11 @@ export function exampleReply(document: Document, endpoint: Endpoint, accept?: st
  * Returns the same response with two other bodies, for a caller that finds that the example breaks its schema: one
  * built from the examples of the schema, and one built without them.
  */
-export function madeReplies(document: Document, endpoint: Endpoint): Outcome[] {
+export function generatedResponses(document: Document, endpoint: Endpoint): Outcome[] {
   const { status, response } = successOf(endpoint)
   return Object.entries(response.content ?? {})
     .slice(0, 1)
-    .flatMap(([, { schema = {} }]) => [exampleOf(document, schema), madeValue(document, schema)])
+    .flatMap(([, { schema = {} }]) => [exampleOf(document, schema), generatedValue(document, schema)])
     .map((value) => ({ status, ...exampleHeaders(document, response), ...bodyOf(response, undefined, value) }))
 }
 

@@ -1,6 +1,6 @@
 import { requestKindOf } from '../../src/openapi/request-media.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
-import { branches } from './int64-replies.ts'
+import { branches } from './int64-responses.ts'
 import type { Document } from './openapi-document.ts'
 import { describing } from './schema-types.ts'
 import type { Node } from './walk-document.ts'

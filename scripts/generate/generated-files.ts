@@ -26,7 +26,7 @@ async function surplusProblems(files: Files, directory: string): Promise<string[
 }
 
 /** Rejects with one line for files in the directory that are out of date, and one for files that are not generated. */
-export async function refuseStale(files: Files, directory: string): Promise<void> {
+export async function rejectStale(files: Files, directory: string): Promise<void> {
   const stale = await staleFiles(files, directory)
   const problems = [
     ...(stale.length > 0 ? [`these files are out of date; run npm run generate: ${stale.join(', ')}`] : []),

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { negotiation } from '../../src/openapi/content-negotiation.ts'
 import { isRange } from '../../src/openapi/media-types.ts'
-import { negotiation } from '../../src/openapi/negotiation.ts'
 import type { Operation, Routes } from '../../src/openapi/routes.ts'
 import type { Outcome } from '../../src/openapi/send-response.ts'
 import { createValidator } from '../../src/openapi/validator.ts'
 import { normalizedDocument } from './contract-files.ts'
-import { exampleReply, isShownStream, madeReplies } from './examples.ts'
+import { exampleResponse, generatedResponses, isShownStream } from './examples.ts'
 import type { Files } from './generated-files.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from './openapi-document.ts'
-import { sendableReply } from './sendable-replies.ts'
+import { sendableResponse } from './sendable-responses.ts'
 import { literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 import { uncompilable } from './stub-compilation.ts'
 
@@ -35,8 +35,8 @@ export function handlerStubs(files: Files, before: Document | undefined): string
     .filter(({ operationId }) => !known.has(operationId))
     .map((endpoint) => {
       const operation = byId.get(endpoint.operationId) as Operation
-      const answers = [exampleReply(document, endpoint), ...madeReplies(document, endpoint)]
-        .flatMap((reply) => sendableReply(validator, operation, reply) ?? [])
+      const answers = [exampleResponse(document, endpoint), ...generatedResponses(document, endpoint)]
+        .flatMap((reply) => sendableResponse(validator, operation, reply) ?? [])
         .map((outcome) => `return ${literalOf(outcome)}`)
       const isNegotiated = negotiation(operation.schema) !== undefined
       return [...answers, noAnswer].map((statement) => stubOf(endpoint, isNegotiated, statement))

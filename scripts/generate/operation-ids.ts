@@ -25,7 +25,7 @@ function withId(node: Node, [key, ...below]: string[], operationId: string): Nod
 }
 
 /** Returns one line for each operation without operationId, whose handler therefore has a derived name. */
-export const derivedNames = (document: Document): string[] =>
+export const derivedNameWarnings = (document: Document): string[] =>
   endpoints(document)
     .filter(({ hasDerivedId }) => hasDerivedId)
     .map(

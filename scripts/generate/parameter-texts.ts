@@ -3,9 +3,9 @@ import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import type { Document, Parameter } from './openapi-document.ts'
 import { isJson, schemaOf } from './parameter-content.ts'
 import { isOpen, otherTypes, propertyNames, propertyTypes } from './property-types.ts'
-import { routerNames, segmentOf } from './router-paths.ts'
 import { partsOf } from './schema-parts.ts'
 import { typesOf } from './schema-types.ts'
+import { routerNames, segmentOf } from './served-paths.ts'
 
 /** A value that is written in an OpenAPI style: a parameter, or a field of a form. */
 export type Styled = { name: string; schema?: Schema; style: string; explode?: boolean }

@@ -1,5 +1,5 @@
 import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
-import { branches, memberSchemas } from './int64-replies.ts'
+import { branches, memberSchemas } from './int64-responses.ts'
 import type { Document } from './openapi-document.ts'
 import { describing, type JsonType, typesOf } from './schema-types.ts'
 import type { Node } from './walk-document.ts'

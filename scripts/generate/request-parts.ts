@@ -1,4 +1,4 @@
-import { filledPath, type ParameterPair, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
+import { expandPath, type ParameterPair, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
 import { type ExampleBody, exampleRequestBody } from './example-bodies.ts'
 import { exampleOfRequest } from './examples.ts'
 import type { Document, Endpoint, Parameter } from './openapi-document.ts'
@@ -38,7 +38,7 @@ export function requestParts(
   const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]
   const body = requestBody && exampleRequestBody(document, requestBody)
   return {
-    path: filledPath(routes[0] as string, pairs('path')),
+    path: expandPath(routes[0] as string, pairs('path')),
     query: [...pairs('query').map(pairText), ...placed('query')],
     headers: [
       ...placed('header'),

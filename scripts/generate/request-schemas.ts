@@ -4,7 +4,7 @@ import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { holdsBytes, isFree } from './file-schemas.ts'
 import { join } from './json-pointer.ts'
 import { type Document, endpoints, type MediaTypes, type RequestBody } from './openapi-document.ts'
-import { isOfTexts } from './reply-schemas.ts'
+import { allowsOnlyStrings } from './response-schemas.ts'
 
 /**
  * Returns the media types of a request body with the schemas that the service validates it against. Bytes are not
@@ -20,20 +20,20 @@ export const checkedBody = (document: Document, { content }: RequestBody): Media
 
 function isChecked(document: Document, mediaType: string, schema: Schema = true): boolean {
   const kind = requestKindOf(mediaType)
-  return kind === 'text' ? isOfTexts(document, schema) : kind !== 'bytes'
+  return kind === 'text' ? allowsOnlyStrings(document, schema) : kind !== 'bytes'
 }
 
 /** Returns whether a schema describes a body of bytes without constraining it further. */
-export const isOfBytes = (document: Document, schema: Schema = true): boolean =>
-  isFree(document, schema) || holdsBytes(document, schema) || isOfTexts(document, schema)
+export const describesBytes = (document: Document, schema: Schema = true): boolean =>
+  isFree(document, schema) || holdsBytes(document, schema) || allowsOnlyStrings(document, schema)
 
 /** Returns one line for each media type of a request body whose schema constrains more than the service validates. */
-export function uncheckedBodies(document: Document): string[] {
+export function unvalidatedBodies(document: Document): string[] {
   const lines = endpoints(document).flatMap(
     ({ requestBody: { content = {}, pointer } = { content: {}, pointer: '' } }) =>
       Object.entries(content)
         .filter(([mediaType, { schema }]) => !isRange(mediaType) && !isChecked(document, mediaType, schema))
-        .filter(([, { schema }]) => !isOfBytes(document, schema))
+        .filter(([, { schema }]) => !describesBytes(document, schema))
         .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),
   )
   return [...new Set(lines)]

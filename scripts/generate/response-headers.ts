@@ -1,4 +1,4 @@
-import type { ReplyHeader } from '../../src/openapi/routes.ts'
+import type { ResponseHeader } from '../../src/openapi/routes.ts'
 import { type ServiceHeader, serviceHeaders } from '../../src/openapi/service-headers.ts'
 import { join } from './json-pointer.ts'
 import { type Document, type Header, type Located, locate, type Response } from './openapi-document.ts'
@@ -15,7 +15,7 @@ export const headersOf = (document: Document, response: Located<Response>): [nam
 export const isGiven = (name: string): boolean => !serviceHeaders.includes(name.toLowerCase() as ServiceHeader)
 
 /** Returns the headers of a response that its handler sets, with what the service needs to write them. */
-export const replyHeaders = (document: Document, response: Located<Response>): ReplyHeader[] =>
+export const responseHeaders = (document: Document, response: Located<Response>): ResponseHeader[] =>
   headersOf(document, response)
     .filter(([name]) => isGiven(name))
     .map(([name, { required = false, explode = false }]) => ({ name, isRequired: required, explode }))

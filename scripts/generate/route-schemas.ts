@@ -6,11 +6,11 @@ import { isExactInteger } from './inexact-integers.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from './openapi-document.ts'
 import { schemaOf } from './parameter-content.ts'
 import { parameterText } from './parameter-texts.ts'
-import { checkedContent } from './reply-schemas.ts'
 import { checkedBody } from './request-schemas.ts'
-import { headersOf, replyHeaders } from './response-headers.ts'
-import { servedPath } from './router-paths.ts'
+import { headersOf, responseHeaders } from './response-headers.ts'
+import { checkedContent } from './response-schemas.ts'
 import { apiKeyHeaders } from './security-schemes.ts'
+import { servedPath } from './served-paths.ts'
 import { sharedName } from './shared-schemas.ts'
 import { mapTree, type Node } from './walk-document.ts'
 
@@ -87,7 +87,7 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
     response: Object.fromEntries(replies),
   }
   const given = Object.entries(responses).map(
-    ([status, response]) => [status, replyHeaders(document, response)] as const,
+    ([status, response]) => [status, responseHeaders(document, response)] as const,
   )
   const forms = Object.entries(requestBody?.content ?? {}).filter(([type]) => isForm(type))
   const withHeaders = given.filter(([, headers]) => headers.length > 0)

@@ -1,4 +1,4 @@
-import { negotiation } from '../../src/openapi/negotiation.ts'
+import { negotiation } from '../../src/openapi/content-negotiation.ts'
 import { requestKindOf } from '../../src/openapi/request-media.ts'
 import type { Operation } from '../../src/openapi/routes.ts'
 

@@ -2,7 +2,7 @@ import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { matchesPattern } from './pattern-matching.ts'
-import { clash, nothing } from './schema-clash.ts'
+import { clash, nothing } from './schema-conflicts.ts'
 import { commonTypes, partsOf } from './schema-parts.ts'
 import { isNode, type Node, walkSchemas } from './walk-document.ts'
 

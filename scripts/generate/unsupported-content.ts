@@ -4,7 +4,7 @@ import { isForm } from './form-fields.ts'
 import { join } from './json-pointer.ts'
 import { charsetProblem, nameProblem } from './media-type-problems.ts'
 import type { Document, Endpoint, Located, MediaType, RequestBody, Response } from './openapi-document.ts'
-import { isOfBytes } from './request-schemas.ts'
+import { describesBytes } from './request-schemas.ts'
 import { formProblems } from './unsupported-forms.ts'
 
 /** Returns one line for each media type of an operation's bodies that the service can neither parse nor serialize. */
@@ -26,7 +26,7 @@ function requestProblem(document: Document, mediaType: string, { schema }: Media
   const problem = nameProblem(mediaType)
   if (problem !== undefined) return problem
   if (/^multipart\/(?!form-data)/i.test(mediaType)) return 'is not supported; use multipart/form-data'
-  if (isRange(mediaType) && !isOfBytes(document, schema)) {
+  if (isRange(mediaType) && !describesBytes(document, schema)) {
     return 'is a range, so the format of the body is unknown; name each media type, such as application/json'
   }
   return requestKindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'read')

@@ -1,11 +1,11 @@
 import type { TextValue } from '../../src/openapi/routes.ts'
 import type { Document, Endpoint, Located, Parameter } from './openapi-document.ts'
-import { clashProblems } from './parameter-clashes.ts'
+import { clashProblems } from './parameter-conflicts.ts'
 import { contentProblems } from './parameter-content.ts'
 import { isSplit, parameterText } from './parameter-texts.ts'
 import { isReadAlike, otherTypes, propertyNames, propertyTypes } from './property-types.ts'
-import { segmentOf } from './router-paths.ts'
 import { type JsonType, typesOf } from './schema-types.ts'
+import { segmentOf } from './served-paths.ts'
 
 /** Returns one line for each parameter of an operation that the service cannot parse as described. */
 export const parameterProblems = (document: Document, endpoint: Endpoint): string[] =>

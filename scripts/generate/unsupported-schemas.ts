@@ -1,5 +1,5 @@
 import { inPlaceKeywords } from '../../src/openapi/schema-keywords.ts'
-import { defaultProblem } from './discriminators.ts'
+import { defaultMappingProblem } from './discriminators.ts'
 import { join, keysOf, resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { describing } from './schema-types.ts'
@@ -46,7 +46,7 @@ function schemaProblems(schema: Node): [keys: string, problem: string][] {
     if (typeof schema[key] === 'string')
       problems.push([key, 'is not supported; refer to the schema by its JSON pointer, with $ref'])
   }
-  const defaultMapping = defaultProblem(schema)
+  const defaultMapping = defaultMappingProblem(schema)
   if (defaultMapping !== undefined) problems.push(['discriminator/defaultMapping', defaultMapping])
   // nullable does not exist in OpenAPI 3.1, but Ajv would still apply it.
   if (typeof schema.nullable === 'boolean')

@@ -1,10 +1,10 @@
 import type { Files } from './generated-files.ts'
 import { ineffectiveNullables } from './ineffective-nullable.ts'
 import type { Document } from './openapi-document.ts'
-import { derivedNames } from './operation-ids.ts'
+import { derivedNameWarnings } from './operation-ids.ts'
 import { countedMarks, ineffectiveMarks } from './read-write-problems.ts'
-import { uncheckedReplies } from './reply-schemas.ts'
-import { uncheckedBodies } from './request-schemas.ts'
+import { unvalidatedBodies } from './request-schemas.ts'
+import { unvalidatedResponses } from './response-schemas.ts'
 import { undeclaredScopes } from './security-scopes.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
 
@@ -17,10 +17,10 @@ export function printWarnings(files: Files, path: string): void {
 function warnings(document: Document): string[] {
   const upgraded = asOpenApi31(document)
   return [
-    ...derivedNames(upgraded),
+    ...derivedNameWarnings(upgraded),
     ...undeclaredScopes(upgraded),
-    ...uncheckedBodies(upgraded),
-    ...uncheckedReplies(upgraded),
+    ...unvalidatedBodies(upgraded),
+    ...unvalidatedResponses(upgraded),
     ...ineffectiveNullables(document),
     ...ineffectiveMarks(upgraded),
     ...countedMarks(upgraded),

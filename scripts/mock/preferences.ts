@@ -1,9 +1,9 @@
 import type { Outcome } from '../../src/openapi/send-response.ts'
-import { exampleBody, exampleHeaders, exampleReply, hasExample } from '../generate/examples.ts'
+import { exampleBody, exampleHeaders, exampleResponse, hasExample } from '../generate/examples.ts'
 import type { Document, Endpoint, Located, Response } from '../generate/openapi-document.ts'
 
 /** The response that a request prefers; `applied` is the value of the header Preference-Applied. */
-export type PreferredReply = { outcome: Outcome; applied: string }
+export type PreferredResponse = { outcome: Outcome; applied: string }
 
 /** Matches a preference with a value (RFC 7240 section 2), without its parameters. */
 const preference = /(?:^|,)[ \t]*([\w-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g
@@ -12,12 +12,12 @@ const preference = /(?:^|,)[ \t]*([\w-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^
  * Returns the response of an operation that a request prefers with `code=STATUS` and `example=NAME`, in the media type
  * `accept` or its first one. Returns undefined if there is none: RFC 7240 says that such a preference is ignored.
  */
-export function preferredReply(
+export function preferredResponse(
   document: Document,
   endpoint: Endpoint,
   prefer: string,
   accept?: string,
-): PreferredReply | undefined {
+): PreferredResponse | undefined {
   const given = Array.from(prefer.matchAll(preference), ([, name = '', quoted, token = '']) => [
     name.toLowerCase(),
     quoted?.replace(/\\(.)/g, '$1') ?? token,
@@ -25,7 +25,7 @@ export function preferredReply(
   // If a preference occurs more than once, the first one counts (RFC 7240 section 2).
   const { code = '', example = '' } = Object.fromEntries(given.reverse())
   const coded = /^[2-5]\d\d$/.test(code) ? responseOf(endpoint, code) : undefined
-  const usual = exampleReply(document, endpoint)
+  const usual = exampleResponse(document, endpoint)
   const status = coded === undefined ? usual.status : Number(code)
   const response = coded ?? responseOf(endpoint, String(status))
   const isNamed = response !== undefined && hasExample(response, example)

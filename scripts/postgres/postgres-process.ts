@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { within } from '../system/until.ts'
+import { within } from '../system/poll.ts'
 import { type Directory, program, unprivileged } from './postgres-programs.ts'
 
 const signals = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const

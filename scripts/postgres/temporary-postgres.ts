@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { freePort } from '../system/free-port.ts'
-import { until } from '../system/until.ts'
+import { until } from '../system/poll.ts'
 import { copyData, type DataOptions, initialize } from './data-directory.ts'
 import { runServer, type ServerProcess, type StopMode } from './postgres-process.ts'
 import { type Directory, makeDirectory } from './postgres-programs.ts'

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, isIPv4, isIPv6, type Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { createForwarder, forwardedPath } from './forward-request.ts'
-import { type Answer, type ManagementOptions, onlyLocal, pages } from './pages.ts'
+import { type AdminOptions, type AdminResponse, localOnlyResponse, pages } from './pages.ts'
 
 /** Timeouts in milliseconds, and the header size in bytes. */
 const limits = {
@@ -13,7 +13,7 @@ const limits = {
 }
 
 /** The maximum number of connections. A further one closes an older one. */
-export const mostConnections = 64
+export const connectionLimit = 64
 
 /** The socket timeout in milliseconds, for a client that does not read. */
 const idle = 30_000
@@ -23,7 +23,7 @@ const idle = 30_000
  * document. On a loopback address it also serves the forms of try.html and forwards their requests. Each response
  * closes its connection. close() stops the server gracefully, and closeAllConnections() at once.
  */
-export function createManagement(options: ManagementOptions): Server {
+export function createAdminServer(options: AdminOptions): Server {
   const answer = answers(options, () => isLoopback((server.address() as AddressInfo | null)?.address))
   const server = createServer(limits, async (request, response) => {
     const { status = 200, headers, body } = await answer(request).catch(failed)
@@ -56,8 +56,8 @@ function limitConnections(server: Server): void {
   const silent = new Set<Socket>()
   const asking = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
-    if (silent.size + asking.size === mostConnections) {
-      const [oldest] = asking.size > mostConnections / 2 ? asking : silent
+    if (silent.size + asking.size === connectionLimit) {
+      const [oldest] = asking.size > connectionLimit / 2 ? asking : silent
       forget(oldest as Socket)
       oldest?.destroy()
     }
@@ -79,7 +79,7 @@ function limitConnections(server: Server): void {
  *
  * @param isLocal Returns whether the server listens on a loopback address.
  */
-function answers(options: ManagementOptions, isLocal: () => boolean): (request: IncomingMessage) => Promise<Answer> {
+function answers(options: AdminOptions, isLocal: () => boolean): (request: IncomingMessage) => Promise<AdminResponse> {
   const all = pages(options)
   const forward = createForwarder(options.serviceUrl)
   return async (request) => {
@@ -87,7 +87,7 @@ function answers(options: ManagementOptions, isLocal: () => boolean): (request: 
       return { status: 400, body: 'the request has more than one Host header\n' }
     if (isMisdirected(request)) return { status: 421, body: 'Host must be localhost or an IP address\n' }
     const url = request.url as string
-    if (url.startsWith(`${forwardedPath}/`)) return isLocal() ? await forward(request) : onlyLocal
+    if (url.startsWith(`${forwardedPath}/`)) return isLocal() ? await forward(request) : localOnlyResponse
     const page = all.get(url.replace(/\?.*$/s, ''))
     if (page === undefined) return { status: 404, body: 'there is nothing at this path; / lists the paths\n' }
     if (request.method === 'GET' || request.method === 'HEAD') return await page(isLocal())
@@ -112,4 +112,4 @@ const isLoopback = (address = ''): boolean => /^(::ffff:)?127\.|^::1$/.test(addr
 /** RFC 9110 section 7.2: an IPv6 address in brackets or another host, and an optional port. */
 const hostAndPort = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d*)?$/
 
-const failed = ({ message }: Error): Answer => ({ status: 500, body: `${message}\n` })
+const failed = ({ message }: Error): AdminResponse => ({ status: 500, body: `${message}\n` })

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request as sendRequest } from 'node:http'
 import { finished } from 'node:stream/promises'
-import type { Answer } from './pages.ts'
+import type { AdminResponse } from './pages.ts'
 
 /** The maximum number of requests that are forwarded concurrently. */
-export const mostForwarded = 4
+export const forwardLimit = 4
 
 /** Milliseconds from a request to the end of its response. */
 const limit = 20_000
@@ -32,10 +32,10 @@ const notForwarded =
 export function createForwarder(
   serviceUrl: () => string | undefined,
   time = limit,
-): (request: IncomingMessage) => Promise<Answer> {
+): (request: IncomingMessage) => Promise<AdminResponse> {
   let forwarded = 0
   return async (request) => {
-    const refusal = (status: number, text: string): Answer => ({ status, body: whole([`${text}\n`], request) })
+    const refusal = (status: number, text: string): AdminResponse => ({ status, body: whole([`${text}\n`], request) })
     const service = serviceUrl()
     const { 'sec-fetch-site': site, 'sec-fetch-dest': destination, 'transfer-encoding': coding } = request.headers
     // A page cannot set these two headers (Fetch Metadata Request Headers, section 2).
@@ -43,8 +43,7 @@ export function createForwarder(
       return refusal(403, 'only the page /try.html may send this request')
     if (coding !== undefined) return refusal(411, 'the request must have a Content-Length')
     if (service === undefined) return refusal(503, 'the service does not listen yet')
-    if (forwarded === mostForwarded)
-      return refusal(503, `${mostForwarded} requests are being forwarded; try again later`)
+    if (forwarded === forwardLimit) return refusal(503, `${forwardLimit} requests are being forwarded; try again later`)
     const signal = AbortSignal.timeout(time)
     const path = (request.url as string).slice(forwardedPath.length)
     const { method } = request

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Contract } from '../openapi/load-contract.ts'
 import { readiness } from './readiness.ts'
 
-export type ManagementOptions = {
+export type AdminOptions = {
   contract: Contract
   /** The path of the docs page, which may be missing. */
   docs: string
@@ -18,14 +18,14 @@ export type ManagementOptions = {
 }
 
 /** A response of the admin server; default: status 200 and plain text. */
-export type Answer = {
+export type AdminResponse = {
   status?: number
   headers?: Record<string, string | string[]>
   body: string | Buffer | AsyncIterable<string | Buffer>
 }
 
 /** @param isLocal Whether only this machine can reach the pages. */
-type Page = (isLocal: boolean) => Answer | Promise<Answer>
+type Page = (isLocal: boolean) => AdminResponse | Promise<AdminResponse>
 
 const list = `/livez         whether the process is alive
 /readyz        whether the service is ready, and why not
@@ -47,7 +47,7 @@ const link = '<a href="try.html">Try an operation</a>'
  * The response to forms and forwarded requests on other than loopback addresses. Rate limits and TRUST_PROXY treat
  * forwarded requests as local, so other machines must not send any.
  */
-export const onlyLocal: Answer = {
+export const localOnlyResponse: AdminResponse = {
   status: 404,
   body:
     'this page needs a loopback MANAGEMENT_HOST such as 127.0.0.1; ' +
@@ -55,7 +55,7 @@ export const onlyLocal: Answer = {
 }
 
 /** Returns the pages of the admin server, by path. */
-export function pages({ contract, docs, metrics, ready, onReady }: ManagementOptions) {
+export function pages({ contract, docs, metrics, ready, onReady }: AdminOptions) {
   const { title, version } = contract.routes.info
   const probe = readiness(ready)
   const look = async () => {
@@ -85,7 +85,10 @@ export function pages({ contract, docs, metrics, ready, onReady }: ManagementOpt
     // The docs page and its history link to each other under their file names.
     ['/index.html', (isLocal) => docsPage(docs, isLocal)],
     ['/history.html', () => htmlPage(join(dirname(docs), 'history.html'))],
-    ['/try.html', (isLocal) => (isLocal ? htmlPage(join(dirname(docs), 'try.html'), 'npm run build') : onlyLocal)],
+    [
+      '/try.html',
+      (isLocal) => (isLocal ? htmlPage(join(dirname(docs), 'try.html'), 'npm run build') : localOnlyResponse),
+    ],
     ['/openapi.json', () => ({ headers: { 'content-type': 'application/json' }, body: contract.documentText })],
   ])
 }
@@ -95,12 +98,12 @@ const prometheus = 'text/plain; version=0.0.4; charset=utf-8'
 /** The directive that works only in a header. The rest of the policy is in the page, with the hash of its script. */
 const policy = "frame-ancestors 'none'"
 
-async function docsPage(path: string, isLocal: boolean): Promise<Answer> {
+async function docsPage(path: string, isLocal: boolean): Promise<AdminResponse> {
   const page = await htmlPage(path)
   return isLocal ? { ...page, body: String(page.body).replace(linkPlace, link) } : page
 }
 
-async function htmlPage(path: string, command = 'npm run docs'): Promise<Answer> {
+async function htmlPage(path: string, command = 'npm run docs'): Promise<AdminResponse> {
   const body = await readFile(path).catch(() => undefined)
   if (body === undefined) return { status: 404, body: `the page has not been built; run ${command}\n` }
   return { headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }, body }

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { decodeText, parseCookies } from '../http/query-string.ts'
 import type { Verifier } from '../openapi/security.ts'
-import { always, type MayCost } from './auth-limits.ts'
+import { alwaysAllowed, type MayCost } from './auth-limits.ts'
 import { challengeOf, invalidCredentials, missingCredentials } from './challenges.ts'
-import { credentialVerifier, longestCredentials } from './credential-verifier.ts'
+import { credentialVerifier, maxCredentialsLength } from './credential-verifier.ts'
 import type { VerifyToken } from './tokens.ts'
 
 /** The location and name of an API key in a security scheme (OpenAPI 3.1 section 4.8.27). */
@@ -16,7 +16,7 @@ const challenge = challengeOf('ApiKey')
  * Creates the verifier of an apiKey scheme, which calls `verify` with each key. A key that is sent twice, or has more
  * than 4,096 characters, is not valid.
  */
-export const apiKeyVerifier = (place: ApiKeyPlace, verify: VerifyToken, mayCost: MayCost = always): Verifier =>
+export const apiKeyVerifier = (place: ApiKeyPlace, verify: VerifyToken, mayCost: MayCost = alwaysAllowed): Verifier =>
   credentialVerifier(
     {
       read: (request) => keyOf(valuesAt(place, request), place.in === 'query' ? decodeText : String),
@@ -39,7 +39,7 @@ const ownValues = (values: object, name: string): string[] =>
 /** Returns the key, undefined when there is none, or null when there are several or the key cannot be decoded. */
 function keyOf([key = '', ...more]: string[], decode: (text: string) => string): string | undefined | null {
   if (key === '' && more.length === 0) return undefined
-  if (more.length > 0 || key.length > longestCredentials) return null
+  if (more.length > 0 || key.length > maxCredentialsLength) return null
   try {
     return decode(key)
   } catch {

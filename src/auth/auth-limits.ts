@@ -8,7 +8,7 @@ import type { Conclude } from '../openapi/security.ts'
 export type MayCost = (request: Pick<FastifyRequest, 'raw'>) => boolean
 
 /** Allows the verification of all credentials. */
-export const always: MayCost = () => true
+export const alwaysAllowed: MayCost = () => true
 
 /**
  * Returns the rate limits of authentication. `failures` counts requests with wrong or missing credentials by address,

@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import type { Client } from '../http/authenticated-client.ts'
 import type { Verifier } from '../openapi/security.ts'
-import { always, type MayCost } from './auth-limits.ts'
+import { alwaysAllowed, type MayCost } from './auth-limits.ts'
 import { challengeOf, invalidCredentials, missingCredentials } from './challenges.ts'
-import { credentialVerifier, longestCredentials } from './credential-verifier.ts'
+import { credentialVerifier, maxCredentialsLength } from './credential-verifier.ts'
 import type { VerifyToken } from './tokens.ts'
 
 type Credentials = { user: string; password: string }
@@ -29,7 +29,7 @@ const given = /^basic +([A-Za-z\d+/]*={0,2})$/i
 const userPass = /^([^\p{Cc}:]*):(\P{Cc}*)$/u
 
 /** Creates the verifier of HTTP Basic credentials. An Authorization header above 4,096 characters is not valid. */
-export const basicVerifier = (verify: VerifyPassword, mayCost: MayCost = always): Verifier =>
+export const basicVerifier = (verify: VerifyPassword, mayCost: MayCost = alwaysAllowed): Verifier =>
   credentialVerifier(
     {
       read,
@@ -51,7 +51,7 @@ export const tokensAsPasswords =
 
 function read({ headers: { authorization = '' } }: FastifyRequest): Credentials | undefined | null {
   if (!/^basic +[^ ]/i.test(authorization)) return undefined
-  const [, text = ''] = authorization.length > longestCredentials ? [] : (given.exec(authorization) ?? [])
+  const [, text = ''] = authorization.length > maxCredentialsLength ? [] : (given.exec(authorization) ?? [])
   const bytes = Buffer.from(text, 'base64')
   // Buffer also decodes text that is not base64.
   if (bytes.toString('base64') !== text || !isUtf8(bytes)) return null

@@ -1,9 +1,9 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from '../http/authenticated-client.ts'
-import { scopeRefusal } from '../http/scopes.ts'
+import { scopeError } from '../http/scopes.ts'
 import type { Verifier } from '../openapi/security.ts'
-import { always, type MayCost } from './auth-limits.ts'
+import { alwaysAllowed, type MayCost } from './auth-limits.ts'
 import { challengeOf, invalidCredentials, missingCredentials } from './challenges.ts'
 import { whilePaused } from './paused-connection.ts'
 import type { VerifyToken } from './tokens.ts'
@@ -26,7 +26,7 @@ type Attempt = Pick<FastifyRequest, 'raw' | 'log'> & { client?: Client }
 export async function bearerVerifier(
   app: FastifyInstance,
   verify: VerifyToken,
-  mayCost: MayCost = always,
+  mayCost: MayCost = alwaysAllowed,
 ): Promise<Verifier> {
   const options = {
     keys: new Set<string>(),
@@ -55,7 +55,7 @@ export async function bearerVerifier(
     const attempt: Attempt = { raw: request.raw, log: request.log }
     check(attempt as FastifyRequest, ignored, (error) => {
       const { client } = attempt
-      if (error === undefined) done(scopeRefusal(client, scopes, challenge), client)
+      if (error === undefined) done(scopeError(client, scopes, challenge), client)
       else done((error as { statusCode?: number }).statusCode === 401 ? invalidToken() : error)
     })
   }

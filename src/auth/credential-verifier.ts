@@ -5,7 +5,7 @@ import type { MayCost } from './auth-limits.ts'
 import { whilePaused } from './paused-connection.ts'
 
 /** The maximum length of credentials as they are sent. Longer ones are rejected before they are decoded. */
-export const longestCredentials = 4_096
+export const maxCredentialsLength = 4_096
 
 /** How one kind of scheme reads and verifies credentials, and its errors. */
 type CredentialScheme<Credentials> = {

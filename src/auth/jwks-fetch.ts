@@ -15,8 +15,8 @@ export type KeyTimes = {
 }
 
 /** Reports that no key is available, so a token can be neither accepted nor rejected. `retryAfter` is in seconds. */
-export class KeysUnavailable extends Error {
-  override readonly name = 'KeysUnavailable'
+export class JwksUnavailable extends Error {
+  override readonly name = 'JwksUnavailable'
   readonly retryAfter: number
 
   constructor(retryAfter: number, cause: unknown) {
@@ -39,9 +39,9 @@ const sizeLimit = 2 ** 18
 
 /**
  * Returns a function that looks up the issuer's key for the header of a token. Keys and URLs in the header are ignored.
- * The function rejects with `KeysUnavailable` while it needs a newer key set and cannot fetch one.
+ * The function rejects with `JwksUnavailable` while it needs a newer key set and cannot fetch one.
  */
-export function issuerKeys(
+export function cachedJwks(
   source: KeySource,
   { timeout = 5_000, now = () => performance.now() }: KeyTimes = {},
 ): JWTVerifyGetKey {
@@ -51,8 +51,8 @@ export function issuerKeys(
   async function fetchKeys(signal: AbortSignal): Promise<Response> {
     const start = now()
     const wait = (failure?.at ?? fetchedAt) + cooldown - start
-    if (wait > 0 && failure) throw new KeysUnavailable(wait / 1_000, failure.cause)
-    // Not `KeysUnavailable`: a key that is missing from a set this new does not exist, so its token is rejected.
+    if (wait > 0 && failure) throw new JwksUnavailable(wait / 1_000, failure.cause)
+    // Not `JwksUnavailable`: a key that is missing from a set this new does not exist, so its token is rejected.
     if (wait > 0) throw new Error('the key set was fetched a moment ago')
     try {
       const keySet = await fetchJson(source.jwksUrl ?? (await discover(source.issuer, signal)), signal)
@@ -64,7 +64,7 @@ export function issuerKeys(
       return response
     } catch (cause) {
       failure = { cause, at: now() }
-      throw new KeysUnavailable(cooldown / 1_000, cause)
+      throw new JwksUnavailable(cooldown / 1_000, cause)
     }
   }
 

@@ -13,7 +13,7 @@ type Options = {
   wallClock?(): number
 }
 
-export type VerifiedTokens = {
+export type JwtCache = {
   /** Returns the client of a token that was verified within `maxAge`, or undefined. */
   get(token: string): Client | undefined
   /** Adds a verified token, which expires at `expires`, in milliseconds since 1970. */
@@ -24,12 +24,12 @@ export type VerifiedTokens = {
  * Creates a cache of verified tokens, since verifying a signature takes far longer than a digest. It holds only
  * digests, and evicts the oldest. Only valid tokens are added, so that a client without one cannot evict others.
  */
-export function verifiedTokens({
+export function createJwtCache({
   maxAge = 60_000,
   size = 10_000,
   now = () => performance.now(),
   wallClock = () => Date.now(),
-}: Options = {}): VerifiedTokens {
+}: Options = {}): JwtCache {
   const verified = new Map<string, { client: Client; until: number; expires: number }>()
   return {
     get: digestLookup((digest) => {

@@ -1,8 +1,8 @@
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import type { Client } from '../http/authenticated-client.ts'
 import { scopesIn } from '../http/scopes.ts'
-import { issuerKeys, type KeySource, KeysUnavailable, type KeyTimes } from './jwks-fetch.ts'
-import { verifiedTokens } from './jwt-cache.ts'
+import { cachedJwks, JwksUnavailable, type KeySource, type KeyTimes } from './jwks-fetch.ts'
+import { createJwtCache } from './jwt-cache.ts'
 import type { VerifyToken } from './tokens.ts'
 
 export type JwtOptions = KeySource & { audience: string; times?: KeyTimes }
@@ -19,12 +19,12 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 /**
  * Returns the verifier of the JWT access tokens (RFC 9068) that one issuer signs for one audience. The name of the
  * client is `client_id`, its scopes are those of `scope`, or of `scp`. The verifier returns undefined for text that is
- * not a JWT. It rejects with `KeysUnavailable` while the issuer's keys cannot be fetched, and with another error with
+ * not a JWT. It rejects with `JwksUnavailable` while the issuer's keys cannot be fetched, and with another error with
  * `retryAfter` above 1,000 concurrent verifications. Nothing is fetched before the first token.
  */
 export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): VerifyToken {
-  const key = issuerKeys({ issuer, jwksUrl }, times)
-  const verified = verifiedTokens()
+  const key = cachedJwks({ issuer, jwksUrl }, times)
+  const verified = createJwtCache()
   const options: JWTVerifyOptions = {
     algorithms,
     issuer,
@@ -52,7 +52,7 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
       if (client !== undefined) verified.add(token, client, Number(payload.exp) * 1_000)
       return client
     } catch (error) {
-      if (error instanceof KeysUnavailable) throw error
+      if (error instanceof JwksUnavailable) throw error
       return undefined
     }
   }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Verifier } from '../openapi/security.ts'
-import { always, type MayCost } from './auth-limits.ts'
+import { alwaysAllowed, type MayCost } from './auth-limits.ts'
 import { bearerVerifier } from './bearer.ts'
 import { isIssuer } from './issuer.ts'
 
@@ -24,7 +24,7 @@ type OpenIdConnect = {
 export async function openIdConnectVerifier(
   app: FastifyInstance,
   { url, audience, issuer = url.replace(wellKnown, '') }: OpenIdConnect,
-  mayCost: MayCost = always,
+  mayCost: MayCost = alwaysAllowed,
 ): Promise<Verifier> {
   if (!isIssuer(issuer) || issuer.replace(/\/$/, '') + wellKnown !== url) {
     throw new Error(

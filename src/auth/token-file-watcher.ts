@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Client } from '../http/authenticated-client.ts'
-import { type Accepted, isValid, readAccepted } from './accepted-tokens.ts'
 import { digestLookup } from './token-digests.ts'
-import { readTokensFile } from './token-file.ts'
+import { readTokenFile } from './token-file.ts'
 import { isMistyped } from './token-format.ts'
+import { indexTokens, isValid, type TokenIndex } from './token-index.ts'
 
 /** Milliseconds between two reads of the file. */
 const interval = 500
@@ -11,7 +11,7 @@ const interval = 500
 /** Bytes above which a file is reported as large: it has about 70,000 tokens, and each change takes a second of CPU. */
 const largeSize = 2 ** 24
 
-export type FollowedTokens = {
+export type TokenFileWatcher = {
   /** Returns the client of a token, or undefined when the token is unknown, expired or revoked. */
   verify(token: string): Client | undefined
   close(): void
@@ -23,13 +23,13 @@ export type FollowedTokens = {
  * each change with the number of clients that have a token which has not expired, `on.error` once for each new problem,
  * and `on.large` with the size in bytes when the file becomes large.
  */
-export async function followTokens(
+export async function watchTokenFile(
   path: string,
   on: { load(clients: number): void; error(error: Error): void; large?(bytes: number): void },
-): Promise<FollowedTokens> {
+): Promise<TokenFileWatcher> {
   /** The content that was read last, valid or not; undefined when it could not be read. */
   let seen: Buffer | undefined
-  let accepted: Accepted = new Map()
+  let accepted: TokenIndex = new Map()
   let problem: string | undefined
   let isLarge = false
   let timer: NodeJS.Timeout | undefined
@@ -45,11 +45,11 @@ export async function followTokens(
   const load = async () => {
     const before = seen
     seen = undefined
-    seen = await readTokensFile(path, { size })
+    seen = await readTokenFile(path, { size })
     if (before?.equals(seen)) return
     const text = seen.toString()
     await turn()
-    const { tokens, clients } = await readAccepted(text)
+    const { tokens, clients } = await indexTokens(text)
     if (closed) return
     accepted = tokens
     problem = undefined

@@ -26,7 +26,7 @@ const date = {
 }
 
 /** The rules for the members of an entry. */
-export const rules: Record<keyof TokenEntry, Rule> = {
+export const entryRules: Record<keyof TokenEntry, Rule> = {
   name: { is: (text) => /^[\w.-]{1,64}$/.test(text), allowed: '1 to 64 letters, digits and ._-' },
   sha256: { is: (text) => /^[\da-f]{64}$/.test(text), allowed: '64 hexadecimal digits in lower case' },
   created: date,
@@ -47,7 +47,7 @@ export const rules: Record<keyof TokenEntry, Rule> = {
  * Reads a token file. Rejects, in one line, when it cannot be read, is not a regular file, or is writable by users
  * other than its owner. Calls `on.size` with the size in bytes before it reads.
  */
-export async function readTokensFile(path: string, on: { size?(bytes: number): void } = {}): Promise<Buffer> {
+export async function readTokenFile(path: string, on: { size?(bytes: number): void } = {}): Promise<Buffer> {
   // Without O_NONBLOCK, opening a pipe waits for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
@@ -64,15 +64,15 @@ export async function readTokensFile(path: string, on: { size?(bytes: number): v
   }
 }
 
-/** Parses the text of a token file. Throws as `eachToken` does. */
-export const parseTokens = (text: string): TokenEntry[] => Array.from(eachToken(text))
+/** Parses the text of a token file. Throws as `tokenEntries` does. */
+export const parseTokenFile = (text: string): TokenEntry[] => Array.from(tokenEntries(text))
 
 /**
  * Parses the text of a token file entry by entry, so that a caller can yield to the event loop between them. Throws one
  * line that names the invalid place and what is allowed there. The message quotes nothing of the text, which may
  * contain a token in a wrong place.
  */
-export function* eachToken(text: string): Generator<TokenEntry> {
+export function* tokenEntries(text: string): Generator<TokenEntry> {
   if (tokenPattern.test(text)) throw new Error('it contains a token, allowed: digests of tokens')
   const places = new Map<string, number>()
   for (const value of items(text)) {
@@ -107,7 +107,7 @@ function next(list: Generator<unknown, boolean>): IteratorResult<unknown, boolea
   }
 }
 
-const members = Object.entries(rules)
+const members = Object.entries(entryRules)
 
 function toEntry(value: unknown, index: number): TokenEntry {
   const entry = toObject(value)
@@ -118,8 +118,8 @@ function toEntry(value: unknown, index: number): TokenEntry {
     if (typeof text !== 'string' || !is(text)) throw new Error(`tokens[${index}].${name} is wrong, allowed: ${allowed}`)
   }
   for (const name in entry) {
-    if (Object.hasOwn(rules, name)) continue
-    throw new Error(`tokens[${index}] has an unknown member, allowed: ${Object.keys(rules).join(', ')}`)
+    if (Object.hasOwn(entryRules, name)) continue
+    throw new Error(`tokens[${index}] has an unknown member, allowed: ${Object.keys(entryRules).join(', ')}`)
   }
   return entry as TokenEntry
 }

@@ -1,7 +1,7 @@
 import type { JwtOptions } from './jwt.ts'
-import { tokenVerifier, type VerifyToken } from './tokens.ts'
+import { listVerifier, type VerifyToken } from './tokens.ts'
 
-export type AcceptedTokens = {
+export type TokenVerifier = {
   verify: VerifyToken
   close(): void
 }
@@ -14,15 +14,15 @@ export type TokenSources = {
   jwt: JwtOptions | undefined
 }
 
-/** The callbacks of `followTokens`. */
+/** The callbacks of `watchTokenFile`. */
 type Following = { load(clients: number): void; error(error: Error): void; large?(bytes: number): void }
 
 /** Creates a verifier for the tokens of all sources. Rejects with one line when the token file cannot be used. */
-export async function acceptTokens(
+export async function createTokenVerifier(
   { tokens, scopes, tokensFile, jwt }: TokenSources,
   on: Following,
-): Promise<AcceptedTokens> {
-  const verifiers: VerifyToken[] = tokens.length === 0 ? [] : [tokenVerifier(tokens, scopes)]
+): Promise<TokenVerifier> {
+  const verifiers: VerifyToken[] = tokens.length === 0 ? [] : [listVerifier(tokens, scopes)]
   const file = tokensFile === undefined ? undefined : await follow(tokensFile, on)
   if (file !== undefined) verifiers.push(file.verify)
   // The JWT verifier is the last one, because only it may have to wait.
@@ -40,8 +40,8 @@ export async function acceptTokens(
 }
 
 async function follow(path: string, on: Following) {
-  const { followTokens } = await import('./token-file-watcher.ts')
-  return await followTokens(path, on).catch((error: Error) => {
+  const { watchTokenFile } = await import('./token-file-watcher.ts')
+  return await watchTokenFile(path, on).catch((error: Error) => {
     throw new Error(`TOKENS_FILE is ${JSON.stringify(path)}: ${error.message}`)
   })
 }

@@ -14,7 +14,7 @@ export type VerifyToken = (token: string, mayCost?: () => boolean) => Client | u
  * Creates the verifier of a list of tokens, which keeps only their digests. The clients have the given scopes and are
  * named access-token-1, access-token-2, … in the order of the list.
  */
-export function tokenVerifier(tokens: string[], scopes: readonly string[] = []): VerifyToken {
+export function listVerifier(tokens: string[], scopes: readonly string[] = []): VerifyToken {
   const clients = new Map(
     tokens.map((token, index): [string, Client] => [
       hash('sha256', token),

@@ -45,7 +45,7 @@ function parse(line: Buffer): JsonDocument | JsonError {
 const controls = /[\u007f-\u009f]/g
 
 /** Formats a plant as a line of JSON with its line feed. */
-export const lineOf = (plant: StoredPlant): string =>
+export const formatPlantLine = (plant: StoredPlant): string =>
   `${stringifyJson(fromStored(plant))?.replace(controls, (control) => `\\u00${control.charCodeAt(0).toString(16)}`)}\n`
 
 /** Writes a text. Resolves once the stream has written it, and rejects when the write fails. */

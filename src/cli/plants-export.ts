@@ -1,10 +1,10 @@
 import type { PlantReader } from '../store/plant-store.ts'
-import { lineOf, writeText } from './plant-line.ts'
+import { openAtomicFile } from './atomic-file.ts'
+import { formatPlantLine, writeText } from './plant-line.ts'
 import type { PlantsCall, Terminal } from './plants-call.ts'
 import { countAll, pagesOf } from './plants-read.ts'
 import { withReader } from './plants-store.ts'
 import { progressBar } from './progress-bar.ts'
-import { replaceFile } from './replaced-file.ts'
 
 /**
  * Writes all plants to a file, which gets its name when it is complete and synced, or to standard output. Resolves with
@@ -17,7 +17,7 @@ export async function exportPlants({ operand, storeUrl, terminal }: PlantsCall):
       await writePlants(reader, terminal, (text) => writeText(stdout, text))
       return 0
     }
-    const file = await replaceFile(operand)
+    const file = await openAtomicFile(operand)
     try {
       const plants = await writePlants(reader, terminal, file.write)
       await file.finish()
@@ -40,7 +40,7 @@ async function writePlants(
     const total = bar.isShown ? await countAll(reader, interrupt) : 0
     let written = 0
     for await (const page of pagesOf(reader, { interrupt })) {
-      await write(page.map(lineOf).join(''))
+      await write(page.map(formatPlantLine).join(''))
       written += page.length
       bar.update(written, Math.min(1, written / total))
     }

@@ -1,6 +1,6 @@
 import type { PlantReader, StoredPlant } from '../store/plant-store.ts'
 import { UsageError } from './cli-options.ts'
-import { lineOf, writeText } from './plant-line.ts'
+import { formatPlantLine, writeText } from './plant-line.ts'
 import type { PlantsCall } from './plants-call.ts'
 import { withReader } from './plants-store.ts'
 
@@ -15,7 +15,7 @@ export async function listPlants({ given, storeUrl, terminal }: PlantsCall): Pro
   return await withReader(storeUrl, async (reader) => {
     let listed = 0
     for await (const page of pagesOf(reader, { from, limit, interrupt: terminal.interrupt })) {
-      await writeText(terminal.stdout, page.map(lineOf).join(''))
+      await writeText(terminal.stdout, page.map(formatPlantLine).join(''))
       listed += page.length
       const next = (page.at(-1) as StoredPlant).id + 1n
       if (listed === limit && next <= greatest && (await reader.count(next, 1)).count > 0) {
@@ -35,7 +35,7 @@ export async function printPlant({ operand, storeUrl, terminal }: PlantsCall): P
     terminal.stderr.write(`no plant has the id ${id}\n`)
     return 3
   }
-  await writeText(terminal.stdout, lineOf(plant))
+  await writeText(terminal.stdout, formatPlantLine(plant))
   return 0
 }
 

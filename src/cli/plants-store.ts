@@ -1,14 +1,14 @@
-import { openBeside, openReader, openTables, withoutPassword } from '../store/open.ts'
+import { maskPassword, openForReading, openForWriting, openTables } from '../store/open.ts'
 import type { PlantReader, PlantStore } from '../store/plant-store.ts'
 import type { SchemaTables } from '../store/schema-migration.ts'
 
 /** Opens the store of a URL for reading and returns the result of `use`. Rejects with a line that names the URL. */
 export const withReader = <Result>(url: string, use: (reader: PlantReader) => Promise<Result>): Promise<Result> =>
-  withOpen(openReader, url, use)
+  withOpen(openForReading, url, use)
 
 /** Opens the store of a URL for writing and returns the result of `use`. Rejects with a line that names the URL. */
 export const withStore = <Result>(url: string, use: (store: PlantStore) => Promise<Result>): Promise<Result> =>
-  withOpen(openBeside, url, use)
+  withOpen(openForWriting, url, use)
 
 /** Opens the tables of a URL and returns the result of `use`. Rejects with a line that names the URL. */
 export const withTables = <Result>(url: string, use: (tables: SchemaTables) => Promise<Result>): Promise<Result> =>
@@ -20,7 +20,7 @@ async function withOpen<Store extends { close(): Promise<void> }, Result>(
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   const store = await open(url).catch((error: Error) => {
-    throw new Error(`STORE_URL is "${withoutPassword(url)}": ${error.message}`, { cause: error })
+    throw new Error(`STORE_URL is "${maskPassword(url)}": ${error.message}`, { cause: error })
   })
   try {
     return await use(store)

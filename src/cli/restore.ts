@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, existsSync, realpathSync, renameSync, rmSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { makeDirectory, syncPath } from '../store/durable-files.ts'
+import { createDurableDirectory, syncPath } from '../store/durable-files.ts'
 import { lockFile } from '../store/file-lock.ts'
 import { realPathOf } from '../store/real-path.ts'
 import { openError } from '../store/sqlite-open-error.ts'
@@ -19,7 +19,7 @@ const timeout = 1_000
 export function restore(source: string, environment: NodeJS.ProcessEnv): string {
   const given = sqlitePath(environment)
   assertSound(source)
-  makeDirectory(dirname(given))
+  createDurableDirectory(dirname(given))
   const path = realPathOf(given)
   if (realpathSync(source) === path) throw new Error(`${source} is the file of STORE_URL itself; name a backup`)
   const release = lock(path)

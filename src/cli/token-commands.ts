@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { parseDateTime } from '../auth/rfc3339.ts'
-import { rules, type TokenEntry } from '../auth/token-file.ts'
+import { entryRules, type TokenEntry } from '../auth/token-file.ts'
 import { newToken } from '../auth/tokens.ts'
 import { UsageError } from './cli-options.ts'
 import { parseDuration, parseExpiry } from './duration.ts'
@@ -102,9 +102,9 @@ type Labels = { scope: string | undefined; note: string | undefined }
 
 /** Validates and returns the given name, scopes and note. An error does not show the value, which may be a token. */
 function labels({ name, scope, note }: Given): Labels & { name: string } {
-  if (name === undefined) throw new UsageError(`--name is missing, allowed: ${rules.name.allowed}`)
+  if (name === undefined) throw new UsageError(`--name is missing, allowed: ${entryRules.name.allowed}`)
   for (const [label, text] of Object.entries({ name, scope, note })) {
-    const { is, allowed } = rules[label as keyof typeof rules]
+    const { is, allowed } = entryRules[label as keyof typeof entryRules]
     if (text !== undefined && !is(text)) throw new UsageError(`--${label} is wrong, allowed: ${allowed}`)
   }
   return { name, scope, note }

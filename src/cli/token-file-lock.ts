@@ -11,17 +11,17 @@ const busy = 'another command is changing it; try again'
  * the process releases it too. Rejects when another command holds the lock for longer than `timeout` milliseconds.
  * Without SQLite, the program flock(1) locks the file; the two kinds of locks do not exclude each other.
  */
-export async function lockTokensFile(path: string, timeout: number): Promise<() => void> {
+export async function lockTokenFile(path: string, timeout: number): Promise<() => void> {
   try {
     return lockFile(path, timeout)
   } catch (error) {
-    if (error instanceof NoSqlite) return await lockByProgram(path, timeout)
+    if (error instanceof NoSqlite) return await lockWithFlock(path, timeout)
     throw new Error(busy, { cause: error })
   }
 }
 
 /** Locks a file with the program flock(1) of Linux, which ends with its standard input and so with this process. */
-export async function lockByProgram(path: string, timeout: number): Promise<() => void> {
+export async function lockWithFlock(path: string, timeout: number): Promise<() => void> {
   const program = spawn('flock', [path, 'sh', '-c', 'echo locked && exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
   const release = () => {
     program.stdin.end()

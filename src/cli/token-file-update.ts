@@ -1,24 +1,24 @@
 import { type Stats, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { parseTokens, readTokensFile, type TokenEntry } from '../auth/token-file.ts'
+import { parseTokenFile, readTokenFile, type TokenEntry } from '../auth/token-file.ts'
 import { syncPath } from '../store/durable-files.ts'
 import { realPathOf } from '../store/real-path.ts'
-import { lockTokensFile } from './token-file-lock.ts'
+import { lockTokenFile } from './token-file-lock.ts'
 
 /** How long to wait for another command, in milliseconds. */
 const timeout = 5_000
 
 /** Resolves with the entries of the token file at `path`. */
 export const readTokens = async (path: string): Promise<TokenEntry[]> =>
-  parseTokens((await readTokensFile(path)).toString())
+  parseTokenFile((await readTokenFile(path)).toString())
 
 /**
  * Changes the entries of the token file at `path`, or creates the file when it is missing. Resolves with the result of
  * `change`. The update is atomic: a reader finds the old or the new file, also after a crash, and other commands wait.
  * Rejects with the reason when the file or the change is invalid; the file is then unchanged.
  */
-export async function changeTokens<T extends { entries: TokenEntry[] }>(
+export async function updateTokenFile<T extends { entries: TokenEntry[] }>(
   path: string,
   change: (entries: TokenEntry[]) => T,
 ): Promise<T> {
@@ -29,7 +29,7 @@ export async function changeTokens<T extends { entries: TokenEntry[] }>(
     const before = statSync(real, { throwIfNoEntry: false })
     const changed = change(before === undefined ? [] : await readTokens(real))
     const text = `${JSON.stringify({ tokens: changed.entries }, null, 2)}\n`
-    parseTokens(text)
+    parseTokenFile(text)
     await replace(real, text, before)
     return changed
   } finally {
@@ -42,7 +42,7 @@ async function lock(path: string): Promise<() => void> {
   // Every user who can open the file could lock it.
   const file = await open(path, 'a', 0o600)
   await file.close()
-  return await lockTokensFile(path, timeout)
+  return await lockTokenFile(path, timeout)
 }
 
 /**

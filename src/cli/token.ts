@@ -1,6 +1,6 @@
 import { parseOptions, UsageError } from './cli-options.ts'
 import { create, list, revoke, rotate } from './token-commands.ts'
-import { changeTokens, readTokens } from './token-file-update.ts'
+import { readTokens, updateTokenFile } from './token-file-update.ts'
 
 export const tokenHelp = `plant-store token create --name NAME [--scope SCOPES] [--expires WHEN] [--note TEXT]
 plant-store token list
@@ -52,7 +52,7 @@ export async function token(
   const changed = name === 'list' ? undefined : changes[name](given, now)
   try {
     if (changed === undefined) return { result: list(await readTokens(file), now) }
-    const { result, words } = await changeTokens(file, changed)
+    const { result, words } = await updateTokenFile(file, changed)
     return { result, words: `${file}: ${words}\n` }
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`)

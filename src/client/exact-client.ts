@@ -1,6 +1,6 @@
 import { sentBody } from './call-body.ts'
 import type { CallStyles } from './call-styles.ts'
-import { exactReply, type Int64Replies, replyPlace } from './exact-reply.ts'
+import { exactResponse, type Int64Responses, responseSchemaNode } from './exact-response.ts'
 import type { CallArguments, CallOptions, CallOutcome, OperationAt, PathOf } from './operation-types.ts'
 import type { ParameterPair } from './parameter-pairs.ts'
 import { type CallParameters, pairWriter, requestTarget } from './request-target.ts'
@@ -32,7 +32,7 @@ export type ExactClient<Paths extends object> = {
 }
 
 /** What the client needs of a document: the places of int64 values in responses, and the styles of parameters. */
-export type CallTable = Int64Replies & { parameters?: CallStyles }
+export type CallTable = Int64Responses & { parameters?: CallStyles }
 
 /** Creates a client of the document whose types are `Paths`. */
 export function exactClient<Paths extends object>(
@@ -74,10 +74,10 @@ function headersOf(given: RequestInit['headers'], parameters: ParameterPair[]): 
   return headers
 }
 
-function parseResponse(text: string, table: Int64Replies, operation: string, status: number): unknown {
+function parseResponse(text: string, table: Int64Responses, operation: string, status: number): unknown {
   if (text === '') return undefined
-  const place = replyPlace(table, operation, status)
-  return place === undefined ? JSON.parse(text) : exactReply(text, table, place)
+  const place = responseSchemaNode(table, operation, status)
+  return place === undefined ? JSON.parse(text) : exactResponse(text, table, place)
 }
 
 /** Returns the parsed body of an error, or its text: a proxy, unlike the service, may send HTML. */

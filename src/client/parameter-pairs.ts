@@ -3,14 +3,14 @@ import type { ParameterStyle } from './call-styles.ts'
 
 export type ParameterPair = [name: string, value: string]
 
-export type Place = 'path' | 'query' | 'header' | 'cookie'
+export type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
 
 /** The delimiters between the parts of a value, where they are not commas (OpenAPI 3.1 section 4.8.12.3). */
 const delimiters: Record<string, string> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
 const explodedDelimiters: Record<string, string> = { label: '.', matrix: ';' }
 
 type Writing = Required<Pick<ParameterStyle, 'style' | 'explode'>> & {
-  in: Place
+  in: ParameterLocation
   name: string
   /** The prefix of a value in its style. */
   lead: string
@@ -23,7 +23,7 @@ type Writing = Required<Pick<ParameterStyle, 'style' | 'explode'>> & {
  * the style cannot represent.
  */
 export function parameterPairs(
-  { in: place, name, isJson, ...given }: ParameterStyle & { in: Place; name: string },
+  { in: place, name, isJson, ...given }: ParameterStyle & { in: ParameterLocation; name: string },
   value: unknown,
   refuse: (problem: string) => void = () => {},
 ): ParameterPair[] {
@@ -97,5 +97,5 @@ const asciiJson = (value: unknown): string =>
 export const pairText = ([name, value]: ParameterPair): string => `${encodeURIComponent(name)}=${value}`
 
 /** Fills the parameters of a path template. */
-export const filledPath = (path: string, pairs: ParameterPair[]): string =>
+export const expandPath = (path: string, pairs: ParameterPair[]): string =>
   pairs.reduce((filled, [name, value]) => filled.replace(`{${name}}`, () => value), path)

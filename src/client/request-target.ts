@@ -1,11 +1,11 @@
 import type { CallStyles } from './call-styles.ts'
-import { filledPath, type ParameterPair, type Place, pairText, parameterPairs } from './parameter-pairs.ts'
+import { expandPath, type ParameterLocation, type ParameterPair, pairText, parameterPairs } from './parameter-pairs.ts'
 
 /** The parameters of a call by location. */
 export type CallParameters = Partial<Record<'path' | 'query' | 'header', Record<string, unknown>>>
 
 /** Serializes the parameters of one location to pairs of name and value. */
-type PairsOf = (place: keyof CallParameters & Place) => ParameterPair[]
+type PairsOf = (place: keyof CallParameters & ParameterLocation) => ParameterPair[]
 
 /**
  * Returns a function that serializes the parameters of a call, without undefined ones. `operation` is a method and a
@@ -28,7 +28,7 @@ export function pairWriter(operation: string, params: CallParameters, styles: Ca
  * elsewhere.
  */
 export function requestTarget(template: string, pairs: PairsOf): string {
-  const path = filledPath(template, pairs('path'))
+  const path = expandPath(template, pairs('path'))
   // URL parsers resolve such a part even when it is percent-encoded.
   if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new TypeError(`${template}: a part of a path cannot be . or ..`)
   const query = pairs('query').map(pairText).join('&')

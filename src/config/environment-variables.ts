@@ -58,7 +58,7 @@ const origins = list(
 )
 
 /** All environment variables that the service reads, with their defaults and, in `desc`, the allowed values. */
-export const variables = {
+export const environmentVariables = {
   HOST: address('127.0.0.1'),
   PORT: port(3000),
   WORKERS: integer(1, 128)(1),

@@ -1,8 +1,8 @@
 import { cleanEnv } from 'envalid'
 import { newToken, tokenCommand, tokenProblem } from '../auth/tokens.ts'
 import type { Limits } from '../limits/limits.ts'
-import { isAlone, withoutPassword } from '../store/open.ts'
-import { variables } from './environment-variables.ts'
+import { isSingleProcess, maskPassword } from '../store/open.ts'
+import { environmentVariables } from './environment-variables.ts'
 
 export type Config = {
   host: string
@@ -80,18 +80,18 @@ const addressOf = (host: string): string => (host === 'localhost' ? '127.0.0.1' 
 function readVariables(environment: NodeJS.ProcessEnv) {
   // An empty variable counts as not set, because shell scripts and compose files pass unset variables as empty ones.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  return cleanEnv(given, variables, {
+  return cleanEnv(given, environmentVariables, {
     reporter: ({ errors }) => {
-      for (const name of Object.keys(errors) as (keyof typeof variables)[]) {
-        const value = withoutPassword(String(given[name]))
-        throw new Error(`${name} is ${JSON.stringify(value)}, allowed: ${variables[name].desc}`)
+      for (const name of Object.keys(errors) as (keyof typeof environmentVariables)[]) {
+        const value = maskPassword(String(given[name]))
+        throw new Error(`${name} is ${JSON.stringify(value)}, allowed: ${environmentVariables[name].desc}`)
       }
     },
   })
 }
 
 function checkWorkers({ WORKERS, STORE_URL }: ReturnType<typeof readVariables>): void {
-  if (WORKERS === 1 || !isAlone(STORE_URL)) return
+  if (WORKERS === 1 || !isSingleProcess(STORE_URL)) return
   throw new Error(
     `WORKERS is "${WORKERS}", allowed: 1 with STORE_URL=${STORE_URL}, a store that only one process can open`,
   )

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Observer } from './request-context.ts'
-import type { WriteError } from './written-error.ts'
+import type { WriteError } from './serialized-error.ts'
 
 /** The state of an open connection. */
 export type Connection = {

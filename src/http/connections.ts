@@ -1,14 +1,14 @@
 import { type IncomingMessage, maxHeaderSize, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { refuseConnection } from './connection-refusal.ts'
+import { rejectConnection } from './client-error-response.ts'
 import { beginConnection, connectionOf, isBehindLast } from './connection-state.ts'
 import { ContractError } from './errors.ts'
-import { isEndless, noteEnd, noteHead, noteQuiet, tooLarge } from './header-limit.ts'
+import { headersTooLarge, isTooLarge, noteEnd, noteHead, noteQuiet } from './header-limit.ts'
 import { isAllRead } from './read-body.ts'
 import { contextOf, type Observer, recordEnd } from './request-context.ts'
+import type { WriteError } from './serialized-error.ts'
 import { endConnections, stopListening } from './stop-listening.ts'
-import type { WriteError } from './written-error.ts'
 
 /** Observer that ignores every event. */
 const unobserved: Observer = { begin() {}, end() {} }
@@ -83,7 +83,7 @@ export function trackConnections(
     for (const socket of sockets) {
       const connection = connectionOf(socket)
       noteQuiet(socket, connection)
-      if (isEndless(socket, connection, headersLimit, bodyLimit)) refuseConnection(tooLarge(), socket)
+      if (isTooLarge(socket, connection, headersLimit, bodyLimit)) rejectConnection(headersTooLarge(), socket)
     }
   }, interval).unref()
   app.addHook('onClose', async () => clearInterval(looking))
@@ -91,7 +91,7 @@ export function trackConnections(
     // Node.js detaches the socket of a CONNECT request, so its errors and timeouts must be handled here.
     for (const event of ['error', 'timeout']) socket.on(event, () => socket.destroy())
     // CONNECT requests a tunnel (RFC 9110 section 9.3.6), which no path of a contract offers.
-    refuseConnection(new ContractError('noSuchMethod', 'CONNECT is not supported', { allow: '' }), socket)
+    rejectConnection(new ContractError('noSuchMethod', 'CONNECT is not supported', { allow: '' }), socket)
   })
   app.addHook('preClose', async () => {
     endsWithAnswer = () => true

@@ -3,10 +3,10 @@ import { errorNumbers } from '../../generated/error-numbers.ts'
 import { type ContractError, toContractError } from './errors.ts'
 import { logFailure } from './log-failure.ts'
 import { isAllRead } from './read-body.ts'
-import { contextOf, recordRefusal } from './request-context.ts'
+import { contextOf, recordRejection } from './request-context.ts'
 import { contentLength } from './request-head.ts'
+import type { WriteError } from './serialized-error.ts'
 import { closeUnread, readAndDropped } from './upload.ts'
-import type { WriteError } from './written-error.ts'
 
 /** Returns Fastify's error handler, which sends the error response for every thrown value. */
 export const errorSender =
@@ -14,7 +14,7 @@ export const errorSender =
   (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = toContractError(thrown)
     const context = contextOf(request.raw)
-    recordRefusal(context, error)
+    recordRejection(context, error)
     if (error !== thrown) logCause(request, error, thrown)
     closeUnread(request.raw, reply.raw)
     // To drain a large unread body would cost more than a new connection.

@@ -50,7 +50,7 @@ export function noteQuiet(socket: Socket, connection: Connection): void {
 }
 
 /** Returns whether an incomplete head or trailer section is too large. `bodyLimit` is the general limit of bodies. */
-export function isEndless(socket: Socket, connection: Connection, limit: number, bodyLimit: number): boolean {
+export function isTooLarge(socket: Socket, connection: Connection, limit: number, bodyLimit: number): boolean {
   const { headStart, headEnd, latest } = connection
   const { bytesRead } = socket
   if (latest === undefined || latest.req.complete) return bytesRead - headStart > limit
@@ -66,9 +66,9 @@ export function isEndless(socket: Socket, connection: Connection, limit: number,
 export function checkHeaderSize(request: Doubtful, limit: number, done: (error?: ContractError) => void): void {
   const headStart = request[key]
   if (headStart === undefined) done()
-  else if (hasLargeLines(request, limit)) done(tooLarge())
+  else if (hasLargeLines(request, limit)) done(headersTooLarge())
   // By the next turn Node.js has parsed all bytes that it has read.
-  else setImmediate(() => done(hasLargeRest(request, headStart, limit) ? tooLarge() : undefined))
+  else setImmediate(() => done(hasLargeRest(request, headStart, limit) ? headersTooLarge() : undefined))
 }
 
 function hasLargeRest(request: IncomingMessage, headStart: number, limit: number): boolean {
@@ -91,11 +91,12 @@ export function checkTrailerSize(request: IncomingMessage, length: number, limit
   // Bytes after the trailers may belong to another request.
   const isLast = latest?.req === request
   const rest = isLast ? request.socket.bytesRead - headEnd - mostOnWire(request, length) : 0
-  return rest > limit || linesLength(request.rawTrailers) > limit ? tooLarge() : undefined
+  return rest > limit || linesLength(request.rawTrailers) > limit ? headersTooLarge() : undefined
 }
 
 /** Returns the error of a header section over its limit: 431. */
-export const tooLarge = (): ContractError => new ContractError('headersTooLarge', 'the header section is too large')
+export const headersTooLarge = (): ContractError =>
+  new ContractError('headersTooLarge', 'the header section is too large')
 
 /** Returns the length of header lines, each with a colon and a line break. */
 function linesLength(raw: string[]): number {

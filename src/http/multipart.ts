@@ -1,6 +1,6 @@
 import { Dicer } from '@fastify/busboy'
 import { ContractError } from './errors.ts'
-import { maxHeadSize, type PartHead, readPartHead } from './part-head.ts'
+import { maxHeadSize, type PartHead, readPartHead } from './part-headers.ts'
 import { type ByteSource, tapStream } from './tapped-stream.ts'
 import { tooManyFields } from './text-body.ts'
 

@@ -34,7 +34,7 @@ export type RequestContext = {
 
 type Mutable = { -readonly [Key in keyof RequestContext]: RequestContext[Key] }
 
-/** Observes every request: `begin` when it has arrived, `end` when its response was sent or its connection closed. */
+/** Observes every request: `begin` when it has arrived, `exitWithError` when its response was sent or its connection closed. */
 export type Observer = {
   begin(context: RequestContext): void
   end(context: RequestContext): void
@@ -81,7 +81,7 @@ export function recordClient(context: RequestContext, client: Client | undefined
 }
 
 /** Records the error with which the service rejects a request. */
-export function recordRefusal(context: RequestContext, { error, kind }: ContractError): void {
+export function recordRejection(context: RequestContext, { error, kind }: ContractError): void {
   ;(context as Mutable).error = error
   ;(context as Mutable).refusal = kind
 }

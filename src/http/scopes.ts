@@ -11,7 +11,7 @@ export const scopesIn = (text: string): string[] => text.split(' ').filter((scop
  * Returns the error for a client that lacks one of the scopes; undefined if it has them all. With `bearerChallenge` the
  * error has a challenge that names the required scopes (RFC 6750 section 3.1); other schemes define none.
  */
-export function scopeRefusal(
+export function scopeError(
   client: Client | undefined,
   scopes: readonly string[],
   bearerChallenge?: string,

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import type { FastifyHttpOptions } from 'fastify'
 import { clientAddress } from './client-address.ts'
+import { rejectConnection } from './client-error-response.ts'
 import { CoalescingMessage } from './coalescing-message.ts'
-import { refuseConnection } from './connection-refusal.ts'
 import { ContractError } from './errors.ts'
 import { parseQuery } from './query-string.ts'
 import { contextOf, recordAddress } from './request-context.ts'
@@ -21,7 +21,7 @@ export const serverOptions = {
     const refusal = message === undefined ? error : new ContractError('malformedRequest', message)
     request.server.errorHandler(refusal as typeof error, request, reply)
   },
-  clientErrorHandler: refuseConnection,
+  clientErrorHandler: rejectConnection,
   // Fastify's 503 while closing has a different body; requests that arrive then are still served.
   return503OnClosing: false,
   // The 400 of Node.js for a missing Host has no body; malformedHead checks the header instead.

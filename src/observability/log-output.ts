@@ -1,5 +1,5 @@
 import { type DestinationStream, destination } from 'pino'
-import { neverWait } from './terminal.ts'
+import { makeNonBlocking } from './nonblocking-terminal.ts'
 
 /** Bytes of whole lines that are written at once, and milliseconds for which they wait at most: a write has its price. */
 const piece = 16_384
@@ -28,7 +28,7 @@ export const openLogOutput = (isShared: boolean, stdout = process.stdout): LogOu
 
 function terminal(stdout: NodeJS.WriteStream): LogOutput {
   const watch = watchReader()
-  neverWait(stdout)
+  makeNonBlocking(stdout)
   // The write that has failed says so, too.
   stdout.on('error', () => {})
   const written = (error?: Error | null) => {

@@ -4,12 +4,12 @@ import type { RequestContext } from '../http/request-context.ts'
 import type { ShedReason } from '../limits/load-shedding.ts'
 import { measureProcess } from './process-metrics.ts'
 import { measureDurations } from './request-duration.ts'
-import { measureBatches, measureJournal } from './store-metrics.ts'
+import { measureBatches, measureWriteAheadLog } from './store-metrics.ts'
 
 /** Why a request or connection was rejected: the name of an error in the contract, or too many connections. */
-export type RefusalReason = ErrorName | 'connections'
+export type RejectionReason = ErrorName | 'connections'
 
-export type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 const shedReasons: ShedReason[] = ['event_loop_delay', 'in_flight', 'body_memory']
 
@@ -20,7 +20,7 @@ export type Metrics = {
   /** Counts the end of a request by operation, method and status, and by reason if it was rejected. */
   end(context: RequestContext): void
   /** Counts a rejection that belongs to no request. */
-  refused(reason: RefusalReason): void
+  refused(reason: RejectionReason): void
   /** Counts a request that was rejected because of overload. */
   shed(reason: ShedReason): void
   /** Sets whether the current token file is valid. */
@@ -28,7 +28,7 @@ export type Metrics = {
   /** Sets whether the service is ready. */
   ready(good: boolean): void
   /** Returns all values, each with the way to aggregate it over processes. */
-  figures(): Promise<Figures>
+  figures(): Promise<MetricValues>
   /** Returns the metrics in Prometheus' text format, version 0.0.4. */
   text(): Promise<string>
   /** Stops all measurements. */
@@ -76,7 +76,7 @@ export function createMetrics({ version }: { version: string }): Metrics {
   }).set(build, 1)
   const tokens = told(registry, 'plant_store_tokens_file_good', '1 if the token file is valid, 0 if it is not.')
   const ready = told(registry, 'plant_store_ready', '1 if the service is ready, 0 while creates fail.')
-  const ends = [measureBatches(registry), measureJournal(registry), measureProcess(registry)]
+  const ends = [measureBatches(registry), measureWriteAheadLog(registry), measureProcess(registry)]
   return {
     begin() {
       active++

@@ -42,7 +42,7 @@ export function measureBatches(registry: Registry): () => void {
  * Registers the size of SQLite's write-ahead log, which is exported once it is known. Returns the function that
  * unsubscribes.
  */
-export function measureJournal(registry: Registry): () => void {
+export function measureWriteAheadLog(registry: Registry): () => void {
   const size = new Gauge({
     name: 'plant_store_sqlite_wal_bytes',
     help: 'Size of the write-ahead log in bytes; a long-running reader makes it grow.',

@@ -1,7 +1,7 @@
 import type { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { addExactKeywords, type ConvertedPlaces } from './exact-keywords.ts'
+import { addExactKeywords, type ConvertedLocations } from './exact-keywords.ts'
 import type { Schema } from './schema-keywords.ts'
 
 /** Base64 with padding (RFC 4648 section 4). */
@@ -13,7 +13,7 @@ const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
  */
 export function newAjv(
   schemas: Record<string, Schema>,
-  places: ConvertedPlaces,
+  places: ConvertedLocations,
   { allErrors }: { allErrors: boolean },
 ): Ajv {
   const ajv = new Ajv2020({

@@ -1,19 +1,19 @@
 import { validateHeaderValue } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { emptyEvent, eventText, type ServerSentEvent } from '../http/event-text.ts'
 import { sendHead, sendStream } from '../http/send-stream.ts'
+import { keepAliveComment, type ServerSentEvent, serializeEvent } from '../http/server-sent-events.ts'
 import { type ByteStream, endSource, type Parts, streamParts } from '../http/stream-parts.ts'
 import { streamScope } from '../http/stream-scope.ts'
 import { contentTypeOf, holds, kindOf } from './media-types.ts'
-import { type HeaderTexts, setHeaders } from './reply-headers.ts'
+import { type HeaderTexts, setHeaders } from './response-header-writer.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
 /** The body that a handler returned, with the texts of the response headers. */
-export type ReplyBody = { body: unknown; contentType: string | undefined; headers: HeaderTexts }
+export type ResponseBody = { body: unknown; contentType: string | undefined; headers: HeaderTexts }
 
 /** Sends a body. Throws or rejects, before anything is sent, if the body does not match the document. */
-export type SendBody = (reply: FastifyReply, body: ReplyBody) => Promise<void> | undefined
+export type SendBody = (reply: FastifyReply, body: ResponseBody) => Promise<void> | undefined
 
 /** Returns a function that sends JSON as a media type or range; `key` is Fastify's key for the response status. */
 export function jsonSender(key: string, mediaType: string): SendBody {
@@ -96,8 +96,8 @@ export const sequenceSender =
       return sendSource(reply, body, { write: (item) => `${write(item)}\n`, end: gone }, begin)
     }
     const events = body as AsyncIterable<ServerSentEvent>
-    const keepAlive = { opening, time: silence, text: emptyEvent }
-    return sendSource(reply, events, { write: (event) => eventText(event, write), end: signal, keepAlive }, begin)
+    const keepAlive = { opening, time: silence, text: keepAliveComment }
+    return sendSource(reply, events, { write: (event) => serializeEvent(event, write), end: signal, keepAlive }, begin)
   }
 
 function sendSource<Item>(

@@ -1,5 +1,5 @@
 import type { ContractError } from '../http/errors.ts'
-import type { WriteError, WrittenError } from '../http/written-error.ts'
+import type { WriteError, WrittenError } from '../http/serialized-error.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import type { AnyErrorBody } from './error-types.ts'
 import { contentTypeOf, kindOf } from './media-types.ts'

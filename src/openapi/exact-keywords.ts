@@ -7,7 +7,7 @@ import { IgnoredName, ignoredKeyword } from './ignored-properties.ts'
  * The locations of values to convert before a handler gets them: int64 integers and ignored properties. A flat list in
  * which holder and key alternate, since a tuple for each would cost more than the integers.
  */
-export type ConvertedPlaces = (object | string | number)[]
+export type ConvertedLocations = (object | string | number)[]
 
 const bounds = { int32: [-(2n ** 31n), 2n ** 31n - 1n], int64: [-(2n ** 63n), 2n ** 63n - 1n] } as const
 
@@ -22,7 +22,7 @@ const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
  * locations again. Ajv's other keywords stay correct, since rounding never moves a number across a limit that is a
  * double.
  */
-export function addExactKeywords(ajv: Ajv, found: ConvertedPlaces): void {
+export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
   ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoring(found)) })
   replace(ajv, 'format', (format) => ({
     ...format,
@@ -52,7 +52,7 @@ export function addExactKeywords(ajv: Ajv, found: ConvertedPlaces): void {
 /**
  * Converts the integers at these locations to bigint and deletes the ignored properties. A location may occur twice.
  */
-export function convertPlaces(document: JsonDocument, places: ConvertedPlaces): void {
+export function convertLocations(document: JsonDocument, places: ConvertedLocations): void {
   for (let i = 0; i < places.length; i += 2) {
     const holder = places[i] as Record<string | number, unknown>
     const key = places[i + 1] as string | number | IgnoredName
@@ -99,7 +99,7 @@ function check(context: KeywordCxt, isValid: Check): void {
 }
 
 /** Wraps the compilation of a keyword's subschemas: a subschema that fails removes the locations that it found. */
-function takeBack(context: KeywordCxt, found: ConvertedPlaces): void {
+function takeBack(context: KeywordCxt, found: ConvertedLocations): void {
   const { gen } = context
   const list = gen.scopeValue('obj', { ref: found })
   const subschema = context.subschema.bind(context)
@@ -113,14 +113,14 @@ function takeBack(context: KeywordCxt, found: ConvertedPlaces): void {
 
 /** The keyword stands only in schemas of properties, so the key is always a string. */
 const ignoring =
-  (found: ConvertedPlaces): Check =>
+  (found: ConvertedLocations): Check =>
   (_value, _document, holder, key) => {
     found.push(holder, new IgnoredName(key as string))
     return true
   }
 
 const integerCheck =
-  (format: Format, found: ConvertedPlaces): Check =>
+  (format: Format, found: ConvertedLocations): Check =>
   (value, document, holder, key) => {
     const integer = integerAt(document, holder, key, value)
     const [least, greatest] = bounds[format]

@@ -1,9 +1,9 @@
 import { decodeText } from '../http/query-string.ts'
 import type { FormTexts } from '../http/text-body.ts'
 import type { JsonDocument } from '../json/json-document.ts'
+import { textReader } from './parameter-values.ts'
 import type { Form, FormField } from './routes.ts'
-import { setMember, setScalar } from './text-scalars.ts'
-import { textReader } from './text-values.ts'
+import { setMember, setScalar } from './scalar-values.ts'
 
 /**
  * Returns a function that converts the texts of a form to typed values, and keeps digits as `parseJson` does. It throws

@@ -1,7 +1,7 @@
 import type { operations } from '../../generated/api.d.ts'
 import type { Client } from '../http/authenticated-client.ts'
-import type { BodyOf, Negotiated, Streamed } from './reply-types.ts'
 import type { InputBody, Uploaded } from './request-types.ts'
+import type { BodyOf, Negotiated, Streamed } from './response-types.ts'
 import type { ServiceHeader } from './service-headers.ts'
 
 /** The argument of a handler: the client, and the validated parts of the request under OpenAPI's names. */
@@ -21,7 +21,7 @@ export type OperationRequest<Operation> = InputBody<Operation> & {
  * headers. A handler throws the errors that `default` describes; it returns them only if the operation lists nothing
  * else.
  */
-export type OperationReply<Operation> = Operation extends { responses: infer Responses }
+export type OperationResponse<Operation> = Operation extends { responses: infer Responses }
   ? {
       [Key in keyof Responses]: [Status<Responses, Key>] extends [never]
         ? never
@@ -60,7 +60,7 @@ type StatusIn<Range> = Range extends `${infer Class}XX` ? NumberOf<`${Class}${Di
 type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
 type NumberOf<Text> = Text extends `${infer Value extends number}` ? Value : never
 
-export type Handler<Operation> = (request: OperationRequest<Operation>) => Promise<OperationReply<Operation>>
+export type Handler<Operation> = (request: OperationRequest<Operation>) => Promise<OperationResponse<Operation>>
 
 /** Exactly one handler for each operationId of the document. */
 export type Handlers<Operations = operations> = { [Id in keyof Operations]: Handler<Operations[Id]> }

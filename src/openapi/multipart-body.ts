@@ -5,12 +5,12 @@ import type { ByteSource } from '../http/tapped-stream.ts'
 import { textOf } from '../http/text-body.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { essenceOf, holds, isRange } from './media-types.ts'
-import { type FieldLimits, fieldCollector, moveMember } from './part-fields.ts'
+import { type FieldLimits, fieldCollector, moveMember } from './multipart-fields.ts'
+import { textReader } from './parameter-values.ts'
 import type { Form, FormField } from './routes.ts'
+import { setMember } from './scalar-values.ts'
 import type { Schema } from './schema-keywords.ts'
-import { setMember } from './text-scalars.ts'
-import { textReader } from './text-values.ts'
-import { mayRefuseNames } from './undeclared-names.ts'
+import { mayRejectNames } from './undeclared-names.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** A part as a handler gets it: a value, or a file whose bytes are read from the connection on demand. */
@@ -43,7 +43,7 @@ export function multipartReader(
 ): (form: Arriving, contentType: ContentType) => AsyncGenerator<FormPart> {
   const byName = new Map(fields.map((field) => [field.name, partField(field, validator)]))
   const validate = validator.request(schema, 'body')
-  const keepsNames = mayRefuseNames(schema, new Set(byName.keys()), shared)
+  const keepsNames = mayRejectNames(schema, new Set(byName.keys()), shared)
   return ({ stream, over }, { parameters }) => read(stream, boundaryOf(parameters), over)
 
   async function* read(stream: ByteSource, boundary: string, over: Promise<void>): AsyncGenerator<FormPart> {

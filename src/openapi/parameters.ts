@@ -1,8 +1,8 @@
 import { ContractError } from '../http/errors.ts'
 import { decodeText } from '../http/query-string.ts'
 import type { JsonDocument } from '../json/json-document.ts'
+import { type Texts, textReader } from './parameter-values.ts'
 import type { ParameterText, TextValue } from './routes.ts'
-import { type Texts, textReader } from './text-values.ts'
 
 /**
  * Returns a function that reads the parameters of one place, such as the query, into an object by name. It throws a

@@ -14,19 +14,19 @@ import {
   shedLoad,
 } from '../http/request-guards.ts'
 import { abortStream, type OpenScopes } from '../http/stream-scope.ts'
+import { negotiation } from './content-negotiation.ts'
 import { handlerInput } from './handler-input.ts'
 import { endingLateStreams, endStream } from './late-streams.ts'
 import { mayStream } from './media-types.ts'
-import { negotiation } from './negotiation.ts'
-import { partValidatorCompiler } from './part-validator.ts'
-import { pathTexts } from './path-texts.ts'
+import { partValidatorCompiler } from './parameter-validator.ts'
+import { pathTexts } from './raw-path-parameters.ts'
 import { type BodyBounds, bodySteps, requestBody } from './request-body.ts'
 import { responseQueue } from './response-queue.ts'
-import { replySerializerCompiler } from './response-serializer.ts'
+import { responseSerializerCompiler } from './response-serializer.ts'
 import type { Operation, Routes } from './routes.ts'
 import { authenticator, type Conclude, type Verifiers } from './security.ts'
 import { type Outcome, responseSender } from './send-response.ts'
-import { afterUpload, type SendAnswer } from './upload-answers.ts'
+import { afterUpload, type SendOutcome } from './upload-responses.ts'
 import type { Validator } from './validator.ts'
 
 /** A handler of any operation; handler-types.ts has the exact type of each. */
@@ -94,7 +94,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
       preHandler: [openStreams(isStreamed), ...(body?.open === undefined ? [] : [body.open])],
     }),
     handler: handle(parts, handlerInput(operation, validator, body), responseSender(operation, validator)),
-    serializerCompiler: replySerializerCompiler(schemas, validator), // 500
+    serializerCompiler: responseSerializerCompiler(schemas, validator), // 500
   }
 }
 
@@ -120,7 +120,7 @@ function handle(
   const handler = mayStream(operation.schema) ? (endingLateStreams(given as never) as AnyHandler) : given
   const fail = (reply: FastifyReply, thrown: unknown) =>
     reply.send(thrown instanceof Error ? thrown : new Error('the thrown value is not an Error', { cause: thrown }))
-  const answer: SendAnswer = (reply, error, outcome) => {
+  const answer: SendOutcome = (reply, error, outcome) => {
     try {
       if (outcome === undefined) {
         abortStream(reply.request.raw)
@@ -133,7 +133,7 @@ function handle(
     }
   }
   const respond = afterUpload(operation.schema, answer)
-  const respondSoon = responseQueue<Parameters<SendAnswer>>((response) => respond(...response))
+  const respondSoon = responseQueue<Parameters<SendOutcome>>((response) => respond(...response))
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)

@@ -1,5 +1,5 @@
 import type { ByteSource } from '../http/tapped-stream.ts'
-import type { IsUnion, Json, Text } from './reply-types.ts'
+import type { IsUnion, Json, Text } from './response-types.ts'
 
 /** The body of a request, with `contentType` if the operation allows several media types or a range. */
 export type InputBody<Operation> = Operation extends { requestBody: infer Body }

@@ -9,7 +9,7 @@ export type Serialize = (value: unknown) => string
 /**
  * Returns Fastify's serializer compiler. A compiled serializer validates a body against its schema and serializes it.
  */
-export function replySerializerCompiler(
+export function responseSerializerCompiler(
   shared: Record<string, Schema>,
   validator: Validator,
 ): FastifySerializerCompiler<unknown> {

@@ -71,7 +71,7 @@ export type FormField = TextValue & {
 export type Form = { fields: FormField[]; otherTypes: string[] }
 
 /** A response header that a handler sets (OpenAPI 3.1 section 4.8.21). */
-export type ReplyHeader = { name: string; isRequired: boolean; explode: boolean }
+export type ResponseHeader = { name: string; isRequired: boolean; explode: boolean }
 
 /** A path at which an operation is served: the path of a server followed by the path of the operation. */
 export type ServedPath = {
@@ -96,7 +96,7 @@ export type Operation = {
   /** By media type; undefined if the body cannot be a form. */
   forms?: Record<string, Form>
   /** The headers that the handler sets, by the keys of `schema.response`; undefined if there are none. */
-  replyHeaders?: Record<string, ReplyHeader[]>
+  replyHeaders?: Record<string, ResponseHeader[]>
   schema: RouteSchema
 }
 

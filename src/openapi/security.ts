@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { Client } from '../http/authenticated-client.ts'
-import { scopeRefusal } from '../http/scopes.ts'
+import { scopeError } from '../http/scopes.ts'
+import { moreSpecificError } from './error-precedence.ts'
 import type { Operation, SecurityRequirement } from './routes.ts'
-import { weightierRefusal } from './weightier-refusal.ts'
 
 /**
  * Verifies a request against one security scheme and calls `done` once: with the error to respond with, or with the
@@ -68,7 +68,7 @@ const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
   scopes.length === 0
     ? (request, done) => verify(request, done, scopes)
     : (request, done) =>
-        verify(request, (refusal, client) => done(refusal ?? scopeRefusal(client, scopes), client), scopes)
+        verify(request, (refusal, client) => done(refusal ?? scopeError(client, scopes), client), scopes)
 
 const both =
   (one: Authenticator, other: Authenticator): Authenticator =>
@@ -84,7 +84,7 @@ const either =
     one(request, (first, client, ignored) => {
       if (first === undefined) return done(undefined, client, ignored)
       other(request, (second, another) => {
-        if (second !== undefined) return done(weightierRefusal(first, second), client ?? another)
+        if (second !== undefined) return done(moreSpecificError(first, second), client ?? another)
         done(undefined, another, another === undefined ? first : undefined)
       })
     })

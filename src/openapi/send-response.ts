@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { contextOf, recordError } from '../http/request-context.ts'
 import { bytesSender, jsonSender, rangeSender, type SendBody, sequenceSender, textSender } from './body-senders.ts'
 import { isRange, kindOf } from './media-types.ts'
-import { type HeaderTexts, headerWriter, setHeaders } from './reply-headers.ts'
+import { type HeaderTexts, headerWriter, setHeaders } from './response-header-writer.ts'
 import type { Content, Operation } from './routes.ts'
 import type { Validator } from './validator.ts'
 

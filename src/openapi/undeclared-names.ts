@@ -10,7 +10,7 @@ const indifferent = new Set([
  * Returns whether the schema of a form may reject the form because of a name that is not one of its fields. That holds
  * for keywords that are not listed above, and for a schema that requires such a name.
  */
-export function mayRefuseNames(schema: Schema, fields: ReadonlySet<string>, shared: Record<string, Schema>): boolean {
+export function mayRejectNames(schema: Schema, fields: ReadonlySet<string>, shared: Record<string, Schema>): boolean {
   const mayRefuse = (each: Schema): boolean => {
     if (typeof each === 'boolean') return !each
     const { $ref, allOf = [], required = [], additionalProperties = true } = each as Keywords

@@ -3,7 +3,7 @@ import { ContractError } from '../http/errors.ts'
 import { withDoubles } from '../json/bigint-doubles.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { newAjv } from './ajv-instance.ts'
-import { type ConvertedPlaces, convertPlaces, messageWithFormat } from './exact-keywords.ts'
+import { type ConvertedLocations, convertLocations, messageWithFormat } from './exact-keywords.ts'
 import type { Schema } from './schema-keywords.ts'
 
 /** The maximum number of problems that a message lists. */
@@ -28,7 +28,7 @@ export type Validator = {
 
 /** Creates a validator that knows the shared schemas. Each schema is compiled at its first use. */
 export function createValidator(schemas: Record<string, Schema>): Validator {
-  const places: ConvertedPlaces = []
+  const places: ConvertedLocations = []
   const first = lazily(() => newAjv(schemas, places, { allErrors: false }))
   const all = lazily(() => newAjv(schemas, places, { allErrors: true }))
 
@@ -36,7 +36,11 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
    * Returns a function that finds the errors of a document. If there are none, it calls `use` with the places to
    * convert.
    */
-  const compile = (ajv: () => Ajv, schema: Schema, use: (document: JsonDocument, places: ConvertedPlaces) => void) => {
+  const compile = (
+    ajv: () => Ajv,
+    schema: Schema,
+    use: (document: JsonDocument, places: ConvertedLocations) => void,
+  ) => {
     const compiled = lazily(() => ajv().compile(schema as object))
     return (document: JsonDocument): ErrorObject[] | undefined => {
       const validate = compiled()
@@ -60,7 +64,7 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
 
   return {
     request(schema, part) {
-      const firstErrorOf = compile(first, schema, convertPlaces)
+      const firstErrorOf = compile(first, schema, convertLocations)
       const errorsOf = compile(all, schema, () => {})
       return (document) => {
         let errors = firstErrorOf(document)

@@ -1,14 +1,14 @@
 import type { Server } from 'node:http'
-import type { ManagementOptions } from '../admin/pages.ts'
-import { acceptTokens, type TokenSources } from '../auth/token-verifier.ts'
+import type { AdminOptions } from '../admin/pages.ts'
+import { createTokenVerifier, type TokenSources } from '../auth/token-verifier.ts'
 import type { Config } from '../config/read-config.ts'
 import { createLog } from '../observability/log.ts'
-import type { Figures } from '../observability/metrics.ts'
+import type { MetricValues } from '../observability/metrics.ts'
 import type { Routes } from '../openapi/routes.ts'
 import { requiredScopes } from '../openapi/security.ts'
-import { openStore, withoutPassword } from '../store/open.ts'
+import { maskPassword, openStore } from '../store/open.ts'
 import { listen } from './listen.ts'
-import { beforeEnd, grace } from './shutdown.ts'
+import { beforeExit, grace } from './shutdown.ts'
 import { watchStore } from './store-health.ts'
 import { type Effects, observe, rehearsable } from './warm-up.ts'
 
@@ -18,7 +18,7 @@ import { type Effects, observe, rehearsable } from './warm-up.ts'
 const linger = 1_000
 
 /** The running service, in this process or in workers, as the admin server sees it. */
-export type Service = Pick<ManagementOptions, 'metrics' | 'ready' | 'onReady'> & {
+export type Service = Pick<AdminOptions, 'metrics' | 'ready' | 'onReady'> & {
   /** Starts serving and resolves with the URL. */
   listen(): Promise<string>
   /** Makes the service unready; from then on each response closes its connection. */
@@ -29,7 +29,7 @@ export type Service = Pick<ManagementOptions, 'metrics' | 'ready' | 'onReady'> &
 
 export type OwnService = Service & {
   server: Server
-  figures(): Promise<Figures>
+  figures(): Promise<MetricValues>
   /** Starts serving connections that are passed to the server, without a listener. */
   begin(): Promise<void>
 }
@@ -43,20 +43,20 @@ export async function openService(config: Config, routes: Routes, failed: (error
   // In parallel: a store may open in its own thread while the other modules load.
   const [store, { createApp }, { createMetrics }, { log, logRequest }] = await Promise.all([
     openStore(config.storeUrl).catch((error: Error) => {
-      throw new Error(`STORE_URL is "${withoutPassword(config.storeUrl)}": ${error.message}`)
+      throw new Error(`STORE_URL is "${maskPassword(config.storeUrl)}": ${error.message}`)
     }),
     import('../app.ts'),
     import('../observability/metrics.ts'),
     createLog({ ...config.log, isShared: config.workers > 1 }),
   ])
-  beforeEnd((done) => log.flush(done))
+  beforeExit((done) => log.flush(done))
   /** Why the service is not ready, apart from the health of the store. */
   let unready: string | undefined = 'starting'
   const metrics = createMetrics(routes.info)
   // The generated token is for evaluation, so it may call every operation.
   const scopes = config.generatedToken === undefined ? [] : requiredScopes(routes.operations)
   const accepted: TokenSources = { ...config, scopes }
-  const tokens = await acceptTokens(accepted, {
+  const tokens = await createTokenVerifier(accepted, {
     load(clients) {
       metrics.tokens(true)
       log.info({ clients }, 'token file loaded')

@@ -4,24 +4,24 @@ export const grace = 500
 let finish = (done: () => void): void => done()
 
 /** Registers work to do before the process exits after an error, such as flushing the log. */
-export function beforeEnd(finishing: (done: () => void) => void): void {
+export function beforeExit(finishing: (done: () => void) => void): void {
   finish = finishing
 }
 
 /** Writes the error to stderr as one line and ends the process with exit code 1. */
-export function end(error: Error): void {
+export function exitWithError(error: Error): void {
   // Messages of Node.js and of database drivers may have several lines.
   process.stderr.write(`plant-store: ${error.message.trim().replace(/\s*\n\s*/g, '; ')}\n`)
   exit()
 }
 
 /** Runs `stop` on the first SIGTERM or SIGINT. A second signal exits at once. */
-export function endAtSignals(stop: (signal: NodeJS.Signals) => Promise<void>): void {
+export function onShutdownSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
   let stopping = false
   const handle = (signal: NodeJS.Signals) => {
     if (stopping) return exit()
     stopping = true
-    stop(signal).catch(end)
+    stop(signal).catch(exitWithError)
   }
   process.on('SIGTERM', handle).on('SIGINT', handle)
 }

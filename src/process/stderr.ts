@@ -1,7 +1,7 @@
-import { neverWait } from '../observability/terminal.ts'
+import { makeNonBlocking } from '../observability/nonblocking-terminal.ts'
 
 /** Prevents a blocked or closed stderr from stopping the process. */
 export function prepareStderr(): void {
   process.stderr.on('error', () => {})
-  neverWait(process.stderr)
+  makeNonBlocking(process.stderr)
 }

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { AppOptions } from '../app.ts'
-import { newToken, tokenVerifier } from '../auth/tokens.ts'
+import { listVerifier, newToken } from '../auth/tokens.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { requestLog } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
@@ -64,7 +64,7 @@ export function rehearsable(effects: Effects) {
     const metrics = createMetrics(routes.info)
     use({
       store: rehearsal ?? (await openStore('memory:')),
-      verifyToken: tokenVerifier([token], requiredScopes(routes.operations)),
+      verifyToken: listVerifier([token], requiredScopes(routes.operations)),
       observer: observe(metrics, requestLog(pino({}, nowhere), nowhere)),
       shed: metrics.shed,
       draining: () => false,

@@ -4,14 +4,14 @@ import type { Socket } from 'node:net'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../config/read-config.ts'
-import type { Figures } from '../observability/metrics.ts'
+import type { MetricValues } from '../observability/metrics.ts'
 import type { Routes } from '../openapi/routes.ts'
 
-export type Answers = { ready: unknown; figures: Figures }
+export type Answers = { ready: unknown; figures: MetricValues }
 export type Question = keyof Answers
 
 /** A message from the primary process to a worker: a command or a question. */
-export type Order = { order: 'serve'; config: Config; routes: Routes } | { order: 'drain' | 'close' | Question }
+export type Command = { order: 'serve'; config: Config; routes: Routes } | { order: 'drain' | 'close' | Question }
 
 /**
  * "take" carries a connection; Node.js drops the message if the worker has no free descriptor. "confirm" always
@@ -36,7 +36,7 @@ export type WorkerProcess = {
   serving: Promise<unknown>
   /** Resolves when the process has exited: whether the exit was clean, and the reason. */
   ended: Promise<{ inPeace: boolean; reason: Error }>
-  tell(order: Order): void
+  tell(order: Command): void
   /** Sends a connection and resolves with whether the worker is alive. Call it again only after that. */
   take(socket: Socket): Promise<boolean>
   /** Asks the worker a question. Rejects with the worker's error, or with the reason of its exit. */
@@ -73,7 +73,7 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
   const listening = once(reports, 'listening')
 
   /** Sends a message. It is lost if the worker has exited. */
-  function tell(order: Order): void {
+  function tell(order: Command): void {
     listening.then(() => worker.send(order, ignore), ignore)
   }
 

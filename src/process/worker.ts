@@ -4,7 +4,7 @@ import { receiveConnections } from './received-connections.ts'
 import { type OwnService, openService } from './service-instance.ts'
 import { exit } from './shutdown.ts'
 import { prepareStderr } from './stderr.ts'
-import type { ConnectionOrder, Order, Question, Report } from './worker-process.ts'
+import type { Command, ConnectionOrder, Question, Report } from './worker-process.ts'
 
 /** Undefined until the worker serves. */
 let service: OwnService | undefined
@@ -16,7 +16,7 @@ process.on('SIGINT', ignore).on('SIGTERM', ignore)
 prepareStderr()
 // The primary process has exited.
 process.on('disconnect', () => process.exit())
-process.on('message', (order: Order | ConnectionOrder, socket?: Socket) => {
+process.on('message', (order: Command | ConnectionOrder, socket?: Socket) => {
   if (order.order === 'take') socket && serve?.(socket)
   else if (order.order === 'confirm') report('taken')
   else follow(order).catch(fail)
@@ -24,7 +24,7 @@ process.on('message', (order: Order | ConnectionOrder, socket?: Socket) => {
 
 report('listening')
 
-async function follow(order: Order): Promise<void> {
+async function follow(order: Command): Promise<void> {
   switch (order.order) {
     case 'serve': {
       const { config, routes } = order

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/read-config.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Routes } from '../openapi/routes.ts'
+import { aggregateMetrics } from './aggregated-metrics.ts'
 import { distributeConnections } from './connection-distributor.ts'
 import type { Service } from './service-instance.ts'
-import { beforeEnd, grace } from './shutdown.ts'
-import { addFigures } from './worker-metrics.ts'
+import { beforeExit, grace } from './shutdown.ts'
 import { forkWorker, type WorkerProcess } from './worker-process.ts'
 
 /** Milliseconds until an exited worker is replaced, so that a worker that fails at start does not use up the CPU. */
@@ -19,7 +19,7 @@ const ignore = () => {}
  */
 export async function openWorkers(config: Config, routes: Routes): Promise<Service> {
   const own = createMetrics(routes.info)
-  const figures = addFigures(own.figures)
+  const figures = aggregateMetrics(own.figures)
   const connections = distributeConnections(config.limits.connections * config.workers, () =>
     own.refused('connections'),
   )
@@ -47,7 +47,7 @@ export async function openWorkers(config: Config, routes: Routes): Promise<Servi
     }
   }
 
-  beforeEnd((done) => {
+  beforeExit((done) => {
     for (const worker of workers) worker.disconnect()
     // A stuck worker does not notice the disconnect.
     setTimeout(() => workers.forEach((worker) => void worker.kill()), grace / 2)

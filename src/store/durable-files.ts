@@ -12,7 +12,7 @@ export function syncPath(path: string): void {
 }
 
 /** Creates a directory and its missing parents, and syncs each directory that holds a new one. */
-export function makeDirectory(path: string): void {
+export function createDurableDirectory(path: string): void {
   const first = mkdirSync(path, { recursive: true })
   if (first === undefined) return
   for (let made = path; made.length >= first.length; made = dirname(made)) syncPath(dirname(made))

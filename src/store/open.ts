@@ -62,7 +62,7 @@ const adapterOf = (url: string) => {
 export const isStoreUrl = (url: string): boolean => adapterOf(url) !== undefined
 
 /** Returns whether only one process can open the store of a URL. Returns false for `module:`, where it is unknown. */
-export const isAlone = (url: string): boolean => adapterOf(url)?.isAlone === true
+export const isSingleProcess = (url: string): boolean => adapterOf(url)?.isAlone === true
 
 /** Opens the store of a STORE_URL, and loads only the adapter of that store. Rejects with the reason. */
 export async function openStore(url: string): Promise<PlantStore> {
@@ -72,14 +72,14 @@ export async function openStore(url: string): Promise<PlantStore> {
 }
 
 /** Opens the store of a STORE_URL for reading, while a service may have it open. Rejects with the reason. */
-export async function openReader(url: string): Promise<PlantReader> {
+export async function openForReading(url: string): Promise<PlantReader> {
   const open = adapterOf(url)?.openReader
   if (open === undefined) throw new Error(unreachable)
   return await open(url)
 }
 
 /** Opens the store of a STORE_URL for writing, while a service may have it open. Rejects with the reason. */
-export async function openBeside(url: string): Promise<PlantStore> {
+export async function openForWriting(url: string): Promise<PlantStore> {
   const open = adapterOf(url)?.openBeside
   if (open === undefined) throw new Error(unreachable)
   return await open(url)
@@ -95,5 +95,5 @@ export async function openTables(url: string): Promise<SchemaTables> {
 const unreachable = 'the commands cannot open this kind of store, allowed: sqlite:PATH or postgres://…'
 
 /** Returns a STORE_URL for messages: its password is masked, in the user part and in parameters. */
-export const withoutPassword = (url: string): string =>
+export const maskPassword = (url: string): string =>
   url.replace(/(:\/\/[^:/]*):.*@/s, '$1:***@').replace(/([?&]\w*password=)[^&]*/gi, '$1***')

@@ -4,7 +4,8 @@ import type { StoredPlant } from './plant-store.ts'
 export type PlantRow<Id = bigint> = { id: Id; name: string; tag: string | null }
 
 /** Characters or bytes of text after which a page of a list ends, so that large plants fill a page sooner. */
-export const pageSize = 2 ** 20
+export const maxPageSize = 2 ** 20
 
 /** Converts a row to a plant. */
-export const plantOf = ({ id, name, tag }: PlantRow): StoredPlant => (tag === null ? { id, name } : { id, name, tag })
+export const plantFromRow = ({ id, name, tag }: PlantRow): StoredPlant =>
+  tag === null ? { id, name } : { id, name, tag }

@@ -1,6 +1,6 @@
 import { openPostgres } from './postgres.ts'
 import { openPrimary } from './postgres-primary.ts'
-import { readSchema, takePostgresSteps, whileContended } from './postgres-schema.ts'
+import { readSchema, runPostgresSteps, whileContended } from './postgres-schema.ts'
 import { postgresSteps } from './postgres-steps.ts'
 import { readPostgresUrl } from './postgres-url.ts'
 import type { SchemaTables } from './schema-migration.ts'
@@ -14,7 +14,7 @@ export async function openPostgresTables(url: string, steps = postgresSteps): Pr
     base: 1,
     count: store.count,
     read: () => readSchema(primary),
-    take: (asked) => takePostgresSteps(primary, { steps, asked }),
+    take: (asked) => runPostgresSteps(primary, { steps, asked }),
     async fill({ set, where }, from, last) {
       const update = `UPDATE plants SET ${set} WHERE id BETWEEN $1 AND $2 AND (${where}) RETURNING id`
       const rows = await whileContended(() => primary.query(update, [from, last]))

@@ -1,7 +1,7 @@
 import type { PlantRow } from './plant-row.ts'
 import type { Dialect } from './postgres-dialect.ts'
 import { insertLiteral, insertNone, insertPlants, newRow } from './postgres-insert.ts'
-import { untilDone } from './postgres-retry.ts'
+import { withRetries } from './postgres-retry.ts'
 
 const lock = (ids: string) => `SELECT id, name, tag FROM plants WHERE id = ANY(${ids}) ORDER BY id FOR SHARE`
 
@@ -21,7 +21,7 @@ export const ownDialect: Dialect = {
     if (created.length === plants.length) return created
     const ids = plants.filter((plant) => !isNew(plant)).map(({ id }) => id)
     // Retried separately: a second INSERT would no longer show which plants were new.
-    const rows = await untilDone(() => query<PlantRow<string>>(lock('$1::bigint[]'), [ids]))
+    const rows = await withRetries(() => query<PlantRow<string>>(lock('$1::bigint[]'), [ids]))
     return [...created, ...rows.map((row) => ({ ...row, created: false }))]
   },
 

@@ -4,7 +4,7 @@ import type { StoredPlant } from './plant-store.ts'
 import type { CreateRow, Dialect } from './postgres-dialect.ts'
 import { insertLiteral, insertNone, insertPlants, newRow } from './postgres-insert.ts'
 import type { Primary } from './postgres-primary.ts'
-import { untilDone } from './postgres-retry.ts'
+import { withRetries } from './postgres-retry.ts'
 
 const select = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[])'
 
@@ -44,7 +44,7 @@ export const portableDialect: Dialect = {
 async function readBack(query: Primary['query'], plants: StoredPlant[], inserted: Set<string>): Promise<CreateRow[]> {
   const ids = plants.map(({ id }) => id)
   // Retried separately: a second INSERT would no longer show which plants were new.
-  const rows = await untilDone(() => query<PlantRow<string>>(select, [ids]))
+  const rows = await withRetries(() => query<PlantRow<string>>(select, [ids]))
   const given = new Map(plants.map((plant) => [String(plant.id), plant]))
   const compared = rows.map((row) => {
     const { name, tag = null } = given.get(row.id) as StoredPlant

@@ -1,5 +1,5 @@
 import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg'
-import { settingsQuery, unfit } from './postgres-server.ts'
+import { settingsQuery, unfitReason } from './postgres-server.ts'
 import type { PostgresSettings } from './postgres-url.ts'
 import { Unavailable } from './unavailable.ts'
 
@@ -31,7 +31,7 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
   async function choose(): Promise<Pool> {
     const asked = pools.map(async (pool) => {
       const rows = await execute<{ name: string; setting: string }>(pool, settingsQuery, [])
-      const reason = unfit(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), acceptLoss)
+      const reason = unfitReason(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), acceptLoss)
       if (reason !== undefined) throw new Error(reason)
       return pool
     })

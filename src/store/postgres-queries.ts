@@ -1,9 +1,9 @@
-import { type PlantRow, pageSize, plantOf } from './plant-row.ts'
+import { maxPageSize, type PlantRow, plantFromRow } from './plant-row.ts'
 import type { PlantQueries } from './plant-store.ts'
 import type { Primary } from './postgres-primary.ts'
 
 /** Converts a row to a plant. The driver returns a bigint as its digits. */
-const exact = ({ id, ...rest }: PlantRow<string>) => plantOf({ id: BigInt(id), ...rest })
+const exact = ({ id, ...rest }: PlantRow<string>) => plantFromRow({ id: BigInt(id), ...rest })
 
 /** Selects the sizes first, so that only rows that fit into a page are read. Every engine supports this. */
 const sizes =
@@ -22,7 +22,7 @@ function page(plants: Sized[]): string[] {
   let total = 0
   const end = plants.findIndex(({ size }) => {
     total += Number(size)
-    return total >= pageSize
+    return total >= maxPageSize
   })
   return plants.slice(0, end === -1 ? plants.length : end + 1).map(({ id }) => id)
 }

@@ -13,14 +13,14 @@ const retryable = /^(40001|40P01)$/
 const ofRecord = /^(22|23|54)/
 
 /** Returns whether a single record can have caused an error. */
-export const isOfRecord = (error: unknown): boolean => ofRecord.test((error as { code?: string }).code ?? '')
+export const isRecordError = (error: unknown): boolean => ofRecord.test((error as { code?: string }).code ?? '')
 
 /**
  * Runs `attempt` until it has a result, up to ten times, while the errors of the server are retryable. The first retry
  * is immediate. Later ones follow a random pause, so that conflicting transactions do not meet again. Rejects with an
  * error that a single record can cause, and with `Unavailable` for any other.
  */
-export async function untilDone<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+export async function withRetries<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
   for (let attempted = 0; attempted < attempts; attempted++) {
     if (attempted > 1) await sleep(Math.random() * pause * 2 ** (attempted - 1))
     try {
@@ -29,7 +29,7 @@ export async function untilDone<Result>(attempt: () => Promise<Result | undefine
     } catch (error) {
       const { code = '', message } = error as Error & { code?: string }
       if (retryable.test(code)) continue
-      throw isOfRecord(error) ? error : new Unavailable(message, { cause: error })
+      throw isRecordError(error) ? error : new Unavailable(message, { cause: error })
     }
   }
   throw new Unavailable('other transactions keep changing the same plants')

@@ -64,7 +64,7 @@ type Steps = {
  * that run the same step wait for each other. Rejects with one line when the database is too new for this instance, or
  * when a step fails or waits longer than `limit` milliseconds.
  */
-export async function takePostgresSteps(primary: Primary, { steps, asked, table = '', limit }: Steps): Promise<void> {
+export async function runPostgresSteps(primary: Primary, { steps, asked, table = '', limit }: Steps): Promise<void> {
   const { applied, oldest } = await readSchema(primary)
   assertKnown(oldest, newestVersion(1, steps))
   for (const step of asked) {

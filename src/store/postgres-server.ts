@@ -9,7 +9,7 @@ const names = [
   'synchronous_standby_names',
 ] as const
 
-/** Selects the settings that `unfit` checks. */
+/** Selects the settings that `unfitReason` checks. */
 export const settingsQuery = `SELECT name, setting FROM pg_settings WHERE name IN ('${names.join("', '")}')`
 
 /**
@@ -17,7 +17,7 @@ export const settingsQuery = `SELECT name, setting FROM pg_settings WHERE name I
  * it is read-only or cannot store every text. Without `acceptLoss` it is also unfit when it can lose acknowledged
  * plants, by a crash of its own or by a failover to its standby.
  */
-export function unfit(settings: ServerSettings, acceptLoss: boolean): string | undefined {
+export function unfitReason(settings: ServerSettings, acceptLoss: boolean): string | undefined {
   const { transaction_read_only, server_encoding = 'UTF8', fsync, synchronous_commit = 'on' } = settings
   if (transaction_read_only === 'on') return 'it is read-only'
   if (server_encoding !== 'UTF8') return `its encoding is ${server_encoding}, allowed: UTF8`

@@ -4,7 +4,7 @@ const undefinedTable = '42P01'
  * Runs `use`, which needs the table. When the table is missing, runs `make` and then `use` again. Several instances may
  * do so at once: `make` then fails, in one of several ways, for all but one of them, but the table exists.
  */
-export async function makeTable(use: () => Promise<unknown>, make: () => Promise<unknown>): Promise<void> {
+export async function ensureTable(use: () => Promise<unknown>, make: () => Promise<unknown>): Promise<void> {
   try {
     await use()
   } catch (error) {

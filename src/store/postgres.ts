@@ -5,10 +5,10 @@ import type { CreateOutcome, PlantQueries, PlantStore, StoredPlant } from './pla
 import type { CreateRow, Dialect } from './postgres-dialect.ts'
 import { openPrimary, type Primary } from './postgres-primary.ts'
 import { postgresQueries } from './postgres-queries.ts'
-import { isOfRecord, untilDone } from './postgres-retry.ts'
-import { takePostgresSteps } from './postgres-schema.ts'
+import { isRecordError, withRetries } from './postgres-retry.ts'
+import { runPostgresSteps } from './postgres-schema.ts'
 import { postgresSteps } from './postgres-steps.ts'
-import { makeTable } from './postgres-table.ts'
+import { ensureTable } from './postgres-table.ts'
 import { readPostgresUrl } from './postgres-url.ts'
 import { isExpansion } from './schema-step.ts'
 
@@ -31,9 +31,9 @@ export async function openPostgres(
   const primary = openPrimary(readPostgresUrl(url))
   let dialect: Dialect
   try {
-    await takePostgresSteps(primary, { steps, asked: steps.filter(isExpansion), table })
+    await runPostgresSteps(primary, { steps, asked: steps.filter(isExpansion), table })
     dialect = await choose(primary.query)
-    await makeTable(
+    await ensureTable(
       () => dialect.check(primary.query),
       () => primary.query(table),
     )
@@ -46,7 +46,7 @@ export async function openPostgres(
   return {
     ...postgresQueries(async (text, values) => {
       if (closing !== undefined) throw new Error('the store is closed')
-      return await untilDone(() => primary.query(text, values))
+      return await withRetries(() => primary.query(text, values))
     }),
     create: creates.submit,
     ready: () => probe(primary, dialect),
@@ -70,8 +70,8 @@ function ofSchema(error: Error & { code?: string }): Error {
 async function probe(primary: Primary, dialect: Dialect): Promise<void> {
   const statements = dialect.probe(randomBytes(8).readBigInt64BE())
   // A constraint that an operator added may reject only the plant of the probe.
-  await untilDone(() => primary.query(statements).then(() => true)).catch((error) => {
-    if (!isOfRecord(error)) throw error
+  await withRetries(() => primary.query(statements).then(() => true)).catch((error) => {
+    if (!isRecordError(error)) throw error
   })
 }
 
@@ -81,7 +81,7 @@ async function commit(primary: Primary, dialect: Dialect, batch: StoredPlant[]):
   for (const plant of batch) if (!first.has(plant.id)) first.set(plant.id, plant)
   const rows = new Map<bigint, CreateRow>()
   let asked = [...first.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-  await untilDone(async () => {
+  await withRetries(async () => {
     for (const row of await dialect.create(primary.query, asked)) rows.set(BigInt(row.id), row)
     asked = asked.filter(({ id }) => !rows.has(id))
     return asked.length === 0 ? rows : undefined

@@ -4,7 +4,7 @@ import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 export type Commit = (batch: StoredPlant[]) => CreateOutcome[]
 
 /** Returns a function that creates a batch of plants in one transaction. */
-export function committer(database: Database.Database): Commit {
+export function createCommit(database: Database.Database): Commit {
   const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
   const select = database.prepare<[bigint], { name: string; tag: string | null }>(
     'SELECT name, tag FROM plants WHERE id = ?',
@@ -21,7 +21,7 @@ export function committer(database: Database.Database): Commit {
  * Returns a commit that waits after each batch for as long as the batch took, with the file unlocked. SQLite has no
  * queue for its lock, so a writer that locked the file again at once would starve the others.
  */
-export function politely(commit: Commit): Commit {
+export function yieldingCommit(commit: Commit): Commit {
   const never = new Int32Array(new SharedArrayBuffer(4))
   return (batch) => {
     const started = performance.now()

@@ -1,20 +1,20 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type Database from 'better-sqlite3'
-import { makeDirectory } from './durable-files.ts'
+import { createDurableDirectory } from './durable-files.ts'
 import { lockFile } from './file-lock.ts'
 import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 import { realPathOf } from './real-path.ts'
 import { isExpansion, type SchemaStep } from './schema-step.ts'
-import { committer, politely } from './sqlite-commit.ts'
+import { createCommit, yieldingCommit } from './sqlite-commit.ts'
 import { openSqliteFile } from './sqlite-driver.ts'
-import { rememberFiles } from './sqlite-files.ts'
+import { watchFileIdentity } from './sqlite-files.ts'
 import { openError } from './sqlite-open-error.ts'
-import { prober } from './sqlite-probe.ts'
+import { createProbe } from './sqlite-probe.ts'
 import { queryRunner } from './sqlite-queries.ts'
 import { readDatabase } from './sqlite-reader.ts'
 import { finishRestore } from './sqlite-restore.ts'
-import { assertOurs, isMarkedFile, makeTables, takeSqliteSteps } from './sqlite-schema.ts'
+import { assertOwnDatabase, isMarkedFile, makeTables, runSqliteSteps } from './sqlite-schema.ts'
 import { sqliteSteps } from './sqlite-steps.ts'
 import { type SqliteTables, sqliteTables } from './sqlite-tables.ts'
 
@@ -44,7 +44,7 @@ const patience = 10_000
  * process, or is not writable. With `beside`, a service may have the file open.
  */
 export function openDatabase(path: string, beside = false, steps = sqliteSteps): PlantDatabase {
-  makeDirectory(dirname(path))
+  createDurableDirectory(dirname(path))
   const real = realPathOf(path)
   const opened: (() => void)[] = []
   const close = () => {
@@ -66,22 +66,22 @@ export function openDatabase(path: string, beside = false, steps = sqliteSteps):
       finishRestore(real)
       if (existsSync(real)) isMarkedFile(real, steps)
       // A writable connection copies the write-ahead log into the file when it is closed, even after a failed check.
-      if (existsSync(`${real}-wal`)) readDatabase(real, (database) => assertOurs(database, steps))
+      if (existsSync(`${real}-wal`)) readDatabase(real, (database) => assertOwnDatabase(database, steps))
     }
     const database = openSqliteFile(real, { timeout: isOwner ? timeout : patience, fileMustExist: !isOwner })
     opened.push(() => database.close())
-    assertOurs(database, steps)
+    assertOwnDatabase(database, steps)
     makeDurable(database)
     if (isOwner) makeTables(database)
-    takeSqliteSteps(database, steps.filter(isExpansion))
-    const probe = prober(database)
+    runSqliteSteps(database, steps.filter(isExpansion))
+    const probe = createProbe(database)
     // A killed process may have left commits in the write-ahead log that are readable but not synced. This commit syncs
     // the whole log, so that a retried create is durable when it is reported as identical. A checkpoint is not enough:
     // SQLite skips it without an error while another program runs one.
     probe()
-    const files = rememberFiles(real)
+    const files = watchFileIdentity(real)
     return {
-      commit: files.guard(isOwner ? committer(database) : politely(committer(database))),
+      commit: files.guard(isOwner ? createCommit(database) : yieldingCommit(createCommit(database))),
       query: files.guard(queryRunner(database)),
       probe: files.guard(probe),
       checkpoint: files.guard(() => database.pragma('wal_checkpoint(PASSIVE)')),
@@ -116,7 +116,8 @@ function hasOtherNames(path: string): boolean {
 
 /** Throws when a file exists and is not a database for this version. */
 function assertOursAt(path: string, steps: SchemaStep[]): void {
-  if (existsSync(path) && !isMarkedFile(path, steps)) readDatabase(path, (database) => assertOurs(database, steps))
+  if (existsSync(path) && !isMarkedFile(path, steps))
+    readDatabase(path, (database) => assertOwnDatabase(database, steps))
 }
 
 /**

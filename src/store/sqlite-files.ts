@@ -15,7 +15,7 @@ export type DatabaseFiles = {
  * Remembers the device and inode of an open database and its write-ahead log. The files are compared by path, because
  * closing another descriptor of them would release SQLite's locks (fcntl(2)).
  */
-export function rememberFiles(path: string): DatabaseFiles {
+export function watchFileIdentity(path: string): DatabaseFiles {
   // SQLite follows a symbolic link before it appends the suffix.
   const journal = `${realpathSync(path)}-wal`
   const opened = [path, journal].map((file) => ({ file, identity: identityOf(file) }))

@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3'
  * Returns a function that commits as a create does but leaves no plant. It needs the table and its columns, and writes
  * the unchanged schema version.
  */
-export function prober(database: Database.Database): () => void {
+export function createProbe(database: Database.Database): () => void {
   const insertNothing = database.prepare("INSERT INTO plants (id, name, tag) SELECT 0, '', NULL WHERE false")
   const probe = database.transaction(() => {
     insertNothing.run()

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { type PlantRow, pageSize, plantOf } from './plant-row.ts'
+import { maxPageSize, type PlantRow, plantFromRow } from './plant-row.ts'
 import type { PlantQueries, StoredPlant } from './plant-store.ts'
 
 /** Prepares the statements of a query and returns a function that runs it in the thread of the database. */
@@ -14,7 +14,7 @@ export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries
     select.safeIntegers()
     return (id) => {
       const row = select.get(id)
-      return row && plantOf(row)
+      return row && plantFromRow(row)
     }
   },
 
@@ -27,9 +27,9 @@ export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries
       const page: StoredPlant[] = []
       let size = 0
       for (const row of select.iterate(from, limit)) {
-        page.push(plantOf(row))
+        page.push(plantFromRow(row))
         size += row.name.length + (row.tag?.length ?? 0)
-        if (size >= pageSize) break
+        if (size >= maxPageSize) break
       }
       return page
     }
@@ -55,7 +55,7 @@ export function queryRunner(database: Database): (name: string, args: unknown[])
   return (name, args) => prepared.get(name)?.(...(args as never[]))
 }
 
-/** Returns a function for each query, which calls `ask` with the name of the query. */
+/** Returns a function for each query, which calls `httpRequest` with the name of the query. */
 export function queriesOf(ask: (name: string, args: unknown[]) => Promise<unknown>): PlantQueries {
   const names = Object.keys(sqliteQueries)
   return Object.fromEntries(names.map((name) => [name, (...args: unknown[]) => ask(name, args)])) as PlantQueries

@@ -34,7 +34,7 @@ export function isMarkedFile(path: string, steps = sqliteSteps): boolean {
 }
 
 /** Throws when a database belongs to another program or is too new. Version 0 is a new file; version 1 has no mark. */
-export function assertOurs(database: Database, steps = sqliteSteps): void {
+export function assertOwnDatabase(database: Database, steps = sqliteSteps): void {
   const version = database.pragma('user_version', { simple: true }) as number
   const tables = database.prepare('SELECT name FROM sqlite_schema').pluck().all()
   const isMarked = database.pragma('application_id', { simple: true }) === applicationId
@@ -45,7 +45,7 @@ export function assertOurs(database: Database, steps = sqliteSteps): void {
 
 /** Throws when a database belongs to another program, is too new, or has no table of plants. */
 export function assertPlants(database: Database): void {
-  assertOurs(database)
+  assertOwnDatabase(database)
   const hasTable = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plants'").get() !== undefined
   if (!hasTable) throw new Error('it has no table of plants')
 }
@@ -78,7 +78,7 @@ export function assertExpanded(database: Database, steps: SchemaStep[]): void {
 }
 
 /** Runs the steps that a database has not had, each in a transaction that also inserts its row. */
-export function takeSqliteSteps(database: Database, steps: SchemaStep[]): void {
+export function runSqliteSteps(database: Database, steps: SchemaStep[]): void {
   for (const { version, sql, oldest } of steps) {
     const take = database.transaction(() => {
       // Another process may have run the step while this one waited for the lock.

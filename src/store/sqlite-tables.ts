@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Backfill, SchemaState, SchemaStep } from './schema-step.ts'
 import type { DatabaseFiles } from './sqlite-files.ts'
-import { schemaOf, takeSqliteSteps } from './sqlite-schema.ts'
+import { runSqliteSteps, schemaOf } from './sqlite-schema.ts'
 
 /** The operations of a migration on an open SQLite file. */
 export type SqliteTables = {
@@ -14,7 +14,7 @@ export type SqliteTables = {
 /** Returns the operations of a migration, each of which throws when the file was removed or replaced. */
 export const sqliteTables = (database: Database, guard: DatabaseFiles['guard']): SqliteTables => ({
   read: guard(() => schemaOf(database)),
-  take: guard((steps) => takeSqliteSteps(database, steps)),
+  take: guard((steps) => runSqliteSteps(database, steps)),
   fill: guard(({ set, where }, from, last) => {
     const update = database.prepare(`UPDATE plants SET ${set} WHERE id BETWEEN ? AND ? AND (${where})`)
     return update.run(from, last).changes

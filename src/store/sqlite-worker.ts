@@ -7,13 +7,13 @@ import { openRehearsal } from './sqlite-rehearsal.ts'
 /** A batch to commit, or a query by its name. */
 type Work = StoredPlant[] | { query: string; args: unknown[] }
 /** Work on the file, the same on a database in memory, or a probe of the file. */
-export type DatabaseQuestion = Work | { rehearsed: Work } | 'probe'
+export type DatabaseRequest = Work | { rehearsed: Work } | 'probe'
 /** A request to the thread. */
-export type Request = DatabaseQuestion | 'close'
+export type WorkerRequest = DatabaseRequest | 'close'
 /** Why a request failed without any change, and whether a retry may succeed. */
 type Refusal = { message: string; transient: boolean }
 /** The result of a request or why it failed, and the size of the write-ahead log in bytes. */
-export type Reply = { result?: unknown; refusal?: Refusal; journalBytes: number }
+export type WorkerResponse = { result?: unknown; refusal?: Refusal; journalBytes: number }
 
 /**
  * Errors after which the transaction was rolled back and a retry may succeed: a full disk, an exhausted quota, or a
@@ -30,7 +30,7 @@ let rehearsal: ReturnType<typeof openRehearsal> | undefined
 
 let checkedAt = Number.NEGATIVE_INFINITY
 
-port.on('message', (request: Request) => {
+port.on('message', (request: WorkerRequest) => {
   if (request === 'close') {
     database.close()
     port.close()
@@ -54,7 +54,7 @@ function open(): PlantDatabase {
   }
 }
 
-function answer(question: DatabaseQuestion): unknown {
+function answer(question: DatabaseRequest): unknown {
   if (question === 'probe') return database.probe()
   if (!('rehearsed' in question)) return work(database, question)
   rehearsal ??= openRehearsal()
@@ -64,7 +64,7 @@ function answer(question: DatabaseQuestion): unknown {
 const work = ({ commit, query }: Pick<PlantDatabase, 'commit' | 'query'>, asked: Work): unknown =>
   Array.isArray(asked) ? commit(asked) : query(asked.query, asked.args)
 
-function attempt(run: () => unknown): Reply {
+function attempt(run: () => unknown): WorkerResponse {
   try {
     return { result: run(), journalBytes: database.journalBytes() }
   } catch (error) {

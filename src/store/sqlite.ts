@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { groupCreates } from './group-creates.ts'
 import type { CreateOutcome, PlantQueries, PlantStore } from './plant-store.ts'
 import { queriesOf } from './sqlite-queries.ts'
-import type { DatabaseQuestion, Reply, Request } from './sqlite-worker.ts'
+import type { DatabaseRequest, WorkerRequest, WorkerResponse } from './sqlite-worker.ts'
 import { Unavailable } from './unavailable.ts'
 
 /** Published after each request to the thread: the size of the write-ahead log, in bytes. */
@@ -27,7 +27,7 @@ export async function openSqlite(path: string, beside = false): Promise<PlantSto
   const creates = groupCreates((batch) => ask(batch) as Promise<CreateOutcome[]>)
   const exit = new Promise((resolve) => worker.once('exit', resolve))
   let closing: Promise<unknown> | undefined
-  const askOpen = async (question: DatabaseQuestion) => {
+  const askOpen = async (question: DatabaseRequest) => {
     if (closing !== undefined) throw new Error('the store is closed')
     return await ask(question)
   }
@@ -48,7 +48,7 @@ export async function openSqlite(path: string, beside = false): Promise<PlantSto
       }
     },
     async close() {
-      closing ??= creates.close().then(() => worker.postMessage('close' satisfies Request))
+      closing ??= creates.close().then(() => worker.postMessage('close' satisfies WorkerRequest))
       await closing
       await exit
     },
@@ -57,20 +57,20 @@ export async function openSqlite(path: string, beside = false): Promise<PlantSto
 }
 
 /** Returns a function that sends a request to the thread. Replies come in the order of the requests. */
-function connect(worker: Worker): (question: DatabaseQuestion) => Promise<unknown> {
-  type Asked = { resolve(reply: Reply): void; reject(error: Error): void }
+function connect(worker: Worker): (question: DatabaseRequest) => Promise<unknown> {
+  type Asked = { resolve(reply: WorkerResponse): void; reject(error: Error): void }
   const asked: Asked[] = []
   let failed = false
-  worker.on('message', (reply: Reply) => asked.shift()?.resolve(reply))
+  worker.on('message', (reply: WorkerResponse) => asked.shift()?.resolve(reply))
   worker.on('error', () => {
     failed = true
     for (const { reject } of asked.splice(0)) reject(new Unavailable('the SQLite file has failed'))
   })
   return async (question) => {
     if (failed) throw new Unavailable('the SQLite file has failed')
-    const { result, refusal, journalBytes } = await new Promise<Reply>((resolve, reject) => {
+    const { result, refusal, journalBytes } = await new Promise<WorkerResponse>((resolve, reject) => {
       asked.push({ resolve, reject })
-      worker.postMessage(question satisfies Request)
+      worker.postMessage(question satisfies WorkerRequest)
     })
     if (journals.hasSubscribers) journals.publish({ bytes: journalBytes } satisfies JournalMessage)
     if (refusal === undefined) return result

@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
-import { until, within } from '../../scripts/system/until.ts'
-import { createManagement, mostConnections } from '../../src/admin/admin-server.ts'
-import type { ManagementOptions } from '../../src/admin/pages.ts'
+import { until, within } from '../../scripts/system/poll.ts'
+import { connectionLimit, createAdminServer } from '../../src/admin/admin-server.ts'
+import type { AdminOptions } from '../../src/admin/pages.ts'
 import { openStore } from '../../src/store/open.ts'
-import { type Answer, ask as askUrl, samePage } from '../support/ask.ts'
 import { contract } from '../support/contract.ts'
+import { httpRequest as askUrl, type HttpResponse, sameOriginHeaders } from '../support/http-request.ts'
+import { openSocket } from '../support/open-socket.ts'
 import { copiedCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
-import { openSocket } from '../support/sockets.ts'
 
 const { documentText } = contract
 const { title, version } = contract.routes.info
@@ -25,7 +25,7 @@ const tryPage = '<p>forms'
 /** An admin server that listens, in this process or in the bundle's. */
 type Management = {
   port: number
-  ask(path: string, options?: RequestOptions): Promise<Answer>
+  ask(path: string, options?: RequestOptions): Promise<HttpResponse>
   /** The store that decides whether the service is ready. */
   store: ReturnType<typeof storeModule>
   /** Returns whether the service was ready at the last check, according to its metric. */
@@ -66,13 +66,13 @@ function storeModule(t: Test) {
   }
 }
 
-async function startHere(t: Test, options: Partial<ManagementOptions> = {}): Promise<Management & { server: Server }> {
+async function startHere(t: Test, options: Partial<AdminOptions> = {}): Promise<Management & { server: Server }> {
   const store = storeModule(t)
   const { ready } = await openStore(store.url)
   const docs = join(t.testdirName, 'index.html')
   writePages(docs)
   let told: boolean | undefined
-  const server = createManagement({
+  const server = createAdminServer({
     contract,
     docs,
     metrics: async () => 'up 1\n',
@@ -221,7 +221,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
   t.test('connections without a complete request do not delay probes', async (t) => {
     const { port, ask } = await start(t)
     for (const [name, bytes] of Object.entries({ idle: '', 'half-sent': 'GET /livez HTTP/1.1\r\nHost: ' })) {
-      for (const count of [mostConnections, 1_000]) {
+      for (const count of [connectionLimit, 1_000]) {
         const clients = await Promise.all(Array.from({ length: count }, () => openSocket(t, port, bytes)))
         const sent = performance.now()
         t.equal((await ask('/livez')).status, 200, `${count} connections, ${name}`)
@@ -229,7 +229,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
         t.ok(performance.now() - sent < 4_000)
         const open = () => clients.filter(({ isClosed }) => !isClosed()).length
         await until(
-          () => open() <= mostConnections,
+          () => open() <= connectionLimit,
           () => `${open()} connections are open`,
         )
         for (const { socket } of clients) socket.destroy()
@@ -299,18 +299,18 @@ t.test('a failing metric fails one response only', async (t) => {
 t.test('responses that do not end do not delay probes', async (t) => {
   const { port, ask } = await startHere(t, { metrics: () => new Promise(() => {}) })
   const request = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'
-  const stuck = await Promise.all(Array.from({ length: 2 * mostConnections }, () => openSocket(t, port, request)))
+  const stuck = await Promise.all(Array.from({ length: 2 * connectionLimit }, () => openSocket(t, port, request)))
   t.equal((await ask('/livez')).status, 200)
   const open = () => stuck.filter(({ isClosed }) => !isClosed()).length
   await until(
-    () => open() < mostConnections,
+    () => open() < connectionLimit,
     () => `${open()} connections are open`,
   )
 })
 
 t.test('a listen error reaches the caller', async (t) => {
   const { port } = await startHere(t)
-  const second = createManagement({ contract } as ManagementOptions)
+  const second = createAdminServer({ contract } as AdminOptions)
   second.listen(port, '127.0.0.1')
   await t.rejects(once(second, 'listening'), { code: /^EADDRINUSE$/ })
 })
@@ -323,7 +323,7 @@ t.test('on other addresses any host name is accepted and nothing is forwarded', 
   t.teardown(() => rmSync(directory, { recursive: true }))
   const socketPath = join(directory, 'socket')
   await once(server.listen(socketPath), 'listening')
-  const ask = (path: string) => askUrl(`http://plants.example${path}`, { socketPath, headers: samePage })
+  const ask = (path: string) => askUrl(`http://plants.example${path}`, { socketPath, headers: sameOriginHeaders })
   t.equal((await ask('/livez')).status, 200)
   for (const path of ['/try.html', '/try/plants']) {
     t.match(await ask(path), { status: 404, body: /^[^\n]*MANAGEMENT_HOST[^\n]*\n$/ }, path)
@@ -347,7 +347,7 @@ t.test('a slow probe survives closeIdleConnections', async (t) => {
   const asked = store.asked()
   const probe = ask('/readyz')
   await until(() => store.asked() > asked, 'the store is asked')
-  const idle = await Promise.all(Array.from({ length: 2 * mostConnections }, () => openSocket(t, port)))
+  const idle = await Promise.all(Array.from({ length: 2 * connectionLimit }, () => openSocket(t, port)))
   t.equal((await probe).status, 503)
   for (const { socket } of idle) socket.destroy()
 })

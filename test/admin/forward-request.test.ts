@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import t, { type Test } from 'tap'
-import { until } from '../../scripts/system/until.ts'
-import { createForwarder, mostForwarded } from '../../src/admin/forward-request.ts'
-import { ask, samePage } from '../support/ask.ts'
-import { serveDocs } from '../support/docs-page.ts'
-import { openSocket } from '../support/sockets.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { createForwarder, forwardLimit } from '../../src/admin/forward-request.ts'
+import { httpRequest, sameOriginHeaders } from '../support/http-request.ts'
+import { openSocket } from '../support/open-socket.ts'
+import { serveDocs } from '../support/serve-docs.ts'
 
 /** Listens on a free loopback port until the test ends, and returns the URL. */
 async function listen(t: Test, listener: RequestListener): Promise<string> {
@@ -43,11 +43,11 @@ t.test('requests and responses are forwarded with their try- headers', async (t)
     ])
     response.end(body)
   })
-  const answer = await ask(`${url}/plants/1?a=%C3%A4&b`, {
+  const answer = await httpRequest(`${url}/plants/1?a=%C3%A4&b`, {
     method: 'PATCH',
     body,
     headers: {
-      ...samePage,
+      ...sameOriginHeaders,
       ...{ cookie: 'other=1', origin: 'http://localhost', authorization: 'other', accept: '*/*' },
       ...{ 'try-authorization': 'Bearer x', 'try-cookie': 'a=1', 'try-': 'a', 'try-transfer-encoding': 'chunked' },
       ...{ 'try-host': 'plants.example', 'try-content-length': '1', 'try-connection': 'upgrade', 'try-expect': 'a' },
@@ -72,7 +72,7 @@ t.test('HEAD and responses without a body are forwarded', async (t) => {
     response.writeHead(204).end()
   })
   for (const method of ['HEAD', 'GET', 'OPTIONS']) {
-    const answer = await ask(`${url}/`, { method, headers: samePage })
+    const answer = await httpRequest(`${url}/`, { method, headers: sameOriginHeaders })
     t.hasStrict(answer, { status: 200, body: '' }, method)
     t.equal(answer.headers['try-status'], '204 No Content')
   }
@@ -96,21 +96,30 @@ t.test('only pages of the admin server may forward requests', async (t) => {
       ...(site !== undefined && { 'sec-fetch-site': site }),
       ...(destination !== undefined && { 'sec-fetch-dest': destination }),
     }
-    const answer = await ask(`${url}/plants`, { method: 'POST', headers })
+    const answer = await httpRequest(`${url}/plants`, { method: 'POST', headers })
     t.match(answer, { status: 403, body: /^[^\n]*try\.html[^\n]*\n$/ }, `${site} ${destination}`)
   }
-  const rebound = { ...samePage, host: 'plants.example:3001' }
-  t.equal((await ask(`${url}/plants`, { method: 'POST', headers: rebound })).status, 421)
-  const chunked = { ...samePage, 'transfer-encoding': 'chunked' }
-  t.match(await ask(`${url}/plants`, { method: 'POST', headers: chunked, body: 'a' }), { status: 411, body: /Length/ })
-  t.equal((await ask(url, { method: 'POST', headers: samePage })).status, 404)
+  const rebound = { ...sameOriginHeaders, host: 'plants.example:3001' }
+  t.equal((await httpRequest(`${url}/plants`, { method: 'POST', headers: rebound })).status, 421)
+  const chunked = { ...sameOriginHeaders, 'transfer-encoding': 'chunked' }
+  t.match(await httpRequest(`${url}/plants`, { method: 'POST', headers: chunked, body: 'a' }), {
+    status: 411,
+    body: /Length/,
+  })
+  t.equal((await httpRequest(url, { method: 'POST', headers: sameOriginHeaders })).status, 404)
 })
 
 t.test('a service that does not listen is reported', async (t) => {
   const early = await serveDocs(t, 'index.html')
-  t.match(await ask(new URL('/try/', early).href, { headers: samePage }), { status: 503, body: /not listen yet/ })
+  t.match(await httpRequest(new URL('/try/', early).href, { headers: sameOriginHeaders }), {
+    status: 503,
+    body: /not listen yet/,
+  })
   const gone = await serveDocs(t, 'index.html', 'http://127.0.0.1:1')
-  t.match(await ask(new URL('/try/', gone).href, { headers: samePage }), { status: 502, body: /ECONNREFUSED/ })
+  t.match(await httpRequest(new URL('/try/', gone).href, { headers: sameOriginHeaders }), {
+    status: 502,
+    body: /ECONNREFUSED/,
+  })
 })
 
 t.test('concurrent forwarding is limited, and a disconnected client ends its request', async (t) => {
@@ -121,20 +130,20 @@ t.test('concurrent forwarding is limited, and a disconnected client ends its req
   })
   const port = Number(new URL(url).port)
   const head = 'GET /try/ HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nSec-Fetch-Dest: empty\r\n\r\n'
-  const clients = await Promise.all(Array.from({ length: mostForwarded }, () => openSocket(t, port, head)))
+  const clients = await Promise.all(Array.from({ length: forwardLimit }, () => openSocket(t, port, head)))
   await until(
-    () => open === mostForwarded,
+    () => open === forwardLimit,
     () => `${open} are forwarded`,
   )
-  t.match(await ask(`${url}/`, { headers: samePage }), { status: 503, body: /try again later/ })
+  t.match(await httpRequest(`${url}/`, { headers: sameOriginHeaders }), { status: 503, body: /try again later/ })
   clients[0]?.socket.destroy()
   await until(
-    () => open === mostForwarded - 1,
+    () => open === forwardLimit - 1,
     () => `${open} are forwarded`,
   )
   await openSocket(t, port, head)
   await until(
-    () => open === mostForwarded,
+    () => open === forwardLimit,
     () => `${open} are forwarded`,
   )
 })
@@ -211,7 +220,10 @@ t.test('a request over the time limit gets an error, or is cut off once its resp
     response.writeHead(status, { connection: 'close' })
     await pipeline(body as AsyncIterable<Buffer>, response).catch(({ name }) => ends.push(name))
   })
-  t.match(await ask(`${url}/try/none`, { headers: samePage }), { status: 504, body: 'did not respond within 300 ms' })
-  await t.rejects(ask(`${url}/try/half`, { headers: samePage }))
+  t.match(await httpRequest(`${url}/try/none`, { headers: sameOriginHeaders }), {
+    status: 504,
+    body: 'did not respond within 300 ms',
+  })
+  await t.rejects(httpRequest(`${url}/try/half`, { headers: sameOriginHeaders }))
   t.equal(ends.length, 1)
 })

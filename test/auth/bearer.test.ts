@@ -1,5 +1,5 @@
 import t from 'tap'
-import { authorization, createService, token } from '../support/service.ts'
+import { authorization, createTestApp, token } from '../support/test-app.ts'
 
 const plant = { id: 1, name: 'Monstera' }
 /** The Bearer challenge comes after the challenges of other schemes, if the contract has some. */
@@ -7,14 +7,14 @@ const challenge = /(^|, )Bearer realm="plant-store"$/
 const challengeOfWrong = /(^|, )Bearer realm="plant-store", error="invalid_token"$/
 
 t.test('the scheme is case-insensitive, the token is not', async (t) => {
-  const { create } = await createService(t)
+  const { create } = await createTestApp(t)
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer ']) {
     t.equal((await create(plant, { authorization: `${scheme} ${token}` })).status, 200)
   }
 })
 
 t.test('a missing token gets a challenge without an error code', async (t) => {
-  const { create } = await createService(t)
+  const { create } = await createTestApp(t)
   for (const missing of [undefined, '', 'Bearer', 'Bearer ', token, `Basic ${token}`, `Bearer${token}`]) {
     const { status, headers, body } = await create(plant, { authorization: missing })
     t.same([status, body.error], [401, 40100])
@@ -23,7 +23,7 @@ t.test('a missing token gets a challenge without an error code', async (t) => {
 })
 
 t.test('every invalid token gets the same response', async (t) => {
-  const { create, log } = await createService(t)
+  const { create, log } = await createTestApp(t)
   const wrong = [`Bearer ${token}x`, `Bearer ${token} x`, 'Bearer x', 'Bearer \u00a0', `Bearer "${token}"`]
   for (const authorization of wrong) {
     const { status, headers, body } = await create(plant, { authorization })
@@ -35,7 +35,7 @@ t.test('every invalid token gets the same response', async (t) => {
 })
 
 t.test('a failing verifier gets 500', async (t) => {
-  const { create, log } = await createService(t, {
+  const { create, log } = await createTestApp(t, {
     verifyToken: () => {
       throw new Error('no tokens')
     },

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { verifiedTokens } from '../../src/auth/jwt-cache.ts'
+import { createJwtCache } from '../../src/auth/jwt-cache.ts'
 
 t.test('a token is cached for a minute, or until it expires', async (t) => {
   let now = 5_000
   let ahead = 1_000_000
-  const tokens = verifiedTokens({ now: () => now, wallClock: () => now + ahead })
+  const tokens = createJwtCache({ now: () => now, wallClock: () => now + ahead })
   const add = (token: string, name: string, expiresIn: number) =>
     tokens.add(token, { name, scopes: [] }, now + ahead + expiresIn)
   add('long', 'a', 600_000)
@@ -25,7 +25,7 @@ t.test('a token is cached for a minute, or until it expires', async (t) => {
 })
 
 t.test('the oldest entries are evicted', async (t) => {
-  const tokens = verifiedTokens({ size: 2 })
+  const tokens = createJwtCache({ size: 2 })
   for (const token of ['a', 'b', 'a', 'c']) tokens.add(token, { name: token, scopes: [] }, Number.POSITIVE_INFINITY)
   t.same(
     ['a', 'b', 'c'].map((token) => tokens.get(token)?.name),

@@ -53,7 +53,7 @@ t.test('metadata of another issuer or with an unsafe JWKS URL is rejected', asyn
   ]) {
     server.serve(oauth, wrong)
     server.serve(openid, wrong)
-    await t.rejects(accepts(), { name: 'KeysUnavailable', cause: { name: 'AggregateError', errors: { length: 2 } } })
+    await t.rejects(accepts(), { name: 'JwksUnavailable', cause: { name: 'AggregateError', errors: { length: 2 } } })
   }
   t.notOk(server.asked.includes('/keys'))
   server.serve(openid, metadata)

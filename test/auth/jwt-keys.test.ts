@@ -1,12 +1,12 @@
 import { request, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { KeysUnavailable, type KeyTimes } from '../../src/auth/jwks-fetch.ts'
+import { JwksUnavailable, type KeyTimes } from '../../src/auth/jwks-fetch.ts'
 import { jwtVerifier } from '../../src/auth/jwt.ts'
 import type { VerifyToken } from '../../src/auth/tokens.ts'
 import { clientNames } from '../support/client-names.ts'
 import { audience, createKey, startIssuer } from '../support/issuer.ts'
-import { createService } from '../support/service.ts'
+import { createTestApp } from '../support/test-app.ts'
 
 const client = 'gardener'
 
@@ -28,7 +28,7 @@ async function watched(t: Test, options: KeyTimes & { discovered?: boolean } = {
   const key = createKey(url)
   publish(key)
   const unavailable = (token: string, seconds: number) =>
-    t.rejects(Promise.resolve(verify(token)), { name: 'KeysUnavailable', retryAfter: seconds })
+    t.rejects(Promise.resolve(verify(token)), { name: 'JwksUnavailable', retryAfter: seconds })
   return { issuer, key, verify, verifyToken, publish, unavailable, clock }
 }
 
@@ -169,7 +169,7 @@ t.test('a response that is not a JWKS changes nothing', async (t) => {
 
 t.test('without keys a token gets 503, with them an invalid one gets 401', async (t) => {
   const { issuer, key, verifyToken, clock } = await watched(t)
-  const { create, log } = await createService(t, { verifyToken })
+  const { create, log } = await createTestApp(t, { verifyToken })
   const authorization = `Bearer ${key.token()}`
   issuer.goDown(true)
   const answer = await create({ id: 1, name: 'Monstera' }, { authorization })
@@ -191,7 +191,7 @@ t.test('an address over its failure limit triggers no verification; cached token
     if (found instanceof Promise) asked++
     return found
   }
-  const { create } = await createService(t, { verifyToken, limits: { authFailures: 2 } })
+  const { create } = await createTestApp(t, { verifyToken, limits: { authFailures: 2 } })
   const status = async (token: string) =>
     (await create({ id: 1, name: 'Monstera' }, { authorization: `Bearer ${token}` })).status
   const known = key.token()
@@ -205,7 +205,7 @@ t.test('an address over its failure limit triggers no verification; cached token
 
 t.test('a token larger than the header limit is not verified', async (t) => {
   const { issuer, key, verifyToken } = await watched(t)
-  const { listen } = await createService(t, { verifyToken })
+  const { listen } = await createTestApp(t, { verifyToken })
   const authorization = `Bearer ${key.token({ claims: { more: 'x'.repeat(16_384) } })}`
   const port = await listen()
   const status = await new Promise((resolve, reject) => {
@@ -223,7 +223,7 @@ t.test('the error message leaves out the query of a URL', async (t) => {
   const key = createKey(issuer.url)
   const verify = clientNames(jwtVerifier({ issuer: issuer.url, audience, jwksUrl: `${issuer.jwksUrl}?code=secret` }))
   const error = await Promise.resolve(verify(key.token())).catch((error) => error)
-  t.ok(error instanceof KeysUnavailable)
+  t.ok(error instanceof JwksUnavailable)
   t.equal(error.cause.message, `${issuer.jwksUrl} responds with status 404`)
 })
 

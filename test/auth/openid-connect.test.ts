@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { openIdConnectVerifier } from '../../src/auth/openid-connect.ts'
-import { ask } from '../support/ask.ts'
+import { httpRequest } from '../support/http-request.ts'
 import { audience, createKey, startIssuer } from '../support/issuer.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
@@ -59,7 +59,7 @@ t.test('an issuer may have a path and end with a slash', async (t) => {
     t.teardown(() => app.close())
     const served = await app.listen({ host: '127.0.0.1', port: 0 })
     const status = async (token: string) =>
-      (await ask(`${served}/`, { headers: { authorization: `Bearer ${token}` } })).status
+      (await httpRequest(`${served}/`, { headers: { authorization: `Bearer ${token}` } })).status
     t.equal(await status(key.token()), 204, path)
     t.equal(await status(key.token({ header: { typ: 'JWT' } })), 401, 'an ID token')
   }

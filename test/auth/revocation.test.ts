@@ -1,25 +1,25 @@
 import { writeFileSync } from 'node:fs'
 import t from 'tap'
-import { until } from '../../scripts/system/until.ts'
-import { followTokens } from '../../src/auth/token-file-watcher.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { watchTokenFile } from '../../src/auth/token-file-watcher.ts'
 import { newToken } from '../../src/auth/tokens.ts'
-import { ask } from '../support/ask.ts'
-import { createService } from '../support/service.ts'
-import { textOf, tokensFile } from '../support/tokens.ts'
+import { httpRequest } from '../support/http-request.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { tokenFileText, writeTokenFile } from '../support/token-files.ts'
 
 t.test('under load a revoked token gets 401 within two seconds, and other requests are unaffected', async (t) => {
   const [kept, revoked] = [newToken(), newToken()]
-  const path = tokensFile(t, ['kept', kept], ['revoked', revoked])
-  const { verify, close } = await followTokens(path, { load() {}, error: t.fail })
+  const path = writeTokenFile(t, ['kept', kept], ['revoked', revoked])
+  const { verify, close } = await watchTokenFile(path, { load() {}, error: t.fail })
   t.teardown(close)
-  const { listen } = await createService(t, { verifyToken: verify })
+  const { listen } = await createTestApp(t, { verifyToken: verify })
   const url = `http://127.0.0.1:${await listen()}/plants`
   let ended = false
   /** Sends create requests one after the other and appends the status of each response to a list. */
   const load = async (token: string, statuses: number[]) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     while (!ended) {
-      statuses.push((await ask(url, { method: 'POST', headers, body: '{"id":1,"name":"a"}' })).status)
+      statuses.push((await httpRequest(url, { method: 'POST', headers, body: '{"id":1,"name":"a"}' })).status)
     }
   }
   const [ofKept, ofRevoked]: [number[], number[]] = [[], []]
@@ -29,7 +29,7 @@ t.test('under load a revoked token gets 401 within two seconds, and other reques
 
   await answered(50)
   t.same(new Set(ofRevoked), new Set([200]))
-  writeFileSync(path, textOf(['kept', kept]))
+  writeFileSync(path, tokenFileText(['kept', kept]))
   await until(() => ofRevoked.includes(401), 'the revoked token is refused', 2_000)
   await answered(Math.max(ofKept.length, ofRevoked.length) + 50)
   ended = true

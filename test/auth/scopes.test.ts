@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import t from 'tap'
 import { bearerVerifier } from '../../src/auth/bearer.ts'
-import { acceptTokens } from '../../src/auth/token-verifier.ts'
+import { createTokenVerifier } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 import { create } from '../../src/cli/token-commands.ts'
-import { ask } from '../support/ask.ts'
+import { httpRequest } from '../support/http-request.ts'
 import { audience, createKey, startIssuer } from '../support/issuer.ts'
 import { serveDocument } from '../support/serve-document.ts'
-import { tokensFile } from '../support/tokens.ts'
+import { writeTokenFile } from '../support/token-files.ts'
 
 const responses = { 204: { description: 'Done.' } }
 const document = {
@@ -28,13 +28,13 @@ t.test('tokens of a list, a file and an issuer are limited to their scopes', asy
   const issuer = await startIssuer(t)
   const key = createKey(issuer.url)
   issuer.serve('/keys', { keys: [key.jwk] })
-  const path = tokensFile(t)
+  const path = writeTokenFile(t)
   const make = (name: string, scope?: string) => create({ name, ...(scope !== undefined && { scope }) }, Date.now())([])
   const made = [make('writer', 'plants:read plants:write'), make('reader', 'plants:read'), make('former')]
   writeFileSync(path, JSON.stringify({ tokens: made.flatMap(({ entries }) => entries) }))
   const [writer, reader, former] = made.map(({ result }) => result.trim())
   const listed = newToken()
-  const { verify, close } = await acceptTokens(
+  const { verify, close } = await createTokenVerifier(
     { tokens: [listed], tokensFile: path, jwt: { issuer: issuer.url, audience, jwksUrl: issuer.jwksUrl } },
     { load() {}, error: t.fail },
   )
@@ -59,7 +59,8 @@ t.test('tokens of a list, a file and an issuer are limited to their scopes', asy
     [newToken(), 401, 401],
   ]
   for (const [token, read, remove] of cases) {
-    const call = (method: string) => ask(`${url}/plants`, { method, headers: { authorization: `Bearer ${token}` } })
+    const call = (method: string) =>
+      httpRequest(`${url}/plants`, { method, headers: { authorization: `Bearer ${token}` } })
     t.equal((await call('GET')).status, read)
     const { status, headers, body } = await call('DELETE')
     t.equal(status, remove)

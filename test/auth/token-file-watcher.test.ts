@@ -4,17 +4,17 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { until } from '../../scripts/system/until.ts'
-import { followTokens } from '../../src/auth/token-file-watcher.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { watchTokenFile } from '../../src/auth/token-file-watcher.ts'
 import { newToken } from '../../src/auth/tokens.ts'
-import { inSeconds, textOf, tokensFile } from '../support/tokens.ts'
+import { inSeconds, tokenFileText, writeTokenFile } from '../support/token-files.ts'
 
 const [first, second, third] = [newToken(), newToken(), newToken()]
 
 /** Watches a file until the test ends, and records the watcher's events in order. */
 async function follow(t: Test, path: string) {
   const told: (number | string)[] = []
-  const followed = await followTokens(path, {
+  const followed = await watchTokenFile(path, {
     load: (clients) => told.push(clients),
     error: ({ message }) => told.push(message),
     large: (bytes) => told.push(`large: ${bytes}`),
@@ -43,7 +43,7 @@ t.test('a token gives its client', async (t) => {
     ['b', third, inSeconds(-60)],
     ['c', 'by-hand'],
   ] as const
-  const { verify, told } = await follow(t, tokensFile(t, ...entries.map(([...entry]) => entry)))
+  const { verify, told } = await follow(t, writeTokenFile(t, ...entries.map(([...entry]) => entry)))
   t.equal(verify(first), 'a')
   t.equal(verify(second), 'a', 'one client may have several tokens')
   t.equal(verify(third), undefined, 'an expired token')
@@ -55,13 +55,13 @@ t.test('a token gives its client', async (t) => {
 
 t.test('a token with a wrong checksum is not looked up', async (t) => {
   const mistyped = `${first.slice(0, -1)}-`
-  const { verify } = await follow(t, tokensFile(t, ['a', mistyped]))
+  const { verify } = await follow(t, writeTokenFile(t, ['a', mistyped]))
   t.equal(verify(mistyped), undefined)
 })
 
 t.test('a token expires while the file is unchanged', async (t) => {
   const expires = inSeconds(1.5)
-  const { verify, told } = await follow(t, tokensFile(t, ['a', first, expires]))
+  const { verify, told } = await follow(t, writeTokenFile(t, ['a', first, expires]))
   t.equal(verify(first), 'a')
   await until(() => verify(first) === undefined, 'the token expires', 5_000)
   t.ok(Date.now() >= Date.parse(expires), 'the token does not expire early')
@@ -69,15 +69,15 @@ t.test('a token expires while the file is unchanged', async (t) => {
 })
 
 t.test('every kind of file change is noticed', async (t) => {
-  const path = tokensFile(t, ['a', first])
+  const path = writeTokenFile(t, ['a', first])
   const { verify, told } = await follow(t, path)
-  replace(path, textOf(['a', first], ['b', second]))
+  replace(path, tokenFileText(['a', first], ['b', second]))
   await within(t, () => verify(second) === 'b', 'a new file in its place')
   t.equal(verify(first), 'a')
 
   const date = new Date()
   utimesSync(path, date, date)
-  writeFileSync(path, textOf(['a', first], ['b', third]))
+  writeFileSync(path, tokenFileText(['a', first], ['b', third]))
   utimesSync(path, date, date)
   await within(t, () => verify(second) === undefined && verify(third) === 'b', 'another text of the same size and date')
 
@@ -88,7 +88,7 @@ t.test('every kind of file change is noticed', async (t) => {
     ['two', second],
   ] as const) {
     mkdirSync(join(directory, name))
-    writeFileSync(join(directory, name, 'tokens.json'), textOf(['a', token]), { mode: 0o444 })
+    writeFileSync(join(directory, name, 'tokens.json'), tokenFileText(['a', token]), { mode: 0o444 })
   }
   symlinkSync('one', join(directory, '..data'))
   symlinkSync('..data/tokens.json', join(directory, 'linked.json'))
@@ -110,9 +110,9 @@ t.test('every kind of file change is noticed', async (t) => {
 })
 
 t.test('a broken file keeps the last good tokens and is reported once', async (t) => {
-  const path = tokensFile(t, ['a', first])
+  const path = writeTokenFile(t, ['a', first])
   const { verify, told, close } = await follow(t, path)
-  const good = textOf(['a', first])
+  const good = tokenFileText(['a', first])
   const isTold = (what: RegExp) => () => what.test(String(told.at(-1)))
 
   replace(path, good.slice(0, -9))
@@ -126,7 +126,7 @@ t.test('a broken file keeps the last good tokens and is reported once', async (t
   t.equal(verify(first), 'a')
   replace(path, good)
   await within(t, isTold(/^1$/), 'the same as before')
-  replace(path, textOf())
+  replace(path, tokenFileText())
   await within(t, isTold(/^0$/), 'no token at all')
   t.equal(verify(first), undefined)
   t.equal(told.length, 5)
@@ -139,8 +139,8 @@ t.test('a broken file keeps the last good tokens and is reported once', async (t
 })
 
 t.test('a pending read reports nothing after close', async (t) => {
-  for (const text of [textOf(), 'broken']) {
-    const path = tokensFile(t, ['a', first])
+  for (const text of [tokenFileText(), 'broken']) {
+    const path = writeTokenFile(t, ['a', first])
     const { told, close, verify } = await follow(t, path)
     writeFileSync(path, text)
     const end = performance.now() + 120_000
@@ -158,7 +158,7 @@ t.test('a pending read reports nothing after close', async (t) => {
 })
 
 t.test('an unreadable file is read again, even with the same content', async (t) => {
-  const path = tokensFile(t, ['a', first])
+  const path = writeTokenFile(t, ['a', first])
   const { told } = await follow(t, path)
   chmodSync(path, 0o622)
   await until(() => told.length === 2, 'its mode is told', 5_000)
@@ -168,8 +168,8 @@ t.test('an unreadable file is read again, even with the same content', async (t)
 })
 
 t.test('a file over 16 MiB is reported once until it shrinks', async (t) => {
-  const path = tokensFile(t, ['a', first])
-  const small = textOf(['a', first])
+  const path = writeTokenFile(t, ['a', first])
+  const small = tokenFileText(['a', first])
   const pad = (size: number) => replace(path, small + ' '.repeat(size - small.length))
   pad(2 ** 24 + 1)
   const { told } = await follow(t, path)
@@ -185,7 +185,7 @@ t.test('a file over 16 MiB is reported once until it shrinks', async (t) => {
 })
 
 t.test('an unusable file stops the start with one line', async (t) => {
-  const path = tokensFile(t)
+  const path = writeTokenFile(t)
   for (const text of [first, '[]', `{"tokens":[{"name":"${third}"}]}`]) {
     writeFileSync(path, text)
     const { message } = await follow(t, path).catch((error) => error)
@@ -196,14 +196,14 @@ t.test('an unusable file stops the start with one line', async (t) => {
 })
 
 t.test('without free file descriptors the last good tokens stay, and the process can exit', async (t) => {
-  const path = tokensFile(t, ['a', first])
+  const path = writeTokenFile(t, ['a', first])
   const script = join(dirname(path), 'follow.mjs')
   writeFileSync(
     script,
     `import { closeSync, openSync } from 'node:fs'
-    import { followTokens } from ${JSON.stringify(resolve('src/auth/token-file-watcher.ts'))}
+    import { watchTokenFile } from ${JSON.stringify(resolve('src/auth/token-file-watcher.ts'))}
     const taken = []
-    const { verify } = await followTokens(${JSON.stringify(path)}, {
+    const { verify } = await watchTokenFile(${JSON.stringify(path)}, {
       load: (clients) => console.log('load ' + clients),
       error: ({ code }) => {
         console.log(code + ' ' + verify(${JSON.stringify(first)})?.name)

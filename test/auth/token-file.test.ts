@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { parseTokens, readTokensFile } from '../../src/auth/token-file.ts'
+import { parseTokenFile, readTokenFile } from '../../src/auth/token-file.ts'
 import { newToken } from '../../src/auth/tokens.ts'
-import { whole } from '../support/whole.ts'
+import { exactly } from '../support/exact-pattern.ts'
 
 const entry = { name: 'shop', sha256: '0123456789abcdef'.repeat(4), created: '2026-01-31T12:00:00Z' }
 const full = {
@@ -18,7 +18,7 @@ const full = {
 
 t.test('entries are returned as written', async (t) => {
   for (const tokens of [[], [entry], [entry, full], [entry, { ...entry, sha256: 'a'.repeat(64), note: '' }]]) {
-    t.strictSame(parseTokens(JSON.stringify({ tokens })), tokens)
+    t.strictSame(parseTokenFile(JSON.stringify({ tokens })), tokens)
   }
 })
 
@@ -48,7 +48,7 @@ t.test('an invalid entry is reported by its position, without its content', asyn
       'tokens[2].sha256 is the same as in tokens[0], allowed: one entry for each token',
     ],
   ]
-  for (const [text, message] of texts) t.throws(() => parseTokens(text), { message: whole(message) }, text)
+  for (const [text, message] of texts) t.throws(() => parseTokenFile(text), { message: exactly(message) }, text)
 
   const name = 'allowed: 1 to 64 letters, digits and ._-'
   const sha256 = 'allowed: 64 hexadecimal digits in lower case'
@@ -93,7 +93,7 @@ t.test('an invalid entry is reported by its position, without its content', asyn
   ]
   for (const [value, message] of values) {
     const text = JSON.stringify({ tokens: [full, value] })
-    t.throws(() => parseTokens(text), { message: whole(`tokens[1]${message}`) }, text)
+    t.throws(() => parseTokenFile(text), { message: exactly(`tokens[1]${message}`) }, text)
   }
 })
 
@@ -101,23 +101,23 @@ t.test('a file that others can write is rejected, one that others can read is no
   const path = join(t.testdir({ 'tokens.json': '{"tokens":[]}' }), 'tokens.json')
   for (const mode of [0o600, 0o400, 0o440, 0o444, 0o644, 0o755]) {
     chmodSync(path, mode)
-    t.equal(String(await readTokensFile(path)), '{"tokens":[]}', mode.toString(8))
+    t.equal(String(await readTokenFile(path)), '{"tokens":[]}', mode.toString(8))
   }
   for (const mode of [0o620, 0o602, 0o664, 0o666, 0o777]) {
     chmodSync(path, mode)
     const message = `its mode is ${mode.toString(8)}, allowed: writable by its owner alone`
-    await t.rejects(readTokensFile(path), { message: whole(message) })
+    await t.rejects(readTokenFile(path), { message: exactly(message) })
   }
 })
 
 t.test('anything but a regular file is rejected at once', async (t) => {
   const directory = t.testdir({ file: '' })
   execFileSync('mkfifo', ['-m', '600', join(directory, 'pipe')])
-  await t.rejects(readTokensFile(join(directory, 'pipe')), { message: /^it is not a regular file$/ })
-  await t.rejects(readTokensFile(directory), { message: /^it is not a regular file$/ })
-  await t.rejects(readTokensFile('/dev/zero'), { message: /^it is not a regular file$/ })
-  await t.rejects(readTokensFile(join(directory, 'none')), { code: 'ENOENT' })
-  await t.rejects(readTokensFile(join(directory, 'file', 'tokens.json')), { code: 'ENOTDIR' })
+  await t.rejects(readTokenFile(join(directory, 'pipe')), { message: /^it is not a regular file$/ })
+  await t.rejects(readTokenFile(directory), { message: /^it is not a regular file$/ })
+  await t.rejects(readTokenFile('/dev/zero'), { message: /^it is not a regular file$/ })
+  await t.rejects(readTokenFile(join(directory, 'none')), { code: 'ENOENT' })
+  await t.rejects(readTokenFile(join(directory, 'file', 'tokens.json')), { code: 'ENOTDIR' })
   writeFileSync(join(directory, 'file'), 'text')
-  t.equal(String(await readTokensFile(join(directory, 'file'))), 'text')
+  t.equal(String(await readTokenFile(join(directory, 'file'))), 'text')
 })

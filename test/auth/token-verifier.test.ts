@@ -1,11 +1,11 @@
 import { appendFileSync } from 'node:fs'
 import t from 'tap'
-import { until } from '../../scripts/system/until.ts'
-import { acceptTokens } from '../../src/auth/token-verifier.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { createTokenVerifier } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 import { audience, createKey, startIssuer } from '../support/issuer.ts'
-import { createService } from '../support/service.ts'
-import { tokensFile } from '../support/tokens.ts'
+import { createTestApp } from '../support/test-app.ts'
+import { writeTokenFile } from '../support/token-files.ts'
 
 const nobody = { load() {}, error() {} }
 
@@ -14,11 +14,11 @@ t.test('tokens of a list, of a file and of an issuer are accepted together', asy
   const key = createKey(issuer.url)
   issuer.serve('/keys', { keys: [key.jwk] })
   const [listed, filed] = [newToken(), newToken()]
-  const { verify, close } = await acceptTokens(
+  const { verify, close } = await createTokenVerifier(
     {
       tokens: [listed],
       scopes: ['plants:write'],
-      tokensFile: tokensFile(t, ['gardener', filed]),
+      tokensFile: writeTokenFile(t, ['gardener', filed]),
       jwt: { issuer: issuer.url, audience, jwksUrl: issuer.jwksUrl },
     },
     nobody,
@@ -29,7 +29,7 @@ t.test('tokens of a list, of a file and of an issuer are accepted together', asy
   t.equal(verify(newToken()), undefined)
   t.same(await verify(key.token()), { name: 'gardener', scopes: [] })
 
-  const { create } = await createService(t, { verifyToken: verify })
+  const { create } = await createTestApp(t, { verifyToken: verify })
   const status = async (token: string) =>
     (await create({ id: 1, name: 'a' }, { authorization: `Bearer ${token}` })).status
   t.same([await status(listed), await status(filed), await status(key.token())], [200, 200, 200])
@@ -37,10 +37,10 @@ t.test('tokens of a list, of a file and of an issuer are accepted together', asy
 })
 
 t.test('events of the token file are passed on', async (t) => {
-  const path = tokensFile(t, ['gardener', newToken()])
+  const path = writeTokenFile(t, ['gardener', newToken()])
   const told: (number | Error)[] = []
   const on = { load: (clients: number) => told.push(clients), error: (error: Error) => told.push(error) }
-  const { close } = await acceptTokens({ tokens: [], tokensFile: path, jwt: undefined }, on)
+  const { close } = await createTokenVerifier({ tokens: [], tokensFile: path, jwt: undefined }, on)
   t.teardown(close)
   t.same(told, [1])
   appendFileSync(path, 'broken')
@@ -51,11 +51,11 @@ t.test('events of the token file are passed on', async (t) => {
 
 t.test('an unusable file is rejected by name', async (t) => {
   const sources = { tokens: [], tokensFile: '/nowhere/tokens.json', jwt: undefined }
-  await t.rejects(acceptTokens(sources, nobody), /^TOKENS_FILE is "\/nowhere\/tokens\.json": ENOENT[^\n]+$/)
+  await t.rejects(createTokenVerifier(sources, nobody), /^TOKENS_FILE is "\/nowhere\/tokens\.json": ENOENT[^\n]+$/)
 })
 
 t.test('close without a token file does nothing', async (t) => {
-  const { verify, close } = await acceptTokens({ tokens: [], tokensFile: undefined, jwt: undefined }, nobody)
+  const { verify, close } = await createTokenVerifier({ tokens: [], tokensFile: undefined, jwt: undefined }, nobody)
   t.equal(verify(newToken()), undefined)
   close()
 })

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { newToken, tokenProblem, tokenVerifier } from '../../src/auth/tokens.ts'
+import { listVerifier, newToken, tokenProblem } from '../../src/auth/tokens.ts'
 
 t.test('only tokens of the list are accepted', async (t) => {
   const tokens = [newToken(), newToken(), newToken()]
-  const verify = tokenVerifier(tokens)
+  const verify = listVerifier(tokens)
   for (const token of tokens) t.ok(verify(token))
   for (const token of [
     '',
@@ -15,13 +15,13 @@ t.test('only tokens of the list are accepted', async (t) => {
   ]) {
     t.notOk(verify(token as string))
   }
-  t.notOk(tokenVerifier([])(''), 'an empty list accepts no token')
+  t.notOk(listVerifier([])(''), 'an empty list accepts no token')
 })
 
 t.test('a client is named by its position and has the scopes of the list', async (t) => {
   const tokens = [newToken(), newToken()]
-  t.same(tokenVerifier(tokens)(tokens[1] as string), { name: 'access-token-2', scopes: [] })
-  t.same(tokenVerifier(tokens, ['a', 'b'])(tokens[0] as string), { name: 'access-token-1', scopes: ['a', 'b'] })
+  t.same(listVerifier(tokens)(tokens[1] as string), { name: 'access-token-2', scopes: [] })
+  t.same(listVerifier(tokens, ['a', 'b'])(tokens[0] as string), { name: 'access-token-1', scopes: ['a', 'b'] })
 })
 
 t.test('a token with fewer than 128 bits is rejected', async (t) => {

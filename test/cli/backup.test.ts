@@ -3,12 +3,12 @@ import { dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { backup } from '../../src/cli/backup.ts'
 import { openStore } from '../../src/store/open.ts'
-import { run } from '../support/process.ts'
-import { Database, hideSqlite, needSqlite } from '../support/sqlite.ts'
-import { whole } from '../support/whole.ts'
+import { Database, hideSqlite, requireSqlite } from '../support/better-sqlite.ts'
+import { run } from '../support/child-process.ts'
+import { exactly } from '../support/exact-pattern.ts'
 import { idsIn, makeStore } from './sqlite-files.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 t.test('a backup of a store in use is a consistent snapshot', async (t) => {
   const directory = t.testdir({})
@@ -50,7 +50,7 @@ t.test('a failed backup leaves nothing behind', async (t) => {
     [join(directory, 'none.db'), join(directory, 'copy.db'), `${directory}/none.db does not exist`],
   ]
   for (const [from, to, message] of refusals) {
-    t.throws(() => backup(to, { STORE_URL: `sqlite:${from}` }), { message: whole(message) })
+    t.throws(() => backup(to, { STORE_URL: `sqlite:${from}` }), { message: exactly(message) })
   }
   t.throws(
     () => backup(target, { STORE_URL: 'memory:' }),
@@ -61,7 +61,7 @@ t.test('a failed backup leaves nothing behind', async (t) => {
   const empty = join(directory, 'empty.db')
   writeFileSync(empty, '')
   t.throws(() => backup(join(directory, 'copy.db'), { STORE_URL: `sqlite:${empty}` }), {
-    message: whole(`${empty}: it has no table of plants`),
+    message: exactly(`${empty}: it has no table of plants`),
   })
   t.same(readdirSync(directory), ['empty.db', 'plants.db', 'plants.db-lock'])
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { parseDuration, parseExpiry } from '../../src/cli/duration.ts'
-import { usageError } from '../support/whole.ts'
+import { usageError } from '../support/exact-pattern.ts'
 
 const now = Date.parse('2026-01-31T12:00:00Z')
 

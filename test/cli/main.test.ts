@@ -4,10 +4,10 @@ import { migrateHelp } from '../../src/cli/migrate.ts'
 import { plantsHelp } from '../../src/cli/plants.ts'
 import { sqliteHelp } from '../../src/cli/sqlite-commands.ts'
 import { tokenHelp } from '../../src/cli/token.ts'
-import { nodeCommand, run } from '../support/process.ts'
-import { token } from '../support/service.ts'
+import { nodeCommand, run } from '../support/child-process.ts'
+import { exactly } from '../support/exact-pattern.ts'
 import { startService } from '../support/service-process.ts'
-import { whole } from '../support/whole.ts'
+import { token } from '../support/test-app.ts'
 
 const plantStore = (t: Test, args: string[], environment = {}) => run(t, 'src/cli/main.ts', environment, args)
 
@@ -35,11 +35,11 @@ t.test('--help and --version are printed', async (t) => {
       ['serve', '--help'],
       /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*docs\/configuration\.md lists all variables\.\n$/,
     ],
-    [['token', '--help'], whole(tokenHelp)],
-    [['restore', '--help'], whole(sqliteHelp)],
-    [['plants', '--help'], whole(plantsHelp)],
-    [['migrate', '--help'], whole(migrateHelp)],
-    [['--version'], whole(`${version}\n`)],
+    [['token', '--help'], exactly(tokenHelp)],
+    [['restore', '--help'], exactly(sqliteHelp)],
+    [['plants', '--help'], exactly(plantsHelp)],
+    [['migrate', '--help'], exactly(migrateHelp)],
+    [['--version'], exactly(`${version}\n`)],
   ]
   for (const [args, pattern] of answers) {
     const { code, stdout, stderr } = await plantStore(t, args).untilEnded()

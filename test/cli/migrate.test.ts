@@ -4,8 +4,8 @@ import t from 'tap'
 import { testDatabase } from '../../scripts/postgres/test-database.ts'
 import { migrateCommand, migrateHelp, migrationSummary } from '../../src/cli/migrate.ts'
 import { openStore } from '../../src/store/open.ts'
-import { noSqlite } from '../support/sqlite.ts'
-import { usageError, whole } from '../support/whole.ts'
+import { sqliteSkipReason } from '../support/better-sqlite.ts'
+import { exactly, usageError } from '../support/exact-pattern.ts'
 
 const migrate = (STORE_URL: string, ...words: string[]) => migrateCommand(words, { STORE_URL }, new PassThrough())
 
@@ -19,7 +19,7 @@ t.test('a PostgreSQL database of this release is created without pending steps',
   await store.close()
 })
 
-t.test('a SQLite file of this release is created without pending steps', { skip: noSqlite }, async (t) => {
+t.test('a SQLite file of this release is created without pending steps', { skip: sqliteSkipReason }, async (t) => {
   const url = `sqlite:${join(t.testdir({}), 'plants.db')}`
   for (const words of ['expand', 'contract']) {
     t.equal(await migrate(url, words), 'schema version 2; 0 plants filled in\n')
@@ -36,7 +36,7 @@ t.test('the output names the remaining contraction', async (t) => {
 
 t.test('a store without tables and wrong arguments are rejected, and help is printed', async (t) => {
   await t.rejects(migrate('memory:', 'expand'), {
-    message: whole(
+    message: exactly(
       'STORE_URL is "memory:": the commands cannot open this kind of store, allowed: sqlite:PATH or postgres://…',
     ),
   })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { nodeProblem } from '../../src/cli/node-version.ts'
-import { oldNode, run } from '../support/process.ts'
+import { oldNode, run } from '../support/child-process.ts'
 
 t.test('a Node version below that of package.json is rejected', async (t) => {
   for (const version of ['20.19.0', '20.20.1', '22.0.0', '24.21.0']) t.equal(nodeProblem(version), undefined, version)

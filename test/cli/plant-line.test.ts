@@ -1,5 +1,5 @@
 import t from 'tap'
-import { lineOf, plantParser } from '../../src/cli/plant-line.ts'
+import { formatPlantLine, plantParser } from '../../src/cli/plant-line.ts'
 
 const parse = plantParser()
 const parsed = (text: string) => parse(Buffer.from(text))
@@ -27,9 +27,12 @@ t.test('a line is parsed like a body of POST /plants', async (t) => {
 })
 
 t.test('a line is exact and contains no control characters', async (t) => {
-  t.equal(lineOf({ id: -(2n ** 63n), name: 'ä"', tag: '' }), '{"id":-9223372036854775808,"name":"ä\\"","tag":""}\n')
+  t.equal(
+    formatPlantLine({ id: -(2n ** 63n), name: 'ä"', tag: '' }),
+    '{"id":-9223372036854775808,"name":"ä\\"","tag":""}\n',
+  )
   const name = Array.from({ length: 0xff }, (_, code) => String.fromCharCode(code + 1)).join('')
-  const line = lineOf({ id: 1n, name })
+  const line = formatPlantLine({ id: 1n, name })
   const codes = Array.from(line, (character) => character.charCodeAt(0))
   t.same(
     codes.filter((code) => code < 0x20 || (code >= 0x7f && code < 0xa0)),

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/store/sqlite-database.ts'
-import { run } from '../support/process.ts'
-import { needSqlite } from '../support/sqlite.ts'
-import { runPlants } from './plants-run.ts'
+import { requireSqlite } from '../support/better-sqlite.ts'
+import { run } from '../support/child-process.ts'
+import { runPlants } from './run-plants.ts'
 import { makeStore } from './sqlite-files.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 const ids = Array.from({ length: 2_500 }, (_, id) => BigInt(id))
 const all = ids.map((id) => `{"id":${id},"name":"a"}\n`).join('')
@@ -49,11 +49,11 @@ t.test("an export does not keep a writer's write-ahead log from being reset", as
     checkpoint()
   }
   write()
-  const [{ openReader }, { pagesOf }] = await Promise.all([
+  const [{ openForReading }, { pagesOf }] = await Promise.all([
     import('../../src/store/open.ts'),
     import('../../src/cli/plants-read.ts'),
   ])
-  const reader = await openReader(`sqlite:${path}`)
+  const reader = await openForReading(`sqlite:${path}`)
   let read = 0
   const { signal: interrupt } = new AbortController()
   for await (const page of pagesOf(reader, { interrupt })) {

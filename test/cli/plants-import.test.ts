@@ -4,15 +4,15 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
-import { run } from '../support/process.ts'
-import { needSqlite } from '../support/sqlite.ts'
-import { usageError } from '../support/whole.ts'
-import { runPlants } from './plants-run.ts'
+import { requireSqlite } from '../support/better-sqlite.ts'
+import { run } from '../support/child-process.ts'
+import { usageError } from '../support/exact-pattern.ts'
+import { runPlants } from './run-plants.ts'
 import { idsIn, makeStore } from './sqlite-files.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 const lineOf = (id: number | bigint, name = 'a') => `{"id":${id},"name":"${name}"}\n`
 

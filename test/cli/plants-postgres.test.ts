@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { testDatabase } from '../../scripts/postgres/test-database.ts'
 import { openStore } from '../../src/store/open.ts'
-import { runPlants } from './plants-run.ts'
+import { runPlants } from './run-plants.ts'
 
 t.test('plants are imported to and exported from PostgreSQL beside a service', async (t) => {
   const url = await testDatabase(t)

@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import t from 'tap'
 import { plantsHelp } from '../../src/cli/plants.ts'
 import { countAll } from '../../src/cli/plants-read.ts'
-import { needSqlite } from '../support/sqlite.ts'
-import { usageError, whole } from '../support/whole.ts'
-import { runPlants } from './plants-run.ts'
+import { requireSqlite } from '../support/better-sqlite.ts'
+import { exactly, usageError } from '../support/exact-pattern.ts'
+import { runPlants } from './run-plants.ts'
 import { makeStore } from './sqlite-files.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 const [least, greatest] = [-(2n ** 63n), 2n ** 63n - 1n]
 const range = `an integer from ${least} to ${greatest}`
@@ -37,7 +37,7 @@ t.test('wrong arguments are rejected before the store is opened', async (t) => {
 
 t.test('a store that only its service can open is rejected', async (t) => {
   for (const url of ['memory:', 'module:./my-store.js']) {
-    const message = whole(
+    const message = exactly(
       `STORE_URL is "${url}": the commands cannot open this kind of store, allowed: sqlite:PATH or postgres://…`,
     )
     for (const words of [['count'], ['export'], ['import']]) await t.rejects(runPlants(url, words), { message })
@@ -53,7 +53,7 @@ t.test('a file without plants is rejected', async (t) => {
   }
   for (const [name, reason] of Object.entries(refusals)) {
     const url = `sqlite:${join(directory, name)}`
-    await t.rejects(runPlants(url, ['count']), { message: whole(`STORE_URL is "${url}": ${reason}`) })
+    await t.rejects(runPlants(url, ['count']), { message: exactly(`STORE_URL is "${url}": ${reason}`) })
   }
 })
 

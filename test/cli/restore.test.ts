@@ -14,13 +14,13 @@ import t, { type Test } from 'tap'
 import { backup } from '../../src/cli/backup.ts'
 import { restore } from '../../src/cli/restore.ts'
 import { openStore } from '../../src/store/open.ts'
-import { run } from '../support/process.ts'
+import { Database, requireSqlite } from '../support/better-sqlite.ts'
+import { run } from '../support/child-process.ts'
+import { exactly } from '../support/exact-pattern.ts'
 import { startService } from '../support/service-process.ts'
-import { Database, needSqlite } from '../support/sqlite.ts'
-import { whole } from '../support/whole.ts'
 import { damage, idsIn, makeKilledStore, makeStore, servedIds } from './sqlite-files.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 const command = (t: Test, source: string, STORE_URL: string) =>
   run(t, 'src/cli/main.ts', { STORE_URL }, ['restore', source]).untilEnded()
@@ -106,7 +106,7 @@ t.test('a damaged file is replaced, and the next restore completes a killed one'
 
   makeStore(`${path}-restored`, 3n)
   const exists = `${path}-replaced still exists, from the last restore; move it away with its -wal file, or remove both`
-  t.throws(() => restore(copy, { STORE_URL }), { message: whole(exists) })
+  t.throws(() => restore(copy, { STORE_URL }), { message: exactly(exists) })
   t.same(servedIds(path), [3])
 })
 

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { sqliteCommand, sqliteHelp } from '../../src/cli/sqlite-commands.ts'
 import { openStore } from '../../src/store/open.ts'
-import { run } from '../support/process.ts'
-import { needSqlite } from '../support/sqlite.ts'
-import { usageError } from '../support/whole.ts'
+import { requireSqlite } from '../support/better-sqlite.ts'
+import { run } from '../support/child-process.ts'
+import { usageError } from '../support/exact-pattern.ts'
 import { damage, makeStore, servedIds } from './sqlite-files.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 const plantStore = (t: Test, STORE_URL: string, ...args: string[]) =>
   run(t, 'src/cli/main.ts', { STORE_URL }, args).untilEnded()

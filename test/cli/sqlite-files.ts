@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openDatabase } from '../../src/store/sqlite-database.ts'
-import { Database } from '../support/sqlite.ts'
+import { Database } from '../support/better-sqlite.ts'
 
 /** Makes a file with plants of these ids, as a service leaves it that ends. */
 export function makeStore(path: string, ...ids: bigint[]): void {

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { isMistyped, tokenPattern } from '../../src/auth/token-format.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 import { type Change, create, list, revoke, rotate } from '../../src/cli/token-commands.ts'
-import { usageError } from '../support/whole.ts'
+import { usageError } from '../support/exact-pattern.ts'
 
 const now = Date.parse('2026-01-31T12:00:00.789Z')
 const shop = { name: 'shop', sha256: '0123456789abcdef'.repeat(4), created: '2026-01-01T00:00:00Z' }

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import { lockByProgram, lockTokensFile } from '../../src/cli/token-file-lock.ts'
-import { nodeCommand, spawnProcess } from '../support/process.ts'
-import { hideSqlite } from '../support/sqlite.ts'
-import { whole } from '../support/whole.ts'
+import { lockTokenFile, lockWithFlock } from '../../src/cli/token-file-lock.ts'
+import { hideSqlite } from '../support/better-sqlite.ts'
+import { nodeCommand, spawnProcess } from '../support/child-process.ts'
+import { exactly } from '../support/exact-pattern.ts'
 
 const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT RUN: there is no program flock'
 
@@ -14,9 +14,9 @@ const long = 60_000
 
 t.test('a lock of flock blocks others until it is released', { skip }, async (t) => {
   const path = join(t.testdir({}), 'lock')
-  const release = await lockByProgram(path, long)
-  await t.rejects(lockByProgram(path, 50), { message: whole('another command is changing it; try again') })
-  const waiting = lockByProgram(path, long)
+  const release = await lockWithFlock(path, long)
+  await t.rejects(lockWithFlock(path, 50), { message: exactly('another command is changing it; try again') })
+  const waiting = lockWithFlock(path, long)
   release()
   ;(await waiting)()
 })
@@ -24,8 +24,8 @@ t.test('a lock of flock blocks others until it is released', { skip }, async (t)
 t.test('without SQLite a token file is locked by flock', { skip }, async (t) => {
   hideSqlite(t)
   const path = join(t.testdir({}), 'lock')
-  const release = await lockTokensFile(path, long)
-  await t.rejects(lockByProgram(path, 50), { message: whole('another command is changing it; try again') })
+  const release = await lockTokenFile(path, long)
+  await t.rejects(lockWithFlock(path, 50), { message: exactly('another command is changing it; try again') })
   release()
 })
 
@@ -35,8 +35,8 @@ t.test('a lock of flock ends with its process', { skip }, async (t) => {
   const script = join(directory, 'stuck.mjs')
   writeFileSync(
     script,
-    `import { lockByProgram } from ${JSON.stringify(resolve('src/cli/token-file-lock.ts'))}
-    await lockByProgram(${JSON.stringify(path)}, ${long})
+    `import { lockWithFlock } from ${JSON.stringify(resolve('src/cli/token-file-lock.ts'))}
+    await lockWithFlock(${JSON.stringify(path)}, ${long})
     console.log('locked')
     for (;;);`,
   )
@@ -44,14 +44,14 @@ t.test('a lock of flock ends with its process', { skip }, async (t) => {
   t.teardown(() => stuck.signal('SIGKILL'))
   await stuck.find('stdout', /^locked$/m)
   await stuck.stop('SIGKILL')
-  ;(await lockByProgram(path, long))()
+  ;(await lockWithFlock(path, long))()
 })
 
 t.test('an unreadable lock file and a missing flock are reported', async (t) => {
   const directory = t.testdir({})
   mkdirSync(join(directory, 'empty'))
   if (skip === false)
-    await t.rejects(lockByProgram(join(directory, 'none', 'lock'), long), { message: whole('flock failed') })
+    await t.rejects(lockWithFlock(join(directory, 'none', 'lock'), long), { message: exactly('flock failed') })
   const { PATH } = process.env
   t.teardown(() => {
     process.env.PATH = PATH
@@ -59,5 +59,5 @@ t.test('an unreadable lock file and a missing flock are reported', async (t) => 
   process.env.PATH = join(directory, 'empty')
   const message = 'it cannot be locked: install better-sqlite3, or the program flock of util-linux'
   hideSqlite(t)
-  await t.rejects(lockTokensFile(join(directory, 'lock'), long), { message: whole(message) })
+  await t.rejects(lockTokenFile(join(directory, 'lock'), long), { message: exactly(message) })
 })

@@ -13,29 +13,29 @@ import {
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { TokenEntry } from '../../src/auth/token-file.ts'
-import { changeTokens, readTokens } from '../../src/cli/token-file-update.ts'
-import { Database, noSqlite } from '../support/sqlite.ts'
-import { textOf, tokensFile } from '../support/tokens.ts'
-import { whole } from '../support/whole.ts'
+import { readTokens, updateTokenFile } from '../../src/cli/token-file-update.ts'
+import { Database, sqliteSkipReason } from '../support/better-sqlite.ts'
+import { exactly } from '../support/exact-pattern.ts'
+import { tokenFileText, writeTokenFile } from '../support/token-files.ts'
 
 const entry = { name: 'a', sha256: 'a'.repeat(64), created: '2026-01-31T12:00:00Z' }
 const added = (entries: TokenEntry[]) => ({ entries: [...entries, entry], result: 'r' })
 
 t.test('a new token file and its lock are readable by their owner only', async (t) => {
   const path = join(t.testdir({}), 'tokens.json')
-  t.equal((await changeTokens(path, added)).result, 'r')
+  t.equal((await updateTokenFile(path, added)).result, 'r')
   t.strictSame(await readTokens(path), [entry])
   t.same(readdirSync(dirname(path)), ['tokens.json', 'tokens.json-lock'])
   for (const name of [path, `${path}-lock`]) t.equal(statSync(name).mode & 0o777, 0o600)
 })
 
 t.test('an existing token file keeps its owner and mode', async (t) => {
-  const path = tokensFile(t, ['b', 'token'])
+  const path = writeTokenFile(t, ['b', 'token'])
   const isRoot = process.getuid?.() === 0
   if (isRoot) chownSync(path, 12_345, 12_346)
   chmodSync(path, 0o640)
   const before = statSync(path)
-  await changeTokens(path, added)
+  await updateTokenFile(path, added)
   const { uid, gid, mode, ino } = statSync(path)
   t.same([uid, gid, mode & 0o777], [before.uid, before.gid, 0o640])
   t.not(ino, before.ino, 'it is another file')
@@ -43,11 +43,11 @@ t.test('an existing token file keeps its owner and mode', async (t) => {
 })
 
 t.test('a link stays a link', async (t) => {
-  const path = tokensFile(t)
+  const path = writeTokenFile(t)
   const link = join(dirname(path), 'links', 'link.json')
   mkdirSync(dirname(link))
   symlinkSync(path, link)
-  await changeTokens(link, added)
+  await updateTokenFile(link, added)
   t.ok(lstatSync(link).isSymbolicLink())
   t.strictSame(await readTokens(path), [entry])
   t.ok(existsSync(`${path}-lock`), 'one lock for all names')
@@ -58,7 +58,7 @@ t.test('a dangling link stays a link', async (t) => {
   const path = join(directory, 'data', 'tokens.json')
   const link = join(directory, 'links', 'tokens.json')
   symlinkSync('../data/tokens.json', link)
-  await changeTokens(link, added)
+  await updateTokenFile(link, added)
   t.ok(lstatSync(link).isSymbolicLink())
   t.strictSame(await readTokens(path), [entry])
   t.same(
@@ -68,45 +68,45 @@ t.test('a dangling link stays a link', async (t) => {
 })
 
 t.test('the remains of a killed command are no obstacle', async (t) => {
-  const path = tokensFile(t)
+  const path = writeTokenFile(t)
   writeFileSync(`${path}.unfinished`, 'half', { mode: 0o644 })
   writeFileSync(`${path}-lock`, '')
-  await changeTokens(path, added)
+  await updateTokenFile(path, added)
   t.equal(statSync(path).mode & 0o777, 0o600)
   t.notOk(existsSync(`${path}.unfinished`))
 })
 
 t.test('a failed update changes nothing', async (t) => {
-  const path = tokensFile(t, ['b', 'token'])
+  const path = writeTokenFile(t, ['b', 'token'])
   const text = readFileSync(path, 'utf8')
   const change = () => {
     throw new Error('no')
   }
-  await t.rejects(changeTokens(path, change), { message: whole('no') })
+  await t.rejects(updateTokenFile(path, change), { message: exactly('no') })
   const wrong = { ...entry, name: '' }
   await t.rejects(
-    changeTokens(path, () => ({ entries: [wrong] })),
+    updateTokenFile(path, () => ({ entries: [wrong] })),
     /^tokens\[0\]\.name is wrong, allowed: [^\n]+$/,
   )
   t.equal(readFileSync(path, 'utf8'), text)
 
   chmodSync(path, 0o666)
-  await t.rejects(changeTokens(path, added), /^its mode is 666, allowed: writable by its owner alone$/)
+  await t.rejects(updateTokenFile(path, added), /^its mode is 666, allowed: writable by its owner alone$/)
   chmodSync(path, 0o600)
   writeFileSync(path, '{')
-  await t.rejects(changeTokens(path, added), /^it is not JSON: unexpected end at character 1$/)
-  await t.rejects(changeTokens(join(path, 'none', 'tokens.json'), added), { code: 'ENOTDIR' })
-  await t.rejects(changeTokens(join(dirname(path), 'none', 'tokens.json'), added), { code: 'ENOENT' })
+  await t.rejects(updateTokenFile(path, added), /^it is not JSON: unexpected end at character 1$/)
+  await t.rejects(updateTokenFile(join(path, 'none', 'tokens.json'), added), { code: 'ENOTDIR' })
+  await t.rejects(updateTokenFile(join(dirname(path), 'none', 'tokens.json'), added), { code: 'ENOENT' })
 })
 
-t.test('a command gives up waiting for the lock', { skip: noSqlite }, async (t) => {
-  const path = tokensFile(t)
+t.test('a command gives up waiting for the lock', { skip: sqliteSkipReason }, async (t) => {
+  const path = writeTokenFile(t)
   const other = new Database(`${path}-lock`)
   other.exec('BEGIN EXCLUSIVE')
   t.teardown(() => other.close())
-  await t.rejects(changeTokens(path, added), { message: whole('another command is changing it; try again') })
-  t.equal(readFileSync(path, 'utf8'), textOf())
+  await t.rejects(updateTokenFile(path, added), { message: exactly('another command is changing it; try again') })
+  t.equal(readFileSync(path, 'utf8'), tokenFileText())
   other.exec('COMMIT')
-  await changeTokens(path, added)
+  await updateTokenFile(path, added)
   t.strictSame(await readTokens(path), [entry])
 })

@@ -3,14 +3,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { until } from '../../scripts/system/until.ts'
-import { followTokens } from '../../src/auth/token-file-watcher.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { watchTokenFile } from '../../src/auth/token-file-watcher.ts'
 import { token as command, tokenHelp } from '../../src/cli/token.ts'
 import { readTokens } from '../../src/cli/token-file-update.ts'
-import { copyProject } from '../support/copy.ts'
-import { run } from '../support/process.ts'
-import { tokensFile } from '../support/tokens.ts'
-import { usageError, whole } from '../support/whole.ts'
+import { run } from '../support/child-process.ts'
+import { exactly, usageError } from '../support/exact-pattern.ts'
+import { copyProject } from '../support/project-copy.ts'
+import { writeTokenFile } from '../support/token-files.ts'
 
 const token = (t: Test, environment: Record<string, string>, ...args: string[]) =>
   run(t, 'src/cli/main.ts', environment, ['token', ...args])
@@ -47,7 +47,7 @@ t.test('a token is accepted from its creation until it is revoked', async (t) =>
   for (const shown of [first, second]) t.notMatch(listed.stdout + readFileSync(TOKENS_FILE, 'utf8'), shown)
 
   const loaded: number[] = []
-  const { verify, close } = await followTokens(TOKENS_FILE, { load: (count) => loaded.push(count), error: t.fail })
+  const { verify, close } = await watchTokenFile(TOKENS_FILE, { load: (count) => loaded.push(count), error: t.fail })
   t.teardown(close)
   t.same([verify(first), verify(second)], Array(2).fill({ name: 'shop', scopes: ['plants:write'] }))
   const digest = /^shop +([\da-f]{8}) /m.exec(listed.stdout)?.[1] ?? ''
@@ -59,7 +59,7 @@ t.test('a token is accepted from its creation until it is revoked', async (t) =>
 })
 
 t.test('concurrent commands lose no change, and readers find a complete file', async (t) => {
-  const file = tokensFile(t)
+  const file = writeTokenFile(t)
   const names = Array.from({ length: 6 }, (_, index) => `client-${index}`)
   let ended = false
   const reader = (async () => {
@@ -77,12 +77,12 @@ t.test('concurrent commands lose no change, and readers find a complete file', a
 })
 
 t.test('a killed command leaves no lock', async (t) => {
-  const file = tokensFile(t)
+  const file = writeTokenFile(t)
   const script = join(dirname(file), 'stuck.mjs')
   writeFileSync(
     script,
-    `import { changeTokens } from ${JSON.stringify(resolve('src/cli/token-file-update.ts'))}
-    await changeTokens(${JSON.stringify(file)}, () => { console.log('locked'); for (;;); })`,
+    `import { updateTokenFile } from ${JSON.stringify(resolve('src/cli/token-file-update.ts'))}
+    await updateTokenFile(${JSON.stringify(file)}, () => { console.log('locked'); for (;;); })`,
   )
   const stuck = run(t, script)
   await stuck.find('stdout', /^locked$/m)
@@ -112,14 +112,14 @@ t.test('the token file comes from the option, the environment or tokens.json', a
 })
 
 t.test('a failure is reported in one line with the file', async (t) => {
-  const file = tokensFile(t)
+  const file = writeTokenFile(t)
   const refusals: [string[], string][] = [
     [['rotate', '--name', 'a', '--file', file], `${file}: a has no active token; create one`],
     [['revoke', '--name', 'a', '--file', file], `${file}: no token matches`],
     [['list', '--file', `${file}.none`], `${file}.none: ENOENT: no such file or directory, open '${file}.none'`],
   ]
   for (const [args, message] of refusals) {
-    await t.rejects(command(args, {}), { name: /^Error$/, message: whole(message) })
+    await t.rejects(command(args, {}), { name: /^Error$/, message: exactly(message) })
   }
   const { code, stdout, stderr } = await token(t, {}, 'revoke', '--name', 'a', '--file', file).untilEnded()
   t.same([code, stdout, stderr], [1, '', `plant-store: ${file}: no token matches\n`])

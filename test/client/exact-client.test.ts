@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { int64Replies } from '../../scripts/generate/int64-replies.ts'
+import { int64Responses } from '../../scripts/generate/int64-responses.ts'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
@@ -10,7 +10,7 @@ const json = (schema: object) => ({ content: { 'application/json': { schema } } 
 const tree = { $ref: '#/components/schemas/Tree' }
 const error = json({ type: 'object', properties: { error: { type: 'integer' }, id: int64 } })
 
-const { table } = int64Replies({
+const { table } = int64Responses({
   openapi: '3.1.0',
   info: { title: 'Trees', version: '1.0.0' },
   paths: {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { filledPath, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
+import { expandPath, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
 
 const text = (more: Partial<Parameters<typeof parameterPairs>[0]>, value: unknown) =>
   parameterPairs({ name: 'a b', in: 'query', ...more }, value)
@@ -25,7 +25,7 @@ t.test('a header is sent as it is', async (t) => {
 
 t.test('a path is filled with encoded values', async (t) => {
   const pairs = parameterPairs({ name: 'id', in: 'path' }, '$&/ä')
-  t.equal(filledPath('/plants/{id}/photo', pairs), '/plants/%24%26%2F%C3%A4/photo')
+  t.equal(expandPath('/plants/{id}/photo', pairs), '/plants/%24%26%2F%C3%A4/photo')
 })
 
 t.test('an object is written in the style of its parameter', async (t) => {
@@ -35,7 +35,7 @@ t.test('an object is written in the style of its parameter', async (t) => {
   t.equal(text({ style: 'deepObject' }, { R: 1, G: null }), 'a%20b%5BR%5D=1&a%20b%5BG%5D=')
   t.equal(text({ isJson: true }, { R: 2n ** 63n }), 'a%20b=%7B%22R%22%3A9223372036854775808%7D')
   const inPath = (style: string, explode: boolean, value: unknown) =>
-    filledPath('{c}', parameterPairs({ in: 'path', name: 'c', style, explode }, value))
+    expandPath('{c}', parameterPairs({ in: 'path', name: 'c', style, explode }, value))
   t.equal(inPath('label', true, { a: 'b.c' }), '.a=b%2Ec')
   t.equal(inPath('label', false, ['b.c', 'd']), '.b.c,d')
   t.equal(inPath('matrix', true, { a: 'b', c: '' }), ';a=b;c=')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { newToken } from '../../src/auth/tokens.ts'
-import { variables } from '../../src/config/environment-variables.ts'
+import { environmentVariables } from '../../src/config/environment-variables.ts'
 import { readConfig } from '../../src/config/read-config.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
 
@@ -64,7 +64,7 @@ t.test('every variable is read', async (t) => {
     LOG_FORMAT: 'json',
     ACCESS_LOG: 'off',
   }
-  t.same(Object.keys(environment).sort(), Object.keys(variables).sort(), 'the test sets every variable')
+  t.same(Object.keys(environment).sort(), Object.keys(environmentVariables).sort(), 'the test sets every variable')
   t.same(readConfig(environment), {
     host: '::',
     port: 0,
@@ -110,7 +110,7 @@ t.test('docs/configuration.md lists every variable with its default', async (t) 
     ([, name, fallback]) => [name, fallback ?? ''],
   )
   const documented = Object.fromEntries(rows.reverse())
-  for (const [name, variable] of Object.entries(variables)) {
+  for (const [name, variable] of Object.entries(environmentVariables)) {
     t.equal(documented[name], String((variable as { default: unknown }).default), name)
   }
 })

@@ -6,7 +6,7 @@ import { parseJson } from '../../src/json/parse-json.ts'
 import type { Routes } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { createValidator } from '../../src/openapi/validator.ts'
-import { isRefusal } from './refusal.ts'
+import { isRejection } from './rejection.ts'
 
 export type Validate = (value: unknown) => boolean
 
@@ -19,7 +19,7 @@ export async function bodyValidator(schema: Schema): Promise<Validate | undefine
     const validate = createValidator(schemas).request(content?.schema ?? false, 'body')
     return (value) => isTaken(() => 'value' in validate(parseJson(JSON.stringify(value))))
   } catch (error) {
-    if (isRefusal(error)) return undefined
+    if (isRejection(error)) return undefined
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { normalizedDocument } from '../../scripts/generate/contract-files.ts'
-import { madeValue } from '../../scripts/generate/example-values.ts'
+import { generatedValue } from '../../scripts/generate/example-values.ts'
 import { type Document, type Endpoint, endpoints } from '../../scripts/generate/openapi-document.ts'
 import { requestParts } from '../../scripts/generate/request-parts.ts'
 import { securityScheme } from '../../scripts/generate/security-schemes.ts'
@@ -10,12 +10,12 @@ import { serverOptions } from '../../src/http/server-options.ts'
 import { registerOperations } from '../../src/openapi/register-operations.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
-import { ask } from '../support/ask.ts'
-import { type Answer, type PlainBodies, plainBodies } from './document-replies.ts'
+import { httpRequest } from '../support/http-request.ts'
+import { type AjvVerdicts, ajvVerdicts, type ServiceResponse } from './document-responses.ts'
 import type { Served } from './printed-handlers.ts'
 
 /** How the call of an operation ended. */
-export type Call = { name: string; answer: Answer; problem: string | undefined; byOwnExample: boolean }
+export type Call = { name: string; answer: ServiceResponse; problem: string | undefined; byOwnExample: boolean }
 
 /** Serves a document with handlers and calls each of its operations over a socket. */
 export async function callOperations({ name, files }: Served, handlers: Record<string, AnyHandler>): Promise<Call[]> {
@@ -26,7 +26,7 @@ export async function callOperations({ name, files }: Served, handlers: Record<s
     const routes = JSON.parse(files['routes.json'] as string)
     await registerOperations(app, { routes, handlers, verifiers, errorBody })
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })
-    const plain = plainBodies(document)
+    const plain = ajvVerdicts(document)
     const calls: Call[] = []
     for (const endpoint of endpoints(document)) {
       calls.push({
@@ -44,7 +44,7 @@ export async function callOperations({ name, files }: Served, handlers: Record<s
 async function call(
   document: Document,
   endpoint: Endpoint,
-  plain: PlainBodies,
+  plain: AjvVerdicts,
   origin: string,
 ): Promise<Omit<Call, 'name'>> {
   const first = await send(document, endpoint, origin)
@@ -57,10 +57,10 @@ async function call(
   return { answer: second.answer, problem: next, byOwnExample: false }
 }
 
-type Sent = { answer: Answer; contentType: string; body: string | undefined }
+type Sent = { answer: ServiceResponse; contentType: string; body: string | undefined }
 
 /** Returns where the service and plain Ajv disagree on the body of a request. */
-function bodyProblem(endpoint: Endpoint, plain: PlainBodies, { answer, contentType, body }: Sent): string | undefined {
+function bodyProblem(endpoint: Endpoint, plain: AjvVerdicts, { answer, contentType, body }: Sent): string | undefined {
   const isRefused = answer.status === 400 && /"body[/ ]/.test(answer.body)
   return isRefused === plain.isRequest(endpoint, contentType, body)
     ? `${answer.status}, other than plain Ajv has it: ${answer.body}`
@@ -81,7 +81,7 @@ async function send(document: Document, endpoint: Endpoint, origin: string): Pro
     status,
     headers: sent,
     body: text,
-  } = await ask(origin + withCredentials(document, endpoint, target), {
+  } = await httpRequest(origin + withCredentials(document, endpoint, target), {
     method: endpoint.method,
     headers: { ...rest, ...(body !== undefined && { 'Content-Type': contentType }) },
     ...(body !== undefined && { body }),
@@ -108,7 +108,7 @@ function withMadeValues(document: Document, endpoint: Endpoint): Endpoint {
   const made = <Given extends object>({ schema = {}, ...given }: Given & { schema?: Schema }) => ({
     ...given,
     schema,
-    example: madeValue(document, schema),
+    example: generatedValue(document, schema),
     examples: undefined,
   })
   const { parameters, requestBody } = endpoint

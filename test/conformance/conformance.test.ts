@@ -4,9 +4,9 @@ import { JsonError } from '../../src/json/json-error.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
 import { bodyValidator } from './body-validator.ts'
 import { callOperations } from './call-operations.ts'
-import { type Answer, plainBodies } from './document-replies.ts'
+import { ajvVerdicts, type ServiceResponse } from './document-responses.ts'
 import { judgeDocuments } from './documents.ts'
-import { judge } from './exceptions.ts'
+import { reportExceptions } from './exceptions.ts'
 import { generateDocument } from './generated-documents.ts'
 import { judgeSuite } from './json-schema.ts'
 import { judgeTexts } from './json-texts.ts'
@@ -28,7 +28,7 @@ function recording(t: Test): Report & { wrong: Record<string, number> } {
 
 t.test('every deviation is listed, and every listed one still deviates', (t) => {
   const report = recording(t)
-  judge(report, 'refused', ['a', 'b'], [{ reason: 'It is known.', cases: ['a', 'c'] }])
+  reportExceptions(report, 'refused', ['a', 'b'], [{ reason: 'It is known.', cases: ['a', 'c'] }])
   t.same(report.wrong, { 'refused, not listed': 1, 'refused, listed wrongly': 1 })
   t.end()
 })
@@ -120,8 +120,8 @@ t.test('an undocumented response is a problem', async (t) => {
   t.match(problems, [{ problem: undefined }, { problem: /^500 is not listed/ }])
 
   const [endpoint] = endpoints(document) as [Endpoint]
-  const plain = plainBodies(document)
-  const problemOf = (answer: Partial<Answer>) =>
+  const plain = ajvVerdicts(document)
+  const problemOf = (answer: Partial<ServiceResponse>) =>
     plain.problemOf(endpoint, {
       status: 200,
       contentType: 'application/json; charset=utf-8',

@@ -3,7 +3,7 @@ import type { Report } from '../scenarios/scenario-report.ts'
 import type { Scenario } from '../scenarios/scenario-runner.ts'
 import { type Call, callOperations } from './call-operations.ts'
 import { exampleDocuments } from './example-documents.ts'
-import { type Exceptions, exceptionsOf, judge } from './exceptions.ts'
+import { type Exceptions, exceptionsOf, reportExceptions } from './exceptions.ts'
 import { type Generated, generateDocument } from './generated-documents.ts'
 import { diagnosePrinted, isServed, printedHandlers, type Served } from './printed-handlers.ts'
 
@@ -34,7 +34,7 @@ export async function judgeDocuments(
   report.figure('operations', sum(generated.map(({ operations }) => operations)))
   report.figure('operations generated', sum(generated.map(({ served }) => served)))
   const refused = cut.map((one) => `${one.name}: ${one.operations - one.served} of ${one.operations} operations`)
-  judge(report, 'documents with refusals', refused, exceptions['documents with refusals'])
+  reportExceptions(report, 'documents with refusals', refused, exceptions['documents with refusals'])
   const findings = diagnosePrinted(served)
   for (const finding of findings) process.stderr.write(`${finding}\n`)
   report.zero('errors of the compiler', findings.length)
@@ -56,7 +56,7 @@ async function judgeCalls(
   report.figure('operations called by an example', calls.filter(({ byOwnExample }) => byOwnExample).length)
   report.notZero('replies as the document has them', calls.length - problems.length)
   const names = problems.map(([name]) => name)
-  judge(report, 'replies otherwise', names, exceptions, Object.fromEntries(problems))
+  reportExceptions(report, 'replies otherwise', names, exceptions, Object.fromEntries(problems))
 }
 
 const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0)

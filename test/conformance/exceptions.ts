@@ -14,7 +14,7 @@ export const exceptionsOf = (suite: string): Record<string, Exceptions> => parse
  * Reports how many cases end in a way, and fails for each case that is not listed and for each listed one that does not
  * end so any more. `details` say more of a case, by its name.
  */
-export function judge(
+export function reportExceptions(
   report: Report,
   way: string,
   found: string[],

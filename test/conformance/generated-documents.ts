@@ -3,7 +3,7 @@ import type { Files } from '../../scripts/generate/generated-files.ts'
 import { handlerStubs } from '../../scripts/generate/handler-stubs.ts'
 import type { Document } from '../../scripts/generate/openapi-document.ts'
 import { documentWith, operationsOf } from './example-documents.ts'
-import { isRefusal } from './refusal.ts'
+import { isRejection } from './rejection.ts'
 
 /** What is generated of a document, or of those of its operations that can be served. */
 export type Generated = { name: string; operations: number; served: number; files?: Files; handlers?: string[] }
@@ -35,7 +35,7 @@ async function filesOrRefusal(name: string, document: Document): Promise<Files |
   try {
     return await filesOf(document, name)
   } catch (error) {
-    if (isRefusal(error)) return undefined
+    if (isRejection(error)) return undefined
     throw error
   }
 }

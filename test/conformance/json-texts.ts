@@ -5,7 +5,7 @@ import { JsonError } from '../../src/json/json-error.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
 import type { Scenario } from '../scenarios/scenario-runner.ts'
-import { type Exceptions, exceptionsOf, judge } from './exceptions.ts'
+import { type Exceptions, exceptionsOf, reportExceptions } from './exceptions.ts'
 
 type Text = { name: string; input: string }
 
@@ -37,12 +37,17 @@ export function judgeTexts(
     results.filter(({ name, ours }) => kind.test(name) && (ours !== undefined) === isAccepted).map(({ name }) => name)
   const changed = results.filter(({ ours, plain }) => ours && plain && !isDeepStrictEqual(ours, plain))
   report.notZero('JSON accepted', named(json, true).length)
-  judge(report, 'JSON refused', named(json, false), exceptions['JSON refused'])
+  reportExceptions(report, 'JSON refused', named(json, false), exceptions['JSON refused'])
   report.zero('JSON read otherwise than by JSON.parse', changed.length)
   report.notZero('other texts refused', named(other, false).length)
   report.zero('other texts accepted', named(other, true).length)
   report.figure('texts of either kind accepted', named(either, true).length)
-  judge(report, 'texts of either kind refused', named(either, false), exceptions['texts of either kind refused'])
+  reportExceptions(
+    report,
+    'texts of either kind refused',
+    named(either, false),
+    exceptions['texts of either kind refused'],
+  )
 }
 
 /** The names of texts that must be accepted, that must be refused, and that may be either. */

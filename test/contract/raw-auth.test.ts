@@ -1,7 +1,7 @@
 import t from 'tap'
-import { type Case, record, request, runCases, type Step } from '../support/raw.ts'
-import { authorization, token } from '../support/service.ts'
-import { overTheWire } from '../support/wire.ts'
+import { type Case, record, request, runCases, type Step } from '../support/raw-http.ts'
+import { authorization, token } from '../support/test-app.ts'
+import { overTheWire } from '../support/wire-service.ts'
 
 const missing = { status: 401, error: 40100 }
 const invalid = { status: 401, error: 40101 }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type Case, record, request, runCases } from '../support/raw.ts'
-import { overTheWire } from '../support/wire.ts'
+import { type Case, record, request, runCases } from '../support/raw-http.ts'
+import { overTheWire } from '../support/wire-service.ts'
 
 const limit = 16_384
 const spaces = ' '.repeat(20_000)

@@ -2,9 +2,9 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { methodsAt } from '../support/contract.ts'
-import { type Case, record, request, runCases, type Step } from '../support/raw.ts'
-import { authorization, token } from '../support/service.ts'
-import { overTheWire } from '../support/wire.ts'
+import { type Case, record, request, runCases, type Step } from '../support/raw-http.ts'
+import { authorization, token } from '../support/test-app.ts'
+import { overTheWire } from '../support/wire-service.ts'
 
 const head = (line: string) => request({ line, without: ['content-type', 'content-length'], body: '' })
 const chunked = (chunks: string, headers: string[] = []) =>

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type Bytes, type Case, request, runCases } from '../support/raw.ts'
-import { overTheWire } from '../support/wire.ts'
+import { type Bytes, type Case, request, runCases } from '../support/raw-http.ts'
+import { overTheWire } from '../support/wire-service.ts'
 
 const notJson = { status: 400, error: 40002 }
 const invalid = { status: 400, error: 40003 }

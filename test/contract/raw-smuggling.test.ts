@@ -1,7 +1,7 @@
 import t from 'tap'
 import { methodsAt } from '../support/contract.ts'
-import { type Bytes, type Case, record, request, runCases } from '../support/raw.ts'
-import { overTheWire, type WireService } from '../support/wire.ts'
+import { type Bytes, type Case, record, request, runCases } from '../support/raw-http.ts'
+import { overTheWire, type WireService } from '../support/wire-service.ts'
 
 const hexLength = record.length.toString(16)
 const chunk = `${hexLength}\r\n${record}\r\n`

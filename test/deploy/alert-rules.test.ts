@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { captured, shownMetrics } from '../support/shown-metrics.ts'
+import { captured, metricsText } from '../support/metrics-text.ts'
 import { cases, type Series } from './alert-cases.ts'
-import { numberOf } from './configuration.ts'
-import { runTool } from './tools.ts'
+import { numberOf } from './documented-configuration.ts'
+import { runTool } from './run-tool.ts'
 
 type Rule = {
   alert: string
@@ -23,7 +23,7 @@ const ruleOf = (name: string) => rules.find(({ alert }) => alert === name)?.expr
 const scrape: Scrape = parse(readFileSync('deploy/prometheus.yaml', 'utf8'))
 
 t.test('the rules use metrics and labels that the service exports', async (t) => {
-  const shown = await shownMetrics()
+  const shown = await metricsText()
   const metrics = captured([shown], /^(\w+)(?=[{ ])/gm).add('up')
   const asked = captured(expressions, /(?<!["\w])(up|[a-z]+_\w+)(?=[{[ )])(?!"|\()/g)
   t.ok(asked.size > 10)

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { assertRead, configuration, numberOf, version } from './configuration.ts'
+import { assertKnownVariables, configuration, numberOf, version } from './documented-configuration.ts'
 
 type Volume = string | { source: string; target: string; read_only: boolean }
 type Service = {
@@ -46,7 +46,7 @@ t.test('every container has only the privileges it needs', async (t) => {
 })
 
 t.test('the service is configured as documented', async (t) => {
-  assertRead(t, Object.keys(service.environment))
+  assertKnownVariables(t, Object.keys(service.environment))
   t.equal(service.image, `plant-store:${version}`)
   t.ok(service.ports?.every((published) => published.endsWith(`:${configuration.get('PORT')}`)))
   t.ok(

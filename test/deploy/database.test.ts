@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
 import { startService } from '../support/service-process.ts'
-import { runTool } from './tools.ts'
+import { runTool } from './run-tool.ts'
 
 const skip = (await runTool('psql', '--version'))?.code === 0 ? false : 'NOT RUN: there is no psql'
 

@@ -10,7 +10,7 @@ import { of, readDockerfile, type Stage } from './dockerfile.ts'
  * copies, and runs what it runs but `npm ci`, for which the packages at hand stand in. Gives the folder of the last
  * stage, where nothing can be written but below data/; removed when the test ends.
  */
-export function layImage(t: Test): string {
+export function buildImageFolder(t: Test): string {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-image-'))
   t.teardown(() => execFileSync('chmod', ['-R', 'u+w', directory]) && rmSync(directory, { recursive: true }))
   // Whoever the service runs as comes this far.

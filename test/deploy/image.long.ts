@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
-import { noSqlite } from '../support/sqlite.ts'
-import { assertRead, configuration, version } from './configuration.ts'
+import { sqliteSkipReason } from '../support/better-sqlite.ts'
 import { environmentOf, of, readDockerfile, type Stage } from './dockerfile.ts'
-import { layImage, packagesIn } from './image-folder.ts'
+import { assertKnownVariables, configuration, version } from './documented-configuration.ts'
+import { buildImageFolder, packagesIn } from './image-folder.ts'
 
 const stages = readDockerfile()
 const image = stages.at(-1) as Stage
@@ -29,7 +29,7 @@ t.test('the image has the documented content', async (t) => {
   t.same(of(image, 'RUN'), [], 'nothing is run in the last stage')
   t.equal(environmentOf(image).STORE_URL, `sqlite:${of(image, 'VOLUME')[0]}/plants.db`)
   t.match(of(image, 'HEALTHCHECK')[0], /^CMD \["node", /)
-  assertRead(t, Object.keys(environmentOf(image)))
+  assertKnownVariables(t, Object.keys(environmentOf(image)))
   const names = stages.flatMap((stage) => [...Object.keys(environmentOf(stage)), ...of(stage, 'ARG')])
   t.notMatch(names.join(), /token|password|secret/i)
 })
@@ -62,9 +62,9 @@ t.test('the build context holds only copied files', async (t) => {
 
 t.test(
   'its files make tokens and serve, read-only and as its user, and end at SIGTERM',
-  { skip: noSqlite },
+  { skip: sqliteSkipReason },
   async (t) => {
-    const root = layImage(t)
+    const root = buildImageFolder(t)
     const folder = join(root, of(image, 'WORKDIR')[0] as string)
     t.same(packagesIn(folder), ['better-sqlite3', 'bindings', 'file-uri-to-path'])
     const data = join(root, of(image, 'VOLUME')[0] as string)

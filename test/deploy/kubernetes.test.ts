@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parseAllDocuments } from 'yaml'
-import { assertRead, numberOf, version } from './configuration.ts'
+import { assertKnownVariables, numberOf, version } from './documented-configuration.ts'
 
 type Probe = { httpGet: { path: string; port: string }; periodSeconds: number; failureThreshold?: number }
 type Labels = Record<string, string>
@@ -55,7 +55,7 @@ t.test('the pod meets the restricted Pod Security Standard', async (t) => {
 
 t.test('the service is configured as documented', async (t) => {
   t.equal(container.image, `plant-store:${version}`)
-  assertRead(
+  assertKnownVariables(
     t,
     container.env.map(({ name }) => name),
   )

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { runTool } from './tools.ts'
+import { runTool } from './run-tool.ts'
 
 const workflows = join('.github', 'workflows')
 

@@ -6,12 +6,12 @@ import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { freePort } from '../../scripts/system/free-port.ts'
-import { until } from '../../scripts/system/until.ts'
-import { ask } from '../support/ask.ts'
-import { spawnProcess } from '../support/process.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { spawnProcess } from '../support/child-process.ts'
+import { httpRequest } from '../support/http-request.ts'
 import { startService } from '../support/service-process.ts'
-import { numberOf } from './configuration.ts'
-import { runTool } from './tools.ts'
+import { numberOf } from './documented-configuration.ts'
+import { runTool } from './run-tool.ts'
 
 type Service = { environment?: Record<string, string>; networks: string[]; ports?: string[]; volumes: string[] }
 type Scrape = { job_name: string; static_configs: [{ targets: [string] }] }
@@ -48,7 +48,7 @@ t.test(
   async (t) => {
     const { managementUrl } = await startService(t, { MANAGEMENT_HOST })
     const url = `http://${address}:${new URL(managementUrl).port}/metrics`
-    t.match(await ask(url, { headers: { host: target } }), { status: 200, body: /^plant_store_build_info\{/m })
+    t.match(await httpRequest(url, { headers: { host: target } }), { status: 200, body: /^plant_store_build_info\{/m })
   },
 )
 
@@ -77,7 +77,7 @@ t.test('Prometheus finds the service up by deploy/prometheus.yaml, and loads the
   ])
   t.teardown(() => running.stop())
   await running.find('stderr', /Server is ready to receive web requests/)
-  const get = async (path: string) => JSON.parse((await ask(`http://${listen}/api/v1/${path}`)).body).data
+  const get = async (path: string) => JSON.parse((await httpRequest(`http://${listen}/api/v1/${path}`)).body).data
   const metric = `plant_store_build_info{job="${job.job_name}",instance="${target}"}`
   await until(
     async () => (await get(`query?query=${encodeURIComponent(metric)}`)).result.length === 1,

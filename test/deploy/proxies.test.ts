@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import { numberOf } from './configuration.ts'
-import { runTool } from './tools.ts'
+import { numberOf } from './documented-configuration.ts'
+import { runTool } from './run-tool.ts'
 
 const [nginx, haproxy] = ['deploy/nginx.conf', 'deploy/haproxy.cfg']
 const found = (path: string, pattern: RegExp) => Number(pattern.exec(readFileSync(path, 'utf8'))?.[1])

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { copyProject } from '../support/copy.ts'
-import { version } from './configuration.ts'
+import { copyProject } from '../support/project-copy.ts'
+import { version } from './documented-configuration.ts'
 
 type Component = { name: string; version: string; purl: string; hashes?: object[]; licenses?: object[] }
 type Bill = { bomFormat: string; specVersion: string; metadata: { component: Component }; components: Component[] }

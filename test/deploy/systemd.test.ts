@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { assertRead, numberOf } from './configuration.ts'
-import { runTool } from './tools.ts'
+import { assertKnownVariables, numberOf } from './documented-configuration.ts'
+import { runTool } from './run-tool.ts'
 
 const path = 'deploy/plant-store.service'
 const text = readFileSync(path, 'utf8')
@@ -18,7 +18,7 @@ t.test('the service is configured as documented', async (t) => {
   const variables = all('Environment').flatMap((line) =>
     line.split(' ').map((pair) => pair.split('=') as [string, string]),
   )
-  assertRead(
+  assertKnownVariables(
     t,
     variables.map(([name]) => name),
   )

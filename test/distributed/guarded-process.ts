@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { within } from '../../scripts/system/until.ts'
+import { within } from '../../scripts/system/poll.ts'
 
 /** Ends the program when the pipe to this process closes, also by SIGKILL. */
 const guard = '"$@" & pid=$!; cat > /dev/null; kill -KILL $pid'

@@ -7,11 +7,11 @@ import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { portableDialect } from '../../src/store/postgres-portable-dialect.ts'
-import { runPlants } from '../cli/plants-run.ts'
+import { runPlants } from '../cli/run-plants.ts'
 import { requestPlant } from '../faults/plant-request.ts'
 import { token } from '../scenarios/built-service.ts'
-import { race } from '../store/contended-creates.ts'
-import { queries } from '../store/queries.ts'
+import { raceCreates } from '../store/create-race.ts'
+import { querySuite } from '../store/query-suite.ts'
 import { startService } from '../support/service-process.ts'
 import { startSpanner } from './spanner.ts'
 import { spannerPrograms } from './spanner-programs.ts'
@@ -31,7 +31,7 @@ t.test("Spanner's emulator behind PGAdapter", { skip, timeout: 3_600_000 }, asyn
     })
   }
 
-  for (const [name, run] of Object.entries(queries)) {
+  for (const [name, run] of Object.entries(querySuite)) {
     t.test(name, async (t) => {
       const store = await openPostgres(empty())
       t.teardown(() => store.close())
@@ -64,7 +64,7 @@ t.test("Spanner's emulator behind PGAdapter", { skip, timeout: 3_600_000 }, asyn
     const stores = await Promise.all([1, 2, 3].map(() => openPostgres(url)))
     t.teardown(() => Promise.all(stores.map((store) => store.close())))
     const ids = 901
-    const outcomes = await race(stores, ids)
+    const outcomes = await raceCreates(stores, ids)
     t.equal(outcomes.size, ids)
     for (const each of outcomes.values()) each.sort()
     t.same(new Set([...outcomes.values()].map(String)), new Set(['conflict,conflict,created']))

@@ -7,7 +7,7 @@ import { errorBody as usualErrorBody } from '../../src/error-body.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
 import { registerOperations } from '../../src/openapi/register-operations.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
-import { ask } from '../support/ask.ts'
+import { ask } from '../support/http-request.ts'
 import { type Call, folder, names, type Served } from './served-documents.ts'
 
 const generated = Object.fromEntries(

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import type { AnyErrorBody } from '../../src/openapi/error-types.ts'
-import { ask } from '../support/ask.ts'
+import { ask } from '../support/http-request.ts'
+import { openSocket } from '../support/open-socket.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
-import { openSocket } from '../support/sockets.ts'
 import { calls, errorBody, failures, handlers, verifiers } from './problems/handlers.ts'
 
 const document = parse(readFileSync('test/documents/problems/openapi.yaml', 'utf8'))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { ask } from '../support/ask.ts'
+import { ask } from '../support/http-request.ts'
 import { audience, createKey, startIssuer } from '../support/issuer.ts'
 import { serveDocument } from '../support/serve-document.ts'
 import { calls, handlers, verifiers } from './security/handlers.ts'

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '../../scripts/system/until.ts'
-import { type Load, newTally } from './answer-tally.ts'
+import { within } from '../../scripts/system/poll.ts'
 import { newClient } from './keep-alive-client.ts'
+import { type Load, newTally } from './response-tally.ts'
 
 export type ClosedLoad = {
   port: number

@@ -1,5 +1,5 @@
 import { runScenarios } from '../scenarios/scenario-runner.ts'
-import { descriptors } from './descriptors.ts'
+import { descriptors } from './file-descriptors.ts'
 import { bodies } from './hostile-bodies.ts'
 import { overload } from './overload.ts'
 import { proxies } from './proxied-restarts.ts'

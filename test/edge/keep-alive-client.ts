@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 
 /** The result of one request. */
-export type Answer = {
+export type CreateResponse = {
   /** The HTTP status, or the error code of the connection; `CLOSED` when the service closed it without an answer. */
   status: number | string
   /** Seconds of Retry-After. */
@@ -13,7 +13,7 @@ export type Answer = {
 
 export type Client = {
   /** Creates a plant with a new id; resolves with the complete answer. Takes one call at a time. */
-  create(): Promise<Answer>
+  create(): Promise<CreateResponse>
   close(): void
 }
 
@@ -38,7 +38,7 @@ export function newClient(port: number, token: string): Client {
   let socket: Socket | undefined
   let received = ''
   let sentAt = 0
-  let settle: ((answer: Answer) => void) | undefined
+  let settle: ((answer: CreateResponse) => void) | undefined
 
   const end = (status: number | string, retryAfter?: number) => {
     settle?.({ status, retryAfter, sentAt, endedAt: performance.now() })

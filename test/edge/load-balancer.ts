@@ -1,9 +1,9 @@
 import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until, within } from '../../scripts/system/until.ts'
-import { type Load, newTally } from './answer-tally.ts'
+import { until, within } from '../../scripts/system/poll.ts'
 import type { Instance } from './instance-pair.ts'
 import { type Client, newClient } from './keep-alive-client.ts'
+import { type Load, newTally } from './response-tally.ts'
 
 /** Milliseconds between two health checks of an instance. */
 const checkInterval = 100

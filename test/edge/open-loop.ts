@@ -1,6 +1,6 @@
-import { until } from '../../scripts/system/until.ts'
-import { type Load, newTally } from './answer-tally.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { type Client, newClient } from './keep-alive-client.ts'
+import { type Load, newTally } from './response-tally.ts'
 
 export type OpenLoad = {
   port: number

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { token } from '../scenarios/built-service.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
 import type { Scenario } from '../scenarios/scenario-runner.ts'
-import type { Load } from './answer-tally.ts'
 import { startClosedLoad } from './closed-loop.ts'
 import { startPair } from './instance-pair.ts'
 import { startOpenLoad } from './open-loop.ts'
+import type { Load } from './response-tally.ts'
 import { haproxy, nginx, type StartProxy } from './reverse-proxy.ts'
 
 const restarts = 20

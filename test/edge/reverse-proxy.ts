@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { freePort } from '../../scripts/system/free-port.ts'
-import { until } from '../../scripts/system/until.ts'
-import { spawnProcess } from '../support/process.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { spawnProcess } from '../support/child-process.ts'
 import type { Instance } from './instance-pair.ts'
 
 /** A proxy program in a process of its own. */

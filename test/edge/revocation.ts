@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { startService } from '../scenarios/built-service.ts'
 import type { Scenario } from '../scenarios/scenario-runner.ts'
-import type { Load } from './answer-tally.ts'
 import { startClosedLoad } from './closed-loop.ts'
+import type { Load } from './response-tally.ts'
 import { tokenCommand } from './token-command.ts'
 
 /** The load of each token. */

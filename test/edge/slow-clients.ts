@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '../../scripts/system/until.ts'
+import { within } from '../../scripts/system/poll.ts'
 import { token } from '../scenarios/built-service.ts'
 
 /** Milliseconds between two pieces of a request. These pauses are the slowness under test. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processorSeconds } from '../../scripts/system/process-usage.ts'
 import type { Service } from '../scenarios/built-service.ts'
-import type { Load } from './answer-tally.ts'
+import type { Load } from './response-tally.ts'
 
 /** Milliseconds of warm-up, and of measurement. */
 const [settling, window] = [1_500, 2_500]

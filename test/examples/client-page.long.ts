@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { open } from '../support/browser.ts'
-import { chromium, withoutBrowser } from '../support/chromium.ts'
+import { browserSkipReason, chromium } from '../support/chromium.ts'
 import { runExample } from './run-example.ts'
 
-t.test('client-page.html creates plants from a browser', { skip: withoutBrowser }, async (t) => {
+t.test('client-page.html creates plants from a browser', { skip: browserSkipReason }, async (t) => {
   const { outputs, replacePorts } = await runExample(t, 'client-page.html')
   const comment = readFileSync('examples/client-page.html', 'utf8')
   const [, url = ''] = /Open (\S+),/.exec(comment) ?? []

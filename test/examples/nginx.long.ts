@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { runTool } from '../deploy/tools.ts'
+import { runTool } from '../deploy/run-tool.ts'
 import { runExample } from './run-example.ts'
 
 const skip = (await runTool('nginx', '-v'))?.code === 0 ? false : 'NOT RUN: nginx is not installed'

@@ -3,10 +3,10 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { freePort } from '../../scripts/system/free-port.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { cachedBundle } from '../support/bundle-cache.ts'
-import { copyProject } from '../support/copy.ts'
-import { spawnProcess } from '../support/process.ts'
+import { spawnProcess } from '../support/child-process.ts'
+import { copyProject } from '../support/project-copy.ts'
 import { exampleCommands, outputPattern } from './example-commands.ts'
 
 /** The ports of the examples, which free ones replace: of the service, the issuer, the page and nginx. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { startService } from '../scenarios/built-service.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
-import { endsByItself } from './ended-service.ts'
 import type { Fault, FaultOptions } from './fault-options.ts'
 import { idsOf } from './generated-plants.ts'
 import { startLoad } from './journaled-load.ts'
-import { reportAnswers } from './outcomes.ts'
+import { reportOutcomes } from './outcomes.ts'
+import { exitsOnItsOwn } from './service-exit.ts'
 import { reportFile } from './sqlite-file.ts'
 
 /** A failing checkpoint loses nothing, but the journal grows without end: the service must not go on unnoticed. */
@@ -23,9 +23,9 @@ async function run(report: Report, { directory, random }: FaultOptions): Promise
 
   const service = await startService(`sqlite:${path}`, { command })
   const load = startLoad(service.port, { ids: idsOf(random) })
-  const byItself = await endsByItself(service)
+  const byItself = await exitsOnItsOwn(service)
   const [{ code }] = await Promise.all([service.kill(), load.stop()])
-  reportAnswers(report, load.outcomes)
+  reportOutcomes(report, load.outcomes)
   report.zero('service that does not end', byItself ? 0 : 1)
   report.notZero('exit code', code ?? 0)
   report.figure('stderr', JSON.stringify(service.stderr().trimEnd()))

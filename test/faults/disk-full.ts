@@ -3,13 +3,13 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { holdsWithin } from '../../scripts/system/until.ts'
+import { holdsWithin } from '../../scripts/system/poll.ts'
 import { startService } from '../scenarios/built-service.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
 import type { Fault, FaultOptions } from './fault-options.ts'
 import { idsOf } from './generated-plants.ts'
 import { startLoad } from './journaled-load.ts'
-import { count, isDisconnected, isRefused, isTaken, type Outcome, reportAnswers } from './outcomes.ts'
+import { count, isAcknowledged, isDisconnected, isUnavailable, type Outcome, reportOutcomes } from './outcomes.ts'
 import { reportFile } from './sqlite-file.ts'
 
 /** Sizes in MiB: of the disk, and of the file beside the store that is deleted to make space again. */
@@ -48,18 +48,18 @@ async function fill(report: Report, { random }: FaultOptions, disk: string): Pro
   const service = await startService(`sqlite:${path}`)
   const load = startLoad(service.port, { ids: idsOf(random) })
 
-  await holdsWithin(60_000, () => !load.outcomes.every(isTaken))
+  await holdsWithin(60_000, () => !load.outcomes.every(isAcknowledged))
   await sleep(fullTime)
   const whileFull = load.outcomes.length
   rmSync(ballast)
   const space = Date.now()
-  const isAfter = (outcome: Outcome) => outcome.sentAt >= space && isTaken(outcome)
+  const isAfter = (outcome: Outcome) => outcome.sentAt >= space && isAcknowledged(outcome)
   await holdsWithin(60_000, () => count(load.outcomes, isAfter) >= plantsAfter)
   await load.stop()
   const { code } = await service.stop()
 
-  reportAnswers(report, load.outcomes)
-  report.notZero('503 while full', count(load.outcomes.slice(0, whileFull), isRefused))
+  reportOutcomes(report, load.outcomes)
+  report.notZero('503 while full', count(load.outcomes.slice(0, whileFull), isUnavailable))
   report.zero('failed connections', count(load.outcomes, isDisconnected))
   report.notZero('200 with space again, without a restart', count(load.outcomes, isAfter))
   report.figure('from space to the first 200 (ms)', (load.outcomes.find(isAfter)?.endedAt ?? Number.NaN) - space)

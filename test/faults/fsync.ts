@@ -2,11 +2,11 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startService } from '../scenarios/built-service.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
-import { endsByItself } from './ended-service.ts'
 import type { Fault, FaultOptions } from './fault-options.ts'
 import { idsOf } from './generated-plants.ts'
 import { startLoad } from './journaled-load.ts'
-import { count, isTaken, type Outcome, reportAnswers } from './outcomes.ts'
+import { count, isAcknowledged, type Outcome, reportOutcomes } from './outcomes.ts'
+import { exitsOnItsOwn } from './service-exit.ts'
 import { reportFile } from './sqlite-file.ts'
 
 /** A failed sync may have lost data, so the service acknowledges nothing more and exits. */
@@ -24,22 +24,22 @@ async function run(report: Report, { directory, random }: FaultOptions): Promise
   const service = await startService(`sqlite:${path}`, { command })
   // No repeated ids: a plant that is stored already is acknowledged without a sync.
   const load = startLoad(service.port, { ids: idsOf(random, 0) })
-  const byItself = await endsByItself(service)
+  const byItself = await exitsOnItsOwn(service)
   const endedAt = byItself ? Date.now() : Number.NaN
   const [{ code }] = await Promise.all([service.kill(), load.stop()])
   const syncs = await readSyncs(traces)
   const failure = syncs.find(({ failed }) => failed)?.start ?? Number.NaN
 
-  reportAnswers(report, load.outcomes)
+  reportOutcomes(report, load.outcomes)
   report.figure('syncs before the first that failed', syncs.filter(({ failed }) => !failed).length)
   report.notZero('syncs failed', syncs.filter(({ failed }) => failed).length)
   report.zero(
     '200 to what was sent after the failure',
-    count(load.outcomes, (outcome) => isTaken(outcome) && outcome.sentAt > failure),
+    count(load.outcomes, (outcome) => isAcknowledged(outcome) && outcome.sentAt > failure),
   )
   report.zero(
     '200 without a sync of the journal',
-    count(load.outcomes, (outcome) => isTaken(outcome) && !isSynced(outcome, syncs)),
+    count(load.outcomes, (outcome) => isAcknowledged(outcome) && !isSynced(outcome, syncs)),
   )
   report.zero('service that does not end', byItself ? 0 : 1)
   report.figure('from the failure to the end (ms)', Math.round(endedAt - failure))

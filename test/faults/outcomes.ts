@@ -17,15 +17,15 @@ export type Journal = { sent: Set<bigint>; acknowledged: Set<bigint> }
 
 export const newJournal = (): Journal => ({ sent: new Set(), acknowledged: new Set() })
 
-export const isTaken = ({ status }: Outcome): boolean => status === 200
+export const isAcknowledged = ({ status }: Outcome): boolean => status === 200
 
-export const isRefused = ({ status }: Outcome): boolean => status === 503
+export const isUnavailable = ({ status }: Outcome): boolean => status === 503
 
 export const isDisconnected = ({ status }: Outcome): boolean => typeof status === 'string'
 
 /** Whether no fault excuses an answer: its status is neither 200 nor 503, or it breaks the contract. */
 export const isWrong = (outcome: Outcome): boolean =>
-  outcome.flaw !== undefined || !(isTaken(outcome) || isRefused(outcome) || isDisconnected(outcome))
+  outcome.flaw !== undefined || !(isAcknowledged(outcome) || isUnavailable(outcome) || isDisconnected(outcome))
 
 export const count = (outcomes: Outcome[], isCounted: (outcome: Outcome) => boolean): number =>
   outcomes.filter(isCounted).length
@@ -35,7 +35,7 @@ export const longestWait = (outcomes: Outcome[]): number =>
   outcomes.reduce((longest, { sentAt, endedAt }) => Math.max(longest, endedAt - sentAt), 0)
 
 /** Reports how many answers had each status and each flaw; none may be wrong. */
-export function reportAnswers(report: Report, outcomes: Outcome[]): void {
+export function reportOutcomes(report: Report, outcomes: Outcome[]): void {
   const counts: Record<string, number> = {}
   for (const { status, flaw } of outcomes) {
     for (const key of flaw === undefined ? [status] : [status, flaw]) counts[key] = (counts[key] ?? 0) + 1

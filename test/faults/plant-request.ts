@@ -3,7 +3,7 @@ import type { StoredPlant } from '../../src/store/plant-store.ts'
 import { token } from '../scenarios/built-service.ts'
 import type { Outcome } from './outcomes.ts'
 
-export type PlantAnswer = Pick<Outcome, 'status' | 'flaw'>
+export type PlantResponse = Pick<Outcome, 'status' | 'flaw'>
 
 export type RequestOptions = {
   port: number
@@ -13,7 +13,7 @@ export type RequestOptions = {
 }
 
 /** Sends the create of a plant; resolves with its answer, or with the error code of its connection. */
-export function requestPlant(plant: StoredPlant, options: RequestOptions): Promise<PlantAnswer> {
+export function requestPlant(plant: StoredPlant, options: RequestOptions): Promise<PlantResponse> {
   return new Promise((resolve) => {
     const failed = (error: Error & { code?: string }) =>
       resolve({ status: error.code ?? error.message, flaw: undefined })

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median } from '../../scripts/benchmark/statistics.ts'
 import { startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
-import { holdsWithin } from '../../scripts/system/until.ts'
+import { holdsWithin } from '../../scripts/system/poll.ts'
 import { startService } from '../scenarios/built-service.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
 import type { Fault, FaultOptions } from './fault-options.ts'
 import { idsOf } from './generated-plants.ts'
 import { startLoad } from './journaled-load.ts'
-import { count, isDisconnected, isRefused, isTaken, isWrong, longestWait, type Outcome } from './outcomes.ts'
-import { crash, inspectRows, pairUrl } from './postgres-rows.ts'
+import { count, isAcknowledged, isDisconnected, isUnavailable, isWrong, longestWait, type Outcome } from './outcomes.ts'
+import { inspectRows, killServer, pairUrl } from './postgres-rows.ts'
 import type { Random } from './seeded-random.ts'
 
 /** Plants that the standby must take before the load ends. */
@@ -57,18 +57,18 @@ async function failOver(random: Random) {
   await sleep(500 + random.below(1_000))
 
   const killed = Date.now()
-  await crash(primary)
+  await killServer(primary)
   const down = Date.now()
   await standby.promote()
   const promoted = Date.now() - killed
-  const isAfter = (outcome: Outcome) => isTaken(outcome) && outcome.sentAt > down
+  const isAfter = (outcome: Outcome) => isAcknowledged(outcome) && outcome.sentAt > down
   await holdsWithin(60_000, () => count(load.outcomes, isAfter) >= plantsAfter)
   await load.stop()
   const { code } = await service.stop()
   const { lost, phantoms } = await inspectRows(standby, load.journal)
   await Promise.all([primary.close(), standby.close()])
 
-  const refused = load.outcomes.find((outcome) => isRefused(outcome) && outcome.endedAt > killed)
+  const refused = load.outcomes.find((outcome) => isUnavailable(outcome) && outcome.endedAt > killed)
   const taken = load.outcomes.find(isAfter)
   const since = (outcome: Outcome | undefined) => (outcome?.endedAt ?? Number.POSITIVE_INFINITY) - killed
   return {

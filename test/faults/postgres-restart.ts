@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Postgres, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
-import { holdsWithin } from '../../scripts/system/until.ts'
+import { holdsWithin } from '../../scripts/system/poll.ts'
 import { startService } from '../scenarios/built-service.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
 import type { Fault, FaultOptions } from './fault-options.ts'
 import { idsOf } from './generated-plants.ts'
 import { startLoad } from './journaled-load.ts'
-import { count, isDisconnected, isRefused, isTaken, longestWait, reportAnswers } from './outcomes.ts'
-import { crash, inspectRows } from './postgres-rows.ts'
+import { count, isAcknowledged, isDisconnected, isUnavailable, longestWait, reportOutcomes } from './outcomes.ts'
+import { inspectRows, killServer } from './postgres-rows.ts'
 
 /** Milliseconds within which the service must take creates again. */
 const longestRecovery = 5_000
@@ -18,7 +18,7 @@ const [upTime, awayTime] = [1_000, 1_000]
 const ways: [string, (server: Postgres) => Promise<void>][] = [
   ['fast', (server) => server.stop('fast')],
   ['immediate', (server) => server.stop('immediate')],
-  ['kill -9', crash],
+  ['kill -9', killServer],
 ]
 
 /** While its server is away the service answers 503 at once; it loses nothing and needs no restart. */
@@ -43,11 +43,11 @@ async function run(report: Report, { outages, random }: FaultOptions): Promise<v
     const [down, before] = [Date.now(), load.outcomes.length]
     await sleep(awayTime + random.below(3_000))
     const away = load.outcomes.slice(before).filter(({ sentAt }) => sentAt > down)
-    takenWhileAway += count(away, isTaken)
-    refusedWhileAway += count(away, isRefused)
+    takenWhileAway += count(away, isAcknowledged)
+    refusedWhileAway += count(away, isUnavailable)
     await server.start()
     const [up, after] = [Date.now(), load.outcomes.length]
-    const first = () => load.outcomes.slice(after).find(isTaken)
+    const first = () => load.outcomes.slice(after).find(isAcknowledged)
     await holdsWithin(60_000, () => first() !== undefined)
     recoveries.get(name)?.push((first()?.endedAt ?? Number.POSITIVE_INFINITY) - up)
   }
@@ -58,7 +58,7 @@ async function run(report: Report, { outages, random }: FaultOptions): Promise<v
   await server.close()
 
   report.figure('outages', outages)
-  reportAnswers(report, load.outcomes)
+  reportOutcomes(report, load.outcomes)
   report.notZero('503 while it was away', refusedWhileAway)
   report.zero('200 while it was away', takenWhileAway)
   report.zero('failed connections', count(load.outcomes, isDisconnected))

@@ -4,7 +4,7 @@ import type { Journal } from './outcomes.ts'
 import type { FileFindings } from './sqlite-file.ts'
 
 /** Sends SIGKILL to every process of a server; resolves when they have ended. */
-export async function crash(server: Postgres): Promise<void> {
+export async function killServer(server: Postgres): Promise<void> {
   const processes = (await server.query('SELECT pid FROM pg_stat_activity')) as { pid: number }[]
   const ended = server.stop('kill')
   for (const { pid } of processes) {

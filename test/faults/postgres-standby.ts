@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Postgres } from '../../scripts/postgres/temporary-postgres.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
 import type { Fault } from './fault-options.ts'
-import { count, isDisconnected, isRefused, isTaken, isWrong, longestWait } from './outcomes.ts'
+import { count, isAcknowledged, isDisconnected, isUnavailable, isWrong, longestWait } from './outcomes.ts'
 import type { Random } from './seeded-random.ts'
 import { type Interrupt, loseStandby } from './standby-loss.ts'
 import { copyWeaker } from './weaker-build.ts'
@@ -38,7 +38,7 @@ export const postgresStandby: Fault = {
       await copyWeaker(project, changes)
       for (const name of ways) {
         const { away, lost } = await loseStandby(random, { interrupt: interruptions[name], project })
-        report.notZero(`${control}, ${name}: 200 while away`, count(away, isTaken))
+        report.notZero(`${control}, ${name}: 200 while away`, count(away, isAcknowledged))
         report.notZero(`${control}, ${name}: lost`, lost)
       }
     }
@@ -49,13 +49,13 @@ async function look(report: Report, random: Random, name: string): Promise<void>
   const interrupt = interruptions[name]
   const found = await loseStandby(random, { interrupt })
   const { before, away } = found
-  report.zero(`${name}: not 200 before`, before.length - count(before, isTaken))
+  report.zero(`${name}: not 200 before`, before.length - count(before, isAcknowledged))
   if (interrupt) {
     report.notZero(`${name}: waits interrupted`, found.waits)
     report.notZero(`${name}: plants on the primary alone`, found.kept)
   }
-  report.notZero(`${name}: 503 while away`, count(away, isRefused))
-  report.zero(`${name}: 200 while away`, count(away, isTaken))
+  report.notZero(`${name}: 503 while away`, count(away, isUnavailable))
+  report.zero(`${name}: 200 while away`, count(away, isAcknowledged))
   report.zero(`${name}: wrong answers`, count(away, isWrong))
   report.zero(`${name}: failed connections`, count(away, isDisconnected))
   report.figure(`${name}: longest wait for an answer (ms)`, longestWait(away))

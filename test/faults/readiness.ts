@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { holdsWithin } from '../../scripts/system/until.ts'
+import { holdsWithin } from '../../scripts/system/poll.ts'
 import { type Service, startService } from '../scenarios/built-service.ts'
 import type { Report } from '../scenarios/scenario-report.ts'
 import type { Fault, FaultOptions } from './fault-options.ts'
 import { idsOf } from './generated-plants.ts'
 import { startLoad } from './journaled-load.ts'
-import { count, isRefused, isTaken, newJournal } from './outcomes.ts'
+import { count, isAcknowledged, isUnavailable, newJournal } from './outcomes.ts'
 import { type BreakableStore, faults } from './readiness-faults.ts'
 
 /** Milliseconds: until a change of readiness at most, how long a fault lasts after it, and between two looks. */
@@ -37,7 +37,7 @@ async function run(report: Report, name: string, store: BreakableStore, { random
   for (const connections of store.needsLoad ? [4] : [0, 4]) {
     const named = (figure: string) => `${name}, ${connections === 0 ? 'idle' : 'load'}: ${figure}`
     const load = startLoad(service.port, { ids, journal, connections })
-    if (connections > 0) await holdsWithin(patience, () => count(load.outcomes, isTaken) > 100)
+    if (connections > 0) await holdsWithin(patience, () => count(load.outcomes, isAcknowledged) > 100)
     report.zero(named('unready before'), readyz.isReady() ? 0 : 1)
     readyz.forget()
 
@@ -47,7 +47,7 @@ async function run(report: Report, name: string, store: BreakableStore, { random
     report.atMost(named('from the fault to 503 (ms)'), Math.round(performance.now() - broken), patience)
     await sleep(faultTime)
     report.atMost(named('changes until the repair'), readyz.changes(), 1)
-    if (connections > 0) report.notZero(named('creates refused'), count(load.outcomes, isRefused))
+    if (connections > 0) report.notZero(named('creates refused'), count(load.outcomes, isUnavailable))
 
     const repaired = performance.now()
     await store.repair()

@@ -5,7 +5,7 @@ import type { Report } from '../scenarios/scenario-report.ts'
 import type { Fault, FaultOptions } from './fault-options.ts'
 import { idsOf } from './generated-plants.ts'
 import { startLoad } from './journaled-load.ts'
-import { count, isTaken, isWrong, type Journal, newJournal } from './outcomes.ts'
+import { count, isAcknowledged, isWrong, type Journal, newJournal } from './outcomes.ts'
 import { inspect } from './sqlite-file.ts'
 
 /** Upper bounds in milliseconds: of the load before a kill, and of a start before a kill. Each moment is random. */
@@ -56,7 +56,7 @@ export async function killRounds(report: Report, { directory, store, rounds, ran
     const load = startLoad(service.port, { ids, journal })
     await sleep(random.below(longestLoad))
     await Promise.all([service.kill(), load.stop()])
-    acknowledged = new Set(load.outcomes.filter(isTaken).map(({ id }) => id))
+    acknowledged = new Set(load.outcomes.filter(isAcknowledged).map(({ id }) => id))
     failures.answers += count(load.outcomes, isWrong)
     if (path !== undefined) lookInto(path, acknowledged)
   }
@@ -82,5 +82,5 @@ export async function killRounds(report: Report, { directory, store, rounds, ran
 async function countLost({ port }: Service, acknowledged: Set<bigint>): Promise<number> {
   const load = startLoad(port, { ids: acknowledged })
   await load.finished
-  return acknowledged.size - count(load.outcomes, isTaken)
+  return acknowledged.size - count(load.outcomes, isAcknowledged)
 }

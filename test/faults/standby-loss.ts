@@ -3,8 +3,8 @@ import { type Postgres, startPostgres } from '../../scripts/postgres/temporary-p
 import { startService } from '../scenarios/built-service.ts'
 import { idsOf } from './generated-plants.ts'
 import { startLoad } from './journaled-load.ts'
-import { isTaken, newJournal, type Outcome } from './outcomes.ts'
-import { crash, inspectRows, pairUrl } from './postgres-rows.ts'
+import { isAcknowledged, newJournal, type Outcome } from './outcomes.ts'
+import { inspectRows, killServer, pairUrl } from './postgres-rows.ts'
 import type { Random } from './seeded-random.ts'
 
 /** Ends the current waits for the standby. */
@@ -55,7 +55,7 @@ export async function loseStandby(random: Random, { interrupt, project = '.' }: 
   const kept = await primary.query('SELECT FROM plants WHERE id = ANY ($1::bigint[])', [asked])
   const left = await countWaiting(primary)
 
-  await crash(primary)
+  await killServer(primary)
   await standby.start()
   await standby.promote()
   const { lost, phantoms } = await inspectRows(standby, journal)
@@ -79,7 +79,7 @@ async function countWaiting(primary: Postgres): Promise<number> {
 async function askUntilTaken(ask: (ids: bigint[]) => Promise<Outcome[]>, ids: bigint[]): Promise<number> {
   let refused = ids
   for (const end = Date.now() + 10_000; refused.length > 0 && Date.now() < end; ) {
-    refused = (await ask(refused)).filter((outcome) => !isTaken(outcome)).map(({ id }) => id)
+    refused = (await ask(refused)).filter((outcome) => !isAcknowledged(outcome)).map(({ id }) => id)
   }
   return refused.length
 }

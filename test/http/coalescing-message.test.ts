@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { CoalescingMessage } from '../../src/http/coalescing-message.ts'
-import { openSocket } from '../support/sockets.ts'
+import { openSocket } from '../support/open-socket.ts'
 
 /** Sends a request with the chunks in one write. Returns the request when its header section has arrived. */
 async function sending(t: Test, chunks: string[]): Promise<IncomingMessage> {

@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { until, within } from '../../scripts/system/until.ts'
+import { until, within } from '../../scripts/system/poll.ts'
 import type { AppOptions } from '../../src/app.ts'
-import { request } from '../support/raw.ts'
-import { createService } from '../support/service.ts'
-import { openSocket, untilRefused } from '../support/sockets.ts'
+import { openSocket, untilRefused } from '../support/open-socket.ts'
+import { request } from '../support/raw-http.ts'
+import { createTestApp } from '../support/test-app.ts'
 
 /** A time in milliseconds that is longer than any test. */
 const long = 600_000
 
 /** Starts a service that counts accepted connections. `close` closes the app and resolves once it rejects new ones. */
 async function start(t: Test, options: Partial<AppOptions> = {}) {
-  const { app, listen } = await createService(t, options)
+  const { app, listen } = await createTestApp(t, options)
   const port = await listen()
   let accepted = 0
   app.server.on('connection', () => accepted++)

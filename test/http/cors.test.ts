@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { crossOriginNames } from '../../src/openapi/cross-origin-names.ts'
 import { contract } from '../support/contract.ts'
-import { request } from '../support/raw.ts'
-import { createService } from '../support/service.ts'
+import { openSocket } from '../support/open-socket.ts'
+import { request } from '../support/raw-http.ts'
 import { startService } from '../support/service-process.ts'
-import { openSocket } from '../support/sockets.ts'
+import { createTestApp } from '../support/test-app.ts'
 
 const origin = 'https://app.example'
 const other = 'https://other.example'
@@ -38,7 +38,7 @@ type Start = (t: Test, origins: string[]) => Promise<number>
 const inThisProcess: Start = async (t, origins) => {
   const { open } = await import(join(t.testdir({ 'store.js': store, 'package.json': '{"type":"module"}' }), 'store.js'))
   const limits = { headers: 2_048, headersTime: 300, requestTime: 600, authFailures: 2 }
-  return await (await createService(t, { store: await open(), limits, origins })).listen()
+  return await (await createTestApp(t, { store: await open(), limits, origins })).listen()
 }
 
 const asBundle: Start = async (t, origins) => {

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { errorNumbers } from '../../generated/error-numbers.ts'
 import { ContractError, toContractError } from '../../src/http/errors.ts'
-import { tableOfErrors } from '../support/contract.ts'
+import { contractErrorNumbers } from '../support/contract.ts'
 
 t.test('every number is in the table of the document', async (t) => {
-  for (const [kind, number] of Object.entries(errorNumbers)) t.ok(tableOfErrors.includes(number), kind)
-  t.equal(new Set(tableOfErrors).size, tableOfErrors.length, 'each error has its own number')
+  for (const [kind, number] of Object.entries(errorNumbers)) t.ok(contractErrorNumbers.includes(number), kind)
+  t.equal(new Set(contractErrorNumbers).size, contractErrorNumbers.length, 'each error has its own number')
 })
 
 t.test('every thrown value maps to an error of the contract', async (t) => {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import t from 'tap'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { boundaryOf, readParts } from '../../src/http/multipart.ts'
 import { tapStream } from '../../src/http/tapped-stream.ts'
 

@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { newContext, type RequestContext } from '../../src/http/request-context.ts'
 import { openMemory } from '../../src/store/memory.ts'
-import { request } from '../support/raw.ts'
-import { createService } from '../support/service.ts'
+import { request } from '../support/raw-http.ts'
+import { createTestApp } from '../support/test-app.ts'
 
 t.test('a well-formed request ID is kept', async (t) => {
   for (const id of ['a', 'A-b_c.9', 'x'.repeat(128)]) t.equal(newContext('GET', { 'x-request-id': id }).id, id)
@@ -38,11 +38,11 @@ t.test('a valid traceparent is kept', async (t) => {
 })
 
 /** Starts a service that listens, and records the request contexts that its observer receives. */
-async function observed(t: Test, options: Parameters<typeof createService>[1] = {}) {
+async function observed(t: Test, options: Parameters<typeof createTestApp>[1] = {}) {
   const begun: RequestContext[] = []
   const ended: RequestContext[] = []
   const observer = { begin: (one: RequestContext) => begun.push(one), end: (one: RequestContext) => ended.push(one) }
-  const service = await createService(t, { ...options, observer })
+  const service = await createTestApp(t, { ...options, observer })
   const port = await service.listen()
   const until = async (isSo: () => boolean) => {
     for (let waited = 0; !isSo() && waited < 3_000; waited += 5) await new Promise((resolve) => setTimeout(resolve, 5))

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { listItems } from '../../src/json/list-items.ts'
-import { whole } from '../support/whole.ts'
+import { exactly } from '../support/exact-pattern.ts'
 
 /** Reads all items, and what is returned at the end. */
 function read(text: string): { items: unknown[]; returned: boolean } {
@@ -79,6 +79,6 @@ t.test('invalid JSON is rejected with its position', async (t) => {
     ['\u00a0{"list":[]}', 'unexpected character at character 0'],
   ]
   for (const [text, message] of texts) {
-    t.throws(() => read(text), { name: /^JsonError$/, message: whole(message) }, text)
+    t.throws(() => read(text), { name: /^JsonError$/, message: exactly(message) }, text)
   }
 })

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import type { AppOptions } from '../../src/app.ts'
 import { openMemory } from '../../src/store/memory.ts'
-import { createService, token } from '../support/service.ts'
-import { openSocket } from '../support/sockets.ts'
+import { openSocket } from '../support/open-socket.ts'
+import { createTestApp, token } from '../support/test-app.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
@@ -19,7 +19,7 @@ const chunked = head('Transfer-Encoding: chunked')
 /** A service that listens, and the requests whose heads have arrived. */
 async function listening(t: Test, options: Partial<AppOptions> = {}) {
   const shed: string[] = []
-  const { app, listen } = await createService(t, { shed: (reason) => shed.push(reason), ...options })
+  const { app, listen } = await createTestApp(t, { shed: (reason) => shed.push(reason), ...options })
   const requests: IncomingMessage[] = []
   app.server.prependListener('request', (request: IncomingMessage) => requests.push(request))
   return { port: await listen(), requests, shed }
@@ -94,7 +94,7 @@ t.test('values that would exceed the memory limit get 503, small ones do not', a
     ...openMemory(),
     create: () => new Promise<'created'>((resolve) => waiting.push(() => resolve('created'))),
   }
-  const { create } = await createService(t, { store, limits: { bodyMemory: 100_000 } })
+  const { create } = await createTestApp(t, { store, limits: { bodyMemory: 100_000 } })
   const large = create(plant(1, 2_000))
   await until(() => waiting.length === 1, 'the store is asked')
   t.match(await create(plant(2, 2_000)), { status: 503, headers: { 'retry-after': /^[123]$/ }, body: { error: 50300 } })
@@ -130,6 +130,6 @@ t.test('a rejected body is released while its response waits for an earlier one'
 })
 
 t.test('a lone body is served whatever the limit', async (t) => {
-  const { create } = await createService(t, { limits: { bodyMemory: 1 } })
+  const { create } = await createTestApp(t, { limits: { bodyMemory: 1 } })
   t.match(await create(plant(1, 100_000)), { status: 200 })
 })

@@ -2,29 +2,29 @@ import { connect } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import type { AppOptions } from '../../src/app.ts'
-import { newToken, tokenVerifier } from '../../src/auth/tokens.ts'
+import { listVerifier, newToken } from '../../src/auth/tokens.ts'
 import type { ShedReason } from '../../src/limits/load-shedding.ts'
 import { openMemory } from '../../src/store/memory.ts'
-import { ask } from '../support/ask.ts'
-import { assertAnswer } from '../support/contract.ts'
-import { type Case, request, runCases } from '../support/raw.ts'
-import { createService, token } from '../support/service.ts'
-import { openSocket } from '../support/sockets.ts'
+import { assertContractResponse } from '../support/contract.ts'
+import { httpRequest } from '../support/http-request.ts'
+import { openSocket } from '../support/open-socket.ts'
+import { type Case, request, runCases } from '../support/raw-http.ts'
+import { createTestApp, token } from '../support/test-app.ts'
 
 /** A service that listens; `send` sends a create, and checks the answer against the contract. */
 async function listening(t: Test, options: Partial<AppOptions> = {}) {
   const shed: ShedReason[] = []
-  const { listen } = await createService(t, { shed: (reason) => shed.push(reason), ...options })
+  const { listen } = await createTestApp(t, { shed: (reason) => shed.push(reason), ...options })
   const port = await listen()
   const send = async (headers: Record<string, string> = {}) => {
-    const answer = await ask(`http://127.0.0.1:${port}/plants`, {
+    const answer = await httpRequest(`http://127.0.0.1:${port}/plants`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
       body: '{"id":1,"name":"raw"}',
     })
-    assertAnswer(t, { method: 'POST', path: '/plants', ...answer })
+    assertContractResponse(t, { method: 'POST', path: '/plants', ...answer })
     const { status, body } = answer
     return { status, error: JSON.parse(body).error, retryAfter: answer.headers['retry-after'] }
   }
@@ -103,7 +103,7 @@ t.test('a late event loop sheds requests with 503', async (t) => {
 t.test('a client over its rate limit gets 429', async (t) => {
   const [first, second] = [newToken(), newToken()]
   const { send } = await listening(t, {
-    verifyToken: tokenVerifier([first, second]),
+    verifyToken: listVerifier([first, second]),
     limits: { requests: 2 },
   })
   const as = (token: string) => send({ authorization: `Bearer ${token}` })
@@ -202,7 +202,7 @@ t.test('a client that does not read is cut off', async (t) => {
 })
 
 t.test('a client that does not read is cut off after CONNECT too', async (t) => {
-  const { app, listen } = await createService(t, { limits: { requestTime: 100, handlerTime: 100 } })
+  const { app, listen } = await createTestApp(t, { limits: { requestTime: 100, handlerTime: 100 } })
   // No write ends, as if the client took no byte.
   app.server.on('connection', (socket) => Object.assign(socket, { _write() {}, _writev() {} }))
   const port = await listen()

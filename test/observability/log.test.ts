@@ -1,6 +1,6 @@
 import { existsSync, openSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { ask } from '../support/ask.ts'
+import { httpRequest } from '../support/http-request.ts'
 import { forSourceAndBundle, sourceCode } from '../support/service-code.ts'
 import { type ServiceOptions, startService } from '../support/service-process.ts'
 
@@ -30,7 +30,7 @@ t.test('each request gets one JSON line whose level reflects its outcome', async
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   await create(1, { 'x-request-id': 'mine', traceparent })
   const made = await create(1, { authorization: 'Bearer wrong' })
-  await ask(`${url}/secret-path`)
+  await httpRequest(`${url}/secret-path`)
   const seen = lines(await end()).map(({ time, duration_ms, ...line }) => {
     t.ok(Math.abs(Number(time) - Date.now()) < 60_000)
     t.ok(Number(duration_ms) > 0 && Number(duration_ms) < 30_000)

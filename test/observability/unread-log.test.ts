@@ -4,13 +4,13 @@ import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { freePort } from '../../scripts/system/free-port.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { openLogOutput } from '../../src/observability/log-output.ts'
-import { ask } from '../support/ask.ts'
-import { nodeCommand, spawnProcess } from '../support/process.ts'
-import { authorization, token } from '../support/service.ts'
+import { nodeCommand, spawnProcess } from '../support/child-process.ts'
+import { httpRequest } from '../support/http-request.ts'
 import { builtCode, sourceCode } from '../support/service-code.ts'
-import { onTerminal, unreadPipe, withoutTerminal } from '../support/terminal.ts'
+import { onTerminal, terminalSkipReason, unreadPipe } from '../support/terminal.ts'
+import { authorization, token } from '../support/test-app.ts'
 
 // Most of the time they wait.
 t.jobs = 4
@@ -47,20 +47,20 @@ const places: Record<string, Place> = {
   'lines for people on a terminal': {
     format: 'pretty',
     terminal: 'apart',
-    skip: withoutTerminal,
+    skip: terminalSkipReason,
     end: '1',
     command: sourceCode.command,
   },
   'lines of JSON on a terminal': {
     format: 'json',
     terminal: 'apart',
-    skip: withoutTerminal,
+    skip: terminalSkipReason,
     end: '1',
   },
   'lines for people on the terminal of stderr': {
     format: 'pretty',
     terminal: 'there',
-    skip: withoutTerminal,
+    skip: terminalSkipReason,
     end: '1',
   },
   // A thread of Node waits for the reader, so that only SIGKILL ends the process.
@@ -77,7 +77,7 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
       const environment = { ACCESS_TOKENS: token, PORT: String(port), DRAIN_DEADLINE: '2000' }
       const { pid, reasons, ended } = runUnread(t, command, where, environment)
       const url = `http://127.0.0.1:${port}/plants`
-      const answers = async () => (await ask(url).catch(() => undefined)) !== undefined
+      const answers = async () => (await httpRequest(url).catch(() => undefined)) !== undefined
       await until(answers, 'the service serves')
       const agent = new Agent({ keepAlive: true })
       t.teardown(() => agent.destroy())
@@ -85,7 +85,12 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
       let id = 0
       const client = async () => {
         while (id < 1_500) {
-          const { status } = await ask(url, { method: 'POST', headers, body: `{"id":${id++},"name":"a"}`, agent })
+          const { status } = await httpRequest(url, {
+            method: 'POST',
+            headers,
+            body: `{"id":${id++},"name":"a"}`,
+            agent,
+          })
           if (status !== 200) t.equal(status, 200)
         }
       }
@@ -110,7 +115,7 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
   })
 }
 
-t.test('a closed terminal is reported once and does not end the process', { skip: withoutTerminal }, async (t) => {
+t.test('a closed terminal is reported once and does not end the process', { skip: terminalSkipReason }, async (t) => {
   const { pid, find, reasons, signal, ended } = runUnread(t, logWriter, { format: 'pretty', terminal: 'apart' })
   await find('stderr', /^all are written$/m)
   // It is script that holds the terminal.

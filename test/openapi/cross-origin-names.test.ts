@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { ContractError } from '../../src/http/errors.ts'
-import { ask } from '../support/ask.ts'
+import { httpRequest } from '../support/http-request.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const text = { type: 'string' }
@@ -42,7 +42,7 @@ t.test('a preflight request allows the methods and headers of the document, also
   const origin = 'https://app.example'
   for (const path of ['/things', '/nowhere']) {
     const asks = { origin, 'access-control-request-method': 'PUT' }
-    const { status, headers } = await ask(`${url}${path}`, { method: 'OPTIONS', headers: asks })
+    const { status, headers } = await httpRequest(`${url}${path}`, { method: 'OPTIONS', headers: asks })
     t.equal(status, 204)
     t.equal(headers['access-control-allow-methods'], 'GET, PUT')
     t.equal(
@@ -50,7 +50,7 @@ t.test('a preflight request allows the methods and headers of the document, also
       'Authorization, Content-Type, Traceparent, Tracestate, X-Key, X-Request-Id, X-Trace',
     )
   }
-  const { status, headers } = await ask(`${url}/things`, { headers: { origin } })
+  const { status, headers } = await httpRequest(`${url}/things`, { headers: { origin } })
   t.equal(status, 503)
   t.equal(
     headers['access-control-expose-headers'],

@@ -3,14 +3,14 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Document } from '../../scripts/generate/openapi-document.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import type { RequestContext } from '../../src/http/request-context.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
 import { watchOverload } from '../../src/limits/load-shedding.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
 import type { Verifier } from '../../src/openapi/security.ts'
+import { openSocket } from '../support/open-socket.ts'
 import { serveDocument } from '../support/serve-document.ts'
-import { openSocket } from '../support/sockets.ts'
 
 const bodies = {
   'image/png': 'image/png',

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import type { Document } from '../../scripts/generate/openapi-document.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { bodyMemory } from '../../src/limits/body-memory.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
+import { openSocket } from '../support/open-socket.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
-import { openSocket } from '../support/sockets.ts'
 
 /** Returns a document with a form of two fields, whose schema also has the given keywords. */
 const documentOf = (more: object, components: object = {}) =>

@@ -93,10 +93,10 @@ for (const [mistake, [handlers, reason]] of Object.entries(mistakes)) {
 }
 
 t.test('a status range covers its unnamed statuses, default the rest', async (t) => {
-  const types = `import type { OperationReply } from './openapi/handler-types.ts'
+  const types = `import type { OperationResponse } from './openapi/handler-types.ts'
     type Json<Body> = { content: { 'application/json': Body } }
-    type Reply = OperationReply<{ responses: { 200: Json<1>; 404: Json<2>; '4XX': Json<3>; 204: {}; default: Json<4> } }>
-    type Default = OperationReply<{ responses: { default: Json<5> } }>
+    type Reply = OperationResponse<{ responses: { 200: Json<1>; 404: Json<2>; '4XX': Json<3>; 204: {}; default: Json<4> } }>
+    type Default = OperationResponse<{ responses: { default: Json<5> } }>
     export const all: [Reply[], Default] = `
   const valid = [
     '[[{ status: 200, body: 1 }, { status: 404, body: 2 }, { status: 418, body: 3 }, { status: 204, body: undefined }],',
@@ -109,9 +109,9 @@ t.test('a status range covers its unnamed statuses, default the rest', async (t)
 })
 
 t.test('declared response headers are typed, required ones must be given', async (t) => {
-  const types = `import type { OperationReply } from './openapi/handler-types.ts'
+  const types = `import type { OperationResponse } from './openapi/handler-types.ts'
     type Headers = { 'X-A': bigint; 'X-B'?: string; 'x-request-id': string; [name: string]: unknown }
-    type Reply = OperationReply<{ responses: { 200: { headers: Headers }; 201: { headers: { ETag?: string; [name: string]: unknown } }; 204: {} } }>
+    type Reply = OperationResponse<{ responses: { 200: { headers: Headers }; 201: { headers: { ETag?: string; [name: string]: unknown } }; 204: {} } }>
     export const reply: Reply = `
   const valid = [
     "{ status: 200, headers: { 'X-A': 1n, 'X-B': '' }, body: undefined }",

@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import type { Document } from '../../scripts/generate/openapi-document.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
+import { openSocket } from '../support/open-socket.ts'
 import { serveDocument } from '../support/serve-document.ts'
-import { openSocket } from '../support/sockets.ts'
 
 const content = {
   'text/plain': { schema: { type: 'string' } },

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import type { Document } from '../../scripts/generate/openapi-document.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import type { ByteSource } from '../../src/http/tapped-stream.ts'
 import { bodyMemory } from '../../src/limits/body-memory.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
+import { openSocket } from '../support/open-socket.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
-import { openSocket } from '../support/sockets.ts'
 
 const document = {
   openapi: '3.1.0',

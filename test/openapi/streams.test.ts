@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import type { Document } from '../../scripts/generate/openapi-document.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
 import { watchOverload } from '../../src/limits/load-shedding.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
-import { ask } from '../support/ask.ts'
+import { httpRequest } from '../support/http-request.ts'
+import { openSocket } from '../support/open-socket.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
-import { openSocket } from '../support/sockets.ts'
 
 const number = { type: 'integer' }
 
@@ -140,7 +140,7 @@ t.test('a handler over its time limit is aborted, and its late stream is ended',
     },
     { run: overload.run },
   )
-  t.match(await ask(url), { status: 503 })
+  t.match(await httpRequest(url), { status: 503 })
   t.match(reason, { message: 'the handler took too long' })
   await until(() => late.destroyed, 'the end of the stream')
 })
@@ -156,7 +156,7 @@ t.test('a shutdown aborts the signal, and a byte stream is sent to its end', asy
     }
     return streamOf(parts())
   })
-  const answer = ask(url)
+  const answer = httpRequest(url)
   await until(() => seen.length > 0, 'the handler')
   await app.close()
   t.match(await answer, { status: 200, body: 'before the service shuts down' })
@@ -190,7 +190,7 @@ t.test(
     }
     for (const second of [undefined, 'a text']) {
       const { url } = await serve(t, async () => streamOf(parts(second)))
-      await t.rejects(ask(url), { code: 'ECONNRESET' })
+      await t.rejects(httpRequest(url), { code: 'ECONNRESET' })
     }
   },
 )
@@ -207,19 +207,19 @@ t.test('a body that is not a byte stream becomes a 500', async (t) => {
   ]
   for (const outcome of outcomes) {
     const { url } = await serve(t, async () => outcome)
-    t.match(await ask(url), { status: 500, headers: { etag: undefined } })
+    t.match(await httpRequest(url), { status: 500, headers: { etag: undefined } })
   }
   await until(() => streams.every(({ destroyed }) => destroyed), 'the end of the streams')
   const { url } = await serve(t, async () => {
     throw 'no error'
   })
-  t.match(await ask(url), { status: 500 })
+  t.match(await httpRequest(url), { status: 500 })
 })
 
 t.test('HEAD has the headers of GET and ends the source', async (t) => {
   const body = new Readable({ read() {} })
   const { url } = await serve(t, async () => ({ ...streamOf(body), headers: { ETag: '"1"' } }))
-  const answer = await ask(url, { method: 'HEAD' })
+  const answer = await httpRequest(url, { method: 'HEAD' })
   t.match(answer, { status: 200, headers: { etag: '"1"', 'content-type': 'application/octet-stream' } })
   t.equal(answer.headers['content-length'], undefined)
   t.equal(body.destroyed, true)
@@ -275,7 +275,7 @@ t.test('a stream that fails before its first part becomes a 500', async (t) => {
     for (const [body, message] of bodies) {
       const { lines, logger } = errorLog()
       const { base } = await serve(t, async () => streamOf(body()), { logger })
-      const answer = await ask(`${base}/${path}`)
+      const answer = await httpRequest(`${base}/${path}`)
       t.match(answer, { status: 500, body: '50000' }, path)
       t.match(lines, [{ request_id: answer.headers['x-request-id'], err: { message }, msg: 'request failed' }], path)
     }
@@ -356,10 +356,10 @@ t.test('errors of a source after a disconnect are not logged', async (t) => {
 
 t.test('an invalid item is never sent', async (t) => {
   const { base } = await serve(t, async () => streamOf(Readable.from(['one'])))
-  t.match(await ask(`${base}/lines`), { status: 500 })
+  t.match(await httpRequest(`${base}/lines`), { status: 500 })
   const events = await serve(t, async () => streamOf(Readable.from([{ data: 1 }, { data: 'one' }])))
   const broken = await openSocket(t, events.port, get.replace('/a', '/events'))
   t.notMatch(await broken.closed(), /one/)
   const { base: other } = await serve(t, async () => streamOf([1]))
-  for (const path of ['lines', 'events']) t.match(await ask(`${other}/${path}`), { status: 500 }, path)
+  for (const path of ['lines', 'events']) t.match(await httpRequest(`${other}/${path}`), { status: 500 }, path)
 })

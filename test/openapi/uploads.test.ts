@@ -6,14 +6,14 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import type { Document } from '../../scripts/generate/openapi-document.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { ContractError } from '../../src/http/errors.ts'
 import type { ByteSource } from '../../src/http/tapped-stream.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
 import { watchOverload } from '../../src/limits/load-shedding.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
+import { openSocket } from '../support/open-socket.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
-import { openSocket } from '../support/sockets.ts'
 
 const document = {
   openapi: '3.1.0',

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Document, Parameter } from '../../scripts/generate/openapi-document.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { parametersValidator } from '../../src/openapi/part-validator.ts'
+import { parametersValidator } from '../../src/openapi/parameter-validator.ts'
 import type { Operation } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { createValidator } from '../../src/openapi/validator.ts'

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { distributeConnections } from '../../src/process/connection-distributor.ts'
 import type { WorkerProcess } from '../../src/process/worker-process.ts'
-import { openSocket, untilRefused } from '../support/sockets.ts'
+import { openSocket, untilRefused } from '../support/open-socket.ts'
 
 /** Starts a distributor on a free port of the loopback address. */
 async function start(t: Test, limit = 100) {
@@ -14,7 +14,7 @@ async function start(t: Test, limit = 100) {
   return { ...connections, port, refused: () => refused }
 }
 
-/** A worker that takes a connection when it is told to; `end` ends it. */
+/** A worker that takes a connection when it is told to; `exitWithError` ends it. */
 function newWorker() {
   const offered: { socket: Socket; settle: (isTaken: boolean) => void }[] = []
   let end = () => {}

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { Agent } from 'node:http'
 import t, { type Test } from 'tap'
-import { until, within } from '../../scripts/system/until.ts'
-import { ask } from '../support/ask.ts'
-import { endedAtOnce } from '../support/process.ts'
+import { until, within } from '../../scripts/system/poll.ts'
+import { withKillAsExitCode } from '../support/child-process.ts'
+import { httpRequest } from '../support/http-request.ts'
+import { untilRefused } from '../support/open-socket.ts'
 import { forSourceAndBundle, type ServiceCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
-import { untilRefused } from '../support/sockets.ts'
 
 /** A store whose creates have no outcome before the process gets SIGUSR2. */
 const heldStore = `
@@ -68,7 +68,7 @@ forSourceAndBundle(t, (t, code) => {
     await find('stdout', /^taken$/m)
     const sent = performance.now()
     const late = 'plant-store: requests in flight did not finish within DRAIN_DEADLINE, 300 ms\n'
-    t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
+    t.hasStrict(withKillAsExitCode(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
     t.ok(performance.now() - sent >= 300)
     t.equal(await answer, 'cut off')
   })
@@ -82,7 +82,7 @@ forSourceAndBundle(t, (t, code) => {
     const { signal, readyz, stop, banner } = await start(t, code, { DRAIN_TIME: '3600000' })
     signal('SIGTERM')
     await until(async () => (await readyz())[0] !== 200, 'the service is unready')
-    t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: banner })
+    t.hasStrict(withKillAsExitCode(await stop()), { code: 1, signal: null, stderr: banner })
   })
 
   t.test('an unread log does not delay the exit', async (t) => {
@@ -92,7 +92,7 @@ forSourceAndBundle(t, (t, code) => {
     t.teardown(() => agent.destroy())
     // Each line has some hundred bytes, the pipe at most a few hundred thousand.
     for (let batch = 0; batch < 30; batch++) {
-      await Promise.all(Array.from({ length: 100 }, () => ask(`${url}/nowhere`, { agent })))
+      await Promise.all(Array.from({ length: 100 }, () => httpRequest(`${url}/nowhere`, { agent })))
     }
     signal('SIGTERM')
     t.same(await within(once(child, 'exit'), 'the end of the process'), [null, 'SIGKILL'])

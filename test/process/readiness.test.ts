@@ -1,11 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { readinessLog, readyBecomes, readyMetric } from '../support/readiness-figures.ts'
 import { builtCode, sourceCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
-import { storeWith, twoWorkers } from '../support/workers.ts'
+import { storeWith, twoWorkers } from '../support/worker-service.ts'
 
 /** Starts a service whose store has other members. */
 const start = (t: Test, members: string, environment = {}, code = builtCode) =>

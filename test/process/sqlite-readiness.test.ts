@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { requireSqlite } from '../support/better-sqlite.ts'
 import { readinessLog, readyBecomes } from '../support/readiness-figures.ts'
 import { builtCode, type ServiceCode, sourceCode } from '../support/service-code.ts'
 import { type ServiceProcess, startService } from '../support/service-process.ts'
-import { needSqlite } from '../support/sqlite.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 /** Starts a service on a SQLite file, and returns what creates another plant each time. */
 async function startSqlite(t: Test, code: ServiceCode) {

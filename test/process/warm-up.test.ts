@@ -5,23 +5,23 @@ import { requiredScopes } from '../../src/openapi/security.ts'
 import { warmUpRequests } from '../../src/process/example-request.ts'
 import { type Effects, rehearsable } from '../../src/process/warm-up.ts'
 import type { PlantOperations, PlantStore } from '../../src/store/plant-store.ts'
+import { sqliteSkipReason } from '../support/better-sqlite.ts'
 import { contract } from '../support/contract.ts'
-import { createService, token } from '../support/service.ts'
+import { openSocket } from '../support/open-socket.ts'
 import { sourceCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
-import { openSocket } from '../support/sockets.ts'
-import { noSqlite } from '../support/sqlite.ts'
+import { createTestApp, token } from '../support/test-app.ts'
 
 const warm = { WARM_UP: 'on', LOG_LEVEL: 'debug' }
 
 /** Fails the test when the app has this effect. */
-const unused = (t: Parameters<typeof createService>[0], name: string) => () => {
+const unused = (t: Parameters<typeof createTestApp>[0], name: string) => () => {
   t.fail(`${name} of the service is not used`)
   return undefined as never
 }
 
 /** Warms up an app none of whose own effects may be used. */
-async function rehearse(t: Parameters<typeof createService>[0], store: Pick<PlantStore, 'rehearsal'>, time?: number) {
+async function rehearse(t: Parameters<typeof createTestApp>[0], store: Pick<PlantStore, 'rehearsal'>, time?: number) {
   const effects: Effects = {
     store: new Proxy({}, { get: (_, name) => unused(t, String(name)) }) as PlantOperations,
     verifyToken: unused(t, 'verifyToken'),
@@ -30,14 +30,14 @@ async function rehearse(t: Parameters<typeof createService>[0], store: Pick<Plan
     draining: unused(t, 'draining'),
   }
   const { options, warmUp } = rehearsable(effects)
-  const { app } = await createService(t, options)
+  const { app } = await createTestApp(t, options)
   const started = performance.now()
   await warmUp(app, contract.routes, store, time)
   return { app, took: performance.now() - started }
 }
 
 t.test('each request of the warm-up is answered with 200', async (t) => {
-  const { listen } = await createService(t)
+  const { listen } = await createTestApp(t)
   const port = await listen()
   for (const text of warmUpRequests(token)) {
     const client = await openSocket(t, port, text)
@@ -64,7 +64,7 @@ t.test('outside of the warm-up the app has the effects of the service', async (t
     shed: (reason) => told.push(reason),
     draining: () => true,
   })
-  const { app, create } = await createService(t, options)
+  const { app, create } = await createTestApp(t, options)
   await warmUp(app, contract.routes, {}, 100)
   t.same(told, [])
   t.equal((await create({ id: 1, name: 'a' })).status, 409)
@@ -84,7 +84,7 @@ t.test('the warm-up ends in time when a rehearsal does not answer', async (t) =>
   t.ok(took >= 250 && took < 20_000, `${took} ms`)
 })
 
-t.test('after a warm-up nothing is stored, logged or counted', { skip: noSqlite }, async (t) => {
+t.test('after a warm-up nothing is stored, logged or counted', { skip: sqliteSkipReason }, async (t) => {
   const STORE_URL = `sqlite:${join(t.testdir({}), 'plants.db')}`
   const { create, output, page, stop } = await startService(t, { ...warm, STORE_URL }, sourceCode)
   const { body: metrics } = await page('/metrics')

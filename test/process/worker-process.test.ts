@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { readConfig } from '../../src/config/read-config.ts'
-import type { Figures } from '../../src/observability/metrics.ts'
-import { addFigures } from '../../src/process/worker-metrics.ts'
+import type { MetricValues } from '../../src/observability/metrics.ts'
+import { aggregateMetrics } from '../../src/process/aggregated-metrics.ts'
 import { forkWorker, type WorkerProcess } from '../../src/process/worker-process.ts'
 
 const document = JSON.parse(readFileSync('generated/openapi.json', 'utf8'))
@@ -31,8 +31,8 @@ t.test('metrics of processes are aggregated, and those of an exited one stay cou
       metric('requests', 'counter', count),
       metric('memory', 'gauge', 1),
       metric('delay', 'gauge', delay, 'max'),
-    ] as unknown as Figures
-  const worker = (ask: () => Promise<Figures>) => ({ ask }) as unknown as WorkerProcess
+    ] as unknown as MetricValues
+  const worker = (ask: () => Promise<MetricValues>) => ({ ask }) as unknown as WorkerProcess
   let gone = false
   const first = worker(async () => {
     if (gone) throw new Error('gone')
@@ -40,7 +40,7 @@ t.test('metrics of processes are aggregated, and those of an exited one stay cou
   })
   const second = worker(async () => figuresOf(7, 2))
   const silent = worker(async () => figuresOf(100, 100))
-  const { text, keep } = addFigures(async () => figuresOf(0, 1))
+  const { text, keep } = aggregateMetrics(async () => figuresOf(0, 1))
   t.match(await text([first, second]), /^requests 12$.*^memory 3$.*^delay 3$/ms)
   gone = true
   t.match(await text([first, second]), /^requests 12$.*^memory 3$/ms, 'what it told last')

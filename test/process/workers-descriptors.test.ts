@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { withChildren } from '../../scripts/system/process-usage.ts'
-import { startWorkers, storeWith } from '../support/workers.ts'
+import { startWorkers, storeWith } from '../support/worker-service.ts'
 
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'NOT RUN: prlimit is not installed'
 

@@ -1,11 +1,11 @@
 import { Agent } from 'node:http'
 import t from 'tap'
-import { until } from '../../scripts/system/until.ts'
-import { endedAtOnce } from '../support/process.ts'
-import { request } from '../support/raw.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { withKillAsExitCode } from '../support/child-process.ts'
+import { openSocket, untilRefused } from '../support/open-socket.ts'
+import { request } from '../support/raw-http.ts'
 import { forSourceAndBundle } from '../support/service-code.ts'
-import { openSocket, untilRefused } from '../support/sockets.ts'
-import { heldCreates, startWorkers, storeWith } from '../support/workers.ts'
+import { heldCreates, startWorkers, storeWith } from '../support/worker-service.ts'
 
 forSourceAndBundle(t, (t, code) => {
   const { command } = code
@@ -74,13 +74,13 @@ forSourceAndBundle(t, (t, code) => {
     const answers = [1, 2].map((id) => create(id).catch(() => 'cut off'))
     await find('stdout', /(^taken by \d+\n){2}/m)
     const late = 'plant-store: requests in flight did not finish within DRAIN_DEADLINE, 500 ms\n'
-    t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
+    t.hasStrict(withKillAsExitCode(await stop()), { code: 1, signal: null, stderr: `${banner}${late}` })
     t.same(await Promise.all(answers), ['cut off', 'cut off'])
   })
 
   t.test('stores that do not close are reported once, and the process exits with 1', async (t) => {
     const STORE_URL = storeWith(t, "close: async () => { throw new Error('stuck') },", 'memory:', code)
     const { stop, banner } = await startWorkers(t, { STORE_URL }, { command })
-    t.hasStrict(endedAtOnce(await stop()), { code: 1, signal: null, stderr: `${banner}plant-store: stuck\n` })
+    t.hasStrict(withKillAsExitCode(await stop()), { code: 1, signal: null, stderr: `${banner}plant-store: stuck\n` })
   })
 })

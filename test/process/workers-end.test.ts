@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { until } from '../../scripts/system/until.ts'
-import { endedAtOnce } from '../support/process.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { withKillAsExitCode } from '../support/child-process.ts'
+import { openSocket } from '../support/open-socket.ts'
 import { sourceCode } from '../support/service-code.ts'
 import { spawnService } from '../support/service-process.ts'
-import { openSocket } from '../support/sockets.ts'
-import { gone, startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
+import { startWorkers, storeWith, twoWorkers, untilProcessGone } from '../support/worker-service.ts'
 
 t.test('a stuck worker delays neither the admin server nor the exit', async (t) => {
   const stuck = "create: () => { console.log('taken by ' + process.pid); while (true); },"
@@ -18,16 +18,16 @@ t.test('a stuck worker delays neither the admin server nor the exit', async (t) 
   t.match(await page('/metrics'), /^http_server_active_requests 0$/m, 'what it told last')
   await becomes(/^no answer within 2000 ms\n$/)
   signal('SIGTERM')
-  t.hasStrict(endedAtOnce(await stop('SIGINT')), { code: 1, signal: null, stderr: banner })
+  t.hasStrict(withKillAsExitCode(await stop('SIGINT')), { code: 1, signal: null, stderr: banner })
   t.equal(await answer, 'cut off')
-  await gone(Number(pid))
+  await untilProcessGone(Number(pid))
 })
 
 t.test('workers exit when the primary process is gone', async (t) => {
   const { pids, stop } = await startWorkers(t, { STORE_URL: storeWith(t) })
   const workers = await pids()
   t.hasStrict(await stop('SIGKILL'), { code: null, signal: 'SIGKILL' })
-  await Promise.all(workers.map(gone))
+  await Promise.all(workers.map(untilProcessGone))
 })
 
 t.test('a signal ends workers that are still starting', async (t) => {

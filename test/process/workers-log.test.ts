@@ -4,9 +4,9 @@ import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { within } from '../../scripts/system/until.ts'
+import { within } from '../../scripts/system/poll.ts'
 import { startService } from '../support/service-process.ts'
-import { storeWith } from '../support/workers.ts'
+import { storeWith } from '../support/worker-service.ts'
 
 t.test('log lines of several processes stay whole in a slow pipe', async (t) => {
   const STORE_URL = storeWith(t, "create: async () => 'created',")

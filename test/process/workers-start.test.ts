@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
-import { until } from '../../scripts/system/until.ts'
-import { endedAtOnce } from '../support/process.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { withKillAsExitCode } from '../support/child-process.ts'
+import { openSocket } from '../support/open-socket.ts'
 import { sourceCode } from '../support/service-code.ts'
 import { spawnService, startService } from '../support/service-process.ts'
-import { openSocket } from '../support/sockets.ts'
-import { startWorkers, storeWith, twoWorkers } from '../support/workers.ts'
+import { startWorkers, storeWith, twoWorkers } from '../support/worker-service.ts'
 
 t.test('connections over the limit of each worker are closed and counted', async (t) => {
   const environment = { CONNECTIONS_LIMIT: '1', STORE_URL: storeWith(t, '', 'memory:', sourceCode) }
@@ -40,7 +40,7 @@ t.test('invalid configuration stops the start of workers with one line', async (
   ]
   for (const [environment, line] of cases) {
     const end = await spawnService({ ...twoWorkers, STORE_URL, ...environment }).untilEnded()
-    const { stderr, ...rest } = endedAtOnce(end)
+    const { stderr, ...rest } = withKillAsExitCode(end)
     t.same(rest, { code: 1, signal: null, stdout: '' })
     t.match(stderr, line)
   }

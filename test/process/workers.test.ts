@@ -2,9 +2,9 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { testDatabase } from '../../scripts/postgres/test-database.ts'
-import { ask, samePage } from '../support/ask.ts'
-import { authorization } from '../support/service.ts'
-import { startWorkers, storeWith } from '../support/workers.ts'
+import { httpRequest, sameOriginHeaders } from '../support/http-request.ts'
+import { authorization } from '../support/test-app.ts'
+import { startWorkers, storeWith } from '../support/worker-service.ts'
 
 const figure = (text: string, name: string) =>
   Number(new RegExp(`^${name.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(text)?.[1])
@@ -33,9 +33,9 @@ t.test('two workers share one port and one table and appear as one service', asy
 
 t.test('requests forwarded by the admin server reach the shared port', async (t) => {
   const { managementUrl } = await startWorkers(t, { STORE_URL: storeWith(t) })
-  const headers = { ...samePage, 'try-authorization': authorization, 'try-content-type': 'application/json' }
+  const headers = { ...sameOriginHeaders, 'try-authorization': authorization, 'try-content-type': 'application/json' }
   const body = '{"id":9223372036854775807,"name":"a"}'
-  const answer = await ask(`${managementUrl}/try/plants`, {
+  const answer = await httpRequest(`${managementUrl}/try/plants`, {
     method: 'POST',
     headers: { ...headers, 'content-length': body.length },
     body,

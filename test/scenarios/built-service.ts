@@ -1,6 +1,6 @@
-import type { Answer } from '../support/ask.ts'
-import { token } from '../support/service.ts'
+import type { HttpResponse } from '../support/http-request.ts'
 import { spawnService as spawnAnyService } from '../support/service-process.ts'
+import { token } from '../support/test-app.ts'
 
 export { token }
 
@@ -12,7 +12,7 @@ export type Service = {
   /** Process id of the service, or of the command that runs it. */
   pid: number
   /** Gets a page of the management. */
-  page(path: string): Promise<Answer>
+  page(path: string): Promise<HttpResponse>
   /** Returns what the process wrote to stderr so far, without the banner. */
   stderr(): string
   /** Resolves when the process has ended. */

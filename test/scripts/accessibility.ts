@@ -4,9 +4,9 @@ import axe from 'axe-core'
 import type { Test } from 'tap'
 import { writeDocs } from '../../scripts/docs/docs-page.ts'
 import { open } from '../support/browser.ts'
-import { chromium, withoutBrowser } from '../support/chromium.ts'
+import { browserSkipReason, chromium } from '../support/chromium.ts'
 
-export const inBrowser = { skip: withoutBrowser, timeout: 120_000 }
+export const inBrowser = { skip: browserSkipReason, timeout: 120_000 }
 
 type Page = Awaited<ReturnType<typeof open>>
 
@@ -76,7 +76,7 @@ const steps: Record<string, string> = {
 
 /** Tests each state of the plant store's page in light and dark mode. `width` is in pixels. */
 export async function testStates(t: Test, width: number): Promise<void> {
-  const page = withoutBrowser ? '' : await writeDocs(t.testdir({}))
+  const page = browserSkipReason ? '' : await writeDocs(t.testdir({}))
   for (const dark of [false, true]) {
     const name = `${width} pixels wide, ${dark ? 'dark' : 'light'}`
     t.test(`axe finds nothing on any state of the page, ${name}`, inBrowser, async (t) => {

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { copyProject } from '../support/copy.ts'
-import { run } from '../support/process.ts'
-import { needSqlite } from '../support/sqlite.ts'
+import { requireSqlite } from '../support/better-sqlite.ts'
+import { run } from '../support/child-process.ts'
+import { copyProject } from '../support/project-copy.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 t.test('the command measures rows, log and rate of both stores, with sequential and with random ids', async (t) => {
   // The command bundles the store into dist, which other tests may use.

@@ -13,7 +13,7 @@ import { cyclingIds, growingIds } from '../../scripts/benchmark/plant-ids.ts'
 import { summarize } from '../../scripts/benchmark/results.ts'
 import { median, quartiles, slope } from '../../scripts/benchmark/statistics.ts'
 import { luaScript, openWrk, parseWrk, wrkVersion } from '../../scripts/benchmark/wrk.ts'
-import { createService, token } from '../support/service.ts'
+import { createTestApp, token } from '../support/test-app.ts'
 
 const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 const figures: Figures = { rate: 9, cpu: 20, p50: 1, p99: 2, errors: 0, busy: 1, waited: 0 }
@@ -152,7 +152,7 @@ t.test('median and quartiles interpolate', async (t) => {
 })
 
 t.test('a server that skips part of the work fails the acceptance check', async (t) => {
-  await t.resolves(assertWorks('plant-store', await (await createService(t)).listen(), token))
+  await t.resolves(assertWorks('plant-store', await (await createTestApp(t)).listen(), token))
   const port = await serve(t, (_request, response) => response.end(replyBody))
   await t.rejects(assertWorks('lazy', port, token), { message: /^lazy responds to another plant of that id with 200/ })
 })

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { contractChanges, nextVersion } from '../../scripts/changes/contract-changes.ts'
-import { copyProject } from '../support/copy.ts'
 import { useHouseDocument } from '../support/house-document.ts'
+import { copyProject } from '../support/project-copy.ts'
 import { contractEdits } from './contract-edits.ts'
 
 t.test('every kind of change has its severity, and the most severe come first', async (t) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import type { Weight } from '../../scripts/changes/change-weight.ts'
+import type { Severity } from '../../scripts/changes/change-severity.ts'
 import { houseDocument } from '../support/house-document.ts'
 
 const text = { type: 'string' }
@@ -44,7 +44,7 @@ const sent = `${search}/requestBody/content/application~1json/schema`
 const returned = `${search}/responses/200/content/application~1json/schema`
 const missing = `${search}/responses/404/content/application~1json/schema`
 
-const edits: Record<Weight, [pointer: string, value: unknown][]> = {
+const edits: Record<Severity, [pointer: string, value: unknown][]> = {
   breaking: [
     ['/paths/~1gardens', undefined],
     [search, undefined],

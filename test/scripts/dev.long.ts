@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { freePort } from '../../scripts/system/free-port.ts'
-import { until } from '../../scripts/system/until.ts'
-import { copyProject } from '../support/copy.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { run } from '../support/child-process.ts'
 import { useHouseDocument } from '../support/house-document.ts'
-import { run } from '../support/process.ts'
-import { token } from '../support/service.ts'
+import { copyProject } from '../support/project-copy.ts'
+import { token } from '../support/test-app.ts'
 
 const operations = `
     get:

@@ -1,4 +1,4 @@
-import type { Weight } from '../../scripts/changes/change-weight.ts'
+import type { Severity } from '../../scripts/changes/change-severity.ts'
 import { named, narrower, object, only, type Position, tagged, text, to, type Verdict } from './verdict.ts'
 
 const kindOf = (...kinds: string[]) => object({ kind: { type: 'string', enum: kinds }, name: text }, 'kind')
@@ -79,7 +79,7 @@ export const discriminatorVerdicts: Verdict[] = [
     ...only('breaking'),
   },
   ...[undefined, kinds].flatMap((discriminator): Verdict[] => {
-    const edits: [string, object, Record<Position, Weight | undefined>][] = [
+    const edits: [string, object, Record<Position, Severity | undefined>][] = [
       [
         'gets an optional property',
         object({ kind: { const: 'cat' }, lives: text, age: text }, 'kind'),

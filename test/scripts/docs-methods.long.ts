@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { writeDocs } from '../../scripts/docs/docs-page.ts'
 import { contractFiles } from '../../scripts/generate/contract-files.ts'
-import { withoutBrowser } from '../support/chromium.ts'
+import { browserSkipReason } from '../support/chromium.ts'
 import { inBrowser, show, violations } from './accessibility.ts'
 
 const out = t.testdir({})
@@ -15,7 +15,7 @@ async function methodsPage(): Promise<string> {
   return await writeDocs(join(out, 'methods'), document)
 }
 
-const index = withoutBrowser ? '' : await methodsPage()
+const index = browserSkipReason ? '' : await methodsPage()
 
 for (const dark of [false, true]) {
   t.test(`axe finds nothing on operations and the history, ${dark ? 'dark' : 'light'}`, inBrowser, async (t) => {

@@ -5,9 +5,9 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { writeDocs } from '../../scripts/docs/docs-page.ts'
 import { open } from '../support/browser.ts'
-import { chromium, withoutBrowser } from '../support/chromium.ts'
-import { serveDocs } from '../support/docs-page.ts'
+import { browserSkipReason, chromium } from '../support/chromium.ts'
 import { houseDocument } from '../support/house-document.ts'
+import { serveDocs } from '../support/serve-docs.ts'
 import { clickEverything, withAttacks } from './docs-attacks.ts'
 
 const out = t.testdir({ 'attacks.json': '' })
@@ -47,7 +47,7 @@ t.test('the policy allows the two scripts of the page by their hashes, and nothi
   }
 })
 
-const skip = withoutBrowser
+const skip = browserSkipReason
 
 t.test('no description runs a script, loads a resource, sends a form or navigates away', { skip }, async (t) => {
   const url = await serveDocs(t, page)

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { copyProject } from '../support/copy.ts'
+import { copyProject } from '../support/project-copy.ts'
 
 t.test('a document with lint errors gives no page', async (t) => {
   const cwd = copyProject(t)

@@ -8,16 +8,16 @@ import { writeStaleDocs } from '../../scripts/docs/docs-page.ts'
 import { resolve as resolvePointer } from '../../scripts/generate/json-pointer.ts'
 import { endpoints } from '../../scripts/generate/openapi-document.ts'
 import { open } from '../support/browser.ts'
-import { chromium, withoutBrowser } from '../support/chromium.ts'
-import { document, tableOfErrors } from '../support/contract.ts'
-import { serveDocs } from '../support/docs-page.ts'
-import { run } from '../support/process.ts'
+import { run } from '../support/child-process.ts'
+import { browserSkipReason, chromium } from '../support/chromium.ts'
+import { contractErrorNumbers, document } from '../support/contract.ts'
+import { serveDocs } from '../support/serve-docs.ts'
 
 const operations = endpoints(document).map(({ pointer, responses }) => ({
   ...(resolvePointer(document, pointer) as { summary: string }),
   descriptions: Object.values(responses).map((response) => (response as { description?: string }).description ?? ''),
 }))
-const errors = tableOfErrors.map(String)
+const errors = contractErrorNumbers.map(String)
 const schemas = Object.keys((document.components as { schemas: object }).schemas)
 
 const out = t.testdir({ first: {}, second: {} })
@@ -68,7 +68,7 @@ for (const [place, width] of [
 ] as const) {
   t.test(
     `in a browser ${width} pixels wide the page ${place} shows everything and requests nothing`,
-    { skip: withoutBrowser },
+    { skip: browserSkipReason },
     async (t) => {
       const { requests, refused, faults, evaluate } = await open(t, chromium, places[place], width)
       const expected = [

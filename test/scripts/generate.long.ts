@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { contractFiles } from '../../scripts/generate/contract-files.ts'
 import { inexactIntegers } from '../../scripts/generate/inexact-integers.ts'
-import { copyProject } from '../support/copy.ts'
 import { useHouseDocument } from '../support/house-document.ts'
+import { copyProject } from '../support/project-copy.ts'
 
 t.test('committed generated files equal a fresh generation, byte for byte', async (t) => {
   const [first, second] = await Promise.all([1, 2].map(() => contractFiles('openapi/plant-store.yaml')))

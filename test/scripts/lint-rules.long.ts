@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { copyProject } from '../support/copy.ts'
 import { houseDocument } from '../support/house-document.ts'
+import { copyProject } from '../support/project-copy.ts'
 
 /** Mistakes in the document: the text to replace, its replacement, and the rule that must report it. */
 const breaches: [from: string, to: string, rule: string][] = [

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import { run } from '../support/process.ts'
+import { run } from '../support/child-process.ts'
 
 t.test('lint runs every check whatever they find, and --fix formats the code', async (t) => {
   const directory = t.testdir({ 'README.md': '# A\n' })

@@ -1,11 +1,11 @@
 import { createServer } from 'node:net'
 import t from 'tap'
 import { exampleOf } from '../../scripts/generate/example-values.ts'
-import { exampleReply } from '../../scripts/generate/examples.ts'
+import { exampleResponse } from '../../scripts/generate/examples.ts'
 import { type Document, type Endpoint, endpoints } from '../../scripts/generate/openapi-document.ts'
-import { preferredReply } from '../../scripts/mock/preferences.ts'
-import { assertAnswer } from '../support/contract.ts'
-import { run } from '../support/process.ts'
+import { preferredResponse } from '../../scripts/mock/preferences.ts'
+import { run } from '../support/child-process.ts'
+import { assertContractResponse } from '../support/contract.ts'
 
 t.test('the mock answers with examples and rejects what the service rejects', async (t) => {
   const mock = run(t, 'scripts/mock.ts')
@@ -17,7 +17,7 @@ t.test('the mock answers with examples and rejects what the service rejects', as
       body,
     })
     const text = await answer.text()
-    assertAnswer(t, {
+    assertContractResponse(t, {
       method: 'POST',
       path: '/plants',
       status: answer.status,
@@ -126,10 +126,10 @@ t.test(
       [put, 'code=204', [204, undefined, 'code=204']],
     ]
     for (const [endpoint, prefer, expected] of cases) {
-      const reply = preferredReply(document, endpoint, prefer)
+      const reply = preferredResponse(document, endpoint, prefer)
       t.same(reply && [reply.outcome.status, reply.outcome.body, reply.applied], expected, prefer)
     }
-    t.same(preferredReply(document, put, 'code=204')?.outcome.headers, { 'X-A': 1 })
+    t.same(preferredResponse(document, put, 'code=204')?.outcome.headers, { 'X-A': 1 })
   },
 )
 
@@ -142,7 +142,7 @@ t.test('the mock returns the first successful response', async (t) => {
       paths: { '/a': { get: { operationId: 'a', responses } } },
       components: { examples: { Kept: { value: 'kept' } } },
     } as Document
-    return exampleReply(document, endpoints(document)[0] as Endpoint)
+    return exampleResponse(document, endpoints(document)[0] as Endpoint)
   }
   t.same(reply({ 404: {}, 201: content({ example: 1 }) }), { status: 201, body: 1 })
   t.same(reply({ 204: {} }), { status: 204, body: undefined })

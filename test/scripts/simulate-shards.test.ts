@@ -4,7 +4,7 @@ import { idOrders } from '../../scripts/shards/id-orders.ts'
 import { fractionOf, mixBits } from '../../scripts/shards/mix-bits.ts'
 import { shardLoad } from '../../scripts/shards/sharding.ts'
 import { zipfRanks } from '../../scripts/shards/zipf.ts'
-import { run } from '../support/process.ts'
+import { run } from '../support/child-process.ts'
 
 t.test('the command prints the load of each order of ids under each sharding', async (t) => {
   const args = ['--shards=2,8', '--creates=8000', '--keys=100', '--batch=16']

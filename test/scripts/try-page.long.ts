@@ -13,8 +13,8 @@ import { openMemory } from '../../src/store/memory.ts'
 import type { PlantStore } from '../../src/store/plant-store.ts'
 import { open } from '../support/browser.ts'
 import { chromium } from '../support/chromium.ts'
-import { serveDocs } from '../support/docs-page.ts'
-import { createService, token } from '../support/service.ts'
+import { serveDocs } from '../support/serve-docs.ts'
+import { createTestApp, token } from '../support/test-app.ts'
 import { inBrowser, inPage, violations } from './accessibility.ts'
 
 const largest = '{ "id": 9223372036854775807,  "name": "Mönstera" }'
@@ -57,7 +57,7 @@ for (const [width, dark] of [
       ids.push(plant.id)
       return memory.create(plant)
     }
-    const { listen } = await createService(t, { store: { ...memory, create } })
+    const { listen } = await createTestApp(t, { store: { ...memory, create } })
     const document = readFileSync('generated/openapi.json', 'utf8')
     const page = await openForms(t, document, `http://127.0.0.1:${await listen()}`, { width, dark })
     t.same(await violations(page), [], 'the page before a request')

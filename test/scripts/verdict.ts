@@ -1,11 +1,11 @@
-import type { Weight } from '../../scripts/changes/change-weight.ts'
+import type { Severity } from '../../scripts/changes/change-severity.ts'
 
 /** A schema and its components. `#$` in a reference stands for the path of the components. */
 export type Version = { schema: object; components?: Record<string, object> }
 export type Position = 'sent' | 'returned' | 'both'
 
-/** The weight of a schema's edit for each position of the schema; undefined where the edit changes nothing. */
-export type Verdict = { edit: string; before: Version; after: Version } & Record<Position, Weight | undefined>
+/** The severity of a schema's edit for each position of the schema; undefined where the edit changes nothing. */
+export type Verdict = { edit: string; before: Version; after: Version } & Record<Position, Severity | undefined>
 
 export const positions: Position[] = ['sent', 'returned', 'both']
 
@@ -16,7 +16,7 @@ export const named = object({ name: text }, 'name')
 export const tagged = object({ tag: text })
 export const namedAndTagged = object({ name: text, tag: text }, 'name')
 
-export const only = (verdict: Weight | undefined): Record<Position, Weight | undefined> => ({
+export const only = (verdict: Severity | undefined): Record<Position, Severity | undefined> => ({
   sent: verdict,
   returned: verdict,
   both: verdict,

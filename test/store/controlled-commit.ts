@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { groupCommit } from '../../src/store/group-commit.ts'
 
 /** Creates a group commit whose batches end when the test says so. */
-export function controlled(
+export function controlledGroupCommit(
   options: { batchBytes?: number; batchItems?: number; queueBytes?: number; outstanding?: number } = {},
 ) {
   const batches: { items: number[]; end(error?: Error): void }[] = []

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { groupCommit } from '../../src/store/group-commit.ts'
 import { Unavailable } from '../../src/store/unavailable.ts'
-import { controlled } from './controlled-commit.ts'
+import { controlledGroupCommit } from './controlled-commit.ts'
 
 t.test('when a batch fails, only the faulty item fails', async (t) => {
   const tried: number[][] = []
@@ -42,7 +42,7 @@ t.test('items are no longer retried one by one once the store is unavailable', a
 })
 
 t.test('when the store is unavailable, all waiting items fail at once', async (t) => {
-  const { submit, given, end } = controlled({ outstanding: 1 })
+  const { submit, given, end } = controlledGroupCommit({ outstanding: 1 })
   const under = submit(1)
   await turn()
   const waiting = [submit(2), submit(3)]

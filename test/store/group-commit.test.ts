@@ -3,10 +3,10 @@ import { setTimeout, setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { BatchMessage } from '../../src/store/group-commit.ts'
 import { Unavailable } from '../../src/store/unavailable.ts'
-import { controlled } from './controlled-commit.ts'
+import { controlledGroupCommit } from './controlled-commit.ts'
 
 t.test('a lone item is committed in the same turn of the event loop', async (t) => {
-  const { submit, given, end } = controlled()
+  const { submit, given, end } = controlledGroupCommit()
   const outcome = submit(1)
   await turn()
   t.same(given(), [[1]])
@@ -15,7 +15,7 @@ t.test('a lone item is committed in the same turn of the event loop', async (t) 
 })
 
 t.test('64 waiting items are committed before the turn ends', async (t) => {
-  const { submit, given, end } = controlled()
+  const { submit, given, end } = controlledGroupCommit()
   const outcomes = Array.from({ length: 65 }, (_, item) => submit(item))
   t.same(
     given().map((items) => items.length),
@@ -28,7 +28,7 @@ t.test('64 waiting items are committed before the turn ends', async (t) => {
 })
 
 t.test('items that arrive during two commits form one batch, in order, each with its own outcome', async (t) => {
-  const { submit, given, end } = controlled()
+  const { submit, given, end } = controlledGroupCommit()
   const outcomes = [submit(1)]
   await turn()
   outcomes.push(submit(2))
@@ -44,7 +44,7 @@ t.test('items that arrive during two commits form one batch, in order, each with
 })
 
 t.test('many waiting items do not start more batches than may be outstanding', async (t) => {
-  const { submit, given, end } = controlled()
+  const { submit, given, end } = controlledGroupCommit()
   const outcomes = Array.from({ length: 3 * 64 }, (_, item) => submit(item))
   for (let turns = 0; turns < 5; turns++) await turn()
   t.same(
@@ -56,7 +56,7 @@ t.test('many waiting items do not start more batches than may be outstanding', a
 })
 
 t.test('an outcome is returned after the commit', async (t) => {
-  const { submit, end } = controlled()
+  const { submit, end } = controlledGroupCommit()
   let settled = false
   const outcome = submit(1).finally(() => {
     settled = true
@@ -68,7 +68,7 @@ t.test('an outcome is returned after the commit', async (t) => {
 })
 
 t.test('a batch has a size limit', async (t) => {
-  const { submit, given, end } = controlled({ batchBytes: 10, outstanding: 1 })
+  const { submit, given, end } = controlledGroupCommit({ batchBytes: 10, outstanding: 1 })
   const outcomes = [4, 5, 6, 100, 1, 2].map(submit)
   for (const batch of [[4, 5, 6], [100], [1, 2]]) {
     await turn()
@@ -79,7 +79,7 @@ t.test('a batch has a size limit', async (t) => {
 })
 
 t.test('a batch has a limited number of items', async (t) => {
-  const { submit, given, end } = controlled({ batchItems: 2, outstanding: 1 })
+  const { submit, given, end } = controlledGroupCommit({ batchItems: 2, outstanding: 1 })
   const outcomes = [1, 2, 3, 4, 5].map(submit)
   for (const batch of [[1, 2], [3, 4], [5]]) {
     await turn()
@@ -90,7 +90,7 @@ t.test('a batch has a limited number of items', async (t) => {
 })
 
 t.test('the queue has a size limit, and accepts items again once they fit', async (t) => {
-  const { submit, end } = controlled({ queueBytes: 10 })
+  const { submit, end } = controlledGroupCommit({ queueBytes: 10 })
   const alone = submit(1000)
   const refused = await submit(1).catch((error) => error)
   t.match(refused, { name: 'Unavailable', retryAfter: 1 })
@@ -109,7 +109,7 @@ t.test('the queue has a size limit, and accepts items again once they fit', asyn
 })
 
 t.test('close waits for accepted items and rejects new ones', async (t) => {
-  const { submit, close, end } = controlled({ outstanding: 1 })
+  const { submit, close, end } = controlledGroupCommit({ outstanding: 1 })
   const outcomes = [submit(1)]
   await turn()
   outcomes.push(submit(2))
@@ -129,7 +129,7 @@ t.test('every batch is published at its end, even when it failed', async (t) => 
   const keep = (message: unknown) => told.push(message as BatchMessage)
   subscribe('plant-store:batch', keep)
   t.teardown(() => unsubscribe('plant-store:batch', keep))
-  const { submit, end } = controlled({ batchBytes: 3, outstanding: 1 })
+  const { submit, end } = controlledGroupCommit({ batchBytes: 3, outstanding: 1 })
   const outcomes = [1, 2, 3, 4].map((item) => submit(item).catch(String))
   await turn()
   t.same(told, [], 'not before its outcome')

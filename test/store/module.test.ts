@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t from 'tap'
 import { openStore } from '../../src/store/open.ts'
-import { copyProject } from '../support/copy.ts'
-import { nodeCommand, run } from '../support/process.ts'
+import { nodeCommand, run } from '../support/child-process.ts'
+import { copyProject } from '../support/project-copy.ts'
 import { startService } from '../support/service-process.ts'
 
 const anyStore = import.meta.resolve('../support/any-store.js')

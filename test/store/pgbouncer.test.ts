@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { makeDirectory, own, unprivileged } from '../../scripts/postgres/postgres-programs.ts'
 import { query, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
 import { freePort } from '../../scripts/system/free-port.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 

@@ -1,14 +1,14 @@
 import pg from 'pg'
 import t from 'tap'
 import { certificate } from '../../scripts/postgres/temporary-postgres.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
-import { createProxy } from '../support/proxy.ts'
-import { open, persist, startServer, unavailable } from './postgres-stores.ts'
+import { createTcpProxy } from '../support/tcp-proxy.ts'
+import { createWithRetries, open, startServer, unavailable } from './postgres-stores.ts'
 
 t.test('close does not wait for a connection attempt', async (t) => {
   const server = await startServer(t)
-  const proxy = await createProxy(t, server.port)
+  const proxy = await createTcpProxy(t, server.port)
   const store = await openStore(`postgres://postgres@127.0.0.1:${proxy.port}/postgres?query_timeout=200`)
   const connected = () => process.getActiveResourcesInfo().includes('TCPSocketWrap')
   t.ok(connected())
@@ -23,7 +23,7 @@ t.test('close does not wait for a connection attempt', async (t) => {
 
 t.test('statement_timeout and query_timeout limit a create', async (t) => {
   const server = await startServer(t)
-  const proxy = await createProxy(t, server.port)
+  const proxy = await createTcpProxy(t, server.port)
   const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`
   const store = await open(t, `${url}?statement_timeout=200&query_timeout=1000&connect_timeout=1`)
 
@@ -33,15 +33,15 @@ t.test('statement_timeout and query_timeout limit a create', async (t) => {
   await t.rejects(store.create({ id: 1n, name: 'b' }), { ...unavailable, message: /statement timeout/ })
   await other.query('ROLLBACK')
   await other.end()
-  t.equal(await persist(store, { id: 1n, name: 'b' }), 'created')
+  t.equal(await createWithRetries(store, { id: 1n, name: 'b' }), 'created')
 
   proxy.loseAnswers(true)
   await t.rejects(store.create({ id: 2n, name: 'c' }), unavailable)
   proxy.loseAnswers(false)
-  t.equal(await persist(store, { id: 2n, name: 'c' }), 'identical', 'only the answer was lost')
+  t.equal(await createWithRetries(store, { id: 2n, name: 'c' }), 'identical', 'only the answer was lost')
 
   proxy.breakAll()
-  t.equal(await persist(store, { id: 3n, name: 'd' }), 'created')
+  t.equal(await createWithRetries(store, { id: 3n, name: 'd' }), 'created')
 })
 
 t.test('sslmode and sslrootcert control TLS', async (t) => {

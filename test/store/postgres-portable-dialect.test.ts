@@ -2,13 +2,13 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { query } from '../../scripts/postgres/temporary-postgres.ts'
 import { testDatabase } from '../../scripts/postgres/test-database.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { portableDialect } from '../../src/store/postgres-portable-dialect.ts'
-import { whole } from '../support/whole.ts'
-import { race } from './contended-creates.ts'
-import { queries } from './queries.ts'
+import { exactly } from '../support/exact-pattern.ts'
+import { raceCreates } from './create-race.ts'
+import { querySuite } from './query-suite.ts'
 
 const portable = async () => portableDialect
 
@@ -25,7 +25,7 @@ for (const [name, run] of Object.entries(conformance)) {
   })
 }
 
-for (const [name, run] of Object.entries(queries)) {
+for (const [name, run] of Object.entries(querySuite)) {
   t.test(name, async (t) => {
     await run(await open(t, await testDatabase(t)))
   })
@@ -39,7 +39,7 @@ for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
       `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_isolation = '${isolation}'`,
     )
     const stores = await Promise.all([1, 2, 3, 4].map(() => open(t, url)))
-    const outcomes = await race(stores, 3_001)
+    const outcomes = await raceCreates(stores, 3_001)
     for (const each of outcomes.values()) each.sort()
     t.same(new Set([...outcomes.values()].map(String)), new Set(['conflict,conflict,conflict,created']))
     t.same(await query(url, 'SELECT count(*)::int AS count FROM plants'), [{ count: 3_001 }])
@@ -94,7 +94,7 @@ t.test('a table with other columns or without a primary key is reported', async 
     await query(url, `CREATE TABLE plants (${columns})`)
     const allowed = 'allowed: id bigint PRIMARY KEY, name text NOT NULL, tag text'
     await t.rejects(openPostgres(url, portable), {
-      message: whole(`its table plants does not fit: ${message}; ${allowed}`),
+      message: exactly(`its table plants does not fit: ${message}; ${allowed}`),
     })
     await query(url, 'DROP TABLE plants')
   }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { until } from '../../scripts/system/until.ts'
-import { open, persist, startServer, unavailable } from './postgres-stores.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { createWithRetries, open, startServer, unavailable } from './postgres-stores.ts'
 
 t.test('the store reconnects to a restarted server', async (t) => {
   const server = await startServer(t)
@@ -11,7 +11,7 @@ t.test('the store reconnects to a restarted server', async (t) => {
     await t.rejects(store.create({ id: 2n, name: mode }), unavailable)
     await t.rejects(store.ready())
     await server.start()
-    t.equal(await persist(store, { id: 1n, name: 'a' }), 'identical')
+    t.equal(await createWithRetries(store, { id: 1n, name: 'a' }), 'identical')
     await store.ready()
   }
 })
@@ -26,7 +26,7 @@ t.test('the store uses the primary of several servers, also after a failover', a
   await primary.stop('kill')
   await t.rejects(store.create({ id: 2n, name: 'b' }), unavailable)
   await standby.promote()
-  t.match(await persist(store, { id: 2n, name: 'b' }), /^(created|identical)$/)
+  t.match(await createWithRetries(store, { id: 2n, name: 'b' }), /^(created|identical)$/)
   t.equal(await store.create({ id: 1n, name: 'a' }), 'identical')
   t.same(await standby.query('SELECT id, name FROM plants ORDER BY id'), [
     { id: '1', name: 'a' },
@@ -65,7 +65,7 @@ t.test('no plant is acknowledged while the synchronous standby is away', async (
   t.same(await primary.query('SELECT id FROM plants'), [{ id: '1' }], 'the primary has it all the same')
   await t.rejects(store.create({ id: 1n, name: 'a' }), unavailable, 'what is there is not known to last')
   await standby.start()
-  t.equal(await persist(store, { id: 1n, name: 'a' }), 'identical')
+  t.equal(await createWithRetries(store, { id: 1n, name: 'a' }), 'identical')
   t.same(await standby.query('SELECT id FROM plants'), [{ id: '1' }])
 })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { open, startServer, unavailable } from './postgres-stores.ts'
 
 t.test('the store is not ready without the right to insert or after its table was replaced', async (t) => {

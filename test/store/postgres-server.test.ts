@@ -3,8 +3,8 @@ import { isIP } from 'node:net'
 import t from 'tap'
 import { query } from '../../scripts/postgres/temporary-postgres.ts'
 import { openStore } from '../../src/store/open.ts'
-import { unfit } from '../../src/store/postgres-server.ts'
-import { makeTable } from '../../src/store/postgres-table.ts'
+import { unfitReason } from '../../src/store/postgres-server.ts'
+import { ensureTable } from '../../src/store/postgres-table.ts'
 import { startServer } from './postgres-stores.ts'
 
 t.test('a server that can lose acknowledged plants is rejected unless accept_data_loss is set', async (t) => {
@@ -40,11 +40,11 @@ t.test('unsafe server settings are named', async (t) => {
     [{ ...fit, server_encoding: 'LATIN1' }, /^its encoding is LATIN1, allowed: UTF8$/],
   ]
   for (const [settings, reason] of cases) {
-    if (reason === undefined) t.equal(unfit(settings, false), undefined)
-    else t.match(unfit(settings, false), reason)
+    if (reason === undefined) t.equal(unfitReason(settings, false), undefined)
+    else t.match(unfitReason(settings, false), reason)
   }
-  t.equal(unfit({ ...fit, fsync: 'off', synchronous_commit: 'off' }, true), undefined)
-  t.match(unfit({ ...fit, transaction_read_only: 'on' }, true), /^it is read-only$/)
+  t.equal(unfitReason({ ...fit, fsync: 'off', synchronous_commit: 'off' }, true), undefined)
+  t.match(unfitReason({ ...fit, transaction_read_only: 'on' }, true), /^it is read-only$/)
 })
 
 t.test('a database with an encoding other than UTF8 is rejected', async (t) => {
@@ -86,7 +86,7 @@ t.test('a table that is missing after its creation is reported', async (t) => {
   const missing = Object.assign(new Error('no table'), { code: '42P01' })
   const use = () => Promise.reject(missing)
   await t.rejects(
-    makeTable(use, () => Promise.resolve()),
+    ensureTable(use, () => Promise.resolve()),
     missing,
   )
 })

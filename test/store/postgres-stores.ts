@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { type Postgres, type PostgresOptions, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { CreateOutcome, PlantStore, StoredPlant } from '../../src/store/plant-store.ts'
 
@@ -22,7 +22,7 @@ export async function open(t: Test, url: string): Promise<PlantStore> {
 }
 
 /** Creates a plant as a client does that retries after a 503; returns the first outcome. */
-export async function persist(store: PlantStore, plant: StoredPlant): Promise<CreateOutcome> {
+export async function createWithRetries(store: PlantStore, plant: StoredPlant): Promise<CreateOutcome> {
   let outcome: CreateOutcome | undefined
   await until(async () => {
     outcome = await store.create(plant).catch(() => undefined)

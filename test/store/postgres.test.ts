@@ -1,14 +1,14 @@
 import t, { type Test } from 'tap'
 import { query } from '../../scripts/postgres/temporary-postgres.ts'
 import { testDatabase } from '../../scripts/postgres/test-database.ts'
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { PlantStore } from '../../src/store/plant-store.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
-import { whole } from '../support/whole.ts'
-import { race } from './contended-creates.ts'
-import { queries } from './queries.ts'
+import { exactly } from '../support/exact-pattern.ts'
+import { raceCreates } from './create-race.ts'
+import { querySuite } from './query-suite.ts'
 
 for (const [name, run] of Object.entries(conformance)) {
   t.test(name, async (t) => {
@@ -17,7 +17,7 @@ for (const [name, run] of Object.entries(conformance)) {
   })
 }
 
-for (const [name, run] of Object.entries(queries)) {
+for (const [name, run] of Object.entries(querySuite)) {
   t.test(name, async (t) => {
     const store = await openPostgres(await testDatabase(t))
     await run(store)
@@ -61,7 +61,7 @@ for (const isolation of ['read committed', 'repeatable read', 'serializable']) {
     )
     const stores = await instances(t, url, 4)
     const ids = 3_001
-    const outcomes = await race(stores, ids)
+    const outcomes = await raceCreates(stores, ids)
     t.equal(outcomes.size, ids)
     for (const each of outcomes.values()) each.sort()
     t.same(new Set([...outcomes.values()].map(String)), new Set(['conflict,conflict,conflict,created']))
@@ -113,7 +113,7 @@ t.test('a table with other columns or without a primary key is reported without 
   for (const [columns, message] of tables) {
     await query(url, `CREATE TABLE plants (${columns})`)
     const allowed = 'allowed: id bigint PRIMARY KEY, name text NOT NULL, tag text'
-    await t.rejects(openStore(url), { message: whole(`its table plants does not fit: ${message}; ${allowed}`) })
+    await t.rejects(openStore(url), { message: exactly(`its table plants does not fit: ${message}; ${allowed}`) })
     await query(url, 'DROP TABLE plants')
   }
 })

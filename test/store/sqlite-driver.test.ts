@@ -1,6 +1,6 @@
 import t from 'tap'
 import { openSqliteFile } from '../../src/store/sqlite-driver.ts'
-import { whole } from '../support/whole.ts'
+import { exactly } from '../support/exact-pattern.ts'
 
 const failing = (details: object) => () => {
   throw Object.assign(new Error('first line\nsecond line'), details)
@@ -10,11 +10,11 @@ t.test('an unusable driver is reported in one line with the remedy', async (t) =
   const either = 'or set STORE_URL to memory: or postgres://USER@HOST/DATABASE'
   for (const details of [{ tries: ['/build'] }, { code: 'ERR_DLOPEN_FAILED' }]) {
     const message = `SQLite is missing, because better-sqlite3 has no binary for this Node; run npm rebuild better-sqlite3, ${either}`
-    t.throws(() => openSqliteFile(':memory:', {}, failing(details)), { name: 'Error', message: whole(message) })
+    t.throws(() => openSqliteFile(':memory:', {}, failing(details)), { name: 'Error', message: exactly(message) })
   }
   const reason = 'because the optional package better-sqlite3 is not installed'
   const message = `SQLite is missing, ${reason}; install again where there are a C++ compiler, make and Python, ${either}`
-  t.throws(() => openSqliteFile(':memory:', {}, failing({ code: 'MODULE_NOT_FOUND' })), { message: whole(message) })
+  t.throws(() => openSqliteFile(':memory:', {}, failing({ code: 'MODULE_NOT_FOUND' })), { message: exactly(message) })
 })
 
 t.test('other failures are passed on', async (t) => {

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open.ts'
 import type { JournalMessage } from '../../src/store/sqlite.ts'
-import { Database, needSqlite } from '../support/sqlite.ts'
+import { Database, requireSqlite } from '../support/better-sqlite.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 /** Opens a store in a new directory, and its file as another program does. */
 async function openBoth(t: Test) {

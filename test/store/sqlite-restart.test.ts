@@ -10,10 +10,10 @@ import { record, storeFile } from '../faults/power-loss/record-writes.ts'
 import type { Call } from '../faults/power-loss/strace-log.ts'
 import { randomOf } from '../faults/seeded-random.ts'
 import { inspect } from '../faults/sqlite-file.ts'
+import { requireSqlite } from '../support/better-sqlite.ts'
 import { builtCode } from '../support/service-code.ts'
-import { needSqlite } from '../support/sqlite.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 const installed = spawnSync('strace', ['-V']).status === 0
 

@@ -16,12 +16,12 @@ import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open.ts'
 import { makeDurable, openDatabase } from '../../src/store/sqlite-database.ts'
 import { hasLocks, openError } from '../../src/store/sqlite-open-error.ts'
-import { runTool } from '../deploy/tools.ts'
-import { nodeCommand, spawnProcess } from '../support/process.ts'
-import { Database, needSqlite } from '../support/sqlite.ts'
-import { whole } from '../support/whole.ts'
+import { runTool } from '../deploy/run-tool.ts'
+import { Database, requireSqlite } from '../support/better-sqlite.ts'
+import { nodeCommand, spawnProcess } from '../support/child-process.ts'
+import { exactly } from '../support/exact-pattern.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 const applicationId = 0x706c6e74
 
@@ -45,7 +45,7 @@ t.test('a file of a newer schema is rejected and unchanged, in every journal mod
     const path = fileOf(t.testdir({}), `PRAGMA journal_mode = ${mode}; ${schema}`)
     const before = readFileSync(path)
     await t.rejects(open(path), {
-      message: whole('it has schema version 99, newer than version 2 of this service; run the newer service'),
+      message: exactly('it has schema version 99, newer than version 2 of this service; run the newer service'),
     })
     t.same(readdirSync(dirname(path)), ['plants.db'])
     t.ok(readFileSync(path).equals(before))
@@ -101,7 +101,7 @@ t.test('a dangling link leads to the new file and its lock', async (t) => {
   symlinkSync('link.db', join(directory, 'second.db'))
   const store = await open(`${directory}/second.db`)
   await t.rejects(open(`${directory}/data/plants.db`), {
-    message: whole('it is in use by another process'),
+    message: exactly('it is in use by another process'),
   })
   store.close()
   t.same(readdirSync(join(directory, 'data')), ['plants.db', 'plants.db-lock'])
@@ -116,7 +116,7 @@ t.test('tables that differ from their version are reported without SQL', async (
     ['CREATE TABLE flowers (id INTEGER PRIMARY KEY)', 'no such table: plants'],
   ]) {
     await t.rejects(open(fileOf(t.testdir({}), `${table}; ${mark}`)), {
-      message: whole(`its tables are not those of its schema version: ${message}; restore a backup`),
+      message: exactly(`its tables are not those of its schema version: ${message}; restore a backup`),
     })
   }
 })

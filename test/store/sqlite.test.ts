@@ -9,10 +9,10 @@ import type { CreateOutcome, PlantOperations, PlantQueries, StoredPlant } from '
 import { openSqlite } from '../../src/store/sqlite.ts'
 import { openDatabase } from '../../src/store/sqlite-database.ts'
 import { sqliteQueries } from '../../src/store/sqlite-queries.ts'
-import { Database, needSqlite } from '../support/sqlite.ts'
-import { queries } from './queries.ts'
+import { Database, requireSqlite } from '../support/better-sqlite.ts'
+import { querySuite } from './query-suite.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 for (const [name, run] of Object.entries(conformance)) {
   t.test(name, (t) => {
@@ -21,7 +21,7 @@ for (const [name, run] of Object.entries(conformance)) {
   })
 }
 
-for (const [name, run] of Object.entries(queries)) {
+for (const [name, run] of Object.entries(querySuite)) {
   t.test(name, async (t) => {
     const { commit, query, close } = openDatabase(join(t.testdir({}), 'plants.db'))
     const asked = Object.keys(sqliteQueries).map((name) => [name, async (...args: unknown[]) => query(name, args)])

@@ -8,5 +8,5 @@ export const chromium = [process.env.CHROMIUM, ...names.map((name) => `/usr/bin/
 ) as string
 
 /** Why tests that need the browser are skipped, false when it is there. */
-export const withoutBrowser: string | false =
+export const browserSkipReason: string | false =
   chromium === undefined ? `NOT RUN: there is none of ${names.join(', ')}; CHROMIUM names another browser` : false

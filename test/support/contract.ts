@@ -1,7 +1,13 @@
 import { errorNumbers } from '../../generated/error-numbers.ts'
 import type { Document } from '../../scripts/generate/openapi-document.ts'
 import { loadContract } from '../../src/openapi/load-contract.ts'
-import { type Answer, type Assertions, listedAnswers, namedResponseOf, responseOf } from './listed-answer.ts'
+import {
+  type Assertions,
+  namedResponseOf,
+  type ReceivedResponse,
+  responseOf,
+  responseValidator,
+} from './response-validator.ts'
 
 /** What the service loads of generated/. */
 export const contract = await loadContract(new URL('../../generated/', import.meta.url))
@@ -9,14 +15,14 @@ export const contract = await loadContract(new URL('../../generated/', import.me
 export const document: Document = JSON.parse(contract.documentText)
 
 /** The numbers of the contract's table of errors. */
-export const tableOfErrors: number[] = Object.values(errorNumbers)
+export const contractErrorNumbers: number[] = Object.values(errorNumbers)
 
-const { operationAt, assertResponse, assertBody, ...listed } = listedAnswers(document)
+const { operationAt, assertResponse, assertBody, ...listed } = responseValidator(document)
 
 export const { methodsAt } = listed
 
 /** Fails the test unless an answer is one that the contract lists: status, media type, headers and body. */
-export function assertAnswer(t: Assertions, answer: Answer): void {
+export function assertContractResponse(t: Assertions, answer: ReceivedResponse): void {
   const { method, path, status, headers } = answer
   const operation = operationAt(method, path)
   const isNamed = operation !== undefined && namedResponseOf(operation.responses, status) !== undefined
@@ -34,7 +40,7 @@ export function assertAnswer(t: Assertions, answer: Answer): void {
       : assertResponse(t, response, answer)
   if (status < 400 || method === 'HEAD') return
   const { error } = value as { error: number }
-  t.ok(tableOfErrors.includes(error), `${error} is in the table of errors`)
+  t.ok(contractErrorNumbers.includes(error), `${error} is in the table of errors`)
   t.equal(Math.trunc(error / 100), status)
   t.same(Object.keys(value as object), ['error', 'message'])
 }

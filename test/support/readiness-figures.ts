@@ -1,4 +1,4 @@
-import { until } from '../../scripts/system/until.ts'
+import { until } from '../../scripts/system/poll.ts'
 import type { ServiceProcess } from './service-process.ts'
 
 /** Returns the value of plant_store_ready in a scrape. */

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
 import { cachedBundle } from './bundle-cache.ts'
-import { nodeCommand } from './process.ts'
+import { nodeCommand } from './child-process.ts'
 
 /** What a test runs as the service. */
 export type ServiceCode = {

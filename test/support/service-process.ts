@@ -1,10 +1,10 @@
 import type { SpawnOptions } from 'node:child_process'
 import type { Agent } from 'node:http'
 import type { Test } from 'tap'
-import { type Answer, ask } from './ask.ts'
-import { type RunningProcess, spawnProcess } from './process.ts'
-import { authorization, token } from './service.ts'
+import { type RunningProcess, spawnProcess } from './child-process.ts'
+import { type HttpResponse, httpRequest } from './http-request.ts'
 import { builtCode } from './service-code.ts'
+import { authorization, token } from './test-app.ts'
 
 export type ServiceOptions = Pick<SpawnOptions, 'cwd' | 'stdio' | 'detached'> & {
   /** What is run as the service; default: `builtCode`. A program that runs another, such as strace, may come first. */
@@ -25,13 +25,13 @@ export type ServiceProcess = RunningProcess &
     /** The whole line. */
     banner: string
     /** Sends a request with the token of the tests, on a connection of its own unless an agent is given; its body is JSON. */
-    call(method: string, target: string, sent?: Sent): Promise<Answer>
+    call(method: string, target: string, sent?: Sent): Promise<HttpResponse>
     /** Sends a create with JSON text and the token of the tests, on a connection of its own unless an agent is given. */
-    create(body: string, headers?: Record<string, string>, agent?: Agent): Promise<Answer>
+    create(body: string, headers?: Record<string, string>, agent?: Agent): Promise<HttpResponse>
     /** Resolves with the token that it made, which has every scope of the document; only with ACCESS_TOKENS empty. */
     generatedToken(): Promise<string>
     /** Gets a page of the management. */
-    page(path: string): Promise<Answer>
+    page(path: string): Promise<HttpResponse>
   }
 
 type Sent = { headers?: Record<string, string>; body?: string; agent?: Agent | false }
@@ -54,12 +54,12 @@ export function spawnService(environment: Record<string, string> = {}, options: 
     )
     const call = (method: string, target: string, { headers = {}, body, agent = false }: Sent = {}) => {
       const all = { authorization, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers }
-      return ask(url + target, { method, headers: all, agent, ...(body !== undefined && { body }) })
+      return httpRequest(url + target, { method, headers: all, agent, ...(body !== undefined && { body }) })
     }
     const create = (body: string, headers: Record<string, string> = {}, agent: Agent | false = false) =>
       call('POST', '/plants', { body, headers, agent })
     const generatedToken = async () => (await running.find('stderr', /accepts the token (\S+)\n/))[1] as string
-    const page = (path: string) => ask(managementUrl + path)
+    const page = (path: string) => httpRequest(managementUrl + path)
     const said = { banner, version, workers: Number(workers), url, port: Number(port), storeUrl, managementUrl }
     return { ...running, ...said, call, create, generatedToken, page }
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 
 /** Why no test can have a terminal here: it is made by script(1) of util-linux, which Linux systems usually have. */
-export const withoutTerminal: string | false =
+export const terminalSkipReason: string | false =
   /util-linux/.test(spawnSync('script', ['--version']).stdout?.toString() ?? '') === false &&
   'NOT RUN: there is no script of util-linux'
 
@@ -18,7 +18,7 @@ export function onTerminal(command: string[], stderr: 'apart' | 'there'): string
   return ['sh', '-c', 'exec 3>&2; exec script -qc "$0" /dev/null', `trap '' HUP; ${inner}`]
 }
 
-/** Opens a pipe until the test ends: `end` is the descriptor to write to, and only `read` reads what is there. */
+/** Opens a pipe until the test ends: `exitWithError` is the descriptor to write to, and only `read` reads what is there. */
 export function unreadPipe(t: Test) {
   const path = join(t.testdir({}), 'pipe')
   execFileSync('mkfifo', [path])

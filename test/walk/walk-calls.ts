@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Answer } from '../support/ask.ts'
+import type { HttpResponse } from '../support/http-request.ts'
 import { spawnService } from '../support/service-process.ts'
 
 /** A request, and what must come back: the status, some headers, and the body where there is one. */
@@ -43,10 +43,10 @@ export async function callService(directory: string, storeUrl: string, calls: Wa
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
-function bodyOf({ headers, body }: Answer): unknown {
+function bodyOf({ headers, body }: HttpResponse): unknown {
   if (body === '') return undefined
   return headers['content-type']?.includes('json') ? JSON.parse(body) : body
 }
 
-const picked = (headers: Answer['headers'], names: string[]) =>
+const picked = (headers: HttpResponse['headers'], names: string[]) =>
   Object.fromEntries(names.map((name) => [name, headers[name]]))

@@ -3,7 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { defaults } from '../support/process.ts'
+import { defaults } from '../support/child-process.ts'
 
 /** What a change has touched: files, and lines that were added and removed. */
 export type Touched = { files: string[]; added: number; removed: number }

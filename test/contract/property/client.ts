@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { assertAnswer } from '../../support/contract.ts'
-import { type Assertions, namedResponseOf } from '../../support/listed-answer.ts'
+import { assertContractResponse } from '../../support/contract.ts'
+import { type Assertions, namedResponseOf } from '../../support/response-validator.ts'
 import type { Case, Request } from './cases.ts'
 import type { Ask } from './check.ts'
 
@@ -45,7 +45,7 @@ export const askService =
     const { method } = endpoint
     const reply = await send(method, sent)
     checkStatus(reply, error, endpoint)
-    assertAnswer(strictly, { ...reply, method, path: sent.path })
+    assertContractResponse(strictly, { ...reply, method, path: sent.path })
   }
 
 /** Throws unless a response has the error number or, if it is undefined, a listed status other than 400 and 401. */

@@ -1,10 +1,10 @@
-import { type History, whyUnexplained } from './plant-history.ts'
+import { type History, linearizabilityViolation } from './plant-history.ts'
 
 /** Counts the ids whose history is unexplained: all of them, and by the reason. */
-export function reasons(histories: Map<bigint, History>): { all: number; counts: Map<string, number> } {
+export function countViolations(histories: Map<bigint, History>): { all: number; counts: Map<string, number> } {
   const counts = new Map<string, number>()
   for (const history of histories.values()) {
-    const why = whyUnexplained(history)
+    const why = linearizabilityViolation(history)
     if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1)
   }
   return { all: [...counts.values()].reduce((sum, ids) => sum + ids, 0), counts }
@@ -23,7 +23,7 @@ export const isRaced = (history: History): boolean =>
 /** Returns each unexplained history, one operation a line, in the order of their starts. */
 export function unexplainedText(histories: Map<bigint, History>): string {
   const texts = [...histories].map(([id, history]) => {
-    const why = whyUnexplained(history)
+    const why = linearizabilityViolation(history)
     if (why === undefined) return ''
     const lines = history
       .toSorted((one, other) => one.start - other.start)

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startPostgres } from '../../../scripts/postgres/temporary-postgres.ts'
-import { until } from '../../../scripts/system/until.ts'
+import { until } from '../../../scripts/system/poll.ts'
 import type { Report } from '../../scenarios/scenario-report.ts'
 import type { Fault, FaultOptions } from '../fault-options.ts'
 import type { Random } from '../seeded-random.ts'
 import { contentOf } from './contended-creates.ts'
-import { isContended, isRaced, reasons, unexplainedText } from './history-figures.ts'
+import { countViolations, isContended, isRaced, unexplainedText } from './history-figures.ts'
 import { startTrio } from './instance-trio.ts'
 import type { History } from './plant-history.ts'
 import { startFaults } from './random-faults.ts'
@@ -28,7 +28,7 @@ export const linearizability: Fault = {
     for (const control of controls) {
       const prefix = `module:./test/faults/histories/${control}?`
       const { histories } = await record(options.random, controlOperations, prefix)
-      const why = reasons(histories)
+      const why = countViolations(histories)
       report.notZero(`${control}: ids unexplained`, why.all)
       for (const [reason, ids] of why.counts) report.figure(`${control}: ${reason}`, ids)
     }
@@ -47,7 +47,7 @@ async function look(report: Report, { directory, random, operations }: FaultOpti
   for (const [fault, times] of faults) report.notZero(fault, times)
   report.zero('wrong answers', load.wrong())
   report.zero('exit codes that are not 0', codes.filter((code) => code !== 0).length)
-  const why = reasons(histories)
+  const why = countViolations(histories)
   report.zero('ids unexplained', why.all)
   for (const [reason, ids] of why.counts) report.figure(reason, ids)
   await writeFile(join(directory, 'unexplained.txt'), unexplainedText(histories))

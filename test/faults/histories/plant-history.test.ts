@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import t from 'tap'
-import { type Create, type History, type Read, whyUnexplained } from './plant-history.ts'
+import { type Create, type History, linearizabilityViolation, type Read } from './plant-history.ts'
 
 const create = (outcome: Create['outcome'], content: string, start: number, end: number): Create => ({
   outcome,
@@ -95,11 +95,11 @@ const unexplained: Record<string, { history: History; why: string }> = {
 }
 
 for (const [name, history] of Object.entries(explained)) {
-  t.test(`${name}: explained`, async (t) => t.equal(whyUnexplained(history), undefined))
+  t.test(`${name}: explained`, async (t) => t.equal(linearizabilityViolation(history), undefined))
 }
 
 for (const [name, { history, why }] of Object.entries(unexplained)) {
-  t.test(`${name}: unexplained`, async (t) => t.equal(whyUnexplained(history), why))
+  t.test(`${name}: unexplained`, async (t) => t.equal(linearizabilityViolation(history), why))
 }
 
 /** Tries every order that real time allows, on a register whose content is undefined until it is set. */
@@ -140,7 +140,7 @@ t.test('the verdict equals that of an exhaustive search', async (t) => {
   const agrees = fc.property(fc.array(operation, { maxLength: 6 }), (history) => {
     const isExplained = hasOrder(history)
     verdicts[isExplained ? 'explained' : 'unexplained']++
-    return (whyUnexplained(history) === undefined) === isExplained
+    return (linearizabilityViolation(history) === undefined) === isExplained
   })
   fc.assert(agrees, { numRuns: 2_000 })
   for (const [verdict, count] of Object.entries(verdicts)) t.ok(count > 200, `${count} ${verdict}`)

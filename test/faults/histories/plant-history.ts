@@ -19,7 +19,7 @@ export type History = (Create | Read)[]
  * set once: the first create sets it, a later one is kept when it has the same content and conflicts otherwise. Every
  * operation must take effect at one moment between its start and its end.
  */
-export function whyUnexplained(history: History): string | undefined {
+export function linearizabilityViolation(history: History): string | undefined {
   const seen = new Set(history.flatMap((operation) => (isSeen(operation) ? [operation.content] : [])))
   if (seen.size > 1) return 'two contents were kept'
   if (seen.size === 0 && !history.some(isConflict)) return undefined

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StopMode } from '../../../scripts/postgres/postgres-process.ts'
 import type { Postgres } from '../../../scripts/postgres/temporary-postgres.ts'
-import { crash } from '../postgres-rows.ts'
+import { killServer } from '../postgres-rows.ts'
 import type { Random } from '../seeded-random.ts'
 import type { Instance } from './instance-trio.ts'
 import { linkFaults } from './unreliable-link.ts'
@@ -35,7 +35,7 @@ export function startFaults(server: Postgres, instances: Instance[], random: Ran
   }
   const kill = () => anyOf(instances).restart(random.below(longestAway))
   const restart = async (mode: StopMode) => {
-    await (mode === 'kill' ? crash(server) : server.stop(mode))
+    await (mode === 'kill' ? killServer(server) : server.stop(mode))
     await sleep(random.below(longestAway))
     await server.start()
   }

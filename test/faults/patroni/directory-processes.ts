@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs'
-import { until } from '../../../scripts/system/until.ts'
+import { until } from '../../../scripts/system/poll.ts'
 
 /**
  * Returns the ids of the processes whose working directory is `directory` or inside it. Patroni starts PostgreSQL in a

@@ -1,5 +1,5 @@
 /** Where one node of the cluster is. */
-export type NodePlace = {
+export type NodeLocation = {
   name: string
   /** The directory of the node: the working directory of its Patroni. */
   directory: string
@@ -27,7 +27,7 @@ export type ClusterOptions = {
 }
 
 /** Returns the configuration of a node as JSON, which is YAML as well. */
-export function nodeConfiguration(place: NodePlace, etcdPort: number, options: ClusterOptions): string {
+export function nodeConfiguration(place: NodeLocation, etcdPort: number, options: ClusterOptions): string {
   const { programs, synchronous } = options
   const { name, directory, port, apiPort } = place
   return JSON.stringify({

@@ -3,10 +3,10 @@ import { chmodSync, closeSync, mkdirSync, openSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { own, unprivileged } from '../../../scripts/postgres/postgres-programs.ts'
 import { freePort } from '../../../scripts/system/free-port.ts'
-import { until } from '../../../scripts/system/until.ts'
-import { ask } from '../../support/ask.ts'
+import { until } from '../../../scripts/system/poll.ts'
+import { httpRequest } from '../../support/http-request.ts'
 import { killIn, signalIn } from './directory-processes.ts'
-import { type ClusterOptions, type NodePlace, nodeConfiguration } from './node-configuration.ts'
+import { type ClusterOptions, type NodeLocation, nodeConfiguration } from './node-configuration.ts'
 
 const roles = ['leader', 'sync_standby', 'replica']
 const asynchronousRoles = ['leader', 'replica', 'replica']
@@ -15,10 +15,10 @@ const asynchronousRoles = ['leader', 'replica', 'replica']
 type Member = { name: string; role: string; state: string; timeline?: number }
 
 type Whole = {
-  leader: NodePlace
+  leader: NodeLocation
   /** A standby that may take over: a synchronous one, if the cluster is. */
-  candidate: NodePlace
-  other: NodePlace
+  candidate: NodeLocation
+  other: NodeLocation
 }
 
 export type PatroniCluster = {
@@ -27,9 +27,9 @@ export type PatroniCluster = {
   /** Resolves with the nodes once all three run, and two of them follow one. */
   whole(): Promise<Whole>
   /** Starts Patroni on a node, which starts PostgreSQL. */
-  start(node: NodePlace): void
+  start(node: NodeLocation): void
   /** Moves the lead to another node; resolves when Patroni says that it has moved. */
-  switchOver(leader: NodePlace, candidate: NodePlace): Promise<void>
+  switchOver(leader: NodeLocation, candidate: NodeLocation): Promise<void>
   /** Kills every process of the cluster. */
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ export async function startCluster(directory: string, options: ClusterOptions): 
   // The user that runs PostgreSQL must reach its files.
   chmodSync(directory, 0o755)
   const etcdPort = await startEtcd(join(directory, 'etcd'))
-  const nodes: NodePlace[] = []
+  const nodes: NodeLocation[] = []
   for (const name of ['node1', 'node2', 'node3']) {
     const place = { name, directory: join(directory, name), port: await freePort(), apiPort: await freePort() }
     mkdirSync(place.directory)
@@ -48,13 +48,13 @@ export async function startCluster(directory: string, options: ClusterOptions): 
     own(place.directory)
     nodes.push(place)
   }
-  const start = ({ directory }: NodePlace) => runIn(directory, ['patroni', 'patroni.json'])
+  const start = ({ directory }: NodeLocation) => runIn(directory, ['patroni', 'patroni.json'])
   process.once('exit', () => signalIn(directory, 'SIGKILL'))
   for (const node of nodes) start(node)
 
   const membersOf = async (): Promise<Member[]> => {
     for (const { apiPort } of nodes) {
-      const answer = await ask(`http://127.0.0.1:${apiPort}/cluster`).catch(() => undefined)
+      const answer = await httpRequest(`http://127.0.0.1:${apiPort}/cluster`).catch(() => undefined)
       if (answer?.status === 200) return JSON.parse(answer.body).members
     }
     return []
@@ -73,7 +73,7 @@ export async function startCluster(directory: string, options: ClusterOptions): 
     whole: () => until(whole, `all nodes to run; see patroni.log in ${directory}`, 300_000),
     async switchOver(leader, candidate) {
       const body = JSON.stringify({ leader: leader.name, candidate: candidate.name })
-      const answer = await ask(`http://127.0.0.1:${leader.apiPort}/switchover`, { method: 'POST', body })
+      const answer = await httpRequest(`http://127.0.0.1:${leader.apiPort}/switchover`, { method: 'POST', body })
       if (answer.status !== 200) throw new Error(`Patroni does not switch over: ${answer.body}`)
     },
     close: () => killIn(directory),
@@ -88,7 +88,7 @@ async function startEtcd(directory: string): Promise<number> {
   const clients = ['--listen-client-urls', client, '--advertise-client-urls', client]
   const peers = ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `one=${peer}`]
   runIn(directory, ['etcd', '--enable-v2', '--name', 'one', '--data-dir', 'data', ...clients, ...peers])
-  const isHealthy = async () => (await ask(`${client}/health`).catch(() => undefined))?.status === 200
+  const isHealthy = async () => (await httpRequest(`${client}/health`).catch(() => undefined))?.status === 200
   await until(isHealthy, `etcd to be healthy; see etcd.log in ${directory}`)
   return port
 }

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../../../scripts/postgres/temporary-postgres.ts'
-import { until } from '../../../scripts/system/until.ts'
+import { until } from '../../../scripts/system/poll.ts'
 import { startService } from '../../scenarios/built-service.ts'
 import type { Report } from '../../scenarios/scenario-report.ts'
 import type { Fault, FaultOptions } from '../fault-options.ts'
 import { idsOf } from '../generated-plants.ts'
 import { type Load, startLoad } from '../journaled-load.ts'
-import { count, isDisconnected, isTaken, longestWait, type Outcome, reportAnswers } from '../outcomes.ts'
+import { count, isAcknowledged, isDisconnected, longestWait, type Outcome, reportOutcomes } from '../outcomes.ts'
 import { inspectRows } from '../postgres-rows.ts'
 import { freezeIn, killIn, signalIn } from './directory-processes.ts'
-import type { ClusterOptions, NodePlace } from './node-configuration.ts'
+import type { ClusterOptions, NodeLocation } from './node-configuration.ts'
 import { type PatroniCluster, startCluster } from './patroni-cluster.ts'
 import { installation, patroniPrograms } from './patroni-programs.ts'
 
@@ -45,7 +45,7 @@ async function withCluster<Result>(
 }
 
 /** Makes a node lose the lead; resolves with a function that brings the node back. */
-type Outage = (cluster: PatroniCluster, leader: NodePlace, candidate: NodePlace) => Promise<() => void>
+type Outage = (cluster: PatroniCluster, leader: NodeLocation, candidate: NodeLocation) => Promise<() => void>
 
 const outagesByName = {
   async kill(cluster, leader) {
@@ -84,7 +84,7 @@ async function run(report: Report, { outages, random }: FaultOptions, cluster: P
   const { lost, phantoms } = await inspectLeader(cluster, load)
 
   report.figure('kills', outages)
-  reportAnswers(report, load.outcomes)
+  reportOutcomes(report, load.outcomes)
   report.zero('failed connections', count(load.outcomes, isDisconnected))
   report.figure('longest wait for an answer (ms)', longestWait(load.outcomes))
   report.zero('exit code', code ?? -1)
@@ -104,10 +104,10 @@ async function longestGap(load: Load, cause: () => Promise<() => void>): Promise
   const [begun, before] = [Date.now(), load.outcomes.length]
   const end = await cause()
   const down = Date.now()
-  const isAfter = (outcome: Outcome) => isTaken(outcome) && outcome.sentAt > down
+  const isAfter = (outcome: Outcome) => isAcknowledged(outcome) && outcome.sentAt > down
   const since = () => load.outcomes.slice(before)
   await until(() => count(since(), isAfter) >= plantsAfter, 'creates to be taken again', 300_000)
-  const taken = since().filter(isTaken)
+  const taken = since().filter(isAcknowledged)
   end()
   const times = [begun, ...taken.map(({ endedAt }) => endedAt)]
   return times.reduce((longest, time, index) => Math.max(longest, time - (times[index - 1] ?? time)), 0)

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { openFront } from '../../../scripts/dev/service-front.ts'
-import { ask } from '../../support/ask.ts'
+import { openPortForwarder } from '../../../scripts/dev/port-forwarder.ts'
+import { httpRequest } from '../../support/http-request.ts'
 
 async function serve(t: Test, listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1')
@@ -12,13 +12,13 @@ async function serve(t: Test, listener: RequestListener): Promise<string> {
 }
 
 t.test('connections wait while the service is replaced and are closed when none runs', async (t) => {
-  const front = await openFront({ host: '127.0.0.1', port: 0 })
+  const front = await openPortForwarder({ host: '127.0.0.1', port: 0 })
   t.teardown(front.close)
   const body = 'x'.repeat(1_000_000)
   const [old, new_] = await Promise.all(
     ['old', 'new'].map((name) => serve(t, (request, response) => request.resume().on('end', () => response.end(name)))),
   )
-  const post = async () => (await ask(front.url, { method: 'POST', body })).body
+  const post = async () => (await httpRequest(front.url, { method: 'POST', body })).body
   const first = post()
   front.forward(old)
   t.equal(await first, 'old')

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { withDirections } from '../../../scripts/generate/directed-document.ts'
-import { exampleReply } from '../../../scripts/generate/examples.ts'
+import { exampleResponse } from '../../../scripts/generate/examples.ts'
 import { resolve } from '../../../scripts/generate/json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from '../../../scripts/generate/openapi-document.ts'
+import { withDirections } from '../../../scripts/generate/read-write-document.ts'
 
 const text = { type: 'string' }
 const readOnly = { ...text, readOnly: true }
@@ -210,7 +210,7 @@ t.test('requests and responses get their own direction', async (t) => {
 t.test('an example of a response has no writeOnly property', async (t) => {
   const schema = object({ id: readOnly, key: writeOnly }, { required: ['id', 'key'] })
   const document = directed(exchange(schema))
-  t.same(exampleReply(document, endpoints(document)[0] as Endpoint), { status: 200, body: { id: '' } })
+  t.same(exampleResponse(document, endpoints(document)[0] as Endpoint), { status: 200, body: { id: '' } })
 })
 
 t.test('a long chain of schemas does not exhaust the stack', async (t) => {

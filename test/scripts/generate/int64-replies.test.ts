@@ -1,12 +1,12 @@
 import t from 'tap'
-import { int64Replies } from '../../../scripts/generate/int64-replies.ts'
+import { int64Responses } from '../../../scripts/generate/int64-responses.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const int32 = { type: 'integer', format: 'int32' }
 
 /** Returns the table of a document with one response of the given schema. */
 const repliesOf = (schema: object, schemas: object = {}, type = 'application/json') =>
-  int64Replies({
+  int64Responses({
     openapi: '3.1.0',
     info: { title: 'a', version: '1.0.0' },
     paths: { '/a': { get: { responses: { 200: { content: { [type]: { schema } } }, 204: {} } } } },

@@ -2,7 +2,7 @@ import t from 'tap'
 import { filesOf, normalizedDocument } from '../../../scripts/generate/contract-files.ts'
 import { handlerStubs } from '../../../scripts/generate/handler-stubs.ts'
 import { type Document, endpoints } from '../../../scripts/generate/openapi-document.ts'
-import { derivedNames } from '../../../scripts/generate/operation-ids.ts'
+import { derivedNameWarnings } from '../../../scripts/generate/operation-ids.ts'
 import { serveDocument } from '../../support/serve-document.ts'
 
 const responses = { 200: { description: 'a', content: { 'application/json': { schema: { type: 'string' } } } } }
@@ -33,12 +33,12 @@ t.test('it is typed, bound and served by that name, which a warning shows', asyn
     { '/a/{id}': { ...item, summary: 'A' }, '/b': { put, post: { responses } } },
     { components },
   )
-  t.same(derivedNames(document), [
+  t.same(derivedNameWarnings(document), [
     '#/paths/~1a~1%7Bid%7D/get: has no operationId; its handler is named getAById, after its method and path',
     '#/paths/~1b/post: has no operationId; its handler is named postB, after its method and path',
   ])
   t.same(idsOf(normalizedDocument(document)), ['getAById', 'drop', 'put', 'postB'])
-  t.same(derivedNames(normalizedDocument(document)), [])
+  t.same(derivedNameWarnings(normalizedDocument(document)), [])
   const files = await filesOf(document, 'a.yaml')
   const { 'api.d.ts': types = '', 'openapi.json': published = '' } = files
   t.match(types, /^ {4}getAById: \{$/m)

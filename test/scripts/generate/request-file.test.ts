@@ -8,7 +8,7 @@ import { requestFile } from '../../../scripts/generate/request-file.ts'
 import { serviceErrors } from '../../../scripts/generate/service-errors.ts'
 import { document } from '../../support/contract.ts'
 import { serveDocument } from '../../support/serve-document.ts'
-import { createService, token } from '../../support/service.ts'
+import { createTestApp, token } from '../../support/test-app.ts'
 
 type Sent = {
   name: string | undefined
@@ -49,7 +49,7 @@ function parse(text: string, values: Record<string, string>): Sent[] {
 const refusals = Object.keys(serviceErrors).map((name) => (errorNumbers as Record<string, number>)[name])
 
 t.test('generated/requests.http has every operation once, and each request reaches its handler', async (t) => {
-  const { app } = await createService(t)
+  const { app } = await createTestApp(t)
   // Every security scheme gets the token of a client as its credential.
   const { securitySchemes } = document.components as { securitySchemes: object }
   const credentials = Object.fromEntries(Object.keys(securitySchemes).map((name) => [name, token]))

@@ -2,15 +2,15 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { query } from '../../../scripts/postgres/temporary-postgres.ts'
 import { testDatabase } from '../../../scripts/postgres/test-database.ts'
-import { until } from '../../../scripts/system/until.ts'
+import { until } from '../../../scripts/system/poll.ts'
 import { openPostgres } from '../../../src/store/postgres.ts'
 import { openPostgresTables } from '../../../src/store/postgres-migration.ts'
 import { openPrimary } from '../../../src/store/postgres-primary.ts'
-import { takePostgresSteps, whileContended } from '../../../src/store/postgres-schema.ts'
+import { runPostgresSteps, whileContended } from '../../../src/store/postgres-schema.ts'
 import { readPostgresUrl } from '../../../src/store/postgres-url.ts'
 import { migrate } from '../../../src/store/schema-migration.ts'
 import type { SchemaStep } from '../../../src/store/schema-step.ts'
-import { whole } from '../../support/whole.ts'
+import { exactly } from '../../support/exact-pattern.ts'
 import { startServer } from '../postgres-stores.ts'
 import { postgresNote } from './note-steps.ts'
 
@@ -83,7 +83,7 @@ t.test('a step waits for its lock in short turns, so that creates continue, and 
     'schema version 2 cannot be applied: canceling statement due to lock timeout; ' +
     'end the transactions that hold a lock on the table plants, and try again'
   const asked = [expansion]
-  await t.rejects(takePostgresSteps(primary, { steps: asked, asked, limit: 0 }), { message: whole(locked) })
+  await t.rejects(runPostgresSteps(primary, { steps: asked, asked, limit: 0 }), { message: exactly(locked) })
 
   const starting = openRelease(t, url, postgresNote)
   let isOpen = false
@@ -129,7 +129,7 @@ t.test('a user without ALTER rights is told who has them, and serves afterwards'
   await openRelease(t, guest)
   const denied = 'permission denied for schema public; run plant-store migrate expand as the owner of the table plants'
   await t.rejects(openPostgres(guest, undefined, postgresNote), {
-    message: whole(`schema version 2 cannot be applied: ${denied}`),
+    message: exactly(`schema version 2 cannot be applied: ${denied}`),
   })
   await migrateBy(url, postgresNote)
   for (const steps of [[], postgresNote]) {
@@ -178,7 +178,7 @@ t.test(
       { version: 4, oldest: 2 },
     ])
     await t.rejects(openPostgres(url, undefined, []), {
-      message: whole('it has schema version 2, newer than version 1 of this service; run the newer service'),
+      message: exactly('it has schema version 2, newer than version 1 of this service; run the newer service'),
     })
     await t.rejects(old.create({ id: 2n, name: 'b' }), /violates check constraint "noted"/, 'one that should not run')
     const next = await openRelease(t, url, [expansion])

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { query } from '../../../scripts/postgres/temporary-postgres.ts'
 import { testDatabase } from '../../../scripts/postgres/test-database.ts'
-import { until } from '../../../scripts/system/until.ts'
-import { type End, type RunningProcess, spawnProcess } from '../../support/process.ts'
+import { until } from '../../../scripts/system/poll.ts'
+import { Database, sqliteSkipReason } from '../../support/better-sqlite.ts'
+import { type End, type RunningProcess, spawnProcess } from '../../support/child-process.ts'
+import { exactly } from '../../support/exact-pattern.ts'
 import { type ServiceProcess, spawnService } from '../../support/service-process.ts'
-import { Database, noSqlite } from '../../support/sqlite.ts'
-import { whole } from '../../support/whole.ts'
 import { buildReleases, type Release } from './next-release.ts'
 import { Creates } from './steady-load.ts'
 
@@ -86,12 +86,12 @@ t.test('instances of two releases use one PostgreSQL database through an expansi
   const { code, stderr } = await before.refused()
   const newer = 'it has schema version 2, newer than version 1 of this service; run the newer service'
   t.equal(code, 1)
-  t.match(stderr, whole(`plant-store: STORE_URL is "${url}": ${newer}\n`))
+  t.match(stderr, exactly(`plant-store: STORE_URL is "${url}": ${newer}\n`))
   for (const instance of third) await instance.end()
   compare(t, creates, (await query(url, 'SELECT id, name, note FROM plants')) as Parameters<typeof compare>[2])
 })
 
-t.test('two releases use one SQLite file at once', { skip: noSqlite }, async (t) => {
+t.test('two releases use one SQLite file at once', { skip: sqliteSkipReason }, async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   const url = `sqlite:${path}`

@@ -7,11 +7,11 @@ import type { SchemaStep } from '../../../src/store/schema-step.ts'
 import { openDatabase } from '../../../src/store/sqlite-database.ts'
 import { openSqliteTables } from '../../../src/store/sqlite-migration.ts'
 import { openSqliteReader } from '../../../src/store/sqlite-plant-reader.ts'
-import { Database, needSqlite } from '../../support/sqlite.ts'
-import { whole } from '../../support/whole.ts'
+import { Database, requireSqlite } from '../../support/better-sqlite.ts'
+import { exactly } from '../../support/exact-pattern.ts'
 import { sqliteNote } from './note-steps.ts'
 
-needSqlite(t)
+requireSqlite(t)
 
 const pathIn = (t: Test) => join(t.testdir({}), 'plants.db')
 
@@ -82,7 +82,7 @@ t.test('a contraction stops the older release with one line; a failed one change
   t.same(inspect(path, history), [2, [3]])
   t.same(await migrateBy(path, sqliteNote, true), { version: 4, filled: 1, left: [] })
   t.same(inspect(path, history), [3, [3, 4]])
-  const newer = whole('it has schema version 3, newer than version 2 of this service; run the newer service')
+  const newer = exactly('it has schema version 3, newer than version 2 of this service; run the newer service')
   t.throws(() => openDatabase(path), { message: newer })
   openDatabase(path, false, [expansion]).close()
   t.same(inspect(path, history), [3, [3, 4]], 'the release that expanded goes on')
@@ -92,7 +92,7 @@ t.test('a contraction stops the older release with one line; a failed one change
 t.test('a reader that needs a newer schema reports it', async (t) => {
   const path = pathIn(t)
   t.equal(createBy(path, [], { id: 1n, name: 'a' }), 'created')
-  const message = whole('it has no schema version 3 yet; run plant-store migrate expand')
+  const message = exactly('it has no schema version 3 yet; run plant-store migrate expand')
   t.throws(() => openSqliteReader(path, sqliteNote), { message })
   await migrateBy(path, sqliteNote)
   await openSqliteReader(path, sqliteNote).close()

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http'
-import { until } from '../../../scripts/system/until.ts'
+import { until } from '../../../scripts/system/poll.ts'
 import type { ServiceProcess } from '../../support/service-process.ts'
 
 export type Load = { stop(): Promise<void> }

@@ -1,0 +1,99 @@
+/** The version increment that a change requires: breaking a new major, compatible a new minor, text a new patch. */
+export type Severity = 'breaking' | 'compatible' | 'text'
+
+/** One change in the report of redocly diff --format=json. Its path follows every $ref. */
+export type Difference = {
+  path: string
+  /** The JSON pointer (RFC 6901) of the object that holds the change, without following any $ref. */
+  base?: { pointer: string; value?: unknown }
+  revision?: { pointer: string; value?: unknown }
+  typeName: string
+  kind: 'added' | 'removed' | 'modified'
+  property?: string
+  impact: 'major' | 'minor' | 'patch'
+  verdicts: { message: string }[]
+  /** Whether requests, responses or both can contain it; empty if no operation refers to it. */
+  directions: ('request' | 'response')[]
+}
+
+/**
+ * Returns the weight of a difference and, if it breaks clients, the reason. A change that redocly diff calls major is
+ * breaking. Any other change that is not documentation only is at least compatible, because clients can see it.
+ */
+export function severityOf(difference: Difference): { weight: Severity; why: string } {
+  const { impact, verdicts, typeName, property } = difference
+  if (impact === 'major') return { weight: 'breaking', why: verdicts.map(({ message }) => message).join(' ') }
+  if (forPeople.test(property === undefined ? typeName : `${typeName}.${property}`)) return { weight: 'text', why: '' }
+  const [why] = underrated.find(([, applies]) => applies(difference)) ?? []
+  return why === undefined ? { weight: 'compatible', why: '' } : { weight: 'breaking', why }
+}
+
+/** The objects and fields of OpenAPI 3.1 (section 4.8) that are documentation only. */
+const forPeople =
+  /^(Info|Contact|License|Tag|TagList|ExternalDocs|Example|ExamplesMap)\b|\.(title|summary|description|examples?|tags)$/
+
+/**
+ * A schema that no operation refers to counts as sent and as returned, because code that uses its type may do either.
+ */
+const isSent = ({ directions }: Difference) => directions.length === 0 || directions.includes('request')
+const isReturned = ({ directions }: Difference) => directions.length === 0 || directions.includes('response')
+
+/**
+ * Changes that may break clients although redocly diff 2.77.0 calls them minor or patch. In doubt a change is breaking.
+ */
+const underrated: [why: string, applies: (difference: Difference) => boolean][] = [
+  [
+    'What clients send under this name would be ignored.',
+    (difference) => isLostProperty(difference) && difference.directions.includes('request'),
+  ],
+  [
+    'No operation refers to it: code that has its type may use this name.',
+    (difference) => isLostProperty(difference) && difference.directions.length === 0,
+  ],
+  [
+    'Clients that leave it out get another value.',
+    (difference) => difference.property === 'default' && isSent(difference),
+  ],
+  ['Clients that do not find it assume another value.', ({ property }) => property === 'default'],
+  ['What clients send of it is ignored.', (difference) => isSetTrue(difference, 'readOnly') && isSent(difference)],
+  [
+    'What clients send of it is no longer ignored.',
+    (difference) => difference.property === 'readOnly' && difference.base?.value === true && isSent(difference),
+  ],
+  ['It is no longer returned.', (difference) => isSetTrue(difference, 'writeOnly') && isReturned(difference)],
+  [
+    'A response may lack it.',
+    ({ typeName, property, base }) => typeName === 'Header' && property === 'required' && base?.value === true,
+  ],
+  [
+    'It is required.',
+    ({ typeName, kind, revision }) => typeName === 'RequestBody' && kind === 'added' && isRequired(revision?.value),
+  ],
+  [
+    'On one side there is nothing to compare with.',
+    ({ kind, path }) => kind !== 'modified' && /(?<!\/(properties|schemas))\/schema$/.test(path),
+  ],
+  // The schemas that a discriminator maps to are compared at their own places.
+  [
+    'Clients tell the schemas apart by it.',
+    ({ kind, base, revision }) =>
+      kind !== 'added' && /(?<!\/properties)\/discriminator(\/|$)/.test((revision ?? base)?.pointer ?? ''),
+  ],
+  [
+    'What this keyword allows cannot be compared.',
+    ({ path, property }) =>
+      /(?<!\/properties)\/(not|if|patternProperties)(\/|$)/.test(path) || /^(min|max)Contains$/.test(property ?? ''),
+  ],
+  [
+    'Clients get their tokens another way.',
+    ({ path, base }) => /\/securitySchemes\/[^/]+\/flows\//.test(path) && base?.value !== undefined,
+  ],
+]
+
+const isRequired = (body: unknown) => (body as { required?: boolean }).required === true
+
+const isLostProperty = ({ kind, path, property }: Difference) =>
+  /\/properties(\/[^/]+)?$/.test(path) && (kind === 'removed' || property === 'key')
+
+const isSetTrue = ({ property, revision }: Difference, keyword: string) =>
+  property === keyword && revision?.value === true

@@ -1,0 +1,67 @@
+import { type OutgoingHttpHeaders, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { connectionOf } from './connection-state.ts'
+import { toContractError } from './errors.ts'
+import {
+  contextOf,
+  newContext,
+  type RequestContext,
+  recordAddress,
+  recordEnd,
+  recordRejection,
+} from './request-context.ts'
+
+/**
+ * Responds to bytes that the HTTP parser rejected, and closes the connection. The error response is sent after all
+ * pending responses of the connection.
+ */
+export function rejectConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const connection = connectionOf(socket)
+  const { previous, latest, observer } = connection
+  // The parser rejects all further bytes too.
+  if (connection.refused) return
+  connection.refused = true
+  // The bytes belong to the latest request if it is incomplete, else to a new one.
+  const own = latest?.req.complete === false ? latest : undefined
+  const answered = own?.headersSent ?? latest?.shouldKeepAlive === false
+  const owed = own === undefined || answered ? latest : previous
+  const hangUp = () => {
+    if (answered) socket.destroySoon()
+    else if (own !== undefined) end(socket, error, contextOf(own.req), own.getHeaders())
+    else {
+      const context = newContext('')
+      observer.begin(context)
+      end(socket, error, context)
+      observer.end(context)
+    }
+  }
+  if (owed === undefined || owed.writableFinished) hangUp()
+  else owed.once('close', hangUp)
+}
+
+/** Sends the error response and closes the connection. `given` are the headers already set on the response. */
+function end(socket: Socket, thrown: unknown, context: RequestContext, given: OutgoingHttpHeaders = {}): void {
+  const error = toContractError(thrown)
+  const { statusCode, headers } = error
+  recordAddress(context, socket.remoteAddress)
+  recordRejection(context, error)
+  recordEnd(context, statusCode)
+  const { contentType, text } = connectionOf(socket).writeError(error, context)
+  const head = {
+    ...given,
+    ...headers,
+    'x-request-id': context.id,
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(text),
+    date: new Date().toUTCString(),
+    connection: 'close',
+  }
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${text}`)
+  // To close a socket with unread bytes resets the connection, and the client could lose the response: wait a second.
+  setTimeout(() => socket.destroy(), 1_000).unref()
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import type { PlantQueries, PlantStore, StoredPlant } from '../../src/store/plant-store.ts'
+
+type Database = Pick<PlantStore, 'create'> & PlantQueries
+
+const least = -(2n ** 63n)
+const greatest = 2n ** 63n - 1n
+
+/** What every database of plants answers, one function for each part; it takes an empty one. */
+export const querySuite: Record<string, (store: Database) => Promise<void>> = {
+  'a plant is found by its id, exact, with or without a tag': async (store) => {
+    const plants = [
+      { id: least, name: 'a' },
+      { id: 2n ** 53n + 1n, name: '', tag: '' },
+      { id: greatest, name: 'ä', tag: 'b' },
+    ]
+    for (const plant of plants) await store.create(plant)
+    for (const plant of plants) assert.deepEqual(await store.get(plant.id), plant)
+    assert.equal(await store.get(2n ** 53n), undefined)
+  },
+
+  'a list has a limited number of plants, in the order of their ids': async (store) => {
+    assert.deepEqual(await store.list(least, 10), [])
+    const ids = [greatest, 10n, -1n, 9n, least, 0n, greatest - 1n]
+    await Promise.all(ids.map((id) => store.create({ id, name: `plant ${id}`, tag: 'b' })))
+    const listed = async (from: bigint, limit: number) => (await store.list(from, limit)).map(({ id }) => id)
+    assert.deepEqual(await listed(least, 3), [least, -1n, 0n])
+    assert.deepEqual(await listed(0n, 3), [0n, 9n, 10n])
+    assert.deepEqual(await listed(11n, 3), [greatest - 1n, greatest])
+    assert.deepEqual(await listed(greatest, 3), [greatest])
+    assert.deepEqual(await store.list(9n, 1), [{ id: 9n, name: 'plant 9', tag: 'b' }])
+  },
+
+  'a list of large plants is shorter, and never empty before the end': async (store) => {
+    const plants: StoredPlant[] = Array.from({ length: 7 }, (_, n) => ({ id: BigInt(n), name: 'x'.repeat(400_000) }))
+    plants.push({ id: 7n, name: '', tag: 'y'.repeat(2_000_000) }, { id: 8n, name: 'last' })
+    await Promise.all(plants.map((plant) => store.create(plant)))
+    const sizes: number[] = []
+    let from = 0n
+    for (;;) {
+      const page = await store.list(from, 100)
+      if (page.length === 0) break
+      sizes.push(page.length)
+      assert.deepEqual(page, plants.slice(Number(from), Number(from) + page.length))
+      from += BigInt(page.length)
+    }
+    assert.deepEqual(sizes, [3, 3, 2, 1])
+  },
+
+  'a count has a limit, and tells the last id that it counted': async (store) => {
+    assert.deepEqual(await store.count(least, 10), { count: 0, last: undefined })
+    for (const id of [least, 5n, greatest]) await store.create({ id, name: 'a' })
+    assert.deepEqual(await store.count(least, 2), { count: 2, last: 5n })
+    assert.deepEqual(await store.count(6n, 2), { count: 1, last: greatest })
+  },
+}

@@ -1,0 +1,105 @@
+import { type ChildProcess, type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { until, within } from '../../scripts/system/poll.ts'
+
+/** On free ports of the loopback address, ending as soon as it is told to, and patient with a busy machine. */
+export const defaults = {
+  // On a terminal tap asks each process for colors.
+  FORCE_COLOR: '0',
+  ACCESS_TOKENS: '',
+  HOST: '',
+  PORT: '0',
+  MANAGEMENT_PORT: '0',
+  DRAIN_TIME: '0',
+  EVENT_LOOP_DELAY_LIMIT: '60000',
+  STORE_URL: 'memory:',
+  WARM_UP: 'off',
+}
+
+/** How a process ended, with all that it had written; the members are those that a test compares. */
+export type End = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+
+/**
+ * Returns how a service ended, with its own SIGKILL as the exit code 1 that it stands for: on a busy machine `grace` of
+ * src/process/shutdown.ts can pass before its workers have ended and its log is written.
+ */
+export const withKillAsExitCode = (end: End): End =>
+  end.signal === 'SIGKILL' ? { ...end, code: 1, signal: null } : end
+
+type Stream = 'stdout' | 'stderr'
+
+export type RunningProcess = {
+  child: ChildProcess
+  /** What it has written so far. */
+  output: Record<Stream, string>
+  /** Resolves with what a pattern finds in the output; rejects when the process ends without it, or it comes late. */
+  find(stream: Stream, pattern: RegExp): Promise<RegExpExecArray>
+  /** Resolves when the process has ended and its output has been read. Has no deadline: see `untilEnded`. */
+  ended: Promise<End>
+  /** Resolves when the process has ended; rejects when it does not end in time. */
+  untilEnded(limit?: number): Promise<End>
+  /** Sends a signal to the process, or to its group when it leads one; does nothing once it has ended. */
+  signal(name: NodeJS.Signals): void
+  /** Sends a signal, SIGTERM unless it is given; resolves when the process has ended, rejects when it does not. */
+  stop(name?: NodeJS.Signals): Promise<End>
+}
+
+/** Starts a command in a process that this one does not outlive, with the defaults above, and reads its output. */
+export function spawnProcess([file = '', ...args]: string[], options: SpawnOptions = {}): RunningProcess {
+  const child = spawn(file, args, { ...options, env: { ...process.env, ...defaults, ...options.env } })
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+      output[stream] += text
+    })
+  }
+  let hasEnded = false
+  const signal = (name: NodeJS.Signals) => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    if (options.detached) process.kill(-(child.pid as number), name)
+    else child.kill(name)
+  }
+  const killAtExit = () => signal('SIGKILL')
+  process.once('exit', killAtExit)
+  const ended = once(child, 'close').then(([code, signal]): End => {
+    hasEnded = true
+    process.off('exit', killAtExit)
+    return { code, signal, ...output }
+  })
+  const told = () => JSON.stringify({ exitCode: child.exitCode, ...output })
+
+  const find = (stream: Stream, pattern: RegExp) =>
+    until(
+      () => {
+        const found = pattern.exec(output[stream])
+        if (found === null && hasEnded) throw new Error(`ended without ${pattern}: ${told()}`)
+        return found
+      },
+      () => `${pattern} on ${stream}: ${told()}`,
+    )
+  const untilEnded = (limit?: number) => within(ended, () => `the end of a process: ${told()}`, limit)
+  const stop = async (name: NodeJS.Signals = 'SIGTERM') => {
+    signal(name)
+    return await untilEnded()
+  }
+  return { child, output, find, ended, untilEnded, signal, stop }
+}
+
+const loader = `--import=${new URL('register-strip-types.js', import.meta.url)}`
+
+/** The command of a TypeScript module; tap measures what the process covers. */
+export const nodeCommand = (module: string): string[] => [process.execPath, loader, module]
+
+/** The environment of a process that takes itself for one of Node 18. */
+export const oldNode = {
+  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --require=${fileURLToPath(new URL('old-node.cjs', import.meta.url))}`,
+}
+
+/** Runs a module in a process of its own, killed when the test ends, with the loader and the coverage of the tests. */
+export function run(t: Test, module: string, environment: Record<string, string> = {}, args: string[] = [], cwd = '.') {
+  const running = spawnProcess([...nodeCommand(module), ...args], { cwd, env: environment })
+  t.teardown(() => running.signal('SIGKILL'))
+  return { ...running, child: running.child as ChildProcessWithoutNullStreams }
+}

@@ -1,0 +1,30 @@
+import { once } from 'node:events'
+import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { within } from '../../scripts/system/poll.ts'
+
+export type HttpResponse = { status: number; headers: IncomingHttpHeaders; body: string }
+
+/** What a browser adds to a request by which a page asks its own server. */
+export const sameOriginHeaders = { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }
+
+/**
+ * Sends a request, on a connection of its own unless an agent is given. Rejects when the connection breaks, or when the
+ * answer is late.
+ */
+export async function httpRequest(url: string, { body = '', ...options }: RequestOptions & { body?: string } = {}) {
+  const sent = request(url, { agent: false, ...options })
+  // After the response has begun its own stream reports what fails.
+  sent.on('error', () => {})
+  const answered = once(sent, 'response').then(([response]) => whole(response))
+  sent.end(body)
+  return await within(answered, `an answer to ${sent.method} ${url}`).catch((error) => {
+    sent.destroy()
+    throw error
+  })
+}
+
+async function whole(response: IncomingMessage): Promise<HttpResponse> {
+  const { statusCode = 0, headers } = response
+  return { status: statusCode, headers, body: await text(response) }
+}

@@ -9,11 +9,11 @@ import { commandLine } from './system/command-line.ts'
 const { options } = commandLine(
   `npm run benchmark:dialects [-- --rounds 5] [--seconds 2] [--directory DIRECTORY]
 
-Measures how many creates a second PostgreSQL takes with 1, 64, 256 and 2,048 in flight in its own dialect, in the
-portable one, which other engines get, and by one statement that only PostgreSQL supports. Each has a database of its
-own and new plants; they are measured in turns in one process. A ratio is the median of those of the rounds. PostgreSQL
-is the server of TEST_DATABASE_URL, or one that is started in DIRECTORY (default: that of the system for temporary
-files).
+Measures the creates per second of PostgreSQL with 1, 64, 256 and 2,048 in flight: in its own SQL dialect, in the
+portable dialect for compatible databases, and with one statement that only PostgreSQL supports. Each dialect has its
+own database and creates new plants. One process measures the dialects in turns. A ratio is the median of the ratios of
+all rounds. The PostgreSQL server is TEST_DATABASE_URL, or one that the command starts in DIRECTORY (default: the
+system's directory for temporary files).
 `,
   { rounds: 5, seconds: 2, directory: tmpdir() },
 )

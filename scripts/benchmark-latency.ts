@@ -14,19 +14,20 @@ const { options } = commandLine(
                           [--connections 64] [--only NAME] [--before DIRECTORY] [--out DIRECTORY]
                           [--directory DIRECTORY]
 
-Latency of this service (NAME: sqlite-log, as it is by default, or another one of \`npm run benchmark\`) at shares of its
-peak, in per cent. The peak is --peak, or else what 64 connections get that each wait for the answer before the next
-request. Requests then arrive by a Poisson process, whether or not earlier ones are answered; latency counts from when a
-request was due, so it includes the wait for one of the connections.
+Measures the latency of this service at shares of its peak rate, in per cent. NAME is sqlite-log (the default) or
+another contender of \`npm run benchmark\` that is this service. The peak is --peak, or else the rate of --connections
+connections that each wait for the response before the next request. Requests then arrive by a Poisson process, whether
+or not earlier requests have their response. Latency counts from when a request was due, so it includes the wait for a
+connection.
 
-"first second" is all requests that are due in the first second of a process that is ready and has had none, at --first
-requests a second; each of them counts, also one that is answered later.
+"first second" covers all requests that are due in the first second of a new process, at --first requests per second.
+The process is ready and has had no request before. Requests that get their response later count, too.
 
-Each round starts a new process for each line, in random order. Prints medians of the rounds, and in brackets the first
-and third quartile; CPU is user and system time of the server's processes. Writes latency-node-MAJOR.json into --out
-(default: nowhere). Exit 1 when there was an error. Server and load have a core each. SQLite and PostgreSQL get a new
-plant with each request, and keep it in --directory (default: that of the system for temporary files). --before names
-the folder of another build of this service; its NAME is before-sqlite-log and so on. Needs Linux.
+Each round starts a new process for each line, in random order. Prints medians of the rounds with the first and third
+quartile in brackets. CPU is user and system time of the server's processes. Writes latency-node-MAJOR.json into --out
+(default: nowhere). Exits with 1 after an error. Server and load have a core each. With SQLite and PostgreSQL each
+request creates a new plant in --directory (default: the system's directory for temporary files). --before names the
+directory of another build of this service, whose NAME is before-sqlite-log and so on. Needs Linux.
 `,
   {
     loads: [30, 50, 70],

@@ -15,13 +15,16 @@ import { commandLine } from './system/command-line.ts'
 const { options } = commandLine(
   `npm run benchmark:soak [-- --minutes 30] [--load 0.7] [--connections 64] [--only NAME] [--directory DIRECTORY]
 
-Finds how many requests a second this service answers (NAME: sqlite-log, as it is by default, or another one of \`npm
-run benchmark\`), then sends that share of it to a new process, at even times; latency is from when a request was due.
-Prints a line a minute, with the slowest sync of a file of its own beside the store, which tells the disk's share of a
-slow minute; at the end by how many bytes an hour memory and heap grow, by least squares after a fifth of the time as
-warm-up. Exit 1 when there was an error. Server and load have a core each. SQLite and PostgreSQL get a new plant with
-each request, and keep it in DIRECTORY (default: that of the system for temporary files), about a gigabyte in 30
-minutes. Needs Linux.
+Measures the peak rate of this service in requests per second. Then sends the share --load of that rate to a new
+process, evenly spaced. Latency counts from when a request was due. NAME is sqlite-log (the default) or another
+contender of \`npm run benchmark\` that is this service.
+
+Prints a line per minute. Its last column is the slowest sync of a separate file next to the store, which shows whether
+the disk caused a slow minute. At the end, prints the growth of memory and heap in bytes per hour, by least squares
+without the first fifth of the time as warm-up. Exits with 1 after an error.
+
+Server and load have a core each. With SQLite and PostgreSQL each request creates a new plant in DIRECTORY (default:
+the system's directory for temporary files): about a gigabyte in 30 minutes. Needs Linux.
 `,
   {
     minutes: 30,

@@ -11,9 +11,9 @@ import { commandLine } from './system/command-line.ts'
 const { options } = commandLine(
   `npm run benchmark:start [-- --rounds 15] [--only NAME,NAME] [--directory DIRECTORY]
 
-Milliseconds from spawn to the first answer, and the resident memory a second later, of this service and of its peers,
-in turns and on all cores. Prints medians and their ratio to Fastify by hand in the same round. SQLite
-keeps its file in DIRECTORY (default: that of the system for temporary files). Needs Linux.
+Measures the time from spawn to the first response, in milliseconds, and the resident memory a second later, of this
+service and of its peers, in turns and on all cores. Prints medians and their ratio to handwritten Fastify in the same
+round. SQLite stores its file in DIRECTORY (default: the system's directory for temporary files). Needs Linux.
 `,
   { rounds: 15, only: undefined, directory: tmpdir() },
 )
@@ -22,7 +22,7 @@ const { rounds } = options
 type Figures = { time: number; memory: number }
 
 await withContenders(options, async (all) => {
-  // A log starts with its first line, and PostgreSQL is another process.
+  // Leaves out logs, which start with the first line, and PostgreSQL, which is another process.
   const alone = Object.fromEntries(Object.entries(all).filter(([key]) => !/log|postgres/.test(key)))
   const contenders = Object.entries(only(alone, options.only))
   const figures = new Map(contenders.map(([key]) => [key, [] as Figures[]]))

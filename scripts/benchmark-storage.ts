@@ -8,12 +8,14 @@ import { commandLine } from './system/command-line.ts'
 const { options, words } = commandLine(
   `npm run benchmark:storage [-- [sqlite] [postgres] [--plants 1000000] [--rounds 5] [--directory DIRECTORY]]
 
-What plants cost to keep in each store, by the number of --plants: bytes of a row with its index, bytes that a create
-adds to the write-ahead log, and creates a second, of sequential and of random ids. A plant has a name of 18 characters
-and a tag of 6. The log is measured while the store is filled, with 4,096 creates in flight, and from a checkpoint on,
-with 256 and with 1 in flight: after a checkpoint PostgreSQL logs each page that changes once as a whole. A rate is
-that of up to 20,000 creates. PostgreSQL is the server of TEST_DATABASE_URL, which nothing else may use meanwhile, or
-one with its default settings that is started in DIRECTORY (default: that of the system for temporary files).
+Measures the storage cost of plants in each store, with sequential and with random ids, for each number in --plants:
+bytes of a row with its index, bytes that a create adds to the write-ahead log, and creates per second. A plant has a
+name of 18 characters and a tag of 6.
+
+The log is measured while the store is filled, with 4,096 creates in flight, and after a checkpoint, with 256 and with 1
+in flight: after a checkpoint PostgreSQL logs each changed page once as a whole. A rate covers up to 20,000 creates. The
+PostgreSQL server is TEST_DATABASE_URL, which nothing else may use at the same time, or one with default settings that
+the command starts in DIRECTORY (default: the system's directory for temporary files).
 `,
   { plants: [1_000_000], rounds: 5, directory: tmpdir() },
   ['sqlite', 'postgres'],

@@ -8,12 +8,12 @@ import { commandLine } from './system/command-line.ts'
 const { options } = commandLine(
   `npm run benchmark:store [-- --rounds 5] [--seconds 2] [--directory DIRECTORY] [--growth]
 
-How many creates a second each store takes with 1, 64 and 256 in flight, how long one takes, and how late the event
-loop is meanwhile; the load runs in the same process, without HTTP. A store's rate is also given as a multiple of the
-rate at which the same disk syncs appends of 4 KiB, measured in turns with the stores. PostgreSQL is the server of
-TEST_DATABASE_URL, or one that is started in DIRECTORY (default: that of the system for temporary files).
+Measures the creates per second of each store with 1, 64 and 256 in flight, the latency of a create, and the event loop
+delay. The load runs in the same process, without HTTP. A store's rate is also printed as a multiple of the rate at
+which the same disk syncs appends of 4 KiB, measured in turns with the stores. The PostgreSQL server is
+TEST_DATABASE_URL, or one that the command starts in DIRECTORY (default: the system's directory for temporary files).
 
-With --growth: how the rate falls when the store has a million and ten million plants.
+With --growth, measures how much the rate falls when the store has a million and ten million plants.
 `,
   { rounds: 5, seconds: 2, directory: tmpdir(), growth: false },
 )

@@ -9,14 +9,14 @@ import { commandLine } from './system/command-line.ts'
 const { options } = commandLine(
   `npm run benchmark:workers [-- --workers 1,2] [--rounds 6] [--seconds 5] [--connections 64] [--directory DIRECTORY]
 
-Requests a second, CPU of all processes of the service for each request, and latency, by WORKERS, with a new plant in
-PostgreSQL for each request. Each round starts a new service for each number, in another order each time; prints
-medians of the rounds, and medians of each round's own ratios to the first number.
+Measures requests per second, CPU per request of all the service's processes, and latency, for each value of WORKERS.
+Each request creates a new plant in PostgreSQL. Each round starts a new service for each value, in random order. Prints
+medians of the rounds, and medians of each round's own ratios to the first value.
 
-Nothing is pinned to a core: the workers, PostgreSQL and the load, which is one process, share all of them. With no
-more cores than workers what the workers gain is limited by what the others take, which is told beside it. PostgreSQL
-is the server of TEST_DATABASE_URL, or one that is started in DIRECTORY (default: that of the system for temporary
-files). Needs Linux.
+Nothing is pinned to a core: the workers, PostgreSQL and the load, which is one process, share all cores. If there are
+no more cores than workers, PostgreSQL and the load limit what more workers gain; the table shows the cores that the
+load used. The PostgreSQL server is TEST_DATABASE_URL, or one that the command starts in DIRECTORY (default: the
+system's directory for temporary files). Needs Linux.
 `,
   {
     workers: [1, 2],
@@ -28,11 +28,11 @@ files). Needs Linux.
 )
 const { workers: numbers, rounds, seconds, connections } = options
 
-/** `load` is the cores that the load used, on average from its start to the service's end. */
+/** `load` is the average number of cores that the load used from its start until the service ended. */
 type Round = Figures & { load: number }
 
 await withContenders(options, async ({ postgres }) => {
-  if (postgres === undefined) throw new Error('there is no contender with PostgreSQL')
+  if (postgres === undefined) throw new Error('the contenders have no service with PostgreSQL')
   const figures = new Map(numbers.map((workers) => [workers, [] as Round[]]))
   for (let round = 1; round <= rounds; round++) {
     for (const workers of shuffled(numbers)) {

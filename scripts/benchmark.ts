@@ -16,28 +16,29 @@ const { options } = commandLine(
   `npm run benchmark [-- --rounds 6] [--seconds 5] [--connections 64] [--only NAME,NAME] [--generator wrk]
                   [--before DIRECTORY] [--out DIRECTORY] [--directory DIRECTORY]
 
-What a request costs, how many are answered and how fast, by this service and by other ways to build it, which all do
-the same: check a bearer token, parse and validate a body, refuse what is wrong, keep the plant and
-reply with it. Each process is first checked to do so. What only this service does (exact integers, I-JSON, limits,
-request ids, metrics) is in its figures. Prints them and writes node-MAJOR.json and node-MAJOR.svg (with wrk
+Measures CPU per request, requests per second and latency of this service and of other ways to build it. All contenders
+do the same work: verify a bearer token, parse and validate a body, reject invalid requests, store the plant and return
+it. The command first checks that each process does so. This service's figures include what only this service does:
+exact integers, I-JSON, limits, request ids and metrics. Writes node-MAJOR.json and node-MAJOR.svg (with wrk
 node-MAJOR-wrk) into --out (default: scripts/benchmark/results, with --only nowhere). Needs Linux.
 
 Each round starts a new process of each contender, in random order: two processes of the same code can differ by 8 %.
-Figures are medians of the rounds; q1 and q3 are the quartiles of CPU; ratios are medians of each round's own ratios of
-CPU, more is better. CPU is user and system time of the server's processes, as the kernel counts it. --before names the
-folder of another build of this service, built by \`npm run build\` there; its contenders are before-memory and so on.
+Figures are medians of the rounds; q1 and q3 are the quartiles of CPU. Ratios are medians of each round's own ratios of
+CPU; more is better. CPU is user and system time of the server's processes, as the kernel counts it. --before names the
+directory of another build of this service, made by \`npm run build\` there; its contenders are before-memory and so on.
 
-Server and load have a core each. The load is this process: each connection has one request in flight and sends the
-next one after it has checked the answer to the last byte. It needs half of a core for the fastest of the servers, and
-never sleeps: waking it would be up to a sixth of what an answer costs the server. With --generator wrk the load is wrk
-with one thread, a new process for the warm-up and for the measurement. It sends the same bytes, checks only the status
-of each answer, and sleeps while it has none. A server that is less than 100 % "busy" has "waited" for its core, because
-of other processes or its own threads, or else for its disk or database. Access logs go to /dev/null.
+Server and load have a core each. The load is this process: each connection has one request in flight, and sends the
+next one after the load has checked every byte of the response. The load needs half of a core for the fastest server
+and never sleeps, because waking it would cost the server up to a sixth of a request. With --generator wrk the load is
+wrk with one thread, in a new process for the warm-up and for the measurement. It sends the same bytes, checks only the
+status of each response, and sleeps while it has none. A server that is less than 100 % "busy" has "waited" for its
+core, because of other processes or its own threads, or else for its disk or database. Access logs go to /dev/null.
 
-In memory the same 10,000 plants are created again and again: each answer is a 200, and no Map grows. SQLite and
-PostgreSQL get a new plant with each request, so that each waits for the disk of --directory (default: that of the
-system for temporary files), and an empty database at each start. PostgreSQL is the server of TEST_DATABASE_URL, or
-one that is started on the load's core, where the load then sleeps; its CPU is not counted.
+In memory, the same 10,000 plants are created again and again, so that each response is a 200 and no Map grows. With
+SQLite and PostgreSQL each request creates a new plant, so that each waits for the disk of --directory (default: the
+system's directory for temporary files), and each process starts with an empty database. The PostgreSQL server is
+TEST_DATABASE_URL, or one that the command starts on the load's core. The load then sleeps between its requests; the
+CPU of PostgreSQL is not counted.
 `,
   {
     rounds: 6,

@@ -5,7 +5,7 @@ import { httpRequest } from './support/http-request.ts'
 import { openSocket } from './support/open-socket.ts'
 import { spawnService, startService } from './support/service-process.ts'
 
-/** What must never be seen: it is in every token, body, path and password here. */
+/** A text in every token, body, path and password of these tests. It must never appear in any output. */
 const canary = 'c4n4ry0Xq7vTz2LmPw9R'
 const token = `token-${canary}-abcdefghij`
 const authorization = `Bearer ${token}`
@@ -16,12 +16,12 @@ async function start(t: Test, environment: Record<string, string>) {
     const all = { authorization, 'content-type': 'application/json', ...headers }
     return (await httpRequest(service.url + path, { method: 'POST', headers: all, body })).status
   }
-  /** Sends bytes; resolves with the status of the answer once the service has closed the connection. */
+  /** Sends bytes and resolves to the status of the response once the service has closed the connection. */
   const sendBytes = async (bytes: string) => {
     const answer = await (await openSocket(t, service.port, bytes)).closed()
     return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1])
   }
-  /** Stops the service; fails when anything that it has written contains the canary. */
+  /** Stops the service and asserts that nothing it has written contains the canary. */
   const assertSilent = async () => {
     const metrics = (await service.page('/metrics')).body
     const { code, stdout, stderr } = await service.stop()
@@ -60,7 +60,7 @@ t.test('a failed request logs neither token nor body', async (t) => {
     BODY_LIMIT: '4096',
     HEADERS_TIMEOUT: '200',
     REQUEST_TIMEOUT: '200',
-    // REQUEST_TIMEOUT is checked every 200 ms; an idle connection is closed without an answer after the sum of both.
+    // The service checks REQUEST_TIMEOUT every 200 ms. After both times it closes an idle connection without a response.
     HANDLER_TIMEOUT: '1000',
     AUTH_FAILURES_PER_MINUTE: '3',
   })
@@ -116,7 +116,7 @@ t.test('a failed database logs neither password nor row', async (t) => {
   const { send, assertSilent } = await start(t, { STORE_URL: database.url() })
   t.equal(await send(plant(1)), 200)
   await database.query(`ALTER TABLE plants ADD CHECK (id <> 2)`)
-  t.equal(await send(plant(2)), 500, 'PostgreSQL quotes the row')
+  t.equal(await send(plant(2)), 500, 'the error of PostgreSQL quotes the row')
   await database.query(`ALTER TABLE plants RENAME COLUMN tag TO gone`)
   t.equal(await send(plant(3)), 503)
   await database.stop('immediate')

@@ -17,7 +17,7 @@ import { token } from './support/test-app.ts'
 
 const run = promisify(execFile)
 
-// Far from the project, whose packages would be found from below it.
+// Installs outside of the project, so that Node cannot find the project's packages.
 const directory = mkdtempSync(join(tmpdir(), 'plant-store-client-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 const source = join(directory, 'source')
@@ -45,8 +45,8 @@ t.test('the client package holds one file, its types and no dependencies', async
     'types/src/client/exact-reply.d.ts',
     'types/src/client/operation-types.d.ts',
   ])
-  // The types of the contract grow with it.
-  t.ok(size - gzipSync(readFileSync('generated/api.d.ts')).length < 12_000, `it is small: ${size} bytes`)
+  // Leaves out the types of the contract, which grow with the contract.
+  t.ok(size - gzipSync(readFileSync('generated/api.d.ts')).length < 12_000, `the package is small: ${size} bytes`)
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
   t.same(
     Object.keys(manifest).filter((key) => /dependencies|scripts/i.test(key)),
@@ -54,7 +54,7 @@ t.test('the client package holds one file, its types and no dependencies', async
   )
   t.equal(manifest.version, JSON.parse(readFileSync('package.json', 'utf8')).version)
   t.notMatch(readFileSync(join(source, 'client.js'), 'utf8'), /^import|\bimport\(|require\(/m)
-  t.notMatch(readme, /plant-store\/client|npm (run|pack)/, 'it is told as this package')
+  t.notMatch(readme, /plant-store\/client|npm (run|pack)/, 'the README names this package only')
 })
 
 t.test("the client's types resolve under every ES module resolution", async (t) => {
@@ -113,7 +113,7 @@ t.test('the client runs in a browser page of an allowed origin', { skip: browser
   const allowed = `http://127.0.0.1:${port}`
   const service = await startService(t, { CORS_ORIGINS: `https://app.example,${allowed}` })
 
-  /** Runs in the page; a bigint has no JSON. */
+  /** Returns a script that calls the service in the page. It returns JSON text, which cannot hold a bigint. */
   const calls = (origin: string) => `(async () => {
     const { createClient } = await import('${origin}/client.js')
     const create = async (token, id, name) => {
@@ -147,5 +147,5 @@ t.test('the client runs in a browser page of an allowed origin', { skip: browser
   const other = `http://localhost:${port}`
   const foreign = await open(t, chromium, `${other}/`, 800)
   const outcomes: unknown[] = JSON.parse(await foreign.evaluate(calls(other)))
-  t.same(outcomes, Array(4).fill('TypeError: Failed to fetch'), 'a page of another origin reads nothing')
+  t.same(outcomes, Array(4).fill('TypeError: Failed to fetch'), 'a page of another origin reads no response')
 })

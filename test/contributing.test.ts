@@ -14,7 +14,7 @@ t.test('the commands and files that CONTRIBUTING names exist', async (t) => {
 
 t.test('CONTRIBUTING has a row for each command', async (t) => {
   const rows = Array.from(contributing.matchAll(/^\| `npm (?:run )?([\w:]+)/gm), ([, name]) => name)
-  // Those that others run; plants has its build before it.
+  // These scripts have no row, because other scripts run them.
   const parts = /^(pre\w*|build)/
   for (const name of Object.keys(scripts).filter((name) => !parts.test(name))) t.ok(rows.includes(name), name)
 })

@@ -26,5 +26,5 @@ t.test('git ignores the files that the documented commands create', { skip }, as
       .split('\n'),
     made,
   )
-  t.equal(git('ls-files', '--ignored', '--cached', '--exclude-standard').stdout, '', 'and no file that it has')
+  t.equal(git('ls-files', '--ignored', '--cached', '--exclude-standard').stdout, '', 'git ignores no committed file')
 })

@@ -45,7 +45,7 @@ t.test('the labels are those of the service and instance', async (t) => {
   for (const { expr, legendFormat } of targets) {
     const [, list] = /\bby \(([^)]*)\)/.exec(expr) ?? []
     for (const label of list === undefined ? [] : all([legendFormat], /\{\{(\w+)\}\}/g)) {
-      t.ok(list?.split(', ').includes(label), `${label} is left by ${expr}`)
+      t.ok(list?.split(', ').includes(label), `${expr} keeps the label ${label}`)
     }
   }
 })

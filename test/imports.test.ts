@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import t from 'tap'
 
-/** What each room of src may import, by the path in src without its ending; `types` with import type only. */
+/** The imports that each folder and file of src may have, as paths in src without extension. `types` is import type. */
 const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'server.ts': { values: /^((config|process|admin)\/|store\/open$|openapi\/load-contract$)/ },
   'app.ts': { values: /^(handlers$|error-body$|(openapi|http|auth|limits)\/)/, types: /^store\/plant-store$/ },
@@ -19,7 +19,7 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   },
   'auth/': { values: /^(auth|http|json)\//, types: /^(openapi\/security|limits\/rate-limit)$/ },
   'limits/': { values: /^(limits|http)\// },
-  // Stores know nothing but themselves: what changes on the wire is no change of theirs.
+  // A store imports only stores, so that a change of the HTTP interface never changes a store.
   'store/': { values: /^store\/(?!plant-store)/, types: /^store\/plant-store$/ },
   'observability/': {
     values: /^observability\//,
@@ -32,7 +32,7 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
     types: /^(config\/read-config|openapi\/routes|http\/request-context|admin\/pages)$/,
   },
   'config/': { values: /^(config\/|auth\/(tokens|issuer)$|limits\/limits$|store\/open$)/ },
-  // Whatever it imports is sent to browsers.
+  // Browsers download everything that the client imports.
   'client/': {
     values: /^((client|json)\/|\.\.\/generated\/(int64-replies|call-styles)\.json$)/,
     types: /^\.\.\/generated\/api\.d$/,
@@ -61,7 +61,7 @@ const graph = new Map(
 t.test('imports go one way', async (t) => {
   for (const [file, found] of graph) {
     const [, room] = Object.entries(rooms).find(([name]) => `${file}.ts`.startsWith(name)) ?? []
-    t.ok(room, `${file} has a room`)
+    t.ok(room, `${file} has an entry in the table above`)
     for (const { type, to } of found) {
       t.ok(room?.values.test(to) || (type && room?.types?.test(to)), `${file} may import ${type ? 'type ' : ''}${to}`)
     }

@@ -18,7 +18,7 @@ import { token } from './support/test-app.ts'
 
 const [, documented = ''] = /^```ts\n(.*?)^```$/ms.exec(readFileSync('docs/getting-started.md', 'utf8')) ?? []
 
-/** What consumers write, by the name of the module; it is checked as it stands. */
+/** Modules of consumers, by name. The test compiles them unchanged. */
 const consumers = {
   documented,
   typed: `
@@ -36,21 +36,21 @@ const consumers = {
     // @ts-expect-error there is no such path
     await client.POST('/plant', { body: { id: 1n, name: 'a' } })
     for (const run of Object.values(conformance)) await run(() => openStore('memory:'), false)
-    // @ts-expect-error it has a create, too
+    // @ts-expect-error a store also has create
     const store: PlantStore = { ready: async () => {}, close: async () => {} }
     export const used = { name, number, store }`,
 }
 
 const project = copyProject(t)
 for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(name, join(project, name))
-// What else a working directory may hold.
+// Other files that a working directory may contain.
 const surplus = ['dist/docs/notes.txt', 'dist/notes.txt', 'generated/notes.txt', '.env', 'plants.db']
 for (const path of surplus) write(join(project, path), '')
 await promisify(execFile)('npm', ['pack', '--silent'], { cwd: project })
 const { version, dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 const contents = createPackageFromTarballData(readFileSync(join(project, `plant-store-${version}.tgz`)))
 
-// Installed far from the project, whose packages would be found from below it, and beside what it depends on.
+// Installs the package and its dependencies outside of the project, so that Node cannot find the project's packages.
 const directory = mkdtempSync(join(tmpdir(), 'plant-store-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 write(join(directory, 'package.json'), '{"type":"module"}')
@@ -99,7 +99,7 @@ t.test('the types resolve under every ES module resolution', async (t) => {
   const { problems, entrypoints } = (await checkPackage(contents)) as Analysis
   t.same(Object.keys(entrypoints), ['./client', './store', './conformance'])
   const kinds = problems.map((problem) => `${problem.kind} ${'resolutionKind' in problem && problem.resolutionKind}`)
-  // It has no CommonJS, and node10 knows no exports.
+  // The package has no CommonJS, and the resolution of Node 10 does not read exports.
   t.same(new Set(kinds), new Set(['NoResolution node10', 'CJSResolvesToESM node16-cjs']))
 })
 
@@ -144,7 +144,7 @@ t.test('a consumer runs against the packaged server, in Node and with browser AP
     .createClient({ baseUrl, token })
     .POST('/plants', { body: { id: -(2n ** 63n), name: 'b' } })
   t.equal(reply.data?.name, 'b')
-  t.ok(gzipSync(client).length < 10_000, 'it is small')
+  t.ok(gzipSync(client).length < 10_000, 'the client is small')
 })
 
 function write(path: string, text: string): void {

@@ -4,7 +4,7 @@ import t from 'tap'
 
 const text = readFileSync('SECURITY.md', 'utf8')
 
-/** A row of a table: what is asked, what is done, and the file and the name of the test that shows it. */
+/** The rows of the tables: the requirement, what the service does, and the file and the title of the test. */
 const rows = Array.from(
   text.matchAll(/^\| (API\d+ |\d+\.\d+\.\d+)(.*?) \| (.*) \| (.*?)\|$/gm),
   ([, id, , done, test]) => ({
@@ -21,7 +21,7 @@ t.test('every row names an existing test or the reason for none', async (t) => {
       continue
     }
     const [, file = '', name = ''] = /^`([^`]+)` (.+)$/.exec(test) ?? []
-    // The suite of every store is part of the package.
+    // The conformance suite of the stores is in src, because it is part of the package.
     const path = join(/\.(test|long)\.ts$/.test(file) ? 'test' : 'src', file)
     if (!t.ok(file !== '' && existsSync(path), `${id}: ${test}`)) continue
     const source = readFileSync(path, 'utf8')
@@ -36,5 +36,5 @@ t.test('all ten risks are listed, and no requirement twice', async (t) => {
     Array.from({ length: 10 }, (_, index) => `API${index + 1}`),
   )
   t.equal(new Set(ids).size, ids.length)
-  t.equal(ids.length, Array.from(text.matchAll(/^\| /gm)).length - 2, 'each row was read')
+  t.equal(ids.length, Array.from(text.matchAll(/^\| /gm)).length - 2, 'the pattern matches each row')
 })

@@ -18,7 +18,7 @@ import { spawnService, startService } from './support/service-process.ts'
 import { token } from './support/test-app.ts'
 import { writeTokenFile } from './support/token-files.ts'
 
-/** URL of the module whose `anyStore` makes a store of a test. */
+/** The URL of the module with `anyStore`, which creates a store for a test. */
 const storeHelper = import.meta.resolve('./support/any-store.js')
 
 const served = (name: string) => ({ status: 200, body: JSON.stringify({ name }) })
@@ -72,10 +72,10 @@ t.test('a signal finishes in-flight requests; a second signal exits at once', as
   const unfinished =
     `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n` +
     `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`
-  /** Starts a service and has it receive half a request, beside a connection that sends nothing; then sends SIGTERM. */
+  /** Starts a service, opens a silent connection and one with half a request, then sends SIGTERM. */
   const drainWithRequest = async () => {
     const service = await startService(t)
-    // Connections are accepted in order: the silent one is there when the request is.
+    // The service accepts connections in order, so the silent one is open when the request arrives.
     const silent = await openSocket(t, service.port)
     const busy = await openSocket(t, service.port, unfinished)
     const isActive = async () => /^http_server_active_requests 1$/m.test((await service.page('/metrics')).body)
@@ -140,11 +140,11 @@ t.test('a slow client does not delay the exit after a store failure', async (t) 
   })
   const { port, signal, untilEnded, banner } = await startService(t, {
     STORE_URL: `module:${directory}/store.mjs`,
-    // No other limit ends the connection.
+    // Long timeouts, so that no other limit closes the connection.
     HEADERS_TIMEOUT: '300000',
     REQUEST_TIMEOUT: '300000',
   })
-  // One write: once the first request is answered, the service has the beginning of the second, too.
+  // One write: after the first response, the service has received the beginning of the second request, too.
   const beginning = 'POST /plants HTTP/1.1\r\nHost: a\r\n'
   const client = await openSocket(t, port, `GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n${beginning}`)
   await client.receives(/^HTTP\/1\.1 404 /)

@@ -14,10 +14,10 @@ import { authorization } from './support/test-app.ts'
 import { inSeconds, writeTokenFile } from './support/token-files.ts'
 
 const hour = 3_600_000
-/** Milliseconds, in which far fewer creates are sent than SQLite needs for a checkpoint of its own. */
+/** A timeout in milliseconds in which the test sends far fewer creates than cause an automatic checkpoint of SQLite. */
 const patience = 15_000
 
-/** Starts the service with a wall clock that `setClock` moves, by milliseconds, while it runs. */
+/** Starts the service with a wall clock that `setClock` shifts by milliseconds while the service runs. */
 async function startWithClock(t: Test, environment: Record<string, string> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'plants-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
@@ -101,8 +101,8 @@ for (const [direction, step] of Object.entries({ forward: hour, back: -hour })) 
       for (const { token, expires } of tokens) {
         t.equal((await create(`Bearer ${token}`)).status, expires && step > 0 ? 401 : 200)
       }
-      t.equal((await create(`Bearer ${key.token(lasting)}`)).status, 200, 'a token that is new')
-      t.same(issuer.asked, ['/keys'], 'the keys are as old as before')
+      t.equal((await create(`Bearer ${key.token(lasting)}`)).status, 200, 'a new token')
+      t.same(issuer.asked, ['/keys'], 'the keys are not fetched again')
     })
   })
 }

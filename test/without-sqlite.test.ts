@@ -7,7 +7,7 @@ import { bundle } from '../scripts/build/bundle.ts'
 import { spawnProcess } from './support/child-process.ts'
 import { spawnService, startService } from './support/service-process.ts'
 
-// All packages are in the bundle but better-sqlite3, so it runs as if that were not installed.
+// The bundle contains all packages except better-sqlite3, so it runs as if that were not installed.
 const directory = mkdtempSync(join(tmpdir(), 'plant-store-without-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
 for (const name of ['package.json', 'generated/openapi.json', 'generated/routes.json']) {
@@ -55,5 +55,5 @@ t.test('without better-sqlite3 token commands still lock each other out', { skip
     t.match(stdout, /^plants_[\w-]{49}\n$/)
   }
   const { tokens } = JSON.parse(readFileSync(join(directory, 'tokens.json'), 'utf8'))
-  t.same(tokens.map(({ name }: { name: string }) => name).sort(), names, 'no change was lost')
+  t.same(tokens.map(({ name }: { name: string }) => name).sort(), names, 'the file has the token of each command')
 })

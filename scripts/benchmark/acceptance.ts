@@ -2,14 +2,14 @@ import { type RequestOptions, request } from 'node:http'
 
 export type Answer = { status: number; text: string }
 
-/** Sends a body on a new connection; returns the answer, or undefined when the connection is refused. */
+/** Posts a body on a new connection. Returns the response, or undefined if the connection is refused. */
 export function post(port: number, token: string | undefined, body: string): Promise<Answer | undefined> {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const headers = { ...authorization, 'content-type': 'application/json' }
   return answerTo({ port, path: '/plants', method: 'POST', headers }, body)
 }
 
-/** Returns whether `/readyz` of an admin server answers 200. */
+/** Returns whether `/readyz` of an admin server responds 200. */
 export const isReady = async (port: number): Promise<boolean> =>
   (await answerTo({ port, path: '/readyz' }))?.status === 200
 
@@ -28,21 +28,21 @@ function answerTo(options: RequestOptions, body?: string): Promise<Answer | unde
   })
 }
 
-/** Returns the request body of the load for this id. */
+/** Returns the request body that the load sends for an id. */
 export const plantBody = (id: number): string => `{"id":${id},"name":"Monstera deliciosa","tag":"indoor"}`
 
-/** The correct answer to every `plantBody`. */
+/** The correct response body to every `plantBody`. */
 export const replyBody = '{"name":"Monstera deliciosa","tag":"indoor"}'
 
 /**
- * Requires that a server does all of the work: it stores a plant and refuses a taken id, invalid bodies and invalid
- * tokens. Rejects with the first wrong answer.
+ * Asserts that a server does all of the work: it stores a plant and rejects a taken id, invalid bodies and invalid
+ * tokens. Rejects with the first wrong response.
  */
 export async function assertWorks(name: string, port: number, token: string): Promise<void> {
   const check = async (what: string, allowed: (answer: Answer) => boolean, body: string, sent?: string) => {
     const answer = await post(port, sent, body)
     if (answer === undefined || !allowed(answer)) {
-      throw new Error(`${name} answers ${what} with ${answer?.status}: ${answer?.text}`)
+      throw new Error(`${name} responds to ${what} with ${answer?.status}: ${answer?.text}`)
     }
   }
   const is = (expected: number) => (answer: Answer) => answer.status === expected
@@ -51,10 +51,10 @@ export async function assertWorks(name: string, port: number, token: string): Pr
   await check('a plant', isPlant, plantBody(-2), token)
   await check('the same plant', isPlant, plantBody(-2), token)
   await check('another plant of that id', is(409), '{"id":-2,"name":"another"}', token)
-  await check('a body that is no JSON', isRefusal, '{"id":-3,"name":"a"', token)
-  await check('an id that is no integer', isRefusal, '{"id":12.5,"name":"a"}', token)
+  await check('a body that is not JSON', isRefusal, '{"id":-3,"name":"a"', token)
+  await check('an id that is not an integer', isRefusal, '{"id":12.5,"name":"a"}', token)
   await check('a plant without a name', isRefusal, '{"id":-4}', token)
-  await check('a name that is no string', isRefusal, '{"id":-5,"name":{}}', token)
+  await check('a name that is not a string', isRefusal, '{"id":-5,"name":{}}', token)
   await check('a bad token', is(401), plantBody(-6), `${token}x`)
   await check('no token', is(401), plantBody(-6))
 }

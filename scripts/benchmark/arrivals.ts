@@ -1,23 +1,23 @@
-/** Returns gaps in milliseconds of requests that arrive evenly, at a rate in requests a second. */
+/** Returns a function that returns the gap between evenly spaced requests, in milliseconds. `rate` is per second. */
 export const evenGaps = (rate: number) => (): number => 1_000 / rate
 
 /**
- * Returns gaps in milliseconds of a Poisson process: requests that arrive independently of each other, as those of many
- * clients do. Such gaps are distributed exponentially.
+ * Returns a function that returns the gaps of a Poisson process, in milliseconds: requests arrive independently of each
+ * other, as those of many clients do, so the gaps are distributed exponentially. `rate` is in requests per second.
  */
 export const poissonGaps =
   (rate: number, random: () => number = Math.random) =>
   (): number =>
     (-Math.log(1 - random()) * 1_000) / rate
 
-/** A schedule that ends. */
+/** A schedule of requests that ends. */
 export type Schedule = {
   gap: () => number
-  /** Returns how many requests were due; undefined until the last one is sent. */
+  /** Returns the number of requests that were due, or undefined until the last one is sent. */
   total: () => number | undefined
 }
 
-/** Ends a schedule after a time in milliseconds: the first request is due at 0, none later than that time. */
+/** Ends a schedule after `length` milliseconds. The first request is due at 0, and none is due after that time. */
 export function endAfter(length: number, gap: () => number): Schedule {
   let [count, next] = [0, 0]
   return {

@@ -1,6 +1,6 @@
 import { bundle } from '../build/bundle.ts'
 
-// The built store, because a worker thread of Node 20 cannot run TypeScript.
+// Loads the built store, because a worker thread of Node 20 cannot run TypeScript.
 await bundle()
 
 const built = new URL('../../dist/store.js', import.meta.url)

@@ -18,7 +18,7 @@ const style = `
       .service { fill: #3fb950 }
     }`
 
-/** Draws an SVG chart of the requests that each contender answers per second of CPU. */
+/** Returns an SVG chart of the requests that each contender completes per second of CPU. */
 export function chart({ node, machine, date, generator, rounds, seconds, connections, contenders }: Results): string {
   const most = Math.max(...contenders.map(({ cpu }) => 1e6 / cpu))
   const bars = contenders.map(({ key, name, cpu, toNodeHttp }, index) => {

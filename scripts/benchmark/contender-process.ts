@@ -15,28 +15,28 @@ export const token = newToken()
 export type ContenderProcess = {
   port: number
   managementPort: number
-  /** Milliseconds from spawn to the first answer. */
+  /** Milliseconds from spawn to the first response. */
   startTime: number
   /** Returns the CPU seconds that all threads of the process and its workers have used so far. */
   cpu(): number
-  /** Returns the seconds that the main threads of the process and its workers were runnable but had no core. */
+  /** Returns the seconds for which the main threads of the process and its workers were runnable but had no core. */
   waited(): number
   /** Returns the resident memory in bytes, with shared pages counted for each process. */
   memory(): number
-  /** Sends SIGKILL; resolves when the process has ended. */
+  /** Sends SIGKILL and resolves when the process has ended. */
   stop(): Promise<void>
 }
 
 export type StartOptions = {
-  /** Whether it runs on the server's core. */
+  /** Whether the contender runs on the server's core. */
   pinned: boolean
-  /** Whether to wait for `/readyz` instead, which only this service has, so that no request comes before the load. */
+  /** Whether to wait for `/readyz`, which only this service has, so that the load sends the first request. */
   untouched?: boolean
 }
 
 /**
- * Starts a contender in a new process; resolves with its first answer. Its output, such as an access log, goes to
- * /dev/null. Rejects when that answer is not a 200, or when the process ends before it.
+ * Starts a contender in a new process and resolves after its first response. The output of the process, such as an
+ * access log, goes to /dev/null. Rejects if that response is not a 200, or if the process ends before it.
  */
 export async function startServer(
   contender: Contender,
@@ -64,8 +64,8 @@ export async function startServer(
   const kill = () => void child.kill('SIGKILL')
   process.once('exit', kill)
   while (!(await (untouched ? isReady(managementPort) : answers()))) {
-    if (performance.now() - start > 60_000) throw new Error(`${contender.name}: no answer within 60 s`)
-    if (child.exitCode !== null) throw new Error(`${contender.name}: ended with ${child.exitCode} before it answered`)
+    if (performance.now() - start > 60_000) throw new Error(`${contender.name}: no response within 60 s`)
+    if (child.exitCode !== null) throw new Error(`${contender.name}: exited with ${child.exitCode} before it responded`)
     await sleep(1)
   }
   const sumOf = (figure: (pid: number) => number) =>
@@ -73,7 +73,7 @@ export async function startServer(
   async function answers(): Promise<boolean> {
     const answer = await post(port, token, '{"id":-1,"name":"first"}')
     if (answer === undefined || answer.status === 200) return answer !== undefined
-    throw new Error(`${contender.name}: its first answer is ${answer.status}: ${answer.text}`)
+    throw new Error(`${contender.name}: the first response is ${answer.status}: ${answer.text}`)
   }
   return {
     port,
@@ -90,7 +90,7 @@ export async function startServer(
   }
 }
 
-/** Returns the time on the run queue: the second number of /proc/PID/schedstat, which is in nanoseconds. */
+/** Returns the seconds on the run queue: the second number of /proc/PID/schedstat, which is in nanoseconds. */
 function secondsWaited(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e9
 }

@@ -10,7 +10,7 @@ export type Contender = {
   store?: () => Promise<string>
   /** Whether the service writes an access log. */
   accessLog?: boolean
-  /** Number of worker processes; default: 1. */
+  /** The number of worker processes; default: 1. */
   workers?: number
   /** Whether the store is on a disk, so that each request must create a new plant. */
   durable?: boolean
@@ -22,7 +22,7 @@ export type Contender = {
 export type Stores = { sqlite: string; postgres: () => Promise<string> }
 
 /**
- * Returns all contenders, by their names for `--only`.
+ * Returns all contenders by their names for `--only`.
  *
  * @param before The folder of another build of this service, whose contenders have the prefix `before-`.
  */
@@ -57,7 +57,7 @@ export function contendersWith({ sqlite, postgres }: Stores, before?: string): R
   }
 }
 
-/** Selects contenders by comma separated names; without names, all. Throws on an unknown name. */
+/** Returns the contenders with the comma-separated names, or all without names. Throws on an unknown name. */
 export function only(contenders: Record<string, Contender>, names: string | undefined): Record<string, Contender> {
   if (names === undefined) return contenders
   const chosen = names.split(',').map((name) => {
@@ -68,7 +68,7 @@ export function only(contenders: Record<string, Contender>, names: string | unde
   return Object.fromEntries(chosen)
 }
 
-/** Selects one contender, which must be this service. Throws when it is another one, or several. */
+/** Returns the named contender, which must be this service. Throws if it is a peer, or if there are several names. */
 export function oneService(contenders: Record<string, Contender>, name: string): Contender {
   const [contender, ...others] = Object.values(only(contenders, name))
   if (contender?.store === undefined || others.length > 0)

@@ -6,7 +6,7 @@ import { row } from './text-table.ts'
 
 const inFlight = [1, 64, 256, 2_048]
 
-/** Prints the rates of dialects by name, measured in turns, and their ratios to the first one. */
+/** Measures dialects in turns, and prints their rates and the ratios to the first dialect. */
 export async function measureDialects(
   dialects: Record<string, Dialect>,
   database: () => Promise<string>,
@@ -23,7 +23,7 @@ export async function measureDialects(
   for (let round = 1; round <= rounds; round++) {
     console.error(`round ${round} of ${rounds}`)
     for (const count of inFlight) {
-      // Neither is always the one that runs after the other.
+      // A random order, so that no dialect always runs after the same one.
       for (const { store, figures } of shuffled(stores)) {
         await load(store, ids, count, seconds / 10)
         figures.get(count)?.push(await load(store, ids, count, seconds))
@@ -43,6 +43,6 @@ export async function measureDialects(
   }
 }
 
-/** Returns one figure of each round. */
+/** Returns a figure of each round. */
 const of = (figures: Map<number, StoreFigures[]>, count: number, key: keyof StoreFigures) =>
   (figures.get(count) ?? []).map((each) => each[key])

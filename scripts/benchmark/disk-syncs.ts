@@ -12,16 +12,16 @@ const fileSystems = new Map([
   [0x794c7630, 'overlayfs'],
 ])
 
-/** Returns the name of a directory's file system. Throws when that is in memory, where a sync costs nothing. */
+/** Returns the name of a directory's file system. Throws if it is in memory, where a sync costs nothing. */
 export function fileSystem(directory: string): string {
   const { type } = statfsSync(directory)
-  if (type === 0x01021994) throw new Error(`${directory} is in memory: --directory must name one on a disk`)
+  if (type === 0x01021994) throw new Error(`${directory} is in memory; name a directory on a disk with --directory`)
   return fileSystems.get(type) ?? `file system 0x${type.toString(16)}`
 }
 
 const page = Buffer.alloc(4_096, 1)
 
-/** Returns how often per second one thread appends 4 KiB to a file and syncs the file. */
+/** Measures for some seconds how often per second one thread appends 4 KiB to a file and syncs the file. */
 export function syncedAppends(directory: string, seconds: number): number {
   const path = join(directory, 'appends')
   const file = openSync(path, 'w')
@@ -37,14 +37,14 @@ export function syncedAppends(directory: string, seconds: number): number {
   return (1_000 * count) / elapsed
 }
 
-/** Measures sync times of a disk in the background. */
+/** A measurement of sync times that runs in the background. */
 export type DiskWatch = {
-  /** Returns the milliseconds of the slowest sync since the last call. */
+  /** Returns the time of the slowest sync since the last call, in milliseconds. */
   slowest(): number
   close(): Promise<void>
 }
 
-/** Writes 4 KiB to a file of its own in `directory` and syncs it, ten times a second, as a store there would. */
+/** Writes 4 KiB to a separate file in `directory` and syncs it ten times a second, as a store there would. */
 export async function watchDisk(directory: string): Promise<DiskWatch> {
   const path = join(directory, `disk-watch-${process.pid}`)
   const file = await open(path, 'w')

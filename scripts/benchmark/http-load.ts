@@ -3,12 +3,12 @@ import { createHistogram, performance } from 'node:perf_hooks'
 import { plantBody, replyBody } from './acceptance.ts'
 
 export type HttpFigures = {
-  /** Correct answers. */
+  /** Correct responses. */
   answers: number
-  /** Wrong answers and closed connections. */
+  /** Wrong responses and closed connections. */
   errors: number
   seconds: number
-  /** Milliseconds. */
+  /** Latency in milliseconds. */
   p50: number
   p99: number
   p999: number
@@ -23,22 +23,22 @@ export type LoadOptions = {
   /** Returns the id of the next plant. */
   ids: () => number
   /**
-   * Returns the milliseconds from when a request is due to when the next one is. Latency then counts from when a request
-   * was due, so that a stall of the server shows in every request that it delayed. Default: each connection sends its
-   * next request after the answer.
+   * Returns the milliseconds until the next request is due. Latency then counts from when a request was due, so that a
+   * stall of the server shows in every request that it delayed. Default: each connection sends its next request after
+   * the response.
    */
   gap?: () => number
-  /** Whether the load polls instead of sleeping: waking it would cost the server CPU, and send requests late. */
+  /** Whether the load polls instead of sleeping: waking it would cost the server CPU and delay requests. */
   polls?: boolean
 }
 
 export type HttpLoad = {
-  /** Measures the next seconds. */
+  /** Measures the load for the next seconds. */
   measure(seconds: number): Promise<HttpFigures>
   close(): void
 }
 
-/** Returns the request up to the number of bytes of its body. */
+/** Returns the start of a request, up to the value of Content-Length. */
 export const requestHead = (port: number, token: string): string =>
   [
     'POST /plants HTTP/1.1',
@@ -48,12 +48,12 @@ export const requestHead = (port: number, token: string): string =>
     'content-length: ',
   ].join('\r\n')
 
-/** A connection: when its request was sent or due, and the received part of the answer. */
+/** A connection: the time at which its request was sent or due, and the received part of the response. */
 type Lane = { since: number; text: string; send(body: string): void }
 
 const maxLatency = 3_600e9
 
-/** Starts to create plants on a loopback port, and checks every byte of each answer. */
+/** Starts to create plants on a loopback port, and checks every byte of each response. */
 export function openLoad({ port, token, connections, ids, gap, polls = false }: LoadOptions): HttpLoad {
   const head = requestHead(port, token)
   const latency = createHistogram({ lowest: 1, highest: maxLatency, figures: 3 })
@@ -136,7 +136,7 @@ export function openLoad({ port, token, connections, ids, gap, polls = false }: 
   }
 }
 
-/** Requires the answer to be the last bytes, because the connection has no other request. */
+/** Returns whether a text ends with the expected response; a connection never has another request in flight. */
 const isRight = (text: string) => text.startsWith('HTTP/1.1 200 ') && text.endsWith(`\r\n\r\n${replyBody}`)
 
 function isWhole(text: string): boolean {

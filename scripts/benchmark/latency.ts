@@ -5,16 +5,16 @@ import { type HttpFigures, openLoad } from './http-load.ts'
 import { idsFor, mayPoll } from './measure-contender.ts'
 import { median, quartiles } from './statistics.ts'
 
-/** Milliseconds from when a request was due, of one process. */
+/** The latency of one process: milliseconds from when a request was due. */
 export type LatencyFigures = Pick<HttpFigures, 'p50' | 'p99' | 'p999' | 'max' | 'errors'> & {
-  /** Correct answers per second. */
+  /** Correct responses per second. */
   rate: number
-  /** Microseconds of CPU per answer. */
+  /** Microseconds of CPU per response. */
   cpu: number
 }
 
 export type LatencyOptions = {
-  /** Requests a second. */
+  /** Requests per second. */
   rate: number
   connections: number
 }
@@ -34,12 +34,12 @@ export async function latencyAt(
   })
 }
 
-/** Seconds in which the requests of the first second must be answered. */
+/** The seconds within which the requests of the first second must get a response. */
 const patience = 4
 
 /**
- * Measures all requests that are due in the first second after a new process is ready. No request comes before them.
- * Rejects when one of them is not answered within four seconds.
+ * Measures all requests that are due in the first second after a new process is ready. The process has no request
+ * before them. Rejects if one of them gets no response within four seconds.
  */
 export async function firstSecond(
   contender: Contender,
@@ -56,7 +56,7 @@ export async function firstSecond(
     })
     load.close()
     if (schedule.total() === answered) return figures
-    throw new Error(`${answered} of ${schedule.total() ?? 'more'} requests were answered within ${patience} s`)
+    throw new Error(`${answered} of ${schedule.total() ?? 'more'} requests got a response within ${patience} s`)
   })
 }
 

@@ -8,28 +8,28 @@ import { median } from './statistics.ts'
 import { openWrk } from './wrk.ts'
 
 export type Figures = {
-  /** Correct answers per second. */
+  /** Correct responses per second. */
   rate: number
-  /** Microseconds of CPU per answer, of all threads of the server's processes. */
+  /** Microseconds of CPU per response, of all threads of the server's processes. */
   cpu: number
-  /** Milliseconds. */
+  /** Latency in milliseconds. */
   p50: number
   p99: number
-  /** Wrong answers and closed connections. */
+  /** Wrong responses and closed connections. */
   errors: number
-  /** Average number of cores that the server's processes used. */
+  /** The average number of cores that the server's processes used. */
   busy: number
-  /** Share of the time in which the main thread waited for its core. */
+  /** The share of the time in which the main thread waited for its core. */
   waited: number
 }
 
-/** Few enough that every Map of plants has its final size after the warm-up. */
+/** The number of plants in memory, small enough that each server's Map has its final size after the warm-up. */
 const plants = 10_000
 
-/** Returns the ids for a contender: new ones where a plant must reach the disk. */
+/** Returns the ids for a contender: a new id for each request if each plant must reach the disk. */
 export const idsFor = ({ durable }: Contender): (() => number) => (durable ? growingIds() : cyclingIds(plants))
 
-/** Returns whether the load of a pinned contender has a core of its own, and so need not sleep. */
+/** Returns whether the load of a pinned contender has its own core, so that it need not sleep. */
 export const mayPoll = ({ onLoadCore }: Contender): boolean => cores !== undefined && !onLoadCore
 
 export type MeasureOptions = {
@@ -37,14 +37,14 @@ export type MeasureOptions = {
   connections: number
   /** Whether the server has a core of its own; default: true. */
   pinned?: boolean
-  /** What sends the requests; default: node, this process. */
+  /** The load generator; default: node, which is this process. */
   generator?: Generator
 }
 
 export const generators = ['node', 'wrk'] as const
 export type Generator = (typeof generators)[number]
 
-/** Measures a contender in a new process, after a warm-up of half the time. Rejects when it fails the acceptance check. */
+/** Measures a contender in a new process, after a warm-up of half the time. Rejects if `assertWorks` rejects. */
 export async function measure(
   contender: Contender,
   { seconds, connections, pinned = true, generator = 'node' }: MeasureOptions,
@@ -77,7 +77,7 @@ export async function measure(
   }
 }
 
-/** Returns how many requests a second a contender answers at most: the median of three processes. */
+/** Returns the peak rate of a contender in requests per second: the median of three processes. */
 export async function peakRate(contender: Contender, connections: number): Promise<number> {
   const rates: number[] = []
   while (rates.length < 3) rates.push((await measure(contender, { seconds: 5, connections })).rate)

@@ -4,9 +4,9 @@ import { ownDialect } from '../../src/store/postgres-own-dialect.ts'
 import type { Primary } from '../../src/store/postgres-primary.ts'
 
 /**
- * Adds what is new and gives what was there, in one statement. The rows that were there are locked, which writes to the
- * log: so their commit is waited for as well, also by a synchronous standby, should it have been interrupted the first
- * time. A row that another transaction commits meanwhile is in neither part, and is asked for again.
+ * Inserts new rows and returns existing rows, in one statement. It locks the existing rows, whose first commit may have
+ * been interrupted. The lock writes to the write-ahead log, so this commit waits until those rows are durable, on a
+ * synchronous standby, too. A row that another transaction commits meanwhile is in neither part; the store asks again.
  */
 const statement = `
   WITH given AS (SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) AS given (id, name, tag)),
@@ -25,7 +25,7 @@ const create = (query: Primary['query'], plants: StoredPlant[]): Promise<CreateR
     plants.map(({ tag }) => tag ?? null),
   ])
 
-/** Creates by one statement of PostgreSQL, for a comparison. */
+/** A dialect that creates plants with one PostgreSQL statement, for comparison. */
 export const oneStatementDialect: Dialect = {
   batchItems: ownDialect.batchItems,
   create,

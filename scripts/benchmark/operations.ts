@@ -1,6 +1,7 @@
 import type { Document } from '../generate/openapi-document.ts'
 
-/** The sources of servers for a document whose path is their argument; each prints its memory with its first answer. */
+// The sources below are servers of the document at the path in their argument. Each sends itself a request, prints its
+// resident memory in bytes after the response, and exits.
 
 const head = `
   import { readFileSync } from 'node:fs'
@@ -27,7 +28,7 @@ const listening = `
   await app.listen({ host, port: 0 })
   ask(app.server.address())`
 
-/** What is measured beside: it runs where the peers are installed. */
+/** The sources of the peers by name. They run in the directory where the peers are installed. */
 export const peers = {
   'Fastify by hand': `${fastify}
     const text = { type: 'string', maxLength: 100 }
@@ -63,7 +64,7 @@ export const peers = {
     const server = app.listen(0, host, () => ask(server.address()))`,
 }
 
-/** It runs in a directory beside `src`, bundled as the service is, with what was generated from the document. */
+/** The source of this service's route registration. It is bundled like the service and reads the generated routes. */
 export const ours = {
   'registered here': `${head}
     import Fastify from 'fastify'
@@ -77,7 +78,7 @@ export const ours = {
     ${listening}`,
 }
 
-/** Returns a document of some operations; each has schemas of its own, as those of a large service do. */
+/** Returns a document with `count` operations. Each has its own schemas, as in a large service. */
 export function documentOf(count: number): Document {
   const numbers = Array.from({ length: count }, (_, n) => n)
   const text = { type: 'string', maxLength: 100 }

@@ -6,7 +6,7 @@ import ts from 'typescript'
 
 export const directory = join('scripts', 'benchmark', 'peers')
 
-/** Installs the packages of the peers, unless they match the lock file already, and compiles the NestJS peer. */
+/** Installs the packages of the peers, unless they already match the lock file, and compiles the NestJS peer. */
 export async function preparePeers(): Promise<void> {
   if (!(await isInstalled())) {
     console.error(`installing ${directory}`)
@@ -27,7 +27,7 @@ async function isInstalled(): Promise<boolean> {
   return installed !== undefined && lock !== undefined && installed >= lock
 }
 
-/** Compiles with TypeScript, because esbuild drops the parameter types by which NestJS validates. */
+/** Compiles with TypeScript, because esbuild drops the parameter types that NestJS needs for validation. */
 async function compile(source: string, target: string): Promise<void> {
   const compilerOptions = {
     module: ts.ModuleKind.ESNext,

@@ -1,4 +1,4 @@
-/** Cycles through a few ids, so that the server's Map does not grow and each answer is a 200. */
+/** Returns a function that cycles through `count` ids, so that the server's Map stops growing. */
 export function cyclingIds(count: number): () => number {
   let last = 0
   return () => {
@@ -7,7 +7,7 @@ export function cyclingIds(count: number): () => number {
   }
 }
 
-/** Counts up from 1, so that each plant is new. */
+/** Returns a function that counts up from 1, so that each plant is new. */
 export function growingIds(): () => number {
   let last = 0
   return () => ++last

@@ -5,7 +5,7 @@ import type { Figures } from './measure-contender.ts'
 import { cores } from './pinning.ts'
 import { median, medianRatio, quartiles } from './statistics.ts'
 
-/** The ratios divide the baseline's CPU per request by the contender's: more is better. */
+/** The figures of a contender. A ratio divides the baseline's CPU per request by the contender's: more is better. */
 export type Summary = Figures & {
   key: string
   name: string
@@ -13,17 +13,17 @@ export type Summary = Figures & {
   /** Undefined when the baseline was not measured. */
   toNodeHttp: number | undefined
   toFastify: number | undefined
-  /** To the same contender of the other build; undefined without one. */
+  /** The ratio to the same contender of the other build; undefined without one. */
   toBefore: number | undefined
   rounds: Figures[]
 }
 
-/** Where figures were measured. */
+/** Where and when figures were measured. */
 export type Setting = {
   node: string
   /** Processor, cores, memory and kernel. */
   machine: string
-  /** YYYY-MM-DD. */
+  /** The date as YYYY-MM-DD. */
   date: string
   /** Whether server and load have a core each. */
   pinned: boolean
@@ -38,7 +38,7 @@ type Settings = {
 
 export type Results = Setting & Settings & { rounds: number; contenders: Summary[] }
 
-/** Summarizes the figures of all rounds, by the keys of the contenders. */
+/** Returns a summary of the figures of all rounds for each contender. */
 export function summarize(
   figures: Map<string, Figures[]>,
   nameOf: (key: string) => string,
@@ -77,7 +77,7 @@ export function summarize(
   return { ...setting(), ...settings, rounds: contenders[0]?.rounds.length ?? 0, contenders }
 }
 
-/** Returns where this process measures. */
+/** Returns the setting of this process. */
 export const setting = (): Setting => ({
   node: process.versions.node,
   machine: machine(),
@@ -92,7 +92,7 @@ export function machine(): string {
   return `${first?.model.trim()}, ${others.length + 1} cores, ${memory} GiB, ${type()} ${release()}`
 }
 
-/** Writes results as JSON into a directory, which it creates; returns the path. */
+/** Writes results as JSON into a directory, which it creates if necessary. Returns the path of the file. */
 export async function writeResults(directory: string, name: string, results: Setting): Promise<string> {
   const path = join(directory, `${name}.json`)
   await mkdir(directory, { recursive: true })

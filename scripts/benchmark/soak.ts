@@ -4,14 +4,14 @@ import type { DiskWatch } from './disk-syncs.ts'
 import type { HttpLoad } from './http-load.ts'
 import { row } from './text-table.ts'
 
-/** In bytes. */
+/** The figures of a minute; `memory` and `heap` are in bytes. */
 export type Minute = { memory: number; heap: number; errors: number }
 
 const samples = 12
 
 /**
- * Watches a service under load and prints a line a minute: resident memory, the smallest heap seen (what is left after
- * a garbage collection), answers, errors, latency and the slowest sync of the disk.
+ * Measures a service under load and prints a line per minute: resident memory, the smallest heap (the size after a
+ * garbage collection), responses, errors, latency and the slowest sync of the disk.
  */
 export async function watch(
   server: ContenderProcess,

@@ -1,4 +1,4 @@
-/** Returns the median; of an even count, the mean of the middle two. */
+/** Returns the median. For an even number of values it is the mean of the middle two. */
 export const median = (values: number[]): number => quantile(values, 0.5)
 
 /** Returns the first and the third quartile. */
@@ -7,7 +7,7 @@ export const quartiles = (values: number[]): [first: number, third: number] => [
   quantile(values, 0.75),
 ]
 
-/** Interpolates linearly between the two sorted values that are nearest to the share. */
+/** Returns a quantile by linear interpolation between the two nearest sorted values. `share` is from 0 to 1. */
 function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const place = share * (sorted.length - 1)
@@ -16,8 +16,8 @@ function quantile(values: number[], share: number): number {
 }
 
 /**
- * Returns the median of each round's own ratio to the reference: a busy machine slows down both values of a round, so
- * their ratio varies less than they do.
+ * Returns the median of each round's ratio to the reference. A busy machine slows down both values of a round, so their
+ * ratio varies less than the values.
  */
 export const medianRatio = (values: number[], references: number[]) =>
   median(values.map((value, round) => value / (references[round] as number)))

@@ -10,8 +10,8 @@ const inFlight = 256
 const orders = { sequential: sequentialIds, random: randomIds }
 
 /**
- * Prints the rates of large stores, each measured in turns with a new store of ten thousand plants. `stores` maps a
- * name to a function that creates an empty store and returns its URL.
+ * Measures large stores in turns with a new store of ten thousand plants, and prints the rates. `stores` maps a name to
+ * a function that creates an empty store and returns its URL.
  */
 export async function measureGrowth(
   stores: Record<string, () => Promise<string>>,

@@ -4,7 +4,7 @@ import type { PlantStore } from '../../src/store/plant-store.ts'
 export type StoreFigures = {
   /** Creates per second. */
   rate: number
-  /** From the call to the outcome, in milliseconds. */
+  /** Latency from the call to the outcome, in milliseconds. */
   p50: number
   p99: number
   /** Event loop delay in milliseconds: the lateness of a 1 ms timer; NaN when the timer never fired. */
@@ -14,7 +14,7 @@ export type StoreFigures = {
 
 export type Ids = () => bigint
 
-/** Creates plants for some seconds with a fixed number in flight. Rejects when a plant is not new. */
+/** Creates plants for some seconds with a fixed number in flight. Rejects if a plant is not new. */
 export async function load(store: PlantStore, ids: Ids, inFlight: number, seconds: number): Promise<StoreFigures> {
   const latency = createHistogram()
   const resolution = 1
@@ -44,7 +44,7 @@ export async function load(store: PlantStore, ids: Ids, inFlight: number, second
   }
 }
 
-/** Creates a number of plants with a fixed number in flight. Rejects when a plant is not new. */
+/** Creates a number of plants with a fixed number in flight. Rejects if a plant is not new. */
 export async function fill(store: PlantStore, ids: Ids, count: number, inFlight = 4_096): Promise<void> {
   let left = count
   const lane = async () => {
@@ -58,13 +58,13 @@ async function create(store: PlantStore, id: bigint): Promise<void> {
   if (outcome !== 'created') throw new Error(`plant ${id}: ${outcome}`)
 }
 
-/** Returns a sequence from 1. */
+/** Returns a function that counts up from 1. */
 export function sequentialIds(): Ids {
   let last = 0n
   return () => ++last
 }
 
-/** Returns random ids of 64 bits, which practically never repeat. */
+/** Returns a function that returns random ids of 64 bits, which practically never repeat. */
 export function randomIds(): Ids {
   const pool = new BigInt64Array(8_192)
   let next = pool.length

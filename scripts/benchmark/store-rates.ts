@@ -6,7 +6,7 @@ import { row } from './text-table.ts'
 
 const inFlight = [1, 64, 256]
 
-/** Prints the rates of stores, by name and URL, and of synced appends in `directory`, all measured in turns. */
+/** Measures stores, by name and URL, and synced appends in `directory` in turns, and prints their rates. */
 export async function measureRates(
   urls: Record<string, string>,
   directory: string,
@@ -31,7 +31,7 @@ export async function measureRates(
   const appends = measured.flatMap(({ figures }) => figures.map((each) => each.appends))
   const [least, middle, most] = [Math.min(...appends), median(appends), Math.max(...appends)].map(Math.round)
   console.log(`${fileSystem(directory)}: ${middle} appends of 4 KiB synced in a second (${least} to ${most})`)
-  console.log('loop: how late a timer of 1 ms is, in ms; less than 1 ms is no more than its resolution')
+  console.log('loop: the delay of a timer of 1 ms, in ms; its resolution is 1 ms')
   console.log(row(['store', 'in flight', 'creates/s', 'to appends', 'p50 ms', 'p99 ms', 'loop p50', 'loop p99']))
   for (const { name, count, figures } of measured) {
     const of = (figure: (each: StoreFigures & { appends: number }) => number) => median(figures.map(figure))
@@ -41,5 +41,5 @@ export async function measureRates(
   }
 }
 
-/** Formats a time; NaN stands for the memory store, which never lets the event loop turn. */
+/** Formats a time. It is NaN for the memory store, which never yields to the event loop. */
 const inTime = (ms: number) => (Number.isNaN(ms) ? '-' : ms.toFixed(2))

@@ -5,7 +5,7 @@ import { fill, type Ids, randomIds, sequentialIds } from './store-load.ts'
 import type { StoredBytes } from './stored-bytes.ts'
 import { row } from './text-table.ts'
 
-/** A new store to be measured: its URL, and what measures it once it is open. */
+/** A new store: its URL, and a function that measures its bytes once it is open. */
 export type MeasuredStore = { url: string; measure(): StoredBytes | Promise<StoredBytes> }
 
 type OpenStore = {
@@ -18,7 +18,7 @@ type OpenStore = {
 const inFlight = 256
 const orders: Record<string, () => Ids> = { sequential: sequentialIds, random: randomIds }
 
-/** Prints what plants take in each kind of store, with sequential and with random ids, by the number of plants. */
+/** Measures and prints the storage cost of plants in each kind of store, by order of ids and number of plants. */
 export async function measureStorage(
   kinds: Record<string, () => Promise<MeasuredStore>>,
   sizes: number[],
@@ -27,7 +27,7 @@ export async function measureStorage(
   console.log(
     `WAL: bytes of the write-ahead log for each create; creates/s with ${inFlight} in flight, and their ratio`,
   )
-  console.log('to those of sequential ids, which are measured in turns')
+  console.log('to the rate of sequential ids, measured in turns')
   const logs = ['WAL, fill', `WAL, ${inFlight}`, 'WAL, 1']
   console.log(row(['store', 'ids', 'plants', 'bytes/row', ...logs, 'creates/s', 'ratio']))
   for (const [kind, make] of Object.entries(kinds)) {
@@ -58,7 +58,7 @@ async function open(order: string, { url, measure }: MeasuredStore): Promise<Ope
   }
 }
 
-/** Fills the stores up to a size and measures them; returns the cells of a row for each. */
+/** Fills the stores up to `size` plants and measures them. Returns the cells of a row for each store. */
 async function measure(stores: OpenStore[], size: number, rounds: number): Promise<string[][]> {
   const part = (divisor: number, most: number) => Math.max(100, Math.min(most, Math.floor(size / divisor)))
   const [many, few] = [part(50, 20_000), part(500, 1_000)]

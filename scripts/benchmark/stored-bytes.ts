@@ -3,21 +3,21 @@ import pg from 'pg'
 import { openSqliteFile } from '../../src/store/sqlite-driver.ts'
 import { until } from '../system/poll.ts'
 
-/** Measures what the plants of an open store take. Nothing else may use the store, nor its PostgreSQL server. */
+/** Measures the storage of an open store. Nothing else may use the store or its PostgreSQL server. */
 export type StoredBytes = {
   /** Returns the bytes of the table and its indexes. */
   size(): Promise<number>
-  /** Returns the bytes that `run` adds to the write-ahead log, from a checkpoint on. */
+  /** Returns the bytes that `run` adds to the write-ahead log after a checkpoint. */
   loggedAfterCheckpoint(run: () => Promise<void>): Promise<number>
-  /** Returns the bytes ever written to the write-ahead log; undefined where nothing counts them. */
+  /** Returns the bytes ever written to the write-ahead log, or undefined if the store does not count them. */
   logSize(): Promise<number | undefined>
   close(): Promise<void>
 }
 
-/** Measures a SQLite file beside the store that writes it. */
+/** Measures a SQLite file while the store has it open. */
 export function sqliteBytes(path: string): StoredBytes {
   const database = openSqliteFile(path, { fileMustExist: true })
-  // The store itself brings the log into the file once a second.
+  // Retries, because the checkpoint is busy while the store runs its own, once a second.
   const isEmptied = () => (database.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }])[0].busy === 0
   const emptyLog = () => until(isEmptied, `the write-ahead log of ${path} to be emptied`)
   return {
@@ -27,7 +27,7 @@ export function sqliteBytes(path: string): StoredBytes {
     },
     async loggedAfterCheckpoint(run) {
       await emptyLog()
-      // As long as a transaction reads, the log cannot start anew: so its size is all that was written to it.
+      // A read transaction keeps SQLite from restarting the log, so the size of the log is everything written to it.
       database.exec('BEGIN; SELECT 1 FROM plants LIMIT 1')
       try {
         await run()
@@ -41,7 +41,7 @@ export function sqliteBytes(path: string): StoredBytes {
   }
 }
 
-/** Measures a PostgreSQL database; its user needs the right to checkpoint. */
+/** Measures a PostgreSQL database. Its user needs the right to run CHECKPOINT. */
 export async function postgresBytes(url: string): Promise<StoredBytes> {
   const client = new pg.Client(url)
   await client.connect()

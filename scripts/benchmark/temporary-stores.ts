@@ -4,16 +4,16 @@ import { startPostgres } from '../postgres/temporary-postgres.ts'
 import { testDatabase } from '../postgres/test-database.ts'
 
 export type TemporaryStores = {
-  /** For SQLite files. */
+  /** The directory of SQLite files. */
   directory: string
   /**
-   * Creates an empty PostgreSQL database and returns its URL. The server is that of TEST_DATABASE_URL, or one that the
-   * first call starts.
+   * Creates an empty PostgreSQL database and returns its URL. The server is TEST_DATABASE_URL, or one that the first
+   * call starts.
    */
   postgres(): Promise<string>
 }
 
-/** Runs a function with stores below the directory `parent`, and removes them at the end. */
+/** Runs a function with temporary stores below the directory `parent`, and removes the stores at the end. */
 export async function withTemporaryStores(
   parent: string,
   run: (stores: TemporaryStores) => Promise<void>,
@@ -27,7 +27,7 @@ export async function withTemporaryStores(
   try {
     await run({ directory, postgres })
   } finally {
-    // A failing clean-up must not hide the error of the run.
+    // A failed cleanup must not hide the error of the run.
     await Promise.allSettled(cleanUps.map((cleanUp) => cleanUp()))
   }
 }

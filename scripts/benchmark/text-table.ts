@@ -1,4 +1,4 @@
-/** Formats a row with columns of a fixed width, so that rows can be printed one at a time. */
+/** Formats a row with columns of fixed width, so that rows can be printed one at a time. */
 export const row = (cells: string[]) =>
   cells.map((cell, index) => (index === 0 ? cell.padEnd(11) : cell.padStart(11))).join('')
 

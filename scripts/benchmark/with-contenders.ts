@@ -8,7 +8,7 @@ import { withTemporaryStores } from './temporary-stores.ts'
 
 /**
  * Builds the service, installs its peers and runs a function with all contenders, whose stores are below `directory`.
- * Rejects when that is in memory, where a sync costs nothing, and when `before` holds no other build of this service.
+ * Rejects if `directory` is in memory, where a sync costs nothing, or if `before` has no other build of this service.
  */
 export async function withContenders(
   { directory: parent, before }: { directory: string; before?: string | undefined },
@@ -16,7 +16,7 @@ export async function withContenders(
 ): Promise<void> {
   fileSystem(parent)
   if (before !== undefined && !existsSync(join(before, 'dist', 'server.js'))) {
-    throw new Error(`--before ${before}: it has no dist/server.js; run npm ci and npm run build there`)
+    throw new Error(`--before ${before}: the directory has no dist/server.js; run npm ci and npm run build there`)
   }
   await Promise.all([bundle(), preparePeers()])
   await withTemporaryStores(parent, async ({ directory, postgres }) => {

@@ -10,17 +10,17 @@ export type WrkOptions = {
   port: number
   token: string
   connections: number
-  /** Number of ids that are used in turn; undefined: each request has a new id. */
+  /** The number of ids to cycle through; undefined if each request has a new id. */
   ids: number | undefined
 }
 
-/** Returns name and version of wrk, such as "wrk 4.1.0"; undefined when it is not installed. */
+/** Returns the name and the version of wrk, such as "wrk 4.1.0", or undefined if it is not installed. */
 export function wrkVersion(): string | undefined {
   const { stdout } = spawnSync('wrk', ['--version'], { encoding: 'utf8' })
   return /^wrk \S+/.exec(stdout ?? '')?.[0]
 }
 
-/** Creates plants with wrk, a new process for each measurement. It checks the status of each answer, not its body. */
+/** Creates plants with wrk, in a new process for each measurement. Checks the status of each response, not its body. */
 export function openWrk({ port, token, connections, ids }: WrkOptions): HttpLoad {
   let first = 1
   return {
@@ -33,7 +33,7 @@ export function openWrk({ port, token, connections, ids }: WrkOptions): HttpLoad
         const load = ['--threads', '1', '--connections', String(connections), '--duration', duration]
         const { stdout } = await promisify(execFile)('wrk', [...load, '--script', script, `http://127.0.0.1:${port}`])
         const figures = parseWrk(stdout)
-        // The ids of the requests that were in flight at the end are taken, too.
+        // Skips the ids of requests that were in flight at the end, too.
         first += figures.answers + figures.errors + 2 * connections
         return figures
       } finally {
@@ -44,7 +44,7 @@ export function openWrk({ port, token, connections, ids }: WrkOptions): HttpLoad
   }
 }
 
-/** Returns the script that makes wrk send the requests of the other generator, byte for byte, and print its figures. */
+/** Returns a Lua script with which wrk sends the same bytes as the other generator and prints its figures. */
 export function luaScript(head: string, first: number, ids: number | undefined): string {
   const mark = -1
   const [before, after] = plantBody(mark).split(String(mark)) as [string, string]
@@ -65,7 +65,7 @@ end
 `
 }
 
-/** Parses the line of figures that the script prints; wrk counts in microseconds. Throws when there is none. */
+/** Parses the line of figures that the script prints, in microseconds. Throws if there is none. */
 export function parseWrk(output: string): HttpFigures {
   const [, line] = /^figures ([\d ]+)$/m.exec(output) ?? []
   if (line === undefined) throw new Error(`wrk printed no figures: ${output}`)

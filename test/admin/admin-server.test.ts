@@ -22,21 +22,21 @@ const docsPage = '<p>plants<!-- try.html -->'
 const linkedPage = '<p>plants<a href="try.html">Try an operation</a>'
 const historyPage = '<p>versions'
 const tryPage = '<p>forms'
-/** Management that listens, in this process or in that of the bundle. */
+/** An admin server that listens, in this process or in the bundle's. */
 type Management = {
   port: number
   ask(path: string, options?: RequestOptions): Promise<HttpResponse>
-  /** The store that readiness depends on. */
+  /** The store that decides whether the service is ready. */
   store: ReturnType<typeof storeModule>
-  /** Whether the service was last told to be ready, as its metric shows. */
+  /** Returns whether the service was ready at the last check, according to its metric. */
   lastReady(): Promise<boolean | undefined>
-  /** Path of the docs page. */
+  /** The path of the docs page. */
   docs: string
-  /** What /metrics answers. */
+  /** A pattern for the body of /metrics. */
   metrics: RegExp
 }
 
-/** Writes a module with a store whose readiness is controlled by files. */
+/** Writes the module of a store whose readiness the test controls through files. */
 function storeModule(t: Test) {
   const directory = t.testdir({
     asked: '',
@@ -59,9 +59,9 @@ function storeModule(t: Test) {
       if (reason === undefined) rmSync(path('reason'))
       else writeFileSync(path('reason'), reason)
     },
-    /** Makes the store never answer the next question. */
+    /** Makes the store never answer the next readiness check. */
     hang: () => appendFileSync(path('hangs'), ''),
-    /** How often the store was asked. */
+    /** Returns the number of readiness checks that the store has received. */
     asked: () => readFileSync(path('asked'), 'utf8').length,
   }
 }
@@ -90,7 +90,7 @@ async function startHere(t: Test, options: Partial<AdminOptions> = {}): Promise<
   return { server, port, ask, store, lastReady: async () => told, docs, metrics: /^up 1\n$/ }
 }
 
-/** A path is sent as it is given: a URL would be normalized. */
+/** Sends a path unchanged; a URL object would normalize it. */
 const askAt = (url: string) => (path: string, options?: RequestOptions) => askUrl(url, { path, ...options })
 
 function stop(server: Server): void {
@@ -115,7 +115,7 @@ const contentTypes = {
   '/openapi.json': 'application/json',
 }
 
-/** What holds wherever the management runs. */
+/** Tests that hold for the admin server in either process. */
 function suite(t: Test, start: (t: Test) => Promise<Management>): void {
   t.test('every page answers GET and HEAD only', async (t) => {
     const { ask, metrics } = await start(t)
@@ -131,7 +131,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
       const head = await ask(path, { method: 'HEAD' })
       t.same([head.status, head.body], [200, ''])
       t.hasStrict(head.headers, headers)
-      // Figures change from one answer to the next.
+      // Metrics change from one response to the next.
       if (path !== '/metrics') t.equal(head.headers['content-length'], length)
       t.hasStrict(await ask(path, { method: 'POST' }), { status: 405, headers: { allow: 'GET, HEAD' } })
       if (path !== '/') t.ok(list.includes(`\n${path} `), `${path} is listed`)
@@ -225,7 +225,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
         const clients = await Promise.all(Array.from({ length: count }, () => openSocket(t, port, bytes)))
         const sent = performance.now()
         t.equal((await ask('/livez')).status, 200, `${count} connections, ${name}`)
-        // Without room for the probe it would wait for 5 seconds, the time for headers.
+        // If the server had no room for the probe, it would wait for 5 seconds, the headers timeout.
         t.ok(performance.now() - sent < 4_000)
         const open = () => clients.filter(({ isClosed }) => !isClosed()).length
         await until(
@@ -257,7 +257,7 @@ t.test('the admin server runs as the built bundle', async (t) => {
   t.test("a silent connection does not delay the process' exit", async (t) => {
     const silent = await openSocket(t, port)
     t.equal((await page('/livez')).status, 200)
-    // Without closing it, the process would wait for 5 seconds, the time for headers.
+    // If the service did not close it, the process would wait for 5 seconds, the headers timeout.
     const sent = performance.now()
     t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
     t.ok(performance.now() - sent < 4_000)
@@ -265,8 +265,8 @@ t.test('the admin server runs as the built bundle', async (t) => {
   })
 })
 
-// What follows needs what only this process can give: a store that is asked by nothing else, figures that fail, a server
-// that is told of an error, a socket file.
+// The tests below run only in this process: they need a store that nothing else checks, metrics that fail, a server
+// that emits an error, or a socket file.
 
 t.test('readiness probes and scrapes query the store, liveness does not', async (t) => {
   const { ask, store } = await startHere(t)
@@ -283,7 +283,7 @@ t.test('concurrent probes share one store query and wait two seconds at most', a
   store.hang()
   const asked = store.asked()
   const probes = Promise.all([1, 2, 3].map(() => ask('/readyz')))
-  t.equal((await ask('/livez')).status, 200, 'nobody else waits')
+  t.equal((await ask('/livez')).status, 200, 'liveness does not wait for the store')
   for (const answer of await probes) t.hasStrict(answer, { status: 503, body: 'no answer within 2000 ms\n' })
   t.equal(store.asked(), asked + 1)
   t.equal((await ask('/readyz')).status, 200)
@@ -318,7 +318,7 @@ t.test('a listen error reaches the caller', async (t) => {
 t.test('on other addresses any host name is accepted and nothing is forwarded', async (t) => {
   const { server } = await startHere(t, { serviceUrl: () => 'http://127.0.0.1:1' })
   stop(server)
-  // A path of more than 107 bytes, as a title makes it, is cut off without an error.
+  // The kernel truncates a socket path of more than 107 bytes, which t.testdir would return, without an error.
   const directory = mkdtempSync(join(tmpdir(), 'plants-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
   const socketPath = join(directory, 'socket')
@@ -328,7 +328,7 @@ t.test('on other addresses any host name is accepted and nothing is forwarded', 
   for (const path of ['/try.html', '/try/plants']) {
     t.match(await ask(path), { status: 404, body: /^[^\n]*MANAGEMENT_HOST[^\n]*\n$/ }, path)
   }
-  t.equal((await ask('/docs')).body, docsPage, 'without a link')
+  t.equal((await ask('/docs')).body, docsPage, 'the page has no link to /try.html')
 })
 
 t.test('closeAllConnections closes every connection', async (t) => {

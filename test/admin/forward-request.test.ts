@@ -10,7 +10,7 @@ import { httpRequest, sameOriginHeaders } from '../support/http-request.ts'
 import { openSocket } from '../support/open-socket.ts'
 import { serveDocs } from '../support/serve-docs.ts'
 
-/** Serves on a free port of the loopback address until the test ends; returns the URL. */
+/** Listens on a free loopback port until the test ends, and returns the URL. */
 async function listen(t: Test, listener: RequestListener): Promise<string> {
   const server = createServer(listener)
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -18,7 +18,7 @@ async function listen(t: Test, listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Starts a service that answers so, and the admin server beside it; returns the URL below which requests are forwarded. */
+/** Starts a service and its admin server. Returns the URL below which the admin server forwards requests. */
 async function start(t: Test, listener: RequestListener): Promise<string> {
   const docs = await serveDocs(t, 'index.html', await listen(t, listener))
   return new URL('/try', docs).href
@@ -87,7 +87,7 @@ t.test('only pages of the admin server may forward requests', async (t) => {
     ['same-site', 'empty'],
     ['none', 'empty'],
     ['same-origin, cross-site', 'empty'],
-    // A link, a frame and a script.
+    // A link, a frame and a script send these headers.
     ['same-origin', 'document'],
     ['same-origin', 'iframe'],
     ['same-origin', 'script'],
@@ -153,9 +153,9 @@ t.test('an unread body is drained, so that the browser reads the response', asyn
   const length = 16 * 1024 * 1024
   const head = `POST /try/ HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nSec-Fetch-Dest: empty\r\n`
   const client = await openSocket(t, Number(new URL(url).port), `${head}Content-Length: ${length}\r\n\r\n`)
-  // The service has closed its connection by then.
+  // Waits until the service has closed its connection.
   await new Promise((done) => setTimeout(done, 300))
-  t.notOk(await new Promise((done) => client.socket.write(Buffer.alloc(length), done)), 'all is written')
+  t.notOk(await new Promise((done) => client.socket.write(Buffer.alloc(length), done)), 'the whole body is sent')
   t.match(await client.closed(), /^HTTP\/1\.1 502 .*the service did not respond: /s)
 })
 
@@ -176,8 +176,8 @@ t.test('bodies are streamed in both directions', async (t) => {
   const slow = await openSocket(t, port, `GET /try/ HTTP/1.1\r\n${same}\r\n`)
   slow.socket.pause()
   await stands(() => written)
-  // The buffers of the kernel hold some megabytes.
-  t.ok(written < 32 * 1024 * 1024, `${written} bytes were taken for a client that reads nothing`)
+  // The kernel's buffers hold some megabytes.
+  t.ok(written < 32 * 1024 * 1024, `${written} bytes were read for a client that reads nothing`)
 
   const deaf = await start(t, () => {})
   const sender = await openSocket(
@@ -192,10 +192,10 @@ t.test('bodies are streamed in both directions', async (t) => {
   send()
   await stands(() => sender.socket.bytesWritten)
   const taken = sender.socket.bytesWritten - sender.socket.writableLength
-  t.ok(taken < 32 * 1024 * 1024, `${taken} bytes were taken for a service that reads nothing`)
+  t.ok(taken < 32 * 1024 * 1024, `${taken} bytes were read for a service that reads nothing`)
 })
 
-/** Waits until a number stays what it is. */
+/** Waits until a number stops changing. */
 async function stands(number: () => number): Promise<void> {
   let last = -1
   await until(

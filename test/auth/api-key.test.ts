@@ -5,7 +5,7 @@ import { parseQuery } from '../../src/http/query-string.ts'
 
 const client = { name: 'shop', scopes: [] }
 
-/** The key that is read of a request, or the number of the error that it is refused with. */
+/** Returns the key that the verifier reads from a request, or the number of the error that rejects the request. */
 function keyOf(place: ApiKeyPlace, { headers = {}, query = '' }: { headers?: object; query?: string }) {
   let told: unknown
   const request = { headers, query: parseQuery(query), raw: { socket: {} } } as unknown as FastifyRequest
@@ -27,7 +27,7 @@ const longest = 'k'.repeat(4_096)
 
 t.test('a key is read from a header', async (t) => {
   const of = (headers: object) => keyOf({ in: 'header', name: 'X-API-Key' }, { headers })
-  t.equal(of({ 'x-api-key': 'a%2B+/=' }), 'a%2B+/=', 'as it is')
+  t.equal(of({ 'x-api-key': 'a%2B+/=' }), 'a%2B+/=', 'a key in a header is not decoded')
   t.equal(of({ 'x-api-key': longest }), longest)
   for (const none of [{}, { 'x-api-key': '' }, { authorization: 'k' }]) t.equal(of(none), 40100)
   for (const wrong of [`${longest}k`, ['k', 'k']]) t.equal(of({ 'x-api-key': wrong }), 40101)

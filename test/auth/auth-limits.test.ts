@@ -37,7 +37,7 @@ const handlers = { either: done, both: done, optional: done, scoped: done }
 const good = { authorization: 'Bearer good' }
 const wrong = { authorization: 'Bearer wrong' }
 
-/** Serves operations with several schemes under limits a minute; `costly` is what verifiers were told they may do. */
+/** Serves operations with several schemes under limits per minute. `costly` records whether verifiers may do work. */
 async function serve({ failures = 0, requests = 0 }) {
   const { mayCost, conclude } = authLimits(rateLimit(failures), rateLimit(requests))
   const costly: boolean[] = []
@@ -67,7 +67,7 @@ t.test('a request that one scheme accepts counts no failure', async (t) => {
 t.test('a request that several schemes reject counts one failure', async (t) => {
   const { get, costly } = await serve({ failures: 2 })
   t.same([await get('/either', {}), await get('/either', wrong), await get('/either', wrong)], [401, 401, 429])
-  t.same(costly, [true, false], 'then nothing that costs is done')
+  t.same(costly, [true, false], 'beyond the limit, verifiers do no expensive work')
 })
 
 t.test('a request with two credentials counts once for its client', async (t) => {

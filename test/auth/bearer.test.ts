@@ -2,7 +2,7 @@ import t from 'tap'
 import { authorization, createTestApp, token } from '../support/test-app.ts'
 
 const plant = { id: 1, name: 'Monstera' }
-/** Behind the challenges of other schemes, if the contract has some. */
+/** The Bearer challenge comes after the challenges of other schemes, if the contract has some. */
 const challenge = /(^|, )Bearer realm="plant-store"$/
 const challengeOfWrong = /(^|, )Bearer realm="plant-store", error="invalid_token"$/
 

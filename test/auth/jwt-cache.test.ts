@@ -19,7 +19,7 @@ t.test('a token is cached for a minute, or until it expires', async (t) => {
   now += 58_999
   t.same(known(), ['a', undefined, undefined, undefined])
   ahead += 540_001
-  t.same(known(), [undefined, undefined, undefined, undefined], 'the wall clock has reached its expiry')
+  t.same(known(), [undefined, undefined, undefined, undefined], 'the wall clock has reached the expiry')
   now += 1
   t.same(known(), [undefined, undefined, undefined, undefined])
 })

@@ -6,7 +6,7 @@ import { audience, createKey, seconds, startIssuer } from '../support/issuer.ts'
 const client = 'gardener'
 const exp = seconds() + 86_400
 
-/** Starts an issuer of one key and returns it with a verifier that has fetched the key. */
+/** Starts an issuer with one key and returns it with a verifier that has fetched the key. */
 async function fetched(t: Test, times: JwtOptions['times'] = {}) {
   const issuer = await startIssuer(t)
   const key = createKey(issuer.url)

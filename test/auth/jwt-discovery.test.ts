@@ -6,7 +6,7 @@ import { audience, createKey, startIssuer } from '../support/issuer.ts'
 const client = 'gardener'
 const timeout = 2_000
 
-/** An issuer with a path of its own, and whether a verifier that knows only its name accepts one of its tokens. */
+/** Starts an issuer with a path. `accepts` verifies one of its tokens with a verifier that knows only its URL. */
 async function named(t: Test, path: string) {
   const server = await startIssuer(t)
   const issuer = server.url + path
@@ -57,7 +57,7 @@ t.test('metadata of another issuer or with an unsafe JWKS URL is rejected', asyn
   }
   t.notOk(server.asked.includes('/keys'))
   server.serve(openid, metadata)
-  t.equal(await accepts(), client, 'the other place is looked at too')
+  t.equal(await accepts(), client, 'the second metadata URL is fetched, too')
 })
 
 t.test('the issuer may change its JWKS URL', async (t) => {

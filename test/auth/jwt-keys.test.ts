@@ -10,7 +10,7 @@ import { createTestApp } from '../support/test-app.ts'
 
 const client = 'gardener'
 
-/** An issuer of one key, and a verifier of its own clock, in milliseconds. */
+/** Starts an issuer with one key, and returns a verifier whose clock, in milliseconds, the test controls. */
 async function watched(t: Test, options: KeyTimes & { discovered?: boolean } = {}) {
   const { discovered = false, ...times } = options
   const issuer = await startIssuer(t)
@@ -34,7 +34,7 @@ async function watched(t: Test, options: KeyTimes & { discovered?: boolean } = {
 
 t.test('concurrent requests share one fetch', async (t) => {
   const { issuer, key, verify } = await watched(t)
-  t.same(issuer.asked, [], 'none before the first token')
+  t.same(issuer.asked, [], 'no fetch before the first token')
   const clients = await Promise.all(Array.from({ length: 50 }, () => verify(key.token())))
   t.same(new Set(clients), new Set([client]))
   t.same(issuer.asked, ['/keys'])
@@ -45,12 +45,12 @@ t.test('a token with an unknown key ID triggers a fetch; removed keys are droppe
   t.equal(await verify(key.token()), client)
   const second = createKey(issuer.url, { kid: 'two' })
   publish(key, second)
-  t.equal(await verify(second.token()), undefined, 'not so soon after the last fetch')
+  t.equal(await verify(second.token()), undefined, 'no fetch so soon after the last one')
   clock.now += 10_000
   t.equal(await verify(second.token()), client)
-  t.equal(await verify(key.token()), client, 'both are good while both are published')
+  t.equal(await verify(key.token()), client, 'both keys are valid while both are published')
   publish(second)
-  t.equal(await verify(key.token()), client, 'the set is not asked for at each request')
+  t.equal(await verify(key.token()), client, 'a request does not fetch the key set again')
   clock.now += 300_000
   t.equal(await verify(key.token()), undefined)
   t.equal(await verify(second.token()), client)
@@ -87,9 +87,9 @@ t.test('a token gets 503 while the issuer was never reached', async (t) => {
   await Promise.all(Array.from({ length: 10 }, () => unavailable(key.token(), 10)))
   clock.now += 4_000
   await unavailable(key.token(), 6)
-  t.equal(issuer.asked.length, 1, 'it is left alone for a while')
-  t.equal(verify('opaque'), undefined, 'other tokens are none of its business')
-  t.equal(await verify(key.token({ header: { alg: 'HS256' } })), undefined, 'nor is what it cannot have signed')
+  t.equal(issuer.asked.length, 1, 'the verifier waits before the next fetch')
+  t.equal(verify('opaque'), undefined, 'an opaque token needs no key')
+  t.equal(await verify(key.token({ header: { alg: 'HS256' } })), undefined, 'another algorithm needs no key')
   issuer.goDown(false)
   clock.now += 6_000
   t.equal(await verify(key.token()), client)
@@ -100,11 +100,11 @@ t.test('cached keys outlive an unreachable issuer for a limited time', async (t)
   t.equal(await verify(key.token()), client)
   issuer.goDown(true)
   const second = createKey(issuer.url, { kid: 'two' })
-  t.equal(await verify(second.token()), undefined, 'a set fetched just now is believed')
+  t.equal(await verify(second.token()), undefined, 'a key set that was just fetched is not fetched again')
   clock.now += 10_000
   await unavailable(second.token(), 10)
   for (clock.now = 300_000; clock.now < 3_600_000; clock.now += 300_000) {
-    t.equal(await verify(key.token()), client, `keys ${clock.now} ms old`)
+    t.equal(await verify(key.token()), client, `keys that are ${clock.now} ms old`)
   }
   clock.now = 3_600_000
   await unavailable(key.token(), 10)
@@ -115,7 +115,7 @@ t.test('cached keys outlive an unreachable issuer for a limited time', async (t)
   t.equal(await verify(key.token()), undefined)
   publish(key)
   clock.now += 300_000
-  t.equal(await verify(second.token()), undefined, 'after a recovery an old set is fetched again before it is used')
+  t.equal(await verify(second.token()), undefined, 'after a recovery, an old key set is fetched again before its use')
 })
 
 t.test('a hanging issuer is abandoned after a timeout', async (t) => {
@@ -130,7 +130,7 @@ t.test('a hanging issuer is abandoned after a timeout', async (t) => {
   t.equal(await verify(key.token()), client)
   issuer.serve('/keys', () => {})
   clock.now += 300_000
-  t.equal(await verify(key.token()), client, 'the last keys are used in the end')
+  t.equal(await verify(key.token()), client, 'after the timeout, the last keys are used')
 })
 
 t.test('a failing issuer is not retried during the cooldown', async (t) => {
@@ -143,7 +143,7 @@ t.test('a failing issuer is not retried during the cooldown', async (t) => {
   const asked = new Promise((resolve) => issuer.serve('/keys', resolve))
   clock.now += 10_000
   t.equal(await Promise.race([verify(key.token()), sleep(1_000)]), client)
-  t.ok(await asked, 'it is tried again')
+  t.ok(await asked, 'the verifier fetches the keys again')
 })
 
 t.test('a response that is not a JWKS changes nothing', async (t) => {
@@ -175,7 +175,7 @@ t.test('without keys a token gets 503, with them an invalid one gets 401', async
   const answer = await create({ id: 1, name: 'Monstera' }, { authorization })
   t.match(answer, { status: 503, headers: { 'retry-after': '10' }, body: { error: 50300 } })
   t.match(log.join(''), 'the keys of the issuer cannot be fetched')
-  t.notMatch(log.join(''), authorization.slice(7), 'a token is not logged')
+  t.notMatch(log.join(''), authorization.slice(7), 'the log has no token')
   issuer.goDown(false)
   clock.now += 10_000
   t.equal((await create({ id: 1, name: 'Monstera' }, { authorization })).status, 200)
@@ -199,7 +199,7 @@ t.test('an address over its failure limit triggers no verification; cached token
   t.equal(await status(known), 200)
   t.same([await status(forged()), await status(forged()), await status(forged())], [401, 401, 429])
   t.equal(asked, 3)
-  t.equal(await status(key.token()), 429, 'nobody can tell whether it is valid')
+  t.equal(await status(key.token()), 429, 'an unverified token of a limited address')
   t.equal(await status(known), 200)
 })
 
@@ -233,7 +233,7 @@ t.test('concurrent verifications are limited', async (t) => {
   const token = key.token()
   const waiting = Array.from({ length: 1_000 }, () => verify(token))
   await t.rejects(Promise.resolve(verify(token)), { message: 'too many tokens are being verified', retryAfter: 1 })
-  t.equal(await verify('no-token'), undefined, 'what is no JWT does not wait')
+  t.equal(await verify('no-token'), undefined, 'a token that is not a JWT does not wait')
   const response = await held
   response.end(JSON.stringify({ keys: [key.jwk] }))
   t.same(new Set(await Promise.all(waiting)), new Set([client]))

@@ -6,7 +6,7 @@ import { audience, createKey, encode, seconds, startIssuer } from '../support/is
 
 const client = 'gardener'
 
-/** An issuer of one key, and a verifier that trusts it. */
+/** Starts an issuer with one key, and returns a verifier that trusts it. */
 async function trusted(t: Test, options: Parameters<typeof createKey>[1] = {}) {
   const issuer = await startIssuer(t)
   const key = createKey(issuer.url, options)
@@ -21,11 +21,11 @@ t.test('a token of the issuer gives its client', async (t) => {
   for (const algorithm of ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']) {
     const { key, verify } = await trusted(t, { algorithm })
     t.equal(await verify(key.token()), client, algorithm)
-    t.equal(await verify(key.token({ header: { kid: undefined } })), client, 'the only key needs no name')
+    t.equal(await verify(key.token({ header: { kid: undefined } })), client, 'a token without kid uses the only key')
     t.equal(await verify(key.token({ claims: { aud: ['https://other.example', audience] } })), client)
   }
   const { key, verify } = await trusted(t, { algorithm: 'Ed25519' })
-  t.equal(await verify(key.token()), client, 'RFC 9864 calls EdDSA by its curve')
+  t.equal(await verify(key.token()), client, 'RFC 9864 names EdDSA after its curve')
   t.equal(await verify(key.token({ header: { typ: 'application/at+jwt' } })), client)
 })
 
@@ -72,15 +72,15 @@ t.test('a token with a changed part is rejected', async (t) => {
     undefined,
     'another header',
   )
-  t.equal(await verify(`${header}.${claims}.${signature.slice(0, -8)}`), undefined, 'less of the signature')
+  t.equal(await verify(`${header}.${claims}.${signature.slice(0, -8)}`), undefined, 'a truncated signature')
   t.equal(await verify(`${header}.${claims}.${'A'.repeat(86)}`), undefined, 'the signature of CVE-2022-21449')
   t.equal(await verify(`e30.e30.${signature}`), undefined)
   t.equal(await verify('eeee.eeee.eeee'), undefined)
 
   const other = createKey(issuer.url)
-  t.equal(await verify(other.token()), undefined, 'another key of the same name')
+  t.equal(await verify(other.token()), undefined, 'another key with the same kid')
   const rsa = createKey(issuer.url, { algorithm: 'RS256' })
-  t.equal(await verify(rsa.token()), undefined, 'another kind of key of the same name')
+  t.equal(await verify(rsa.token()), undefined, 'another type of key with the same kid')
 })
 
 t.test('keys inside a token are ignored', async (t) => {
@@ -94,7 +94,7 @@ t.test('keys inside a token are ignored', async (t) => {
   const names = ['../../../dev/null', "one' OR '1'='1", 'one\0', '', `${issuer.url}/stranger`, 1, null, {}, ['one']]
   for (const kid of names)
     t.equal(await verify(stranger.token({ header: { kid } })), undefined, `kid ${JSON.stringify(kid)}`)
-  t.equal(await verify(key.token({ header: places })), client, 'what is not looked at does no harm')
+  t.equal(await verify(key.token({ header: places })), client, 'the verifier ignores keys and URLs in the header')
   t.same(issuer.asked, ['/keys'])
 })
 
@@ -106,7 +106,7 @@ t.test('other token types are rejected', async (t) => {
   for (const crit of [['exp'], ['b64'], ['other'], [], 'b64']) {
     t.equal(await verify(key.token({ header: { crit, other: 1, exp: 1 } })), undefined, `crit ${crit}`)
   }
-  t.equal(await verify(key.token({ header: { crit: ['b64'], b64: false } })), undefined, 'RFC 7797 section 7')
+  t.equal(await verify(key.token({ header: { crit: ['b64'], b64: false } })), undefined, 'unencoded payload, RFC 7797')
 })
 
 t.test('every claim is checked', async (t) => {
@@ -127,7 +127,7 @@ t.test('every claim is checked', async (t) => {
       t.equal(await verify(key.token({ claims: { [claim]: value } })), undefined, `${claim} ${JSON.stringify(value)}`)
     }
   }
-  t.equal(await verify(key.token({ claims: { nbf: now + 3, exp: now - 3 } })), client, 'clocks differ a little')
+  t.equal(await verify(key.token({ claims: { nbf: now + 3, exp: now - 3 } })), client, 'clocks may differ a little')
   t.equal(await verify(key.token({ claims: { client_id: 'x'.repeat(200) } })), 'x'.repeat(200))
 })
 
@@ -157,17 +157,17 @@ t.test('weak keys and keys for other uses are ignored', async (t) => {
   const verify = clientNames(jwtVerifier({ issuer: url, audience, jwksUrl }))
   for (const { kid } of useless) t.equal(await verify(key.token({ header: { kid } })), undefined, `kid ${kid}`)
   t.equal(await verify(small.token()), undefined, 'RSA of 1024 bits')
-  t.equal(await verify(secretToken), undefined, 'a symmetric key in the set')
-  t.equal(await verify(good.token()), client, 'a good key beside them is used')
+  t.equal(await verify(secretToken), undefined, 'a symmetric key in the key set')
+  t.equal(await verify(good.token()), client, 'a good key in the same set verifies its tokens')
 })
 
 t.test('a verified token is cached for one minute', async (t) => {
   const { key, verify } = await trusted(t)
   const [token, late] = [key.token(), key.token({ claims: { exp: seconds() - 3 } })]
   t.equal(await verify(token), client)
-  t.equal(verify(token), client, 'known at once')
+  t.equal(verify(token), client, 'the cache has the token')
   t.equal(await verify(late), client)
-  t.type(verify(late), Promise, 'not beyond its end')
+  t.type(verify(late), Promise, 'the cache does not keep a token beyond its expiry')
   const bad = `${token.slice(0, -8)}AAAAAAAA`
   for (const _ of [1, 2]) t.equal(await verify(bad), undefined)
 })

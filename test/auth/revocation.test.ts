@@ -15,7 +15,7 @@ t.test('under load a revoked token gets 401 within two seconds, and other reques
   const { listen } = await createTestApp(t, { verifyToken: verify })
   const url = `http://127.0.0.1:${await listen()}/plants`
   let ended = false
-  /** Sends creates one after the other, and adds the status of each answer to a list. */
+  /** Sends create requests one after the other and appends the status of each response to a list. */
   const load = async (token: string, statuses: number[]) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     while (!ended) {

@@ -11,7 +11,7 @@ import { inSeconds, tokenFileText, writeTokenFile } from '../support/token-files
 
 const [first, second, third] = [newToken(), newToken(), newToken()]
 
-/** Follows a file until the test ends, and keeps what is told, in order. */
+/** Watches a file until the test ends, and records the watcher's events in order. */
 async function follow(t: Test, path: string) {
   const told: (number | string)[] = []
   const followed = await watchTokenFile(path, {
@@ -23,14 +23,14 @@ async function follow(t: Test, path: string) {
   return { ...followed, verify: (token: string) => followed.verify(token)?.name, told }
 }
 
-/** What is promised: two seconds. */
+/** Asserts that a condition holds within the two seconds that the documentation promises. */
 async function within(t: Test, isSo: () => boolean, what: string): Promise<void> {
   const end = performance.now() + 2_000
   while (!isSo() && performance.now() < end) await sleep(10)
   t.ok(isSo(), what)
 }
 
-/** Puts a new file in the place of another. */
+/** Replaces a file atomically. */
 function replace(path: string, text: string): void {
   writeFileSync(`${path}.new`, text, { mode: 0o600 })
   renameSync(`${path}.new`, path)
@@ -45,8 +45,8 @@ t.test('a token gives its client', async (t) => {
   ] as const
   const { verify, told } = await follow(t, writeTokenFile(t, ...entries.map(([...entry]) => entry)))
   t.equal(verify(first), 'a')
-  t.equal(verify(second), 'a', 'several of one client')
-  t.equal(verify(third), undefined, 'it has expired')
+  t.equal(verify(second), 'a', 'one client may have several tokens')
+  t.equal(verify(third), undefined, 'an expired token')
   t.equal(verify('by-hand'), 'c', 'a token of another format')
   const wrong = ['', newToken(), `${first}x`, first.slice(0, -1), first.slice(7), first.toLowerCase()]
   for (const token of wrong) t.equal(verify(token), undefined)
@@ -64,7 +64,7 @@ t.test('a token expires while the file is unchanged', async (t) => {
   const { verify, told } = await follow(t, writeTokenFile(t, ['a', first, expires]))
   t.equal(verify(first), 'a')
   await until(() => verify(first) === undefined, 'the token expires', 5_000)
-  t.ok(Date.now() >= Date.parse(expires), 'not before its time')
+  t.ok(Date.now() >= Date.parse(expires), 'the token does not expire early')
   t.same(told, [1])
 })
 
@@ -81,7 +81,7 @@ t.test('every kind of file change is noticed', async (t) => {
   utimesSync(path, date, date)
   await within(t, () => verify(second) === undefined && verify(third) === 'b', 'another text of the same size and date')
 
-  // Kubernetes mounts a secret so: the file is a link, by way of a link to a directory, which it replaces.
+  // Kubernetes mounts a secret as a link to a file in a linked directory, and replaces the link to the directory.
   const directory = dirname(path)
   for (const [name, token] of [
     ['one', first],
@@ -97,7 +97,7 @@ t.test('every kind of file change is noticed', async (t) => {
   symlinkSync('two', join(directory, '..data.new'))
   renameSync(join(directory, '..data.new'), join(directory, '..data'))
   await within(t, () => linked.verify(first) === undefined && linked.verify(second) === 'a', 'a replaced link')
-  // The next looks at the file, which come twice a second, must find nothing new.
+  // The watcher polls the file twice a second: the next polls must find no change.
   await sleep(600)
   t.same(
     [told, linked.told],
@@ -105,7 +105,7 @@ t.test('every kind of file change is noticed', async (t) => {
       [1, 2, 2],
       [1, 1],
     ],
-    'each is told once',
+    'each change causes one event',
   )
 })
 
@@ -118,7 +118,7 @@ t.test('a broken file keeps the last good tokens and is reported once', async (t
   replace(path, good.slice(0, -9))
   await within(t, isTold(/^it is not JSON/), 'half a file')
   t.equal(verify(first), 'a')
-  // The next looks must tell nothing.
+  // The next polls must cause no event.
   await sleep(1_100)
   t.equal(told.length, 2)
   rmSync(path)
@@ -133,9 +133,9 @@ t.test('a broken file keeps the last good tokens and is reported once', async (t
 
   close()
   replace(path, good)
-  // A look that was still to come would be made by then.
+  // A poll that was still scheduled would have run after this pause.
   await sleep(1_100)
-  t.equal(told.length, 5, 'nothing when it is closed')
+  t.equal(told.length, 5, 'a closed watcher emits no event')
 })
 
 t.test('a pending read reports nothing after close', async (t) => {
@@ -146,11 +146,11 @@ t.test('a pending read reports nothing after close', async (t) => {
     const end = performance.now() + 120_000
     while (!process.getActiveResourcesInfo().includes('FSReqPromise')) {
       if (performance.now() > end) throw new Error('not within 120000 ms: a look at the file is under way')
-      // A look takes less than the pause of a poll.
+      // A poll is shorter than the pause of `until`, so this loop checks at each turn of the event loop.
       await turn()
     }
     close()
-    // The look itself must end before it can be seen that nothing is told.
+    // The poll must end before the test can see that it causes no event.
     await sleep(100)
     t.same(told, [1])
     t.equal(verify(first), 'a')

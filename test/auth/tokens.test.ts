@@ -15,7 +15,7 @@ t.test('only tokens of the list are accepted', async (t) => {
   ]) {
     t.notOk(verify(token as string))
   }
-  t.notOk(listVerifier([])(''), 'an empty list accepts nothing')
+  t.notOk(listVerifier([])(''), 'an empty list accepts no token')
 })
 
 t.test('a client is named by its position and has the scopes of the list', async (t) => {

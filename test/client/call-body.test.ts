@@ -86,7 +86,7 @@ type Paths = {
   '/plants': { post: { requestBody?: { content: Bodies }; responses: { 200: Reply } } }
 }
 
-/** Answers with what the handler of the service gets. */
+/** Responds with the body and the content type that the service's handler receives. */
 const echo = async ({ body, contentType }: { body: unknown; contentType: string }) => {
   const isParts = typeof body === 'object' && body !== null && Symbol.asyncIterator in body
   const read = isParts ? await collected(body as AsyncIterable<unknown>) : body
@@ -111,7 +111,7 @@ t.teardown(() => app.close())
 const table = { places: [], replies: {}, parameters: callStyles(normalizedDocument(document)) }
 const client = exactClient<Paths>(table, { baseUrl } satisfies ClientOptions)
 
-/** The reply of the service as its text, since its digits count. */
+/** Returns the data of a successful response, otherwise the status and the error. */
 const sent = async (call: Promise<{ response: Response; data?: unknown; error?: unknown }>) => {
   const { data, error, response } = await call
   return response.ok ? data : [response.status, error]

@@ -5,7 +5,7 @@ import { startService } from '../support/service-process.ts'
 
 const edges = [-(2n ** 63n), -(2n ** 63n) + 1n, -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 2n, 2n ** 63n - 1n]
 
-/** Runs the service; returns what makes its clients. */
+/** Starts the service and returns a function that creates clients for it. */
 async function start(t: Test, ...tokens: string[]) {
   const { url: baseUrl } = await startService(t, { ACCESS_TOKENS: tokens.join() })
   return (token: Exclude<ClientOptions['token'], undefined>) => createClient({ baseUrl, token })
@@ -38,7 +38,7 @@ t.test('a rejected request has the Error body', async (t) => {
     const { error, response } = await client.POST('/plants', { body: body as never })
     t.strictSame([error, response.status], [{ error: 40003, message }, 400])
   }
-  // @ts-expect-error a number is no int64
+  // @ts-expect-error a number is not an int64
   await client.POST('/plants', { body: { id: 1, name: 'a' } })
   // @ts-expect-error a plant has a name
   await client.POST('/plants', { body: { id: 1n } })

@@ -66,7 +66,7 @@ type Paths = {
 
 type Answer = { status?: number; type?: string; body?: string }
 
-/** A server that gives one answer, over a socket; gives a client of it and the requests that came. */
+/** Starts a server that always sends one response. Returns a client of it and the requests that it received. */
 async function serve(t: Test, { status = 200, type = 'application/json', body = '' }: Answer, options?: ClientOptions) {
   const requests: string[] = []
   const server = createServer(({ method, url, headers }, response) => {
@@ -141,7 +141,7 @@ t.test("the caller's fetch sends the requests", async (t) => {
   t.same(sent, ['first http://a/trees/1 Bearer t', 'second http://a/trees/2 Bearer t'])
 })
 
-/** A client whose fetch gives back what it was asked, as the text of an error. */
+/** A client whose fetch responds 500 with the request as its text. */
 const echo = exactClient<Paths>(table, {
   baseUrl: 'http://a',
   fetch: async (request) => {
@@ -169,7 +169,7 @@ t.test('parameters and bodies are sent as documented', async (t) => {
   t.same(
     await sentBy(echo.PATCH('/counts', { params: unset, headers, body: 'a', signal: AbortSignal.abort() })),
     ['PATCH', 'http://a/counts', JSON.stringify({ ...headers, 'x-trace': '0' }), '"a"', 'true'],
-    'with what fetch takes besides',
+    'further options are passed to fetch',
   )
 })
 
@@ -206,7 +206,7 @@ t.test('every call and response is typed', async (t) => {
     t.fail(failure)
   } else {
     const status: 400 | 302 | 500 | typeof outcome.status = outcome.status
-    // @ts-expect-error it is none of the listed ones
+    // @ts-expect-error the document does not list this status
     const listed: 200 = outcome.status
     t.fail({ status, listed })
   }
@@ -234,5 +234,5 @@ t.test('every call and response is typed', async (t) => {
     await echo.GET('/count')
     return [either, none]
   }
-  t.type(all, 'function', 'which is compiled, and not run')
+  t.type(all, 'function', 'the function is only compiled, never run')
 })

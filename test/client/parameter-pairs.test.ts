@@ -65,5 +65,9 @@ t.test('a value that its style cannot represent is rejected', async (t) => {
   t.same(problems({ in: 'path' }, []), ['a path cannot contain an empty list'])
   t.same(problems({ in: 'path' }, {}), ['a path cannot contain an empty object'])
   t.same(problems({ in: 'header' }, []), [])
-  t.equal(text({ style: 'pipeDelimited' }, ['a|b', 'c']), 'a%20b=a%7Cb%7Cc', 'or written as well as it can be')
+  t.equal(
+    text({ style: 'pipeDelimited' }, ['a|b', 'c']),
+    'a%20b=a%7Cb%7Cc',
+    'a value that no style can hold is written',
+  )
 })

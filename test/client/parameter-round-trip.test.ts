@@ -12,7 +12,7 @@ type Way = { in: Place; style: string; explode: boolean }
 const each = (place: Place, styles: string[], exploded = [false, true]): Way[] =>
   styles.flatMap((style) => exploded.map((explode) => ({ in: place, style, explode })))
 
-/** Every combination that OpenAPI defines (3.1.1 section 4.8.12.6). */
+/** Every combination that OpenAPI defines (3.1.1, section 4.8.12.6). */
 const usual = [
   ...each('path', ['simple', 'label', 'matrix']),
   ...each('query', ['form']),
@@ -68,7 +68,7 @@ const document: Document = {
 
 type Call = (path: string, options: { params: object }) => Promise<{ status: number; error?: unknown }>
 
-/** Serves the document; returns what sends a value by an operation over a socket, and resolves to what its handler gets. */
+/** Serves the document. Returns a function that sends a value over a socket and resolves to the value received. */
 async function serve(t: Test) {
   let seen: unknown
   const read = async (request: Record<Place, { value: unknown }>) => {
@@ -99,7 +99,7 @@ const others = fc.dictionary(
   { maxKeys: 3, noNullPrototype: true },
 )
 
-/** Returns values of a parameter. */
+/** Returns the values that a parameter may have. */
 function valuesOf({ content, schema }: Parameter): fc.Arbitrary<unknown> {
   if (content !== undefined) {
     if ('text/plain' in content) return text
@@ -127,7 +127,7 @@ function valuesOf({ content, schema }: Parameter): fc.Arbitrary<unknown> {
   return Array.isArray(type) ? fc.option(long) : scalars[type as keyof typeof scalars]
 }
 
-/** Returns whether there is no way to send a text of a value; `isName` for the name of a property. */
+/** Returns whether a parameter cannot carry a part of its value. `isName` marks the name of a property. */
 function isUnsendable(
   { in: place, style, explode, content, schema }: Parameter,
   part: string,
@@ -145,7 +145,7 @@ function isUnsendable(
 
 const asText = (value: unknown) => (value === null ? '' : String(value))
 
-/** Returns whether a segment of a path would be removed from it. */
+/** Returns whether a URL parser would remove the segment of a path, as it does with "." and "..". */
 const isRemoved = ({ in: place, style }: Parameter, text: string): boolean =>
   place === 'path' && { simple: /^\.{1,2}$/, label: /^\.?$/ }[style as string]?.test(text) === true
 

@@ -64,7 +64,7 @@ t.test('every variable is read', async (t) => {
     LOG_FORMAT: 'json',
     ACCESS_LOG: 'off',
   }
-  t.same(Object.keys(environment).sort(), Object.keys(environmentVariables).sort(), 'none is left out')
+  t.same(Object.keys(environment).sort(), Object.keys(environmentVariables).sort(), 'the test sets every variable')
   t.same(readConfig(environment), {
     host: '::',
     port: 0,
@@ -224,7 +224,7 @@ t.test('a non-loopback address requires tokens', async (t) => {
     )
   }
   for (const HOST of ['127.0.0.2', '::1', 'localhost']) t.ok(readConfig({ HOST }).generatedToken)
-  t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'one listener')
+  t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'localhost becomes one address')
   t.same(readConfig({ HOST: '::', TOKENS_FILE: 'tokens.json' }).tokens, [])
   t.same(readConfig({ HOST: '::', JWT_ISSUER: 'https://issuer.example', JWT_AUDIENCE: 'plants' }).tokens, [])
 })

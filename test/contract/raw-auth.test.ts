@@ -14,7 +14,7 @@ const ok = { status: 200 }
 const wrong = 'Authorization: Bearer wrong'
 const withHeaders = (...headers: string[]) => request({ headers })
 const typed = (contentType: string) => withHeaders(`Content-Type: ${contentType}`)
-/** The header section alone: no byte of the body follows. */
+/** Returns a request that ends after its header section: no byte of the body follows. */
 const announced = (length: number, ...headers: string[]) =>
   request({ headers: [`Content-Length: ${length}`, ...headers], body: '' })
 const announcedChunked = (...headers: string[]) =>
@@ -40,7 +40,7 @@ const schemes: Case[] = [
   },
   { name: 'Bearer, a tab and the token', bytes: withHeaders(`Authorization: Bearer\t${token}`), status: 401 },
   { name: 'Bearer: and the token', bytes: withHeaders(`Authorization: Bearer: ${token}`), status: 401 },
-  { name: 'Bearer grown together with the token', bytes: withHeaders(`Authorization: Bearer${token}`), ...missing },
+  { name: 'Bearer and the token without a space', bytes: withHeaders(`Authorization: Bearer${token}`), ...missing },
   { name: 'the token without a scheme', bytes: withHeaders(`Authorization: ${token}`), ...missing },
   { name: 'the token under another scheme', bytes: withHeaders(`Authorization: Token ${token}`), ...missing },
   { name: 'a wrong token', bytes: withHeaders(wrong), ...invalid },
@@ -64,7 +64,7 @@ const schemes: Case[] = [
     closes: 'as announced',
   },
   {
-    name: 'a wrong Authorization header behind the right one',
+    name: 'a wrong Authorization header after the right one',
     bytes: withHeaders(`Authorization: ${authorization}`, wrong),
     status: 400,
     error: 40000,
@@ -111,12 +111,12 @@ const beforeTheBody: Case[] = [
   },
   { name: 'a wrong token and a chunked body, announced', bytes: announcedChunked(wrong), ...invalid, closes: true },
   {
-    name: 'a wrong token and a small body that is sent after the answer',
+    name: 'a wrong token and a small body that is sent after the response',
     bytes: afterTheAnswer(announced(record.length, wrong), record),
     ...invalid,
   },
   {
-    name: 'a wrong token and a small body that is broken off after the answer',
+    name: 'a wrong token and a small body that breaks off after the response',
     bytes: [announced(record.length, wrong), { answered: 1 }, '{"id"', { halfClose: true }],
     ...invalid,
     closes: 'quietly',
@@ -140,34 +140,34 @@ const beforeTheBody: Case[] = [
   { name: 'a wrong token and a content encoding', bytes: withHeaders(wrong, 'Content-Encoding: gzip'), ...invalid },
   { name: 'a wrong token and no body', bytes: request({ headers: [wrong], body: '' }), ...invalid },
   {
-    name: 'a wrong token on a path that is not there',
+    name: 'a wrong token on an unknown path',
     bytes: request({ line: 'POST /nothing HTTP/1.1', headers: [wrong] }),
     status: 404,
     error: 40400,
   },
   {
-    name: 'a wrong token with a method that is not there',
+    name: 'a wrong token with a method that the path lacks',
     bytes: request({ line: 'PUT /plants HTTP/1.1', headers: [wrong] }),
     to: 'PUT /plants',
     status: 405,
     error: 40500,
   },
   {
-    name: 'a wrong token and Expect: 100-continue: nothing asks for the body (RFC 9110 section 10.1.1)',
+    name: 'a wrong token and Expect: 100-continue: the service does not ask for the body (RFC 9110 section 10.1.1)',
     bytes: announced(record.length, wrong, 'Expect: 100-continue'),
     ...invalid,
     continues: 0,
     closes: true,
   },
   {
-    name: 'a wrong media type and Expect: 100-continue: nothing asks for the body',
+    name: 'a wrong media type and Expect: 100-continue: the service does not ask for the body',
     bytes: announced(record.length, 'Content-Type: text/plain', 'Expect: 100-continue'),
     ...notSupported,
     continues: 0,
     closes: true,
   },
   {
-    name: 'a body announced too large and Expect: 100-continue: nothing asks for it',
+    name: 'a body announced too large and Expect: 100-continue: the service does not ask for it',
     bytes: announced(1_000_000_000, 'Expect: 100-continue'),
     ...tooLarge,
     continues: 0,
@@ -223,11 +223,15 @@ const mediaTypes: Case[] = [
     'multipart/form-data; boundary=x',
     '__proto__',
     '',
-  ].map((type) => ({ name: `refused: ${type}`, bytes: typed(type), ...notSupported })),
-  { name: 'refused: none', bytes: request({ without: ['content-type'] }), ...notSupported },
-  { name: 'refused: none and no body', bytes: request({ without: ['content-type'], body: '' }), ...notSupported },
+  ].map((type) => ({ name: `rejected: ${type}`, bytes: typed(type), ...notSupported })),
+  { name: 'rejected: no media type', bytes: request({ without: ['content-type'] }), ...notSupported },
   {
-    name: 'refused: none and no length',
+    name: 'rejected: no media type and no body',
+    bytes: request({ without: ['content-type'], body: '' }),
+    ...notSupported,
+  },
+  {
+    name: 'rejected: no media type and no length',
     bytes: request({ without: ['content-type', 'content-length'], body: '' }),
     ...notSupported,
   },
@@ -239,7 +243,7 @@ const mediaTypes: Case[] = [
     closes: 'as announced',
   },
   ...['gzip', 'br', 'identity', 'utf-8'].map((coding) => ({
-    name: `refused: Content-Encoding: ${coding}`,
+    name: `rejected: Content-Encoding: ${coding}`,
     bytes: withHeaders(`Content-Encoding: ${coding}`),
     ...encoded,
   })),
@@ -251,7 +255,7 @@ const mediaTypes: Case[] = [
     ...notJson,
   },
   {
-    name: 'an Accept that takes no JSON is ignored (RFC 9110 section 12.4.1)',
+    name: 'an Accept without JSON is ignored (RFC 9110 section 12.4.1)',
     bytes: withHeaders('Accept: text/html'),
     ...ok,
   },
@@ -263,17 +267,17 @@ const mediaTypes: Case[] = [
   },
 ]
 
-/** For a limit of 1,024 bytes. */
+/** Cases for a body limit of 1,024 bytes. */
 const sizes: Case[] = [
-  { name: 'a body of the limit', bytes: request({ body: record.padEnd(1_024) }), ...ok },
-  { name: 'a chunked body of the limit', bytes: chunkedInTwo(record.padEnd(1_024)), ...ok },
+  { name: 'a body as large as the limit', bytes: request({ body: record.padEnd(1_024) }), ...ok },
+  { name: 'a chunked body as large as the limit', bytes: chunkedInTwo(record.padEnd(1_024)), ...ok },
   {
-    name: 'a byte more, announced',
+    name: 'one byte over the limit, announced',
     bytes: afterTheAnswer(announced(1_025), 'x'.repeat(1_025)),
     ...tooLarge,
     closes: 'as announced',
   },
-  { name: 'far more, announced', bytes: announced(1_000_000_000), ...tooLarge, closes: true },
+  { name: 'far over the limit, announced', bytes: announced(1_000_000_000), ...tooLarge, closes: true },
   {
     name: 'a chunked body of one chunk over the limit',
     bytes: [announcedChunked(), chunk(1_025)],
@@ -293,19 +297,19 @@ const sizes: Case[] = [
     closes: true,
   },
   {
-    name: 'a wrong media type is said before the size',
+    name: 'a wrong media type takes precedence over the size',
     bytes: announced(1_000_000_000, 'Content-Type: text/plain'),
     ...notSupported,
     closes: true,
   },
   {
-    name: 'a content encoding is said before the size',
+    name: 'a content encoding takes precedence over the size',
     bytes: announced(1_000_000_000, 'Content-Encoding: gzip'),
     ...encoded,
     closes: true,
   },
   {
-    name: 'the size of a path that is not there',
+    name: 'an unknown path takes precedence over the size',
     bytes: request({ line: 'POST /nothing HTTP/1.1', body: 'x'.repeat(5_000) }),
     status: 404,
     error: 40400,
@@ -331,7 +335,7 @@ overTheWire(t, (t, start) => {
   for (const [name, cases] of Object.entries(groups)) {
     t.test(name, async (t) => {
       const { listen, log, create } = await start(t)
-      t.same(await runCases(t, await listen(), cases), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+      t.same(await runCases(t, await listen(), cases), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
       t.equal((await create({ id: 1, name: 'raw' })).status, 200)
       t.same(log, [])
     })
@@ -339,7 +343,7 @@ overTheWire(t, (t, start) => {
 
   t.test('an oversized body gets 413', async (t) => {
     const { listen, log, create } = await start(t, { limits: { body: 1_024 } })
-    t.same(await runCases(t, await listen(), sizes), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+    t.same(await runCases(t, await listen(), sizes), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })

@@ -9,7 +9,7 @@ const lines = 'a:\r\n'.repeat(15_000)
 const ok = { status: 200 }
 const tooLarge = { status: 431, error: 43100, closes: true } as const
 
-/** A create whose head has so many bytes, up to the empty line that ends it. */
+/** Returns a create request whose header section, with the empty line that ends it, has the given number of bytes. */
 function ofSize(bytes: number) {
   const rest = request({ headers: ['X-Pad: '] }).length - record.length
   return request({ headers: [`X-Pad: ${'x'.repeat(bytes - rest)}`] })
@@ -22,8 +22,8 @@ const large = JSON.stringify({ id: 1, name: 'raw', more: 'x'.repeat(60_000) })
 const inBytes = Array.from(large.slice(0, 20_000) + large.slice(-2), (one) => `1\r\n${one}\r\n`).join('')
 
 const heads: Case[] = [
-  { name: 'a head of as many bytes as there may be', bytes: ofSize(limit), ...ok },
-  { name: 'a head of one byte more', bytes: ofSize(limit + 1), ...tooLarge },
+  { name: 'a header section as large as the limit', bytes: ofSize(limit), ...ok },
+  { name: 'a header section one byte over the limit', bytes: ofSize(limit + 1), ...tooLarge },
   { name: '15,000 lines without a value', bytes: request({ headers: [lines.slice(0, -2)] }), ...tooLarge },
   { name: '20,000 spaces before a value', bytes: request({ headers: [`a:${spaces}b`] }), ...tooLarge },
   { name: '20,000 spaces in the request line', bytes: request({ line: `POST${spaces}/plants HTTP/1.1` }), ...tooLarge },
@@ -33,10 +33,10 @@ const heads: Case[] = [
     answers: [ok, { status: 431, error: 43100 }],
     closes: true,
   },
-  { name: '20,000 spaces without an end', bytes: unfinished(`a:${spaces}`), ...tooLarge },
-  { name: '20,000 spaces without an end, in pieces', bytes: [unfinished('a:'), spaces, spaces], ...tooLarge },
+  { name: '20,000 spaces in an unfinished request', bytes: unfinished(`a:${spaces}`), ...tooLarge },
+  { name: '20,000 spaces in an unfinished request, in pieces', bytes: [unfinished('a:'), spaces, spaces], ...tooLarge },
   {
-    name: '5,000 lines without an end, behind a request with a body',
+    name: '5,000 lines of an unfinished request after one with a body',
     bytes: [request({ body: large }), { answered: 1 }, unfinished(lines.slice(0, 20_000))],
     answers: [ok, { status: 431, error: 43100 }],
     closes: true,
@@ -44,7 +44,7 @@ const heads: Case[] = [
 ]
 
 heads.push({
-  name: 'spaces without an end, behind a request whose body came after its answer',
+  name: 'an unfinished request after one whose body came after its response',
   bytes: [
     request({ without: ['authorization'], headers: ['Content-Length: 1'], body: '' }),
     { answered: 1 },
@@ -63,12 +63,12 @@ const trailers: Case[] = [
   { name: '15,000 lines', bytes: chunked(`${oneChunk}0\r\n${lines}\r\n`), ...tooLarge },
   { name: '20,000 spaces', bytes: chunked(`${oneChunk}0\r\na:${spaces}b\r\n\r\n`), ...tooLarge },
   {
-    name: '20,000 spaces behind the rest of the request',
+    name: '20,000 spaces after the rest of the request',
     bytes: [chunked(`${oneChunk}0\r\na:`), { pause: 100 }, `${spaces}b\r\n\r\n`],
     ...tooLarge,
   },
   {
-    name: 'spaces without an end, more than a body can have',
+    name: 'more spaces than the largest body',
     bytes: [chunked(`${oneChunk}0\r\na:`), ' '.repeat(2_000_000)],
     ...tooLarge,
   },
@@ -77,16 +77,16 @@ const trailers: Case[] = [
 
 const many = 200
 const others: Case[] = [
-  { name: 'a body that comes with its head', bytes: request({ body: large }), ...ok },
+  { name: 'a body in the same segment as its header section', bytes: request({ body: large }), ...ok },
   {
-    name: 'a request behind one in chunks',
+    name: 'a request after a chunked one',
     bytes: Buffer.concat([chunked(`${oneChunk}0\r\n\r\n`), request()]),
     answers: [ok, ok],
   },
   { name: 'a body in chunks of one byte', bytes: chunked(`${inBytes}0\r\n\r\n`), ...ok },
   { name: '200 requests at once', bytes: Buffer.concat(Array(many).fill(request())), answers: Array(many).fill(ok) },
   {
-    name: 'a request behind a body that nobody reads',
+    name: 'a request after an unread body',
     bytes: [request({ body: large, without: ['authorization'] }), { answered: 1 }, request()],
     answers: [{ status: 401, error: 40100 }, ok],
   },
@@ -99,7 +99,7 @@ overTheWire(t, (t, start) => {
     created()
     await runCases(t, port, heads)
     const served = heads.flatMap(({ status, answers = [{ status }] }) => answers).filter(({ status }) => status === 200)
-    t.equal(created().filter(({ name }) => name === 'raw').length, served.length, 'nothing that is refused is created')
+    t.equal(created().filter(({ name }) => name === 'raw').length, served.length, 'a rejected request creates nothing')
   })
 
   t.test('a dropped body does not count for the next header section, even with small limits', async (t) => {

@@ -15,7 +15,7 @@ const together = (...requests: Buffer[]) => Buffer.concat(requests)
 const named = (id: number) => request({ body: `{"id":${id},"name":"p${id}"}` })
 const ok = { status: 200 }
 const malformed = { status: 400, error: 40000, closes: true } as const
-/** Refused by the service, not by the parser: the framing is known, so that the connection may stay. */
+/** The service rejects these, not the HTTP parser: the framing is known, so the connection may stay open. */
 const refused = { status: 400, error: 40000, closes: 'as announced' } as const
 const noPath = { status: 404, error: 40400 }
 const withLine = (line: string) => request({ line })
@@ -27,7 +27,7 @@ const wellFormed: Case[] = [
   { name: 'a scheme in upper case', bytes: withLine('POST HTTP://plants.example:80/plants?a=b HTTP/1.1'), ...ok },
   { name: 'a query string is ignored', bytes: withLine('POST /plants?id=7&name=%20&%zz HTTP/1.1'), ...ok },
   { name: 'an empty query string', bytes: withLine('POST /plants? HTTP/1.1'), ...ok },
-  { name: 'a path that is percent-encoded without need', bytes: withLine('POST /%70lants HTTP/1.1'), ...ok },
+  { name: 'a path with needless percent-encoding', bytes: withLine('POST /%70lants HTTP/1.1'), ...ok },
   { name: 'an empty line before the request', bytes: together(Buffer.from('\r\n'), request()), ...ok },
   {
     name: 'pipelined requests are answered in order',
@@ -35,7 +35,7 @@ const wellFormed: Case[] = [
     answers: [11, 12, 13, 14, 15].map((id) => ({ ...ok, body: { name: `p${id}` } })),
   },
   {
-    name: 'pipelined: a refused request between two valid ones',
+    name: 'pipelined: a rejected request between two valid ones',
     bytes: together(named(11), request({ body: '{' }), named(12)),
     answers: [
       { ...ok, body: { name: 'p11' } },
@@ -153,7 +153,7 @@ const wellFormed: Case[] = [
     ...ok,
   },
   {
-    name: 'a connection stays after each refusal',
+    name: 'a connection stays open after each rejection',
     bytes: together(
       request({ body: '[]' }),
       request({ without: ['authorization'] }),
@@ -177,7 +177,7 @@ const wellFormed: Case[] = [
     closes: true,
   },
   {
-    name: 'a request, then no more: it is answered',
+    name: 'a client that half-closes after the response',
     bytes: [request(), { answered: 1 }, { halfClose: true }],
     ...ok,
     closes: 'quietly',
@@ -192,7 +192,7 @@ const wellFormed: Case[] = [
   },
 ]
 
-/** Requests with methods that the document does not have at the path. */
+/** Requests whose method the document does not list for the path. */
 const withoutOperation: Case[] = [
   ...['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'LINK', 'PURGE'].map((method) => ({
     method,
@@ -214,14 +214,14 @@ const withoutOperation: Case[] = [
   }))
 
 const malformedHttp: Case[] = [
-  { name: 'no HTTP at all', bytes: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', ...malformed },
-  { name: 'a method that nobody knows', bytes: withLine('BREW /plants HTTP/1.1'), ...malformed },
+  { name: 'TLS instead of HTTP', bytes: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', ...malformed },
+  { name: 'an unknown method', bytes: withLine('BREW /plants HTTP/1.1'), ...malformed },
   { name: 'a method in lower case', bytes: withLine('post /plants HTTP/1.1'), ...malformed },
-  { name: 'a method with a character that none may have', bytes: withLine('PO(T /plants HTTP/1.1'), ...malformed },
+  { name: 'a method with an invalid character', bytes: withLine('PO(T /plants HTTP/1.1'), ...malformed },
   { name: 'HTTP/3.7', bytes: withLine('POST /plants HTTP/3.7'), ...malformed },
   { name: 'HTTP/2.0', bytes: withLine('POST /plants HTTP/2.0'), ...malformed },
   { name: 'another protocol', bytes: withLine('POST /plants HTTQ/1.1'), ...malformed },
-  { name: 'a version without its minor', bytes: withLine('POST /plants HTTP/1'), ...malformed },
+  { name: 'a version without a minor number', bytes: withLine('POST /plants HTTP/1'), ...malformed },
   { name: 'a space in the target', bytes: withLine('POST /pla nts HTTP/1.1'), ...malformed },
   { name: 'a NUL in the target', bytes: withLine('POST /plants\0 HTTP/1.1'), ...malformed },
   { name: 'a target without a slash', bytes: withLine('POST plants HTTP/1.1'), ...malformed },
@@ -293,7 +293,7 @@ const malformedHttp: Case[] = [
   ]
     .filter((target) => methodsAt(target).length === 0)
     .map((target) => ({ name: `nothing is at ${target}`, bytes: withLine(`POST ${target} HTTP/1.1`), ...noPath })),
-  { name: 'a path beside an absolute form', bytes: withLine('POST http://plants.example HTTP/1.1'), ...noPath },
+  { name: 'an absolute form without a path', bytes: withLine('POST http://plants.example HTTP/1.1'), ...noPath },
   { name: 'truncated in the request line', bytes: ['POST /pla', { halfClose: true }], ...malformed },
   {
     name: 'truncated in the headers',
@@ -307,7 +307,7 @@ const malformedHttp: Case[] = [
     ...malformed,
   },
   {
-    name: 'truncated behind a valid one',
+    name: 'truncated after a valid request',
     bytes: [together(named(11), Buffer.from('POST /pl')), { answered: 1 }, { halfClose: true }],
     answers: [
       { ...ok, body: { name: 'p11' } },
@@ -337,9 +337,9 @@ const tooSlow = { status: 408, error: 40800, closes: true } as const
 const slow: Case[] = [
   { name: 'slow headers', bytes: 'POST /plants HTTP/1.1\r\nHost: a\r\nX-', ...tooSlow },
   { name: 'a slow request line', bytes: 'POST /pl', ...tooSlow },
-  { name: 'nothing but a connection', bytes: '', ...tooSlow },
+  { name: 'a connection without a request', bytes: '', ...tooSlow },
   {
-    name: 'headers that trickle',
+    name: 'headers that arrive slowly',
     bytes: [
       'POST /plants HTTP/1.1\r\n',
       ...Array(8)
@@ -351,7 +351,7 @@ const slow: Case[] = [
   { name: 'a slow body', bytes: request().subarray(0, -1), ...tooSlow },
   { name: 'a slow chunked body', bytes: chunked(oneChunk), ...tooSlow },
   {
-    name: 'a slow request behind a valid one',
+    name: 'a slow request after a valid one',
     bytes: together(named(11), Buffer.from('POST /pl')),
     answers: [
       { ...ok, body: { name: 'p11' } },
@@ -360,17 +360,17 @@ const slow: Case[] = [
     closes: true,
   },
   {
-    name: 'a refused request whose body never comes has one answer',
+    name: 'a rejected request whose body never arrives gets one response',
     bytes: request({ without: ['authorization'] }).subarray(0, -1),
     answers: [{ status: 401, error: 40100 }],
     closes: 'quietly',
   },
 ]
 
-/** For a store that takes 200 ms: the order of answers when the parser fails before the first answer is there. */
+/** Cases for a store that takes 200 ms: the parser fails before the first response is sent, which must come first. */
 const behindSlowStore: Case[] = [
   {
-    name: 'malformed bytes behind a request that is not answered yet, and more of them',
+    name: 'malformed bytes, and more of them, after a request without a response yet',
     bytes: [
       together(named(11), Buffer.from('BROKEN\r\n\r\n')),
       { pause: 50 },
@@ -385,12 +385,12 @@ const behindSlowStore: Case[] = [
     closes: true,
   },
   {
-    name: 'pipelined: a slow one, then a refused one',
+    name: 'pipelined: a slow request, then a rejected one',
     bytes: together(named(11), request({ without: ['authorization'] }), named(12)),
     answers: [{ ...ok, body: { name: 'p11' } }, { status: 401 }, { ...ok, body: { name: 'p12' } }],
   },
   {
-    name: 'pipelined: a slow one, then a CONNECT',
+    name: 'pipelined: a slow request, then a CONNECT',
     bytes: together(named(11), head('CONNECT plants.example:80 HTTP/1.1')),
     answers: [
       { ...ok, body: { name: 'p11' } },
@@ -399,7 +399,7 @@ const behindSlowStore: Case[] = [
     closes: true,
   },
   {
-    name: 'pipelined: a slow one, then a refused one, whose body then turns out malformed',
+    name: 'pipelined: a slow request, then a rejected one with a malformed body',
     bytes: [
       together(named(11), request({ headers: ['Transfer-Encoding: chunked'], without: ['authorization'], body: '' })),
       { pause: 50 },
@@ -412,7 +412,7 @@ const behindSlowStore: Case[] = [
     closes: 'quietly',
   },
   {
-    name: 'pipelined: a slow one, then one whose body is malformed',
+    name: 'pipelined: a slow request, then one with a malformed body',
     bytes: together(named(11), chunked('zz\r\n')),
     answers: [
       { ...ok, body: { name: 'p11' } },
@@ -440,21 +440,29 @@ function expecting(all: Buffer, wait: boolean): Step[] {
 overTheWire(t, (t, start) => {
   t.test('every form of well-formed request is served', async (t) => {
     const { listen, log, create } = await start(t)
-    t.same(await runCases(t, await listen(), wellFormed), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+    t.same(
+      await runCases(t, await listen(), wellFormed),
+      [],
+      'every response has a Date header (RFC 9110 section 6.6.1)',
+    )
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })
 
   t.test('malformed requests, other methods and other paths get their errors', async (t) => {
     const { listen, log, create } = await start(t)
-    t.same(await runCases(t, await listen(), malformedHttp), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+    t.same(
+      await runCases(t, await listen(), malformedHttp),
+      [],
+      'every response has a Date header (RFC 9110 section 6.6.1)',
+    )
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })
 
   t.test('slow requests get 408', async (t) => {
     const { listen, log, create } = await start(t, { limits: { headersTime: 300, requestTime: 600 } })
-    t.same(await runCases(t, await listen(), slow), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+    t.same(await runCases(t, await listen(), slow), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
     t.equal((await create({ id: 1, name: 'raw' })).status, 200)
     t.same(log, [])
   })
@@ -485,7 +493,7 @@ overTheWire(t, (t, start) => {
         if (name === 'a truncated body') socket.end()
         else await new Promise((resolve) => socket.once('end', resolve))
         for (let waited = 0; (await count()) > 0 && waited < 2_500; waited += 50) await sleep(50)
-        t.equal(await count(), 0, 'the service lets go of the connection, though the client does not close its side')
+        t.equal(await count(), 0, 'the service closes the connection although the client keeps its side open')
       })
     }
   })
@@ -497,7 +505,7 @@ overTheWire(t, (t, start) => {
       'half a header': request().subarray(0, 30),
       'malformed bytes': Buffer.from('BROKEN\r\n\r\n'),
       'Expect: something else': withHeaders('Expect: something-else'),
-      // Last: what crashes the service ends the test.
+      // CONNECT comes last: if it crashes the service, the test ends.
       CONNECT: head('CONNECT a:80 HTTP/1.1'),
     }
     for (const [name, bytes] of Object.entries(beginnings)) {
@@ -506,7 +514,7 @@ overTheWire(t, (t, start) => {
         const port = await listen()
         for (const pause of [0, 0, 1, 5]) await reset(port, bytes, pause)
         await sleep(20)
-        t.equal((await create({ id: 1, name: 'raw' })).status, 200, 'the service goes on')
+        t.equal((await create({ id: 1, name: 'raw' })).status, 200, 'the service keeps serving')
         t.same(log, [])
       })
     }

@@ -9,7 +9,7 @@ const create = (name: string, body: Bytes, expected: Omit<Case, 'name' | 'bytes'
   bytes: request({ body }),
   ...expected,
 })
-/** Each pair is a name of the case and a body; a body that stands alone is its own name. */
+/** Returns a case for each body. A pair is the name of the case and its body; a lone body is also its name. */
 const all = (expected: Omit<Case, 'name' | 'bytes'>, bodies: (string | [string, Bytes])[]) =>
   bodies.map((one) =>
     typeof one === 'string' ? create(one.slice(0, 80), one, expected) : create(one[0], one[1], expected),
@@ -184,7 +184,7 @@ const ids: Case[] = [
   ),
 ]
 
-/** What is sent, and the id that the store must be given: to the last digit. */
+/** Pairs of the id as sent and the exact id that the store must receive. */
 const exactIds: [string, bigint][] = [
   ['-9223372036854775808', -9223372036854775808n],
   ['9223372036854775807', 9223372036854775807n],
@@ -216,7 +216,7 @@ overTheWire(t, (t, start) => {
   for (const [name, cases] of Object.entries(groups)) {
     t.test(name, async (t) => {
       const { listen, log, create, created: asked } = await start(t)
-      t.same(await runCases(t, await listen(), cases), [], 'every answer has a Date (RFC 9110 section 6.6.1)')
+      t.same(await runCases(t, await listen(), cases), [], 'every response has a Date header (RFC 9110 section 6.6.1)')
       t.equal((await create({ id: 1, name: 'raw' })).status, 200)
       const created = asked()
       for (const plant of created) {
@@ -228,8 +228,8 @@ overTheWire(t, (t, start) => {
         t.type(plant.id, 'bigint')
       }
       const taken = cases.filter(({ status }) => status === 200 || status === 409)
-      // Behind each case comes the probe on its connection, and behind all of them the create above.
-      t.equal(created.length, taken.length + cases.length + 1, 'what is refused never reaches the store')
+      // The connection of each case also carries a probe, and the create above follows all of them.
+      t.equal(created.length, taken.length + cases.length + 1, 'a rejected request never reaches the store')
       t.same(log, [])
     })
   }

@@ -8,25 +8,28 @@ const chunk = `${hexLength}\r\n${record}\r\n`
 const last = '0\r\n\r\n'
 const [length, chunked] = [`Content-Length: ${record.length}`, 'Transfer-Encoding: chunked']
 
-/** What must never be served; its name tells the store which case let it through. */
+/** Returns a smuggled request, which must never be served. Its plant's name identifies the case that let it through. */
 const hidden = (name: string) => request({ body: JSON.stringify({ id: 666, name }) })
 const plain = (...headers: string[]) => request({ headers })
 const coded = (...headers: string[]) => request({ headers, without: ['content-length'], body: chunk + last })
 const coding = (value: string) => coded(`Transfer-Encoding: ${value}`)
 const chunks = (body: string) => request({ headers: [chunked], body })
 const line = (text: string) => request({ line: text })
-/** A request with other line ends; the text is that of the head, `ends` what stands between head and body. */
+/** Returns a request with more header text and with `ends` instead of the empty line between headers and body. */
 const ending = (headers: string, ends: string) =>
   Buffer.from(request().toString('latin1').replace('\r\n\r\n', `\r\n${headers}${ends}`), 'latin1')
 
 const bothLengths: Record<string, Bytes> = {
   'Content-Length, then Transfer-Encoding': coded(length, chunked),
   'Transfer-Encoding, then Content-Length': coded(chunked, length),
-  'both, in lower case': coded(length.toLowerCase(), chunked.toLowerCase()),
-  'both, in upper case': coded(chunked.toUpperCase(), length.toUpperCase()),
+  'both headers, in lower case': coded(length.toLowerCase(), chunked.toLowerCase()),
+  'both headers, in upper case': coded(chunked.toUpperCase(), length.toUpperCase()),
   'Content-Length 0 and Transfer-Encoding': coded('Content-Length: 0', chunked),
   'Content-Length and the coding identity': plain(length, 'Transfer-Encoding: identity'),
-  'both in HTTP/1.0': request({ line: 'POST /plants HTTP/1.0', headers: [chunked, length, 'Connection: keep-alive'] }),
+  'both headers in HTTP/1.0': request({
+    line: 'POST /plants HTTP/1.0',
+    headers: [chunked, length, 'Connection: keep-alive'],
+  }),
 }
 
 const codings: Record<string, Bytes> = {
@@ -53,19 +56,19 @@ const codings: Record<string, Bytes> = {
       '',
     ].map((value) => [`the coding ${JSON.stringify(value)}`, coding(value)]),
   ),
-  'two codings chunked': coded(chunked, chunked),
+  'the coding chunked twice': coded(chunked, chunked),
   'chunked, then identity': coded(chunked, 'Transfer-Encoding: identity'),
   'identity, then chunked': coded('Transfer-Encoding: identity', chunked),
   'an unknown coding, then chunked': coded('Transfer-Encoding: x', chunked),
   'an empty coding, then chunked': coded('Transfer-Encoding:', chunked),
   'chunked, then an empty coding': coded(chunked, 'Transfer-Encoding:'),
   'a space before the colon of Transfer-Encoding': coded('Transfer-Encoding : chunked'),
-  'the same beside Content-Length': plain('Transfer-Encoding : chunked', length),
+  'the same with Content-Length': plain('Transfer-Encoding : chunked', length),
   'a space before Transfer-Encoding': plain(` ${chunked}`, length),
   'a tab before Transfer-Encoding': plain(`\t${chunked}`, length),
-  'Transfer-Encoding behind a bare LF': plain(`X: a\n${chunked}`, length),
-  'Transfer-Encoding behind a bare CR': plain(`X: a\r${chunked}`, length),
-  'Transfer-Encoding behind a NUL': plain(`\0${chunked}`, length),
+  'Transfer-Encoding after a bare LF': plain(`X: a\n${chunked}`, length),
+  'Transfer-Encoding after a bare CR': plain(`X: a\r${chunked}`, length),
+  'Transfer-Encoding after a NUL': plain(`\0${chunked}`, length),
   'Transfer-Encoding in HTTP/1.0 (RFC 9112 section 6.1)': request({
     line: 'POST /plants HTTP/1.0',
     headers: [chunked, 'Connection: keep-alive'],
@@ -105,7 +108,7 @@ const lengths: Record<string, Bytes> = {
 
 const hosts: Record<string, Bytes> = {
   'no Host (RFC 9112 section 3.2)': request({ without: ['host'] }),
-  'no Host beside an absolute form': request({ line: 'POST http://a/plants HTTP/1.1', without: ['host'] }),
+  'no Host with an absolute form': request({ line: 'POST http://a/plants HTTP/1.1', without: ['host'] }),
   'two equal Hosts': plain('Host: a', 'Host: a'),
   'two different Hosts': plain('Host: a', 'hOST: b'),
   'two Hosts in HTTP/1.0': request({
@@ -113,7 +116,7 @@ const hosts: Record<string, Bytes> = {
     headers: ['Host: a', 'Host: b', 'Connection: keep-alive'],
   }),
   'a second Host after 1,500 headers': plain('Host: a', ...Array<string>(1_500).fill('a:b'), 'Host: b'),
-  'two Hosts beside an absolute form': request({
+  'two Hosts with an absolute form': request({
     line: 'POST http://a/plants HTTP/1.1',
     headers: ['Host: a', 'Host: b'],
   }),
@@ -213,7 +216,7 @@ const inChunk = {
 }
 const upgrade = ['Connection: Upgrade', 'Upgrade: h2c']
 
-/** Refused, or answered, for another reason than their framing. */
+/** Requests with valid framing, which are served or are rejected for another reason. */
 const framed: Case[] = [
   ...behind(
     { CONNECT: 'CONNECT plants.example:80 HTTP/1.1\r\nHost: a\r\n\r\n' },
@@ -237,9 +240,9 @@ const framed: Case[] = [
         to: 'GET /plants',
         status: 405,
       },
-  { name: 'a body that is refused', bytes: request({ without: ['authorization'], ...inBody }), status: 401 },
-  { name: 'a body that is no JSON', bytes: request(inBody), status: 400, error: 40002 },
-  { name: 'a chunk that is no JSON', bytes: request({ headers: [chunked], ...inChunk }), status: 400, error: 40002 },
+  { name: 'the body of a rejected request', bytes: request({ without: ['authorization'], ...inBody }), status: 401 },
+  { name: 'a body that is not JSON', bytes: request(inBody), status: 400, error: 40002 },
+  { name: 'a chunk that is not JSON', bytes: request({ headers: [chunked], ...inChunk }), status: 400, error: 40002 },
   { name: 'a length with leading zeros is decimal', bytes: plain(`Content-Length: 000${record.length}`), status: 200 },
   { name: 'tabs and spaces before chunked', bytes: coding('\t chunked'), status: 200 },
   { name: 'Transfer_Encoding is another header', bytes: plain('Transfer_Encoding: chunked', length), status: 200 },
@@ -249,20 +252,20 @@ const framed: Case[] = [
     status: 200,
   },
   {
-    name: 'Upgrade: h2c, and a request behind it',
+    name: 'Upgrade: h2c, then another request',
     bytes: Buffer.concat([plain(...upgrade), hidden('behind h2c')]),
     status: 200,
     closes: true,
   },
   {
-    name: 'Upgrade: h2c, and a request behind it whose body comes later',
+    name: 'Upgrade: h2c, then another request whose body comes later',
     bytes: [Buffer.concat([plain(...upgrade), request({ ...inBody, body: '' })]), { answered: 1 }, embedded],
     status: 200,
     closes: true,
   },
 ]
 
-/** The names of the plants that the store was asked to create. */
+/** Returns the names of the plants that the store was asked to create. */
 const namesOf = (created: WireService['created']) => created().map(({ name }) => name)
 
 overTheWire(t, (t, start) => {
@@ -273,7 +276,7 @@ overTheWire(t, (t, start) => {
         const { listen, log, created } = await start(t)
         await runCases(t, await listen(), behind(requests))
         const names = namesOf(created)
-        t.same(names, [], 'the store is asked for nothing')
+        t.same(names, [], 'nothing reaches the store')
         t.same(log, [])
       })
     }
@@ -283,7 +286,7 @@ overTheWire(t, (t, start) => {
     const { listen, log, created } = await start(t)
     await runCases(t, await listen(), framed)
     const names = namesOf(created)
-    t.same(new Set(names), new Set(['raw', 'probe']), 'the store is asked for nothing that is hidden')
+    t.same(new Set(names), new Set(['raw', 'probe']), 'no smuggled request reaches the store')
     t.same(log, [])
   })
 

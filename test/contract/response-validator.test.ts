@@ -35,7 +35,7 @@ const document = {
 } as unknown as Document
 const { operationAt, assertResponse } = responseValidator(document)
 
-/** What a check of an answer found wrong. */
+/** Returns the message of each assertion that fails for a response. */
 function faultsOf(method: string, path: string, answer: Partial<ReceivedResponse>): string[] {
   const found: string[] = []
   const fail = (isSo: boolean, what: string) => void (isSo || found.push(what))

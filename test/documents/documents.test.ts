@@ -40,9 +40,9 @@ for (const [name, files] of Object.entries(generated)) {
     t.same(
       printed.flatMap((print) => print()),
       [],
-      'nothing is printed',
+      'the process prints nothing',
     )
-    t.same(logged, [], 'nothing is logged')
+    t.same(logged, [], 'the service logs nothing')
   })
 }
 
@@ -54,7 +54,7 @@ async function check(t: Test, origin: string, call: Call): Promise<void> {
   const { status, headers, body } = await ask(origin, {
     method,
     path: target,
-    // Node frames the body of a DELETE by nothing else.
+    // Node sends the body of a DELETE only with a Content-Length.
     headers: { ...type, ...(sent !== undefined && { 'content-length': Buffer.byteLength(sent) }), ...call.headers },
     ...(sent !== undefined && { body: sent }),
   })

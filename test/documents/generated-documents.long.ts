@@ -6,7 +6,7 @@ import t from 'tap'
 import { diagnose } from '../support/compiler.ts'
 import { folder, names } from './served-documents.ts'
 
-/** What the command prints to stderr. */
+/** The text that the command prints to stderr for a document. */
 const warnings: Record<string, string> = {
   forms:
     'test/documents/forms/openapi.yaml: #/paths/~1documents/put/requestBody/content/application~1xml: is not validated against its schema\n',
@@ -24,14 +24,14 @@ type Generated = { files: Record<string, string>; handlers: string }
 const generated: Record<string, Generated> = {}
 const directory = t.testdir()
 const waiting = [...names]
-// Two commands at a time: each of them starts others.
+// Runs two commands at a time, because each of them starts other processes.
 await Promise.all(
   [1, 2].map(async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) generated[name] = await generate(name)
   }),
 )
 
-/** Runs npm run generate for the document in a folder, as a user does. */
+/** Generates the files of a document with the command of `npm run generate`, as a user does. */
 async function generate(name: string): Promise<Generated> {
   const out = join(directory, name)
   const options = ['--document', `${folder}/${name}/openapi.yaml`, '--rules', `${folder}/redocly.yaml`, '--out', out]

@@ -27,7 +27,7 @@ const item = (number: number) => ({
   },
 })
 
-/** Ten schemas hold each other. */
+/** Returns the number of another schema of the same ten: groups of ten schemas refer to each other. */
 const near = (number: number, step: number) => number - (number % 10) + ((number + step) % 10)
 const schema = (number: number) => ({
   type: 'object',

@@ -8,14 +8,14 @@ import { names } from './served-documents.ts'
 import { specificationFields } from './specification-fields.ts'
 
 const [, ...sections] = readFileSync('docs/openapi.md', 'utf8').split('\n## ')
-/** Returns the cells of each row of the table in a section, below its head. */
+/** Returns the cells of each row of a section's table, without the header row. */
 const cellsOf = (section: string): string[][] => {
   const [, ...rows] = Array.from(section.matchAll(/^\| (.*) \|$/gm), ([, row = '']) => row)
   return rows.map((row) => row.split('|').map((cell) => cell.trim()))
 }
 const tests = cellsOf(sections.find((section) => section.startsWith('Tests\n')) ?? '')
 
-/** The rows of the table of each object, by its name in lower case. */
+/** The rows of each object's table, by the object's name in lower case. */
 const tables = new Map(
   sections.flatMap((section): [string, { field: string; outcome: string; shownBy: string[] }[]][] => {
     const [, object] = /^(.*) Object\n/.exec(section) ?? []
@@ -52,7 +52,7 @@ t.test('every row names existing tests', async (t) => {
   for (const [name = '', link = '', title = ''] of tests) {
     t.ok(
       rows.some(({ shownBy }) => shownBy.includes(name)),
-      `${name} shows a field`,
+      `${name} appears in the table of a field`,
     )
     const [, file = ''] = /^\[(.*)\]\(\.\.\/\1\)$/.exec(link) ?? []
     const [, document] = /^(.*) is served as it says$/.exec(title) ?? []
@@ -80,7 +80,7 @@ t.test('a field that is ignored has no effect on the service', async (t) => {
         .filter((node) => Object.hasOwn(node, field))
       t.not(holders.length, 0, `${object} ${field} is in the document`)
       for (const node of holders) delete node[field]
-      // The route schemas keep annotations of schemas.
+      // The route schemas keep the annotations of schemas, so only the verdicts are compared.
       if (object === 'schema') t.same(await verdictsOf(document), verdicts, `${object} ${field}`)
       else t.equal(await routesOf(document), routes, `${object} ${field}`)
     }
@@ -101,7 +101,7 @@ const operation = 'paths /boxes post'
 const box = 'components schemas Box'
 const flows = 'components securitySchemes login flows'
 
-/** Where the document has objects of each name. */
+/** The places of each kind of object in the document. */
 const places: Record<string, string[]> = {
   openapi: [''],
   info: ['info'],

@@ -3,31 +3,31 @@ import type { AnyErrorBody } from '../../src/openapi/error-types.ts'
 
 export const folder = 'test/documents'
 
-/** The documents: each has a folder, beside it the handlers that serve it. */
+/** The names of the documents. Each has a folder with the document and the handlers that serve it. */
 export const names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? entry.name : [],
 )
 
-/** A request and what must come back. */
+/** A request and its expected response. */
 export type Call = {
-  /** Method and target. */
+  /** Method and request target. */
   request: string
   headers?: Record<string, string>
-  /** Sent as JSON, or as it is when it is a text. */
+  /** The request body. A string is sent unchanged, any other value as JSON. */
   send?: unknown
   status: number
-  /** The whole body as a text, or members that its JSON must have; of an error also its number. */
+  /** The whole response body as a string, or members that its JSON must have. `error` is the error number. */
   body?: unknown
   error?: number
-  /** Headers that the answer must have. */
+  /** Headers that the response must have. */
   answer?: Record<string, string | string[]>
 }
 
-/** What the folder of a document exports beside it. */
+/** The exports of a document's handlers.ts. */
 export type Served = {
   handlers: object
   verifiers?: import('../support/serve-document.ts').GivenVerifiers
-  /** Default: that of the service. */
+  /** Default: the service's error body. */
   errorBody?: AnyErrorBody
   calls: Call[]
 }

@@ -9,16 +9,16 @@ const validator = fileURLToPath(import.meta.resolve('@seriousme/openapi-schema-v
 const metaschemas = fileURLToPath(new URL('refs/json-schema-2020-12/', import.meta.resolve('ajv/dist/2020.js')))
 const vocabularies = ['core', 'applicator', 'unevaluated', 'validation', 'meta-data', 'format-annotation', 'content']
 
-/** Definitions of the schemas of OpenAPI that are parts of an object with another name. */
+/** Definitions in the schemas of OpenAPI that belong to an object of another name. */
 const parts: [RegExp, string][] = [
   [/^.+securityscheme$/, 'securityscheme'],
   [/^(implicit|password|clientcredentials|authorizationcode)(oauth)?flow$/, 'oauthflow'],
 ]
 
-/** Definitions that are no objects of OpenAPI. */
+/** Definitions that are not objects of OpenAPI. */
 const helpers = ['examples', 'parameters', 'parameterlocation', 'explodeforform']
 
-/** What no schema of OpenAPI that a package carries has: fields of 3.2 in what its dialect adds to JSON Schema. */
+/** Fields that the OpenAPI schemas of the package lack: 3.2 defines them in its JSON Schema dialect. */
 const ofDialect: Record<string, string[]> = { discriminator: ['defaultMapping'], xml: ['nodeType'] }
 
 /** Returns the fixed fields of the objects of OpenAPI 3.0, 3.1 and 3.2, by the name of the object in lower case. */
@@ -49,7 +49,7 @@ export function specificationFields(): Map<string, Set<string>> {
   return fields
 }
 
-/** Returns the names of the properties that a schema describes, in whatever branch it does so. */
+/** Returns the names of the properties that a schema describes in any of its branches. */
 function namesIn(schema: unknown, definitions: Node): string[] {
   if (Array.isArray(schema)) return schema.flatMap((one) => namesIn(one, definitions))
   if (!isNode(schema)) return []

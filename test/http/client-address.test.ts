@@ -14,5 +14,5 @@ t.test('text that is not an address is ignored, so it cannot reach the log', asy
   for (const text of ['', 'unknown', '_hidden', '192.0.2.256:1', '[x]:1', 'x'.repeat(10_000), '{"a":1}']) {
     t.equal(told(text), '127.0.0.1', text.slice(0, 20))
   }
-  t.equal(clientAddress({ ip: undefined, socket: {} } as never), undefined, 'a connection that is gone')
+  t.equal(clientAddress({ ip: undefined, socket: {} } as never), undefined, 'a closed connection')
 })

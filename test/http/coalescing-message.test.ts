@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { CoalescingMessage } from '../../src/http/coalescing-message.ts'
 import { openSocket } from '../support/open-socket.ts'
 
-/** Sends a request with these chunks at once; returns it once its head has arrived. */
+/** Sends a request with the chunks in one write. Returns the request when its header section has arrived. */
 async function sending(t: Test, chunks: string[]): Promise<IncomingMessage> {
   const server = createServer({ IncomingMessage: CoalescingMessage })
   t.teardown(() => server.close().closeAllConnections())
@@ -18,7 +18,7 @@ async function sending(t: Test, chunks: string[]): Promise<IncomingMessage> {
   return request
 }
 
-/** Returns the lengths of the parts that are read, and what they are together. */
+/** Reads a request's body and returns the lengths of its parts and their joined text. */
 async function partsOf(request: IncomingMessage) {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part)

@@ -8,10 +8,10 @@ import { openSocket, untilRefused } from '../support/open-socket.ts'
 import { request } from '../support/raw-http.ts'
 import { createTestApp } from '../support/test-app.ts'
 
-/** Milliseconds that no test takes. */
+/** A time in milliseconds that is longer than any test. */
 const long = 600_000
 
-/** Starts a service that counts the connections that it has accepted; `close` resolves once it has refused new ones. */
+/** Starts a service that counts accepted connections. `close` closes the app and resolves once it rejects new ones. */
 async function start(t: Test, options: Partial<AppOptions> = {}) {
   const { app, listen } = await createTestApp(t, options)
   const port = await listen()
@@ -93,7 +93,7 @@ t.test('connections that wait to be accepted when the close begins are served', 
     answers += text
   })
   await once(clients, 'spawn')
-  // The kernel connects clients while this process does nothing else.
+  // This loop blocks the event loop: the kernel completes the connections, but the service does not accept them.
   const limit = performance.now() + 30_000
   while (!existsSync(flag) && performance.now() < limit);
   const closed = app.close()
@@ -102,7 +102,7 @@ t.test('connections that wait to be accepted when the close begins are served', 
   await within(closed, 'the close of the app')
 })
 
-/** Returns the program of clients that all send a request, then write a file, and print each answer's first line. */
+/** Returns a program whose clients send one request each. It creates a file, then prints each response's first line. */
 const clientsOf = (port: number, connections: number, flag: string) => `
   const { connect } = require('node:net')
   let connected = 0

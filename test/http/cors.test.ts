@@ -11,7 +11,7 @@ import { createTestApp } from '../support/test-app.ts'
 const origin = 'https://app.example'
 const other = 'https://other.example'
 
-/** A store that fails as the name of a plant says. */
+/** The text of a store module: the name of a plant selects the failure. */
 const store = `import { anyStore } from '${import.meta.resolve('../support/any-store.js')}'
 export const open = async () => anyStore({
   async create({ id, name }) {
@@ -34,7 +34,7 @@ t.test('a page may read the headers of every error', (t) => {
 
 type Start = (t: Test, origins: string[]) => Promise<number>
 
-/** Each answers 429 to the third request of an address that has no valid token. */
+/** The services respond 429 to the third request without a valid token from one address. */
 const inThisProcess: Start = async (t, origins) => {
   const { open } = await import(join(t.testdir({ 'store.js': store, 'package.json': '{"type":"module"}' }), 'store.js'))
   const limits = { headers: 2_048, headersTime: 300, requestTime: 600, authFailures: 2 }
@@ -72,7 +72,7 @@ const from = (name: string, { headers = [], ...parts }: Parts = {}) =>
 const badToken = { headers: ['Authorization: Bearer wrong'] }
 const plant = (id: number, name: string) => ({ body: JSON.stringify({ id, name }) })
 
-/** What the service answers to a request whose origin it knows. */
+/** Responses to requests from an allowed origin. */
 const answers: [string, number, Parts][] = [
   ['a plant', 200, {}],
   ['a conflict', 409, plant(2, 'a')],
@@ -115,7 +115,7 @@ for (const [name, start] of Object.entries({ 'in this process': inThisProcess, '
         t.equal(reply.headers['access-control-allow-origin'], origin, what)
         t.equal(reply.headers.vary, 'Origin', what)
         t.equal(reply.headers['access-control-expose-headers'], responseHeaders.join(', '), what)
-        t.notOk('access-control-allow-credentials' in reply.headers, 'no cookie is ever looked at')
+        t.notOk('access-control-allow-credentials' in reply.headers, 'the service allows no credentials')
       }
     })
 
@@ -147,18 +147,22 @@ for (const [name, start] of Object.entries({ 'in this process': inThisProcess, '
       })
       t.match(reply.headers['x-request-id'], /./)
       t.notOk('content-length' in reply.headers)
-      t.equal((await answerOf(t, port, preflightOf(origin, 'Content-Length: 0'))).status, 204, 'as a proxy may add it')
-      t.equal((await answerOf(t, port, preflightOf('http://localhost:8080'))).status, 204, 'for each origin')
+      t.equal((await answerOf(t, port, preflightOf(origin, 'Content-Length: 0'))).status, 204, 'a proxy may add it')
+      t.equal(
+        (await answerOf(t, port, preflightOf('http://localhost:8080'))).status,
+        204,
+        'each allowed origin gets 204',
+      )
       for (const framing of ['Content-Length: 2', 'Transfer-Encoding: chunked']) {
-        t.equal((await answerOf(t, port, preflightOf(origin, framing))).status, 405, 'with a body it is none')
+        t.equal((await answerOf(t, port, preflightOf(origin, framing))).status, 405, 'a preflight has no body')
       }
-      t.equal((await answerOf(t, port, preflightOf(origin, 'Host: a', 'Host: b'))).status, 400, 'it is well-formed')
+      t.equal((await answerOf(t, port, preflightOf(origin, 'Host: a', 'Host: b'))).status, 400, 'two Host headers')
     })
 
     t.test('a page of another origin may not read responses', async (t) => {
       for (const name of [other, 'null', '*', origin.toUpperCase(), `${origin}:443`, `${origin}, ${origin}`]) {
         const reply = await answerOf(t, port, from(name))
-        t.equal(reply.status, 200, 'the service is not what keeps a browser from sending')
+        t.equal(reply.status, 200, 'the service serves the request; the browser hides the response')
         t.equal(reply.headers.vary, 'Origin')
         t.notOk('access-control-allow-origin' in reply.headers, name)
         const preflight = await answerOf(t, port, preflightOf(name))
@@ -166,7 +170,7 @@ for (const [name, start] of Object.entries({ 'in this process': inThisProcess, '
         t.notOk('access-control-allow-origin' in preflight.headers, name)
       }
       const { headers } = await answerOf(t, port, request({ headers: ['Connection: close'] }))
-      t.equal(headers.vary, 'Origin', 'a cache may have the answer for a page')
+      t.equal(headers.vary, 'Origin', 'a cache must not reuse this response for a page')
       t.notOk('access-control-allow-origin' in headers)
     })
   })

@@ -5,7 +5,7 @@ import { contractErrorNumbers } from '../support/contract.ts'
 
 t.test('every number is in the table of the document', async (t) => {
   for (const [kind, number] of Object.entries(errorNumbers)) t.ok(contractErrorNumbers.includes(number), kind)
-  t.equal(new Set(contractErrorNumbers).size, contractErrorNumbers.length, 'no number stands for two things')
+  t.equal(new Set(contractErrorNumbers).size, contractErrorNumbers.length, 'each error has its own number')
 })
 
 t.test('every thrown value maps to an error of the contract', async (t) => {

@@ -5,7 +5,7 @@ import { until } from '../../scripts/system/poll.ts'
 import { boundaryOf, readParts } from '../../src/http/multipart.ts'
 import { tapStream } from '../../src/http/tapped-stream.ts'
 
-/** Returns the parts of a form that comes in chunks of so many bytes, and the error that ends them. */
+/** Returns the parts of a form that arrives in chunks of `size` bytes, and the message of the error that ends it. */
 async function read(form: string, size: number, isRead: boolean): Promise<unknown[]> {
   const bytes = Buffer.from(form, 'latin1')
   const count = Math.ceil(bytes.length / size)
@@ -103,7 +103,7 @@ for (const [what, form, expected] of forms) {
       if (typeof error !== 'string') t.same(parts, expected, `${size}`)
       else {
         t.equal(parts.pop(), error, `${size}`)
-        // What arrives with the error, or is read ahead of the parts, is not given.
+        // Parts that arrive in the same chunk as the error, or are read ahead, are not returned.
         t.same(parts, expected.slice(0, Math.min(parts.length, expected.length - 1)), `${size}`)
       }
     }

@@ -5,7 +5,7 @@ import t from 'tap'
 import { readBody } from '../../src/http/read-body.ts'
 import { bodyMemory } from '../../src/limits/body-memory.ts'
 
-/** Begins to read a body; gives its stream, and what it comes to: a text, the number of an error, nothing so far. */
+/** Starts to read a body. Returns its stream and the outcomes: a text or an error number, none while it is read. */
 function reading({ limit = 4, announced = 0, has = '', complete = false, memory = bodyMemory(1e6, () => {}) }) {
   const request = new PassThrough()
   request.write(has)
@@ -86,5 +86,5 @@ t.test('bodies that arrive in parts share a memory limit, which each releases ho
     t.equal(first.outcomes.length, 1)
   }
   t.same(shed, Array(3).fill('body_memory'))
-  t.equal(memory.take(9_000, 0), undefined, 'nothing is counted any more')
+  t.equal(memory.take(9_000, 0), undefined, 'the memory of the body is released')
 })

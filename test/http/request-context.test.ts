@@ -33,11 +33,11 @@ t.test('a valid traceparent is kept', async (t) => {
   for (const text of invalid) t.equal(traceOf(text), undefined, text)
   t.equal(traceOf(`00-${'0'.repeat(32)}-P-01`), undefined)
   t.equal(traceOf(`00-T-${'0'.repeat(16)}-01`), undefined)
-  t.equal(traceOf(`00-${traceId.toUpperCase()}-P-01`), undefined, 'letters are small')
+  t.equal(traceOf(`00-${traceId.toUpperCase()}-P-01`), undefined, 'the letters are lower-case')
   t.equal(newContext('GET', { traceparent: ['a', 'b'] }).trace, undefined)
 })
 
-/** A service that listens, with what its observer was told. */
+/** Starts a service that listens, and records the request contexts that its observer receives. */
 async function observed(t: Test, options: Parameters<typeof createTestApp>[1] = {}) {
   const begun: RequestContext[] = []
   const ended: RequestContext[] = []
@@ -60,7 +60,7 @@ async function observed(t: Test, options: Parameters<typeof createTestApp>[1] = 
     const before = ended.length
     socket.write(bytes)
     const heads = () => Array.from(received.matchAll(/HTTP\/1\.1 \d+/g)).length
-    t.ok(await until(() => heads() === answers && ended.length >= before + answers), `${answers} answers`)
+    t.ok(await until(() => heads() === answers && ended.length >= before + answers), `${answers} responses`)
     return { socket, ids: Array.from(received.matchAll(/^x-request-id: (.*)\r$/gm), ([, id]) => id) }
   }
   return { ...service, begun, ended, send, until }
@@ -98,7 +98,7 @@ t.test('observers see every request and its end once', async (t) => {
   t.same(
     ids,
     ended.map(({ id }) => id),
-    'each answer tells its id',
+    'each response has its request id',
   )
   for (const { duration } of ended) t.ok(duration > 0)
 })

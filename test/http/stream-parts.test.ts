@@ -66,7 +66,7 @@ t.test(
       (async () => {
         for await (const part of parts) {
           seen.push(String(part))
-          // The source goes on while a slow client takes a part.
+          // The source continues while a slow client reads a part.
           await sleep(20)
         }
       })(),

@@ -49,7 +49,7 @@ const head = (contentType: string) =>
 
 type Given = { body: AsyncIterable<Buffer>; signal: AbortSignal }
 
-/** Serves so many handlers at a time, and records the requests that have ended. */
+/** Serves the document with at most `inFlight` handlers at a time, and records the requests that have ended. */
 async function serve(t: Test, handler: (given: Given) => Promise<unknown>, token: Verifier, inFlight = 1) {
   const overload = watchOverload({ ...defaultLimits, eventLoopDelay: 60_000, inFlight }, () => {})
   t.teardown(() => overload.close())
@@ -93,7 +93,7 @@ for (const { contentType, sent, body } of cases) {
     await sleep(50)
     t.equal(calls, 0)
     t.equal(overload.admit(), undefined, 'no handler is in flight')
-    // A body that is not whole is malformed HTTP.
+    // A truncated body is malformed HTTP.
     t.match(ended, [{ operation: 'a', status: body.length === 1_000 ? 0 : 400 }])
     t.equal(ended.length, 1)
     await app.close()

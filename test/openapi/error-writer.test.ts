@@ -5,7 +5,7 @@ import { errorWriter } from '../../src/openapi/error-writer.ts'
 
 const error = new ContractError('invalid', 'what is wrong')
 
-/** Writes a body of a media type; returns what is sent, and whether a failure was reported. */
+/** Writes an error body of a media type. Returns the response, and whether the writer reported a failure. */
 function written(contentType: string, body: unknown) {
   const reports: unknown[] = []
   const write = errorWriter(

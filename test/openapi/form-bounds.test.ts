@@ -7,7 +7,7 @@ import type { AnyHandler } from '../../src/openapi/request-steps.ts'
 import { openSocket } from '../support/open-socket.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
-/** A form with two fields, and what else its schema says. */
+/** Returns a document with a form of two fields, whose schema also has the given keywords. */
 const documentOf = (more: object, components: object = {}) =>
   ({
     openapi: '3.1.0',
@@ -99,7 +99,7 @@ t.test('held names count towards the memory of bodies', async (t) => {
     go = resolve
   })
   const { port } = await serve(t, documentOf({ maxProperties: 100 }), { memory }, waiting)
-  // A name that is repeated is held once.
+  // A repeated name is stored once.
   const { receives } = await openSocket(t, port, post(names(4).repeat(2) + end))
   await until(() => memory.admit(1_100) !== undefined, 'the names to be counted')
   go()

@@ -17,7 +17,7 @@ const failure = {
   properties: { error: { type: 'integer' }, message: text },
 }
 
-/** A document with one operation: how handlers are typed does not depend on the contract. */
+/** A document with one operation. These tests do not depend on the service's contract. */
 const document = {
   openapi: '3.1.0',
   info: { title: 'Trees', version: '1.0.0' },
@@ -37,7 +37,7 @@ const document = {
 } as Document
 const { 'api.d.ts': types = '' } = await filesOf(document, 'trees.yaml')
 
-/** Returns what the compiler says of a module that stands in src and has this text; one line for each diagnostic. */
+/** Compiles a text as a module of src and returns the compiler's diagnostics, one line each. */
 const diagnose = (text: string): string[] =>
   diagnoseModules(['src/probe.ts'], { 'src/probe.ts': text, 'src/trees.d.ts': types }).map((line) =>
     line.replace(/^src\/probe\.ts:\d+ /, ''),
@@ -63,7 +63,7 @@ t.test("handlers of the document's types compile", async (t) => {
   )
 })
 
-/** Each mistake with the words in which the compiler must give its reason. */
+/** Wrong handlers, each with a pattern that the compiler's diagnostic must match. */
 const mistakes: Record<string, [handlers: string, reason: RegExp]> = {
   'a missing handler': ['{}', /^TS2741 Property 'addTree' is missing in type '{}'/],
   'a surplus handler': [

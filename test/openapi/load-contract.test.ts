@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { loadContract } from '../../src/openapi/load-contract.ts'
 
-/** A copy of generated/ that a test may damage. */
+/** Copies generated/ so that a test may damage it. Returns the URL of the copy. */
 function copy(directory: string) {
   cpSync('generated', directory, { recursive: true })
   return pathToFileURL(`${directory}/`)

@@ -27,7 +27,7 @@ const document = {
   paths: { '/required': operation('required', true), '/optional': operation('optional', false) },
 } as unknown as Document
 
-/** Sends the head of a request and returns the answer. */
+/** Sends the header section of a request and returns the response. */
 async function post(path: string, ...headers: string[]): Promise<string> {
   const handler: unknown = async ({ body }: { body: unknown }) => {
     let bytes = 0

@@ -137,7 +137,7 @@ t.test('a handler may ignore the parts', async (t) => {
   ] as [Take, RegExp][]) {
     const { port } = await serve(t, take)
     const { socket, receives } = await openSocket(t, port)
-    // The service may close before it has read all.
+    // The service may close the connection before it has read the whole form.
     socket.write(whole.slice(0, 200_000))
     t.match(await receives(/"(file|unread)"$/), expected)
   }
@@ -163,7 +163,7 @@ t.test('the fields of a form share the body limit', async (t) => {
 
 t.test('a form gets 503 when there is no memory for its fields', async (t) => {
   for (const [limit, size] of [
-    // A field that arrives needs its bytes, its value many times as many.
+    // An arriving field needs memory for its bytes; its parsed value needs many times as much.
     [4_000, 3_000],
     [100_000, 20_000],
   ] as const) {

@@ -11,7 +11,7 @@ import { compileRoutes } from '../support/serve-document.ts'
 const int64 = { type: 'integer', format: 'int64' }
 const json = (name: string) => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } })
 
-/** An operation with everything that the plant store's has not. */
+/** A document whose operations use the features that the plant store's document lacks. */
 const garden = {
   openapi: '3.1.0',
   info: { title: 'Garden', version: '1.0.0' },
@@ -42,12 +42,12 @@ const garden = {
   },
 } as unknown as Document
 
-/** A schema as a validator reads it: a property can have such a name too, and is then an object. */
+/** Returns a schema without its annotations. A property may have the name of one; its schema is an object and stays. */
 const withoutWords = (schema: unknown = {}): unknown =>
   JSON.parse(JSON.stringify(schema, (key, value) => (isWords(key) && typeof value !== 'object' ? undefined : value)))
 const isWords = (key: string) => ['title', 'description', 'example'].includes(key)
 
-/** What both documents must say alike of each operation. */
+/** Returns the parts of each operation that must be equal in both documents. */
 function summaryOf(document: Document) {
   const contentOf = (content: object = {}) =>
     Object.entries(content).map(([type, { schema }]) => [type, withoutWords(schema)])
@@ -72,7 +72,7 @@ function summaryOf(document: Document) {
 const verify = (_request: unknown, done: (refusal: undefined) => void) => done(undefined)
 const handle = async () => ({ status: 204, body: undefined })
 
-/** Registers a contract beside @fastify/swagger; returns the document that this plugin makes of the routes it sees. */
+/** Registers a contract with @fastify/swagger and returns the document that the plugin makes from the routes. */
 async function documentSeen({ components }: Document, options: Partial<Binding> & { routes: Binding['routes'] }) {
   const { securitySchemes } = components as { securitySchemes: Record<string, never> }
   const app = Fastify(serverOptions) as unknown as FastifyInstance

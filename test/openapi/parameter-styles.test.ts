@@ -5,7 +5,7 @@ import { serveDocument } from '../support/serve-document.ts'
 
 const responses = { 200: { description: 'ok', content: { 'application/json': { schema: {} } } } }
 
-/** Returns what sends a request to an operation with these parameters, which answers with what its handler gets. */
+/** Returns a function that sends a request to an operation with the parameters and returns the values received. */
 async function create(path: string, ...parameters: Parameter[]) {
   const document: Document = {
     openapi: '3.1.0',
@@ -30,7 +30,7 @@ const colors = ['blue', 'black', 'brown']
 
 type Row = [style: string, explode: boolean, schema: Schema, text: string, value: unknown]
 
-// The style examples of OpenAPI 3.1.1 section 4.8.12.6.
+// The style examples of OpenAPI 3.1.1, section 4.8.12.6.
 const inPath: Row[] = [
   ['matrix', false, { type: 'string' }, ';color', ''],
   ['matrix', false, { type: 'string' }, ';color=', ''],
@@ -71,7 +71,7 @@ t.test('every style of a path is read as OpenAPI writes it', async (t) => {
   for (const [style, explode, schema, text, color] of inPath) {
     const read = await create('/colors/{color}/shades', { name: 'color', in: 'path', style, explode, schema })
     t.same(await read(`/colors/${text}/shades`), { color }, `${style} ${explode} ${text}`)
-    t.same(await read(`/v1/colors/${text}/shades?a/b`), { color }, 'also below the path of another server')
+    t.same(await read(`/v1/colors/${text}/shades?a/b`), { color }, 'the same below the path of another server')
   }
 })
 
@@ -79,7 +79,7 @@ t.test('every style of a query is read as OpenAPI writes it', async (t) => {
   for (const [style, explode, schema, text, color] of inQuery) {
     const read = await create('/colors', { name: 'color', in: 'query', style, explode, schema })
     t.same(await read(`/colors?${text}&other=1`), { color }, `${style} ${explode} ${text}`)
-    t.same(await read('/colors?other=1'), {}, 'none is there')
+    t.same(await read('/colors?other=1'), {}, 'the parameter is absent')
   }
 })
 

@@ -6,7 +6,7 @@ const text = { type: 'string' }
 const int64 = { type: 'integer', format: 'int64' }
 const list = { type: 'array', items: text }
 
-/** An app with one operation, which answers with what its handler gets. */
+/** Creates an app with one operation, which responds with the parameters that its handler receives. */
 async function create(path: string, parameters: Parameter[]) {
   const content = { 'application/json': { schema: {} } }
   const responses = { 200: { description: 'ok', content } }

@@ -9,7 +9,7 @@ import { type Served, serveDocument } from '../support/serve-document.ts'
 const int64 = { type: 'integer', format: 'int64' }
 const json = (schema: Schema) => ({ content: { 'application/json': { schema } } })
 
-/** A document unlike the plant store's: what the engine serves, it serves of every document. */
+/** A document unlike the plant store's, because the engine must serve any document. */
 const document: Document = {
   openapi: '3.1.0',
   info: { title: 'Test', version: '1.0.0' },
@@ -160,7 +160,7 @@ t.test('only operations of the document are reachable', async (t) => {
   )
   const { 'x-request-id': _one, date: _two, ...headers } = head?.headers ?? {}
   t.hasStrict(get?.headers, headers)
-  t.same([headers['content-length'], head?.body], [String(get?.body.length), ''], 'HEAD has the headers of GET alone')
+  t.same([headers['content-length'], head?.body], [String(get?.body.length), ''], 'HEAD gets no body')
   t.same(await ask('DELETE', '/things/1?a=b'), [405, 'GET, HEAD, PUT'])
   t.same(await ask('GET', '/things/1/'), [404, undefined])
   t.same(await ask('GET', '/things'), [404, undefined])

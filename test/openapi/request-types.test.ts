@@ -17,7 +17,7 @@ const operation = (operationId: string, required: boolean, content: object) => (
   post: { operationId, requestBody: { required, content }, ...done },
 })
 
-/** How bodies are typed does not depend on the contract. */
+/** A document with several kinds of bodies. These tests do not depend on the service's contract. */
 const document = {
   openapi: '3.1.0',
   info: { title: 'Bodies', version: '1.0.0' },
@@ -37,7 +37,7 @@ const { 'api.d.ts': types = '' } = await filesOf(document, 'bodies.yaml')
 
 type Probe = [id: string, taken: string, statements: string]
 
-/** Returns what the compiler says of each of some handlers. */
+/** Compiles handlers and returns the compiler's diagnostics. */
 function problems(probes: Probe[]): string[] {
   const modules = probes.map(([id, taken, statements], index): [string, string] => [
     `src/probe-${index}.ts`,

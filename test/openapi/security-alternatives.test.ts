@@ -29,7 +29,7 @@ const verifiers: Verifiers = {
   nobody: (_request, done) => done(),
 }
 
-/** Runs the security requirements of an operation; returns their outcome. */
+/** Checks a request against the security requirements of an operation and returns the outcome. */
 function ask(requirements: Record<string, string[]>[], given = verifiers) {
   let told: { refusal?: Error | undefined; name?: string | undefined; ignored?: Error | undefined } = {}
   authenticator(requirements, given)({} as FastifyRequest, (refusal, client, ignored) => {
@@ -56,7 +56,7 @@ t.test('a 401 has one challenge per alternative', async (t) => {
   t.equal(challengeOf('invalid', 'missing', 'invalid'), 'Basic realm="r", Bearer realm="r"')
   t.equal(challengeOf('keyless', 'missing'), 'Bearer realm="r"')
   t.equal(ask([{ keyless: [] }, { keyless: [] }]).refusal, keyless)
-  t.equal(ask([{ missing: [] }, { limited: [] }]).refusal, limited, 'no other status has one')
+  t.equal(ask([{ missing: [] }, { limited: [] }]).refusal, limited, 'no other status has a challenge')
 })
 
 t.test('a client without a required scope is rejected, whatever its verifier does', async (t) => {

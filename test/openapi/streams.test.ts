@@ -38,7 +38,7 @@ const get = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
 type Scope = { signal: AbortSignal }
 type Give = (scope: Scope) => Promise<object>
 
-/** Serves streams on a port; `response` resolves to the next answer, as the service has it. */
+/** Serves streams on a port. `response` resolves to the server's next ServerResponse. */
 async function serve(t: Test, give: Give, options: Served = {}) {
   const app = await serveDocument(document, {
     handlers: Object.fromEntries(['a', 'events', 'lines'].map((name) => [name, give as unknown as AnyHandler])),
@@ -53,7 +53,7 @@ async function serve(t: Test, give: Give, options: Served = {}) {
 
 const streamOf = (body: unknown) => ({ status: 200, body })
 
-/** Returns a source of `count` chunks of 10 kB, with the number that has been read and whether its reader has left. */
+/** Returns a source of `count` chunks of 10 kB and its state: the chunks read so far, and whether it has ended. */
 function source(count: number) {
   const state = { taken: 0, isEnded: false }
   async function* parts() {
@@ -86,7 +86,7 @@ t.test('a client that does not read pauses the source, with at most one part in 
     before = state.taken
     return isStill
   }, 'the source to stop')
-  t.ok(state.taken < count, `${state.taken} of ${count} parts were taken`)
+  t.ok(state.taken < count, `${state.taken} of ${count} parts were read`)
   t.ok(answer.writableLength <= answer.writableHighWaterMark + 11_000, `${answer.writableLength} bytes wait`)
   socket.resume()
   await until(() => state.isEnded, 'the end of the source')
@@ -236,7 +236,7 @@ t.test(
       async function* items() {
         try {
           yield isEvents ? { data: 1 } : 1
-          // The handler of the events waits for what never comes.
+          // The handler of the event stream never continues.
           await (isEvents ? new Promise(() => {}) : once(signal, 'abort'))
           yield 2
         } finally {
@@ -256,7 +256,7 @@ t.test(
   },
 )
 
-/** Returns what logs at error level, and its lines. */
+/** Returns a logger at error level and the lines that it writes. */
 function errorLog() {
   const lines: { request_id: string; err: { message: string }; msg: string }[] = []
   return { lines, logger: { level: 'error', stream: { write: (line: string) => lines.push(JSON.parse(line)) } } }

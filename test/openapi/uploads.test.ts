@@ -40,7 +40,7 @@ const document = {
 type Given = { body: ByteSource; signal: AbortSignal }
 type Take = (given: Given) => Promise<unknown>
 
-/** Serves uploads on a port; `request` resolves to the next one, as the service has it. */
+/** Serves uploads on a port. `request` resolves to the server's next IncomingMessage. */
 async function serve(t: Test, take: Take, options: Served = {}) {
   const logged: string[] = []
   const handler = (async (given: Given) => ({ status: 200, body: await take(given) })) as unknown as AnyHandler
@@ -147,7 +147,7 @@ t.test(
 t.test('a long chunked upload is not mistaken for endless trailers', async (t) => {
   const { port } = await serve(t, lengthOf, { uploads: { bytes: 10_000_000, fields: 1 } })
   const { receives, socket } = await openSocket(t, port, head(png, chunked))
-  // More than six times the limit of other bodies, and longer than between two looks at it.
+  // The body exceeds six times the limit of other bodies, and the pause is longer than the interval of the check.
   socket.write(`7a1200\r\n${'a'.repeat(8_000_000)}\r\n`)
   await new Promise((resolve) => setTimeout(resolve, 600))
   socket.write('0\r\n\r\n')
@@ -202,7 +202,7 @@ t.test('a small unread rest is dropped, a large one closes the connection', asyn
   const little = await openSocket(t, port, `${head(png, 'Content-Length: 60000')}a`)
   await little.receives(/true$/)
   t.notMatch(little.received(), /connection: close/i)
-  // Each piece is more than the buffer of a request holds, so the second one is not read by itself.
+  // Each piece is larger than the buffer of a request, so the second one is not read unless something consumes it.
   for (const length of [20_000, 20_000, 19_999]) {
     little.socket.write('a'.repeat(length))
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -299,5 +299,5 @@ t.test('a slow handler slows its client: the service holds no more than 512 KiB 
   await receives(new RegExp(`\r\n\r\n${size}$`))
   t.equal(read, size)
   t.ok(most <= 524_288, `${most} bytes are read ahead`)
-  t.ok(memory <= 8_388_608, `${memory} bytes of memory, with those of the client`)
+  t.ok(memory <= 8_388_608, `${memory} bytes of memory, the client's included`)
 })

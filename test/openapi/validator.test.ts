@@ -7,7 +7,7 @@ import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { createValidator } from '../../src/openapi/validator.ts'
 import { compileRoutes } from '../support/serve-document.ts'
 
-/** Compiles a document with one operation around what is to be tested. */
+/** Compiles a document with one operation that has the given body, parameters and schemas. */
 function compile(body: Schema, parameters: Parameter[] = [], schemas: Record<string, Schema> = {}) {
   const content = { 'application/json': { schema: body } }
   const operation = { operationId: 'test', parameters, requestBody: { content }, responses: { 200: { content } } }

@@ -10,7 +10,7 @@ export const inBrowser = { skip: browserSkipReason, timeout: 120_000 }
 
 type Page = Awaited<ReturnType<typeof open>>
 
-/** Opens a page and defines in it what the tests do there. */
+/** Opens a page in a browser and defines the tests' helper functions in it. */
 export async function show(t: Test, path: string, width: number, dark: boolean): Promise<Page> {
   const page = await open(t, chromium, pathToFileURL(resolve(path)).href, width, { dark, height: 1400 })
   await page.evaluate(
@@ -20,7 +20,7 @@ export async function show(t: Test, path: string, width: number, dark: boolean):
   return page
 }
 
-/** Waits until a page stands still, then returns what axe finds in it, one line for each element. */
+/** Waits until a page stops changing. Returns the violations that axe finds in it, one line for each element. */
 export async function violations({ evaluate }: Page): Promise<string[]> {
   await evaluate(`settled()`)
   await evaluate(`if (globalThis.axe === undefined) { ${axe.source} }`)
@@ -58,7 +58,7 @@ globalThis.type = (field, text) => {
 undefined
 `
 
-/** What a reader does, in order; each leads to a state of the page. */
+/** The actions of a reader, in order. Each leads to a state of the page. */
 const steps: Record<string, string> = {
   start: `found(() => document.querySelector('h1'))`,
   'a tag': `go(/^#\\/plants$/)`,
@@ -74,7 +74,7 @@ const steps: Record<string, string> = {
     .then(() => found(() => document.querySelector('[data-testid=search-dialog]').innerText.includes('Create a plant')))`,
 }
 
-/** Tests each state of the page of the plant store, light and dark. */
+/** Tests each state of the plant store's page in light and dark mode. `width` is in pixels. */
 export async function testStates(t: Test, width: number): Promise<void> {
   const page = browserSkipReason ? '' : await writeDocs(t.testdir({}))
   for (const dark of [false, true]) {

@@ -18,7 +18,7 @@ t.test('the command measures rows, log and rate of both stores, with sequential 
       t.same([sequential[1], random[1]], ['sequential', 'random'])
       for (const row of [sequential, random]) {
         const [bytes, , together, lone, rate] = row.slice(3).map(Number) as [number, number, number, number, number]
-        // The text of a plant alone has 24 bytes.
+        // The text of a plant has 24 bytes.
         t.ok(bytes > 24 && bytes < 400, `${bytes} bytes a row`)
         t.ok(together > 24 && lone > 24, `${together} and ${lone} bytes of log`)
         // A commit of SQLite writes each page that it changes.

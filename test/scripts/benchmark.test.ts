@@ -73,7 +73,7 @@ t.test('a fixed rate is kept, and a stall shows up in the latency', async (t) =>
   t.teardown(load.close)
   const { answers, seconds, p99 } = await load.measure(0.25)
   t.ok(answers <= 100 * seconds + 1, `${answers} answers in ${seconds} s`)
-  t.ok(p99 > 100, 'what was due meanwhile waited')
+  t.ok(p99 > 100, 'requests that were due during the stall waited')
 })
 
 t.test('ids cycle or grow', async (t) => {
@@ -154,7 +154,7 @@ t.test('median and quartiles interpolate', async (t) => {
 t.test('a server that skips part of the work fails the acceptance check', async (t) => {
   await t.resolves(assertWorks('plant-store', await (await createTestApp(t)).listen(), token))
   const port = await serve(t, (_request, response) => response.end(replyBody))
-  await t.rejects(assertWorks('lazy', port, token), { message: /^lazy answers another plant of that id with 200/ })
+  await t.rejects(assertWorks('lazy', port, token), { message: /^lazy responds to another plant of that id with 200/ })
 })
 
 t.test('a ratio is the median of the ratios of each round', async (t) => {

@@ -24,7 +24,7 @@ if (!hasCurl) t.comment('NOT RUN: the samples for curl, which is missing')
 
 type Item = Record<string, { responses: object; 'x-codeSamples': CodeSample[] }>
 
-/** Serves the requests of a document of test/documents; each handler reads its body, and answers with 204. */
+/** Serves a document of test/documents with handlers that read the body and respond 204. */
 async function serve(t: Test, name: string) {
   const document = parse(readFileSync(`test/documents/${name}/openapi.yaml`, 'utf8')) as Document
   for (const item of Object.values(document.paths as Record<string, Item>)) {

@@ -17,7 +17,7 @@ import { contract } from '../support/contract.ts'
 
 type Shown = { description: string; 'x-codeSamples': CodeSample[] }
 
-/** Returns the operations of a document as its page shows them, by operationId. */
+/** Returns the operations of a document as its docs page shows them, each after its operationId. */
 function shownOperations(document: Document): [name: string, operation: Shown][] {
   const shown = withCodeSamples(document)
   return endpoints(shown).map(({ operationId, pointer }) => [operationId as string, at(shown, pointer) as Shown])
@@ -89,7 +89,7 @@ const folder = 'test/documents'
 const texts = readdirSync(folder, { withFileTypes: true }).flatMap((entry): [string, string][] =>
   entry.isDirectory() ? [[entry.name, readFileSync(`${folder}/${entry.name}/openapi.yaml`, 'utf8')]] : [],
 )
-/** Those of one file, which needs no bundling. */
+/** The generated files of each document of one file, which needs no bundling. */
 const documents = Object.fromEntries(
   await Promise.all(
     texts
@@ -101,7 +101,7 @@ const operations = Object.entries(documents).flatMap(([folderName, files]) =>
   shownOperations(JSON.parse(files['openapi.json'] as string)).map(([name, shown]) => ({ folderName, name, shown })),
 )
 
-/** Those that the client has a function for. */
+/** The operations for which the client has a function. */
 const inClient = operations.filter(({ shown }) => sourceOf(shown, 'TypeScript client') !== undefined)
 
 t.test('the samples of the client have the types of their documents', async (t) => {
@@ -112,7 +112,7 @@ t.test('the samples of the client have the types of their documents', async (t) 
 import { type ClientOptions, exactClient } from '../../../src/client/exact-client.ts'
 export const createClient = (options: ClientOptions) => exactClient<paths>({ places: [], replies: {} }, options)`
   }
-  // An owner there has a name that is required and described nowhere: openapi-typescript leaves it out.
+  // openapi-typescript leaves out the owner's name in this document, which is required but has no schema.
   const typed = inClient.filter(({ folderName }) => folderName !== 'accounts')
   const samples = typed.map(({ folderName, name, shown }) => {
     const path = `${folder}/${folderName}/sample-${name}.ts`
@@ -140,7 +140,7 @@ t.test('the samples of an operation send the same request', async (t) => {
   const here = (source: string) =>
     source.replaceAll(/(https?:\/\/)(127\.0\.0\.1:3000|api\.example\.com|localhost:8080)/g, origin)
   for (const { folderName, name, shown } of inClient) {
-    // Files have names and boundaries of their own: body-samples.test.ts sends them to the service.
+    // Multipart files have generated boundaries and cannot be compared; body-samples.test.ts sends them to the service.
     if (/@[\w.-]+/.test(sourceOf(shown, 'curl'))) continue
     got.length = 0
     const lines: unknown[][] = []

@@ -12,7 +12,7 @@ const documentOf = (schemas: Record<string, unknown>): Document => ({
   paths: {},
   components: { schemas },
 })
-/** Returns an arbitrary object of at most four of these members: schemas of few keywords are merged more often. */
+/** Returns objects with at most four of the members, because schemas with few keywords are merged more often. */
 const someOf = (members: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<object> =>
   fc
     .subarray(Object.keys(members), { maxLength: 4 })
@@ -84,7 +84,7 @@ function validators(document: Document) {
 
 const allOfs = (document: object) => JSON.stringify(document).split('"allOf"').length - 1
 
-/** Returns undefined where Ajv fails: on schemas that refer to themselves without end, and on some unevaluatedProperties. */
+/** Returns undefined if Ajv throws, as it does for endlessly recursive schemas and for some unevaluatedProperties. */
 const outcome = <T>(run: () => T): T | undefined => {
   try {
     return run()
@@ -96,7 +96,7 @@ const outcome = <T>(run: () => T): T | undefined => {
 type Composed = { allOf: unknown[]; properties?: object; unevaluatedProperties?: boolean }
 type Value = string | number | boolean | unknown[] | Record<string, unknown> | null
 
-/** Schemas whose keywords would mean something else beside each other. */
+/** Schemas that must not be merged: their keywords would have another meaning next to each other. */
 const b = { properties: { b: { type: 'integer' } } }
 const dependent: Composed[] = [
   { allOf: [b, { properties: { a: {} }, additionalProperties: false }] },

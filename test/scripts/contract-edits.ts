@@ -6,7 +6,7 @@ import { houseDocument } from '../support/house-document.ts'
 const text = { type: 'string' }
 const content = (schema: object) => ({ 'application/json': { schema } })
 
-/** A path with what the plant store does not have; each of its schemas is either sent or returned. */
+/** A path item with features that the plant store lacks. Each of its schemas is either sent or returned. */
 const searches = {
   delete: { operationId: 'forget', responses: { 204: { description: 'Forgotten.' } } },
   post: {
@@ -111,7 +111,7 @@ const edits: Record<Severity, [pointer: string, value: unknown][]> = {
   ],
 }
 
-/** A released document, the same after one edit of every kind, and where each was made. */
+/** Returns a released document, the same document after one edit of every kind, and the place of each edit. */
 export function contractEdits() {
   const released = parse(readFileSync(houseDocument, 'utf8'))
   released.paths['/gardens'] = { get: { operationId: 'gardens', responses: { 204: { description: 'None.' } } } }
@@ -119,7 +119,7 @@ export function contractEdits() {
     type: 'oauth2',
     flows: { clientCredentials: { tokenUrl: 'https://tokens.test', scopes: { read: 'Read plants.' } } },
   }
-  // Each edit of the path has a copy of it to itself, so that one comparison is enough for all.
+  // Each edit of the path item applies to a copy of its own, so that one comparison covers all edits.
   const rows = Object.entries(edits).flatMap(([weight, rows]) =>
     rows.map(([pointer, value], row) => {
       const own = pointer.replace('~1searches', `~1${weight}~1${row}`)

@@ -52,7 +52,7 @@ const path = `
         default: *error
 `
 
-/** Starts it in a copy of the project; returns what a test does with it. */
+/** Starts `npm run dev` in a copy of the project and returns functions to control it. */
 async function startDev(t: Test) {
   const directory = copyProject(t)
   await useHouseDocument(directory)
@@ -64,7 +64,7 @@ async function startDev(t: Test) {
   return {
     directory,
     stop: dev.stop,
-    /** Waits for a pattern in the output since the last call; returns that output. */
+    /** Waits until the output since the last call matches a pattern, and returns that output. */
     async sees(pattern: RegExp) {
       const start = performance.now()
       await until(
@@ -85,7 +85,7 @@ async function startDev(t: Test) {
     edit(file: string, from: string | RegExp, to: string) {
       const path = join(directory, file)
       const text = readFileSync(path, 'utf8').replace(from, to)
-      // As many editors save: the new file takes the place of the old one.
+      // Replaces the file atomically, as many editors do.
       writeFileSync(`${path}~`, text)
       renameSync(`${path}~`, path)
     },
@@ -141,10 +141,10 @@ t.test(
     t.same(await ask('/plants'), [200, '[{"id":3,"name":"Monstera deliciosa"}]'])
     t.same(await ask('/plants/9223372036854775807'), [200, '{"name":"Monstera deliciosa"}'])
     t.match(await ask('/plants/9223372036854775808'), [400, /path\/plant-id must be an int64 integer/])
-    t.match(await create('second'), [409], 'the plants are kept')
+    t.match(await create('second'), [409], 'the store keeps the plants')
     isAsking = false
     await asking
-    t.same([...answers], ['200,{"name":"first"}'], 'no request was refused')
+    t.same([...answers], ['200,{"name":"first"}'], 'the service rejected no request')
     t.match(await stop('SIGINT'), { code: 0 })
   },
 )

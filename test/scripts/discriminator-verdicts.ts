@@ -11,7 +11,7 @@ const told = { Cat: kindOf('cat'), Dog: kindOf('dog') }
 const open = { Cat: object({ kind: text, lives: text }), Dog: object({ kind: text, name: text }) }
 const closed = { ...kindOf('cat'), additionalProperties: false }
 
-/** A base that its children take in, told apart by a discriminator. */
+/** Returns a base schema with two children, which include it by allOf and are selected by a discriminator. */
 const family = (pet: object, more: object = {}) => ({
   schema: { oneOf: [to('Cat'), to('Dog')], discriminator: kinds },
   components: {

@@ -1,4 +1,4 @@
-/** Returns a document with attacks in its texts, and their names. */
+/** Returns a document with script injections in its texts, and the name of each injection. */
 export function withAttacks(document: Record<string, unknown>) {
   const attacks: string[] = []
   const attack = (place: string) => {
@@ -45,8 +45,8 @@ export function withAttacks(document: Record<string, unknown>) {
 }
 
 /**
- * Opens every menu entry and clicks all that the attacks added; returns the names of those that are on the page. An
- * entry is open when it shows an attack that no entry before it has shown.
+ * Opens every menu entry and clicks all elements that the attacks added. Returns the names of the attacks on the page.
+ * An entry counts as open when it shows an attack that no earlier entry has shown.
  */
 export const clickEverything = `(async () => {
   const seen = new Set()

@@ -14,7 +14,7 @@ const out = t.testdir({ 'attacks.json': '' })
 const source = join(out, 'attacks.json')
 const { document, attacks } = withAttacks(parse(readFileSync(houseDocument, 'utf8')))
 writeFileSync(source, JSON.stringify(document))
-// The linter would refuse this document; the page does not rely on it.
+// The linter would reject this document. The page must be safe without the linter.
 const page = await writeDocs(join(out, 'attacked'), source)
 const usual = await writeDocs(join(out, 'usual'))
 
@@ -43,7 +43,7 @@ t.test('the policy allows the two scripts of the page by their hashes, and nothi
       'base-uri': "'none'",
       'form-action': "'none'",
     })
-    t.notMatch(markup, /attack-|srcdoc/, 'no markup is of the document')
+    t.notMatch(markup, /attack-|srcdoc/, 'the markup contains no text of the document')
   }
 })
 
@@ -70,7 +70,7 @@ t.test('the search finds an operation by its summary and by its operationId', { 
   t.same(faults, [])
 })
 
-/** Types into the search field; returns what the page then shows around it. */
+/** Types into the search field and returns the text of the search results. */
 const search = (words: string) => `(async () => {
   const find = (selector) => document.querySelector(selector)
   const look = () => new Promise((done) => setTimeout(done, 100))

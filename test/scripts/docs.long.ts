@@ -33,7 +33,7 @@ t.test('two builds give identical, self-contained pages', async (t) => {
   for (const name of ['index.html', 'history.html']) {
     t.ok(readFileSync(join(out, 'first', name)).equals(readFileSync(join(out, 'second', name))), name)
   }
-  // URLs within the scripts are tested in a browser, by the requests that it sends.
+  // A browser test covers URLs within the scripts: it checks the requests that the browser sends.
   const markup = html.replaceAll(/<script[^>]*>.*?<\/script>/gs, (script) => script.slice(0, script.indexOf('>') + 1))
   const load = /<(script|img|iframe|source)[^>]* src=|<link[^>]* href="(?!data:)|@import|url\(['"]?(https?:)?\/\//
   t.equal(load.exec(markup)?.[0], undefined)
@@ -83,7 +83,7 @@ for (const [place, width] of [
       }
       for (const part of expected) t.ok(text.includes(part), part)
       const { scrollWidth, clientWidth } = JSON.parse(await evaluate(widths))
-      t.equal(scrollWidth, clientWidth, 'nothing scrolls sideways')
+      t.equal(scrollWidth, clientWidth, 'the page does not scroll horizontally')
       t.same(
         requests.filter((url) => url !== places[place] && !/^data:/.test(url)),
         [],
@@ -111,14 +111,14 @@ t.test('--serve serves the page, its history and nothing else', async (t) => {
   t.equal((await fetch(address, { method: 'POST' })).status, 404)
 })
 
-/** Returns Markdown as the page shows it: one line, without backticks. */
+/** Returns Markdown as the page shows it: in one line and without backticks. */
 function plain(markdown: string): string {
   return markdown.replaceAll('`', '').replaceAll(/\s+/g, ' ').trim()
 }
 
 const widths = `(({ scrollWidth, clientWidth }) => JSON.stringify({ scrollWidth, clientWidth }))(document.documentElement)`
 
-/** Opens every menu entry, because the page shows one section at a time, and every tab; returns all visible text. */
+/** Opens every tab and every menu entry, because the page shows one section at a time. Returns all visible text. */
 const readEverything = `(async () => {
   const seen = []
   const look = async () => {

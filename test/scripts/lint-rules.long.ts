@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { houseDocument } from '../support/house-document.ts'
 import { copyProject } from '../support/project-copy.ts'
 
-/** Breaches: the text to replace, its replacement, and the rule that must report it. */
+/** Mistakes in the document: the text to replace, its replacement, and the rule that must report it. */
 const breaches: [from: string, to: string, rule: string][] = [
   ['              format: int64\n', '', 'house/integer-has-a-format'],
   ['\n          format: int32\n', '\n', 'house/integer-has-a-format'],
@@ -30,13 +30,13 @@ const breaches: [from: string, to: string, rule: string][] = [
   ['  /plants:\n', '  /plants/{id}/photo/{size}:\n', 'house/collection-is-plural'],
 ]
 
-/** The files of the project's own rules, by how their names begin. */
+/** The files of the project's own rules, by the prefix of the rules' names. */
 const ownRules = { 'house/': 'scripts/lint/lint-rules.js', 'rule/': 'redocly.yaml' }
 
 type Problem = { ruleId: string; message: string; location: [{ pointer: string }] }
 type Report = { totals: object; problems: Problem[] }
 
-/** Copies the project; returns a function that lints a text in place of its document. */
+/** Copies the project and returns a function that lints a text instead of its document. */
 function linter(t: Test): (document: string) => Promise<Report> {
   const cwd = copyProject(t)
   const args = ['node_modules/@redocly/cli/bin/cli.js', 'lint', '--format=json', '--max-problems=1000']
@@ -64,7 +64,7 @@ t.test('every lint rule reports its breach', async (t) => {
   const photo = await lint(text.replace('  /plants:\n', '  /plants/{id}/photo:\n'))
   t.notOk(
     photo.problems.find(({ ruleId }) => ruleId === 'house/collection-is-plural'),
-    'a plant has one photo',
+    'photo is not a collection',
   )
 })
 
@@ -115,7 +115,7 @@ t.test(
         '#/tags/0/description',
         '#/x-error-numbers/internal/meaning',
       ],
-      'data are no text',
+      'examples are not checked',
     )
     t.same(
       [...at(/^a link to (javascript|data):\S+; use https:, /)].sort(),
@@ -124,7 +124,7 @@ t.test(
         '#/externalDocs/url',
         '#/info/termsOfService',
       ],
-      'of links, too',
+      'links with another scheme',
     )
   },
 )

@@ -44,7 +44,7 @@ t.test('any other element, comment or instruction is named', async (t) => {
   }
 })
 
-/** What one parser of Markdown or another does not take for code. */
+/** Texts that at least one Markdown parser does not treat as code. */
 const noCode = {
   'an escaped backtick': '\\`<img>`',
   'a backslash within code': '`\\`<img>`',

@@ -43,7 +43,7 @@ t.test('the mock answers with examples and rejects what the service rejects', as
   }
   t.same(await prefer('code=409'), [409, 40900, 'code=409'])
   t.match(await prefer('respond-async, Code = "503"; a=b, code=400'), [503, Number, 'code=503'])
-  t.same(await prefer('code=700, example=none'), [200, undefined, null], 'what cannot be heeded is ignored')
+  t.same(await prefer('code=700, example=none'), [200, undefined, null], 'the mock ignores an unknown preference')
   const challenged = await fetch(`${url}/plants`, {
     method: 'POST',
     headers: { authorization: 'Bearer any', 'content-type': 'application/json', prefer: 'code=401' },

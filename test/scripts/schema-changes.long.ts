@@ -4,7 +4,7 @@ import { contractChanges } from '../../scripts/changes/contract-changes.ts'
 import { documentOf, verdicts } from './schema-verdicts.ts'
 import { type Position, positions } from './verdict.ts'
 
-/** What cannot be a reason where a schema is only sent, or only returned. */
+/** Patterns of reasons that cannot be true where a schema is only sent, or only returned. */
 const untrueReasons: Partial<Record<Position, RegExp>> = {
   sent: /returned|find it|response|no longer required|widened|gained/,
   returned: /accepted|send|leave it out|became required|narrowed|lost/,
@@ -20,7 +20,7 @@ t.test('a schema edit is classified by its effect on values that are sent, retur
       const found = changes.filter(({ what }) => own.test(what))
       t.equal(found[0]?.weight, verdict[position], `${verdict.edit}: ${position}`, { found })
       const untrue = found.filter(({ what }) => untrueReasons[position]?.test(what))
-      t.same(untrue, [], `${verdict.edit}: ${position}: each reason holds`)
+      t.same(untrue, [], `${verdict.edit}: ${position}: each reason is true`)
     }
   }
 })

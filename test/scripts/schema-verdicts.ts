@@ -6,7 +6,7 @@ import { positions, type Verdict, type Version } from './verdict.ts'
 
 export const verdicts: Verdict[] = [...discriminatorVerdicts, ...compositionVerdicts, ...constraintVerdicts]
 
-/** Returns a document with each edit's schema, before or after it, at each of its positions. */
+/** Returns a document with the schema of each edit, before or after the edit, at each position. */
 export function documentOf(version: 'before' | 'after'): Document {
   const paths: Record<string, object> = {}
   const schemas: Record<string, unknown> = {}

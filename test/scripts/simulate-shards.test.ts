@@ -11,7 +11,7 @@ t.test('the command prints the load of each order of ids under each sharding', a
   const { code, stdout, stderr } = await run(t, 'scripts/simulate-shards.ts', {}, args).ended
   t.same([code, stderr], [0, ''])
   const lines = stdout.split('\n').map((line) => line.trim().split(/\s{2,}/))
-  /** The figures of eight shards in a table: of ranges and of a hash. */
+  /** Returns the figures of eight shards in a table, for ranges and for a hash. */
   const figures = (order: string, first: number) => {
     const found = lines.filter(([name]) => name === order).slice(first, first + 2)
     t.same(
@@ -22,13 +22,13 @@ t.test('the command prints the load of each order of ids under each sharding', a
   }
   const capacity = (order: string) => figures(order, 0)
   const batch = (order: string) => figures(order, 2)
-  t.equal(capacity('sequential')[0], 1, 'one range takes all sequential ids')
+  t.equal(capacity('sequential')[0], 1, 'one range receives all sequential ids')
   t.ok(capacity('sequential')[1] > 6.5, 'a hash spreads sequential ids')
   for (const each of capacity('random')) t.ok(each > 6.5, 'any sharding spreads random ids')
   const [rangesOfClients, hashOfClients] = capacity('by client')
   t.ok(rangesOfClients < 5 && hashOfClients > 6.5, 'a hash spreads the ids of a busy client')
   for (const each of capacity('repeated')) t.ok(each < 5.3, 'nothing spreads one popular id')
-  t.equal(batch('sequential')[0], 1, 'a batch of sequential ids concerns one range')
+  t.equal(batch('sequential')[0], 1, 'a batch of sequential ids touches one range')
   t.ok(batch('sequential')[1] > 6, 'a hash spreads a batch')
 })
 
@@ -66,14 +66,14 @@ t.test('only repeated ids occur twice, and clients count up within ranges of the
 
 t.test("key popularity follows Zipf's law", async (t) => {
   const rank = zipfRanks(3, 1)
-  // Their shares are 6/11, 3/11 and 2/11.
+  // The shares of the three keys are 6/11, 3/11 and 2/11.
   const found = [0, 5.99, 6.01, 8.99, 9.01, 10.99].map((eleventh) => rank(eleventh / 11))
   t.same(found, [0, 0, 1, 1, 2, 2])
 })
 
 t.test('ranges have equal numbers of rows, and the load is measured on the later half', async (t) => {
   const ids = BigInt64Array.from([10n, -5n, 10n, 30n, 20n, 10n, -7n, 25n, 20n, 30n, 29n, -5n])
-  // The rows are -5, 10, 20 and 30, so that the second range begins with 20.
+  // The first half of the ids stores the rows -5, 10, 20 and 30, so the second range begins with 20.
   t.same(shardLoad('range', ids, 2, 2), { capacity: 6 / 4, shardsOfBatch: 5 / 3 })
 })
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { spawnProcess } from '../support/child-process.ts'
 
-/** Checks a text as if it were this file of the project; resolves with the words that are found. */
+/** Checks the spelling of a text as the named file of the project. Resolves to the misspelled words. */
 async function misspelled(name: string, text: string): Promise<string[]> {
   const options = ['--config', 'scripts/lint/cspell.yaml', '--no-progress', '--no-summary', '--words-only']
   const running = spawnProcess(['node_modules/.bin/cspell', ...options, `stdin://${name}`])

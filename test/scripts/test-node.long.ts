@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 
-/** Stands in for npm: notes its arguments, and what the commands that it would run would see. */
+/** A stub of npm that records its arguments and the environment of the commands that npm would run. */
 const npm = `#!/usr/bin/env bash
 { echo "npm $*"; pwd; } >> "$NOTES"
 case "$1" in
@@ -22,7 +22,7 @@ type Options = {
   version?: string
 }
 
-/** Runs the command with the stand-in; resolves with its exit code, what it printed and the lines of the notes. */
+/** Runs the command with the npm stub. Resolves to its exit code, its stderr and the lines that the stub recorded. */
 async function testNode(t: Test, { project = {}, args = [], ...given }: Options) {
   const directory = t.testdir({ npm: given.npm ?? npm, temporary: {}, project })
   chmodSync(join(directory, 'npm'), 0o755)
@@ -46,7 +46,7 @@ async function testNode(t: Test, { project = {}, args = [], ...given }: Options)
 t.test('the tests run in a copy, by the other Node, with its headers and the arguments of the caller', async (t) => {
   const given = { 'package.json': '{}', src: {}, node_modules: {}, dist: {}, '.git': {}, '.ci': {}, data: {} }
   const { code, notes } = await testNode(t, { project: given, args: ['24', 'a.test.ts', '--bail'] })
-  t.equal(code, 3, 'the exit code is that of the tests')
+  t.equal(code, 3, 'the exit code of the tests')
   const [install, tools = '', ci, copy = '', test, , version, headers = '', mode, ...files] = notes
   t.same([install, ci, test], ['npm install --no-save node@24', 'npm ci', 'npm test -- a.test.ts --bail'])
   t.equal(version, 'the other node')

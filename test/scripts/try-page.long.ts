@@ -19,7 +19,7 @@ import { inBrowser, inPage, violations } from './accessibility.ts'
 
 const largest = '{ "id": 9223372036854775807,  "name": "Mönstera" }'
 
-/** Opens the page of a document, served beside a service; returns it with what fills in and sends the first form or another. */
+/** Opens a document's page next to a service. Returns the page and a function that fills in and submits a form. */
 async function openForms(t: Test, document: string, serviceUrl: string, { width = 1280, dark = false } = {}) {
   const directory = t.testdir({ 'openapi.json': document })
   await writeTryPage(directory, join(directory, 'openapi.json'))
@@ -27,7 +27,7 @@ async function openForms(t: Test, document: string, serviceUrl: string, { width 
   const page = await open(t, chromium, new URL('try.html', docs).href, width, { dark, height: 1400 })
   await page.evaluate(inPage)
   await page.evaluate(`found(() => document.readyState === 'complete' && document.querySelector('form'))`)
-  /** Sends what a form holds, with other values of its fields by their labels; returns what the page then shows. */
+  /** Sets fields by label and submits the form of an operation, by default the first. Returns the shown response. */
   const send = async (values: Record<string, string> = {}, operation = '') =>
     await page.evaluate(`(async () => {
       const form = await found(() => all('form').find((form) => form.closest('details').innerText.startsWith(${JSON.stringify(operation)})))
@@ -60,18 +60,18 @@ for (const [width, dark] of [
     const { listen } = await createTestApp(t, { store: { ...memory, create } })
     const document = readFileSync('generated/openapi.json', 'utf8')
     const page = await openForms(t, document, `http://127.0.0.1:${await listen()}`, { width, dark })
-    t.same(await violations(page), [], 'before a request')
+    t.same(await violations(page), [], 'the page before a request')
     t.match(await page.send(), { status: /^401 Unauthorized, \d+ ms$/, headers: /^www-authenticate: .*Bearer/m })
     const created = await page.send({ bearer: token, Body: largest })
     t.match(created, { status: /^200 OK, \d+ ms$/, body: '{"name":"Mönstera"}' })
     t.match(created.headers, /^content-type: application\/json/m)
     t.match(await page.send({ Body: '{' }), { status: /^400 / })
-    t.same(await violations(page), [], 'with an answer')
+    t.same(await violations(page), [], 'the page with a response')
     t.equal(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'), 0)
     t.same([...page.refused, ...page.faults], [])
     t.ok(
       page.requests.every((url) => /^(data:|http:\/\/127\.0\.0\.1:)/.test(url)),
-      'nothing is asked elsewhere',
+      'the page sends no request to another origin',
     )
     t.same(ids, [2n ** 63n - 1n])
   })
@@ -79,7 +79,7 @@ for (const [width, dark] of [
 
 type Got = { request: string; headers: Record<string, unknown>; body: string }
 
-/** Serves what a test says and keeps what is asked; returns the URL and that. */
+/** Starts a server that responds as the test decides. Returns its URL and the requests that it receives. */
 async function echo(t: Test, answer: (request: string) => { status?: number; body?: Buffer | string }) {
   const got: Got[] = []
   const server = createServer(async (request, response) => {
@@ -148,7 +148,7 @@ t.test('parameters of every kind are sent in their style', inBrowser, async (t) 
       '&pipe=true%7Cfalse&filter%5Bname%5D=%C3%A4%26',
   )
   t.hasStrict(headers, { 'x-tags': 'a,b', cookie: 'session-id=7' })
-  t.notOk('x-count' in headers, 'an empty field is not sent')
+  t.notOk('x-count' in headers, 'the page does not send an empty field')
 })
 
 t.test('objects are sent in their style, JSON as typed', inBrowser, async (t) => {
@@ -196,7 +196,7 @@ t.test('a missing, oversized or non-text response is reported', inBrowser, async
   t.match(await send(), { status: /; the body of 3 bytes is not UTF-8 text$/, body: '' })
   const long = await send()
   t.match(long.status, /; the body is shown up to 1048576 bytes$/)
-  t.equal(Buffer.byteLength(long.body), 1_048_575, 'no character is cut')
+  t.equal(Buffer.byteLength(long.body), 1_048_575, 'the text ends at a character boundary')
   t.equal((await send()).body, '\ufeff{"a":1.0}')
   const nowhere = await openForms(t, await published('methods'), 'http://127.0.0.1:1')
   t.match(await nowhere.send({}, 'GET /files getFiles'), { status: /^Not sent: 502 .*ECONNREFUSED/ })

@@ -1,10 +1,10 @@
 import type { Severity } from '../../scripts/changes/change-severity.ts'
 
-/** A schema and the components beside it; `#$` stands for where these are. */
+/** A schema and its components. `#$` in a reference stands for the path of the components. */
 export type Version = { schema: object; components?: Record<string, object> }
 export type Position = 'sent' | 'returned' | 'both'
 
-/** What an edit of a schema is, by where the schema is used; undefined where it is no change. */
+/** The severity of a schema's edit for each position of the schema; undefined where the edit changes nothing. */
 export type Verdict = { edit: string; before: Version; after: Version } & Record<Position, Severity | undefined>
 
 export const positions: Position[] = ['sent', 'returned', 'both']
@@ -22,11 +22,11 @@ export const only = (verdict: Severity | undefined): Record<Position, Severity |
   both: verdict,
 })
 export const same = only(undefined)
-/** Less is accepted, or less is returned. */
+/** The verdict of an edit after which fewer values are accepted or returned. */
 export const narrower = { sent: 'breaking', returned: 'compatible', both: 'breaking' } as const
 export const wider = { sent: 'compatible', returned: 'breaking', both: 'breaking' } as const
 
-/** A schema that takes in a base by an allOf; the base is an edit's own. */
+/** Returns a schema that includes the given base by allOf. */
 export const onBase = (base: object) => ({
   schema: { allOf: [to('Base'), object({ tag: text })] },
   components: { Base: base },

@@ -1,4 +1,4 @@
-// As its README wires it: replies are validated, too.
+// Set up as in its README, which validates responses, too.
 import express from 'express'
 import { middleware } from 'express-openapi-validator'
 import { host, isAccepted, keep, port } from './shared.js'

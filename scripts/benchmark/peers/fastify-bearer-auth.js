@@ -1,4 +1,4 @@
-// The check of the token is that of the plugin, as its README wires it: it compares tokens in constant time, no digests.
+// The plugin checks the token, set up as in its README. It compares tokens in constant time, without digests.
 import bearerAuth from '@fastify/bearer-auth'
 import { servePlants } from './fastify-plants.js'
 

@@ -1,4 +1,4 @@
-// As its README wires it, and an error handler: Fastify's own errors are not those of the document.
+// Set up as in its README, with an error handler, because the bodies of Fastify's errors do not match the document.
 import Fastify from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { host, isAccepted, keep, port } from './shared.js'

@@ -1,4 +1,4 @@
-// One route and its schemas written by hand.
+// One handwritten route with handwritten schemas.
 import Fastify from 'fastify'
 import { host, keep, port } from './shared.js'
 
@@ -13,7 +13,7 @@ const error = {
 
 export const refusal = (statusCode, message) => Object.assign(new Error(message), { statusCode })
 
-/** Listens after `secure` has added a check of the token to the app. */
+/** Starts the server after `secure` has added a check of the token to the app. */
 export async function servePlants(secure) {
   const app = Fastify()
   app.setErrorHandler((cause, _request, reply) => {

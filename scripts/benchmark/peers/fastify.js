@@ -1,4 +1,4 @@
-// The check of the token is written by hand.
+// The check of the token is handwritten.
 import { refusal, servePlants } from './fastify-plants.js'
 import { isAccepted } from './shared.js'
 

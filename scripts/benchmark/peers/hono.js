@@ -1,4 +1,4 @@
-// The schemas of Zod are the contract; the document would be made of them.
+// The Zod schemas are the contract; the document would be generated from them.
 import { serve } from '@hono/node-server'
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { bearerAuth } from 'hono/bearer-auth'

@@ -1,4 +1,4 @@
-// The least that does the work: everything by hand, for this one operation.
+// The minimal server that does the work: handwritten, for this one operation.
 import { createServer } from 'node:http'
 import { host, isAccepted, keep, port } from './shared.js'
 

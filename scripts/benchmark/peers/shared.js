@@ -1,11 +1,11 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 
-/** What every peer does in the same way: the check of a token, and the store. */
+// The check of a token and the store, which are the same in every peer.
 
 const sha256 = (text) => hash('sha256', text, 'buffer')
 const accepted = sha256(process.env.ACCESS_TOKENS)
 
-/** Returns whether the bearer token of an Authorization header is the one of ACCESS_TOKENS. */
+/** Returns whether the bearer token of an Authorization header is the token in ACCESS_TOKENS. */
 export function isAccepted(authorization = '') {
   const [, token] = /^bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? []
   return token !== undefined && timingSafeEqual(sha256(token), accepted)
@@ -13,7 +13,7 @@ export function isAccepted(authorization = '') {
 
 const plants = new Map()
 
-/** Keeps a plant; gives false when its id belongs to another one. */
+/** Stores a plant. Returns false if its id belongs to another plant. */
 export function keep({ id, name, tag }) {
   const kept = plants.get(id)
   if (kept !== undefined) return kept.name === name && kept.tag === tag

@@ -13,7 +13,7 @@ type Composed = Keywords & {
   oneOf?: Schema[]
 }
 
-/** Keywords from which no value is made: what they say is found by trying. */
+/** Keywords that the generator cannot read: it tries values until the judge accepts one. */
 const judgedKeywords = [
   'oneOf',
   'not',

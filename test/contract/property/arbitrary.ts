@@ -1,18 +1,18 @@
 import * as fc from 'fast-check'
 import type { Json, JsonType, Members } from './json.ts'
 
-/** Every code point but NUL and the surrogates, which I-JSON or the document refuse in a string. */
+/** Any code point except NUL, which the document rejects in a string, and surrogates, which I-JSON rejects. */
 const codePoint = fc
   .integer({ min: 1, max: 0x10_ffff - 0x800 })
   .map((number) => String.fromCodePoint(number < 0xd800 ? number : number + 0x800))
 
 const ascii = fc.integer({ min: 0x20, max: 0x7e }).map((number) => String.fromCodePoint(number))
 
-/** Any text that a JSON body may hold; its length counts code points (JSON Schema Validation section 6.3.1). */
+/** Returns any text that a JSON body may hold. Its length counts code points (JSON Schema Validation section 6.3.1). */
 export const text = (length: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> =>
   fc.string({ unit: fc.oneof(ascii, ascii, codePoint), ...length })
 
-/** Names that mean something to JavaScript, beside any others. */
+/** Any member names, some of which have a meaning in JavaScript. */
 export const memberName: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: text({ maxLength: 8 }) },
   { weight: 1, arbitrary: fc.constantFrom('__proto__', 'constructor', 'toString', 'length', '') },
@@ -23,7 +23,7 @@ const number: fc.Arbitrary<Json> = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 )
 
-/** Any values of each type; those inside of an array or an object are of every type, a few levels deep. */
+/** Any values of each type. Arrays and objects contain values of every type, a few levels deep. */
 export const ofType: Record<JsonType, fc.Arbitrary<Json>> = fc.letrec<Record<JsonType, Json>>((tie) => {
   const inside = fc.oneof(
     { maxDepth: 2, withCrossShrink: true },
@@ -47,10 +47,10 @@ export function membersOf(entries: [string, Json][]): Members {
   return Object.fromEntries(entries)
 }
 
-/** So many values in a row that are not wanted mean that there is no hope of one. */
+/** The number of unwanted values in a row after which the search for a wanted one fails. */
 const patience = 2_000
 
-/** Those values for which `isWanted` holds. Throws, naming `place`, when they are too rare to be found by trying. */
+/** Returns the values for which `isWanted` holds. Throws an error that names `place` when they are too rare to find. */
 export function only<T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean, place: string): fc.Arbitrary<T> {
   let misses = 0
   return values.filter((value) => {
@@ -61,6 +61,6 @@ export function only<T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean
   })
 }
 
-/** Whether one of a hundred values is wanted. */
+/** Returns whether one of a hundred values is wanted. */
 export const someOf = <T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean): boolean =>
   fc.sample(values, { numRuns: 100, seed: 1 }).some(isWanted)

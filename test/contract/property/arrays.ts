@@ -5,14 +5,14 @@ import type { Breach } from './breach.ts'
 import { type Json, withDoubles } from './json.ts'
 import type { Keywords } from './keywords.ts'
 
-/** Arrays are at most so much longer than they must be. */
+/** The number of items by which an array exceeds its required length at most. */
 const more = 4
-/** One that is too long has this many items at most: longer bodies are refused for their size. */
+/** The greatest maxItems that is broken by a longer array: the service rejects much longer bodies for their size. */
 const longest = 1_000
 
 const isSame = (a: Json, b: Json) => isDeepStrictEqual(withDoubles(a), withDoubles(b))
 
-/** Arrays that have these keywords, or undefined when there are none; `items` is undefined when there are no items. */
+/** Returns arrays that satisfy the keywords, or undefined if there are none. Without `items`, only [] is possible. */
 export function arrays(keywords: Keywords, items: fc.Arbitrary<Json> | undefined): fc.Arbitrary<Json[]> | undefined {
   const { minItems: minLength = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems = false } = keywords
   if (minLength > maxItems || (minLength > 0 && items === undefined)) return undefined
@@ -21,7 +21,7 @@ export function arrays(keywords: Keywords, items: fc.Arbitrary<Json> | undefined
   return uniqueItems ? fc.uniqueArray(items, { ...length, comparator: isSame }) : fc.array(items, length)
 }
 
-/** Arrays that are too short or too long, that repeat an item, or in which one item is broken. */
+/** Returns arrays that are too short or too long, that repeat an item, or in which one item is invalid. */
 export function arrayBreaches(keywords: Keywords, items: fc.Arbitrary<Json> | undefined, ofItems: Breach[]): Breach[] {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems = false } = keywords
   const breaches: Breach[] = []

@@ -3,14 +3,14 @@ import type { Json } from './json.ts'
 
 /** One way to break a schema. */
 export type Breach = {
-  /** Pointer into the value, to what is wrong (RFC 6901). */
+  /** JSON Pointer (RFC 6901) to the invalid part of the value. */
   where: string
-  /** What is wrong there. */
+  /** The reason why that part is invalid. */
   what: string
-  /** Whole values that are wrong in this way alone. */
+  /** Complete values that are invalid for this reason only. */
   values: fc.Arbitrary<Json>
 }
 
-/** Returns the breaches of a value itself, without those that are not possible. */
+/** Returns breaches at the root of a value, from reasons and values. Leaves out a reason whose values are undefined. */
 export const breachesHere = (found: Record<string, fc.Arbitrary<Json> | undefined>): Breach[] =>
   Object.entries(found).flatMap(([what, values]) => (values === undefined ? [] : [{ where: '', what, values }]))

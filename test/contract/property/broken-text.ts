@@ -1,6 +1,6 @@
 import { escaped, type Json, jsonText } from './json.ts'
 
-/** Makes a body that is not I-JSON (RFC 7493) of a value; `number` is any, to choose a place by. */
+/** Returns a text of the value that is not I-JSON (RFC 7493). `number` is random and chooses where the text breaks. */
 type Break = (value: Json, number: number) => string | Buffer
 
 const inside = (value: Json, member: string): string => {
@@ -23,7 +23,7 @@ const cut = (value: Json, number: number): string => {
   return text.slice(0, 1 + (number % (text.length - 1)))
 }
 
-/** What JSON.parse refuses, too (RFC 8259). */
+/** Texts that are not JSON (RFC 8259), so that JSON.parse rejects them, too. */
 export const notJson: Record<string, Break> = {
   truncated: cut,
   'a trailing comma': (value) => inside(value, '"extra":1,'),
@@ -39,7 +39,7 @@ export const notJson: Record<string, Break> = {
   'an unknown escape': (value) => inside(value, '"extra":"\\x41"'),
 }
 
-/** What only I-JSON refuses, or the document beside it. */
+/** Texts that JSON.parse accepts and that I-JSON or the document rejects. */
 export const notIJson: Record<string, Break> = {
   'a name twice': (value) => twice(value, (name) => jsonText(name)),
   'a name twice, once escaped': (value) => twice(value, escaped),

@@ -7,15 +7,15 @@ import { Generator } from './generator.ts'
 import { jsonText, styles } from './json.ts'
 import { parametersOf, type Target } from './parameters.ts'
 
-/** What is sent, without the method, which is that of the operation. */
+/** A request without its method, which the operation defines. */
 export type Request = Target & { body: string | Buffer | undefined }
 
-/** Requests that one operation must answer alike. */
+/** Requests to one operation that must get the same kind of response. */
 export type Case = {
   name: string
   endpoint: Endpoint
   requests: fc.Arbitrary<Request>
-  /** The number of the error that they must get; undefined for valid requests. */
+  /** The error number that each response must have; undefined for valid requests. */
   error: number | undefined
 }
 
@@ -28,10 +28,10 @@ export function casesOf(document: Document): Case[] {
 function casesOfOperation(document: Document, endpoint: Endpoint, generator: Generator): Case[] {
   const { operationId, requestBody } = endpoint
   const mediaType = requestBody && mediaTypeOf(Object.keys(requestBody.content))
-  // The parts of a form have tests of their own.
+  // Form bodies are left out: other tests cover them.
   if (mediaType !== undefined && /form/.test(mediaType)) return []
   const parameters = parametersOf(document, endpoint, generator)
-  // By its place in the document, so that a schema is the same object wherever it is met.
+  // A $ref, so that the schema is the same object wherever the generator meets it.
   const schema = isJson(mediaType)
     ? { $ref: join(requestBody?.pointer as string, 'content', mediaType, 'schema') }
     : undefined
@@ -69,7 +69,7 @@ function casesOfOperation(document: Document, endpoint: Endpoint, generator: Gen
 const isJson = (mediaType: string | undefined): mediaType is string =>
   mediaType !== undefined && /^[^*]+[/+]json(;|$)/.test(mediaType)
 
-/** Returns the media type that bodies are made for: of JSON where the operation takes it, else the first one. */
+/** Returns the media type of the generated bodies: the first JSON type, or else the first type of the operation. */
 const mediaTypeOf = (names: string[]): string | undefined => names.find(isJson) ?? names[0]
 
 const written = (values: ReturnType<Generator['valid']>): fc.Arbitrary<string> =>

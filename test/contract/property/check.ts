@@ -1,19 +1,20 @@
 import * as fc from 'fast-check'
 import type { Case, Request } from './cases.ts'
 
-/** Rejects when the answer to a request of a case is not what it must be. */
+/** Sends a request of a case. Rejects if the response is not the expected one. */
 export type Ask = (one: Case, request: Request) => Promise<void>
 
 export type Checked = { requests: number; seconds: number }
 
-/** So many requests of a case are made from one seed, one after the other. */
+/** The number of requests of a case that one seed makes. They are sent one after the other. */
 const batch = 500
-/** So many batches are under way together. */
+/** The number of batches that run concurrently. */
 const connections = 16
 
 /**
- * Sends about `runs` requests: half of them valid, the other half of every case of invalid ones alike, at least one of
- * each. The same runs and seed make the same requests. Rejects with the smallest request that is answered wrongly.
+ * Sends about `runs` requests. Half of them are valid; the invalid cases share the other half equally, with at least
+ * one request each. The same runs and seed make the same requests. Rejects with the smallest request whose response is
+ * wrong.
  */
 export async function check(cases: Case[], ask: Ask, runs: number, seed: number): Promise<Checked> {
   const start = performance.now()

@@ -8,7 +8,7 @@ import type { Ask } from './check.ts'
 
 export type Reply = { status: number; headers: IncomingMessage['headers']; body: string }
 
-/** A client of a service on the loopback address, with connections that are kept. */
+/** A client of a service on the loopback address that keeps its connections alive. */
 export type Client = { send(method: string, request: Request): Promise<Reply>; close(): void }
 
 export function connect(port: number, authorization: string): Client {
@@ -26,7 +26,7 @@ export function connect(port: number, authorization: string): Client {
   return { send, close: () => agent.destroy() }
 }
 
-/** Those of a test that end it: a request is tried again, smaller, only when what asked it was rejected. */
+/** Assertions that throw: fast-check tries a smaller request only if the property rejects. */
 const strictly: Assertions = {
   ok: (value, ...message) => assert.ok(value, ...message),
   equal: assert.equal,
@@ -35,10 +35,10 @@ const strictly: Assertions = {
   match: (value, pattern) => assert.match(String(value), pattern),
 }
 
-/** Statuses that no valid request with a token may get. */
+/** Statuses that a valid request with a token must never get. */
 const refusals = [400, 401]
 
-/** Asks a service of the document and checks its answers against the contract. */
+/** Returns a function that sends a request to the service and checks the response against the contract. */
 export const askService =
   ({ send }: Client): Ask =>
   async ({ endpoint, error }, sent) => {
@@ -48,7 +48,7 @@ export const askService =
     assertContractResponse(strictly, { ...reply, method, path: sent.path })
   }
 
-/** Throws unless a reply has the number of the error, or for undefined a status that is listed for what is valid. */
+/** Throws unless a response has the error number or, if it is undefined, a listed status other than 400 and 401. */
 export function checkStatus({ status, body }: Reply, error: Case['error'], { responses }: Case['endpoint']): void {
   const seen = `answered ${status} ${body}`
   const isListed = namedResponseOf(responses, status) !== undefined

@@ -10,7 +10,7 @@ const offset = fc.constantFrom('Z', '+00:00', '-23:59', '+05:30')
 const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/)
 const host = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'))
 
-/** By the name that a schema uses. */
+/** The known formats by name. */
 export const formats: Record<string, Format> = {
   'date-time': {
     values: fc.tuple(instant, offset).map(([text, zone]) => text.replace('Z', zone)),

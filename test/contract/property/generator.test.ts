@@ -9,7 +9,7 @@ import { type Json, jsonText, styles } from './json.ts'
 import { Judge } from './judge.ts'
 import { richer } from './richer.ts'
 
-/** Each schema of a document: valid values are valid, and every breach is one. */
+/** Asserts for each schema of a document that the generator's valid values are valid and that its breaches are not. */
 function assertGenerator(t: Test, document: Document) {
   const generator = new Generator(document)
   const judge = new Judge(document)
@@ -66,7 +66,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** RFC 7493 sections 2.1 and 2.3, and what the document adds: no NUL, at most 128 levels. */
+/** Returns whether a text is I-JSON (RFC 7493 sections 2.1 and 2.3) without NUL and of at most 128 levels. */
 function isIJson(text: string): boolean {
   let members = 0
   let isClean = true

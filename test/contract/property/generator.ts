@@ -14,12 +14,12 @@ import { objectBreaches, objects } from './objects.ts'
 import { stringBreaches, strings } from './strings.ts'
 import { typesOf, unlisted, wrongTypes } from './types.ts'
 
-/** How many levels deeper than they must be values are. */
+/** The number of levels by which a value exceeds its required depth at most. */
 const moreLevels = 3
-/** No schema asks for so many levels, unless nothing finite satisfies it. */
+/** The depth at which the search ends: a schema that needs more levels has no finite value. */
 const mostLevels = 64
 
-/** Makes values from the schemas of a document: valid ones, and those that break a schema in one way. */
+/** Makes values from the schemas of a document: valid values, and values that break a schema in one way. */
 export class Generator {
   readonly #judge: Judge
   readonly #alternatives: (schema: Schema) => Alternative[]
@@ -30,14 +30,14 @@ export class Generator {
     this.#alternatives = alternativesOf(document)
   }
 
-  /** Values that are valid under a schema. Throws when none can be made. */
+  /** Returns values that are valid under a schema. Throws if none can be made. */
   valid(schema: Schema): fc.Arbitrary<Json> {
     const values = this.#shallow(schema, moreLevels)
     if (values === undefined) throw new Error(`no value can be made for ${JSON.stringify(schema)}`)
     return values
   }
 
-  /** Every way to break a schema, at its root and below; a schema within itself is broken there, too, but once. */
+  /** Returns every way to break a schema, at its root and below. A recursive schema is broken one level deep, too. */
   breaches(schema: Schema, above: unknown[] = []): Breach[] {
     const identity = (schema as { $ref?: string }).$ref ?? schema
     if (above.filter((other) => other === identity).length > 1) return []
@@ -45,14 +45,14 @@ export class Generator {
     const alternatives = this.#alternatives(schema)
     const all = alternatives.flatMap((one) => this.#breachesOf(one, schema, [...above, identity]))
     if (alternatives.length === 1 && !alternatives[0]?.judged) return all
-    // What breaks one alternative may be another one.
+    // A value that breaks one alternative may satisfy another one.
     const isInvalid = (value: Json) => !this.#judge.accepts(schema, value)
     return all
       .filter(({ values }) => someOf(values, isInvalid))
       .map((breach) => ({ ...breach, values: only(breach.values, isInvalid, `${breach.where} ${breach.what}`) }))
   }
 
-  /** Values with as few levels as there can be, and some more; undefined when there are none. */
+  /** Returns values of the smallest possible depth plus `more` levels, or undefined if there are none. */
   #shallow(schema: Schema, more = 0): fc.Arbitrary<Json> | undefined {
     for (let levels = 0; levels < mostLevels; levels++) {
       if (this.#within(schema, levels) !== undefined) return this.#within(schema, levels + more)
@@ -60,7 +60,7 @@ export class Generator {
     return undefined
   }
 
-  /** Values of at most so many levels of arrays and objects; undefined when there are none. */
+  /** Returns values with at most `levels` levels of arrays and objects, or undefined if there are none. */
   #within(schema: Schema, levels: number): fc.Arbitrary<Json> | undefined {
     if (levels < 0) return undefined
     const known = this.#known.get(schema) ?? []

@@ -31,13 +31,13 @@ function rangeOf(keywords: Keywords): Range {
   }
 }
 
-/** The greatest integer that is at most the quotient; BigInt's own division rounds towards zero. */
+/** Divides and rounds down; BigInt's own division rounds toward zero. */
 const floorDivide = (integer: bigint, by: bigint): bigint => {
   const quotient = integer / by
   return quotient * by > integer ? quotient - 1n : quotient
 }
 
-/** Where integers are apt to be lost: the ends of 32 and 64 bits, and of what a double holds. */
+/** Integers that lose digits easily: the limits of 32 and 64 bits, and of the integers that a double holds exactly. */
 const edges = [0n, 2n ** 31n, -(2n ** 31n) - 1n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n)]
 
 const between = (least: bigint, greatest: bigint): fc.Arbitrary<bigint> | undefined => {
@@ -46,12 +46,12 @@ const between = (least: bigint, greatest: bigint): fc.Arbitrary<bigint> | undefi
   return fc.oneof(fc.bigInt(least, greatest), fc.constantFrom(...near))
 }
 
-/** Integers that have these keywords, or undefined when there are none. */
+/** Returns integers that satisfy the keywords, or undefined if there are none. */
 export function integers(keywords: Keywords): fc.Arbitrary<bigint> | undefined {
   const { multipleOf = 1 } = keywords
   const { least = -safe, greatest = safe } = rangeOf(keywords)
   if (multipleOf === 1) return between(least, greatest)
-  // The judge divides doubles: only of what they hold it knows the multiples.
+  // The judge divides doubles, so it finds multiples only among the integers that a double holds exactly.
   const [low, high] = [least < -safe ? -safe : least, greatest > safe ? safe : greatest]
   if (!Number.isInteger(multipleOf)) {
     const isMultiple = (value: bigint) => Number.isInteger(Number(value) / multipleOf)
@@ -62,7 +62,7 @@ export function integers(keywords: Keywords): fc.Arbitrary<bigint> | undefined {
   return between(-floorDivide(-low, step), floorDivide(high, step))?.map((count) => count * step)
 }
 
-/** Numbers that are no integers, beyond a limit, or between the multiples. */
+/** Returns numbers with a fraction, outside of the limits, or between the multiples. */
 export function integerBreaches(keywords: Keywords): Breach[] {
   const { least, greatest } = rangeOf(keywords)
   const { multipleOf = 1 } = keywords

@@ -1,8 +1,8 @@
-/** A JSON value; every integer that a schema asks for is a bigint, so that no digit is lost. */
+/** A JSON value. An integer for a schema of type integer is a bigint, so that it keeps every digit. */
 export type Json = null | boolean | number | bigint | string | Json[] | Members
 export type Members = { [name: string]: Json }
 
-/** Ways to write the same value, all of which RFC 8259 allows. */
+/** Ways to write the same value as JSON (RFC 8259). */
 export const styles = ['plain', 'spaced', 'escaped', 'fraction', 'exponent'] as const
 export type Style = (typeof styles)[number]
 
@@ -33,13 +33,13 @@ function integerText(integer: bigint, style: Style): string {
 export const escaped = (text: string): string =>
   `"${Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`
 
-/** The types of JSON Schema 2020-12, without integer, which is part of number. */
+/** The types of JSON Schema 2020-12 except integer, which is part of number. */
 export const jsonTypes = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
 export type JsonType = (typeof jsonTypes)[number]
 
 /**
- * Returns a value with doubles for its numbers, for tools that know no others. An integer outside of 64 bits is moved
- * further away from them, because its nearest double may be a limit of int64.
+ * Returns a value whose numbers are doubles, for tools without bigint. Doubles an integer outside of 64 bits, because
+ * its nearest double may be a limit of int64.
  */
 export function withDoubles(value: Json): unknown {
   if (typeof value === 'bigint') {

@@ -6,20 +6,20 @@ import { type Json, withDoubles } from './json.ts'
 
 const int64 = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63
 
-/** Says what is valid under a schema of a document, by an Ajv that shares nothing with that of the service. */
+/** Validates values against schemas of a document with an Ajv instance that shares nothing with the service's. */
 export class Judge {
   readonly #ajv = new Ajv2020({ strict: false, ownProperties: true, logger: false, validateSchema: false })
   readonly #compiled = new Map<Schema, ValidateFunction>()
 
   constructor(document: Document) {
     addFormats.default(this.#ajv)
-    // That of ajv-formats takes any integer.
+    // The int64 format of ajv-formats accepts any integer.
     this.#ajv.addFormat('int64', { type: 'number', validate: int64 })
     const { paths = {}, components = {} } = document
     this.#ajv.addSchema({ paths, components }, 'document')
   }
 
-  /** Returns whether a schema, whose references lead into the document, accepts a value. */
+  /** Returns whether a schema accepts a value. The schema's references point into the document. */
   accepts(schema: Schema, value: Json): boolean {
     const validate = this.#compiled.get(schema) ?? this.#ajv.compile(rebased(schema) as object)
     this.#compiled.set(schema, validate)

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Schema } from '../../../src/openapi/schema-keywords.ts'
 import type { Json } from './json.ts'
 
-/** The keywords of JSON Schema 2020-12 from which values are made. */
+/** The keywords of JSON Schema 2020-12 from which the generator makes values. */
 export type Keywords = {
   type?: string[]
   enum?: Json[]
@@ -24,10 +24,10 @@ export type Keywords = {
   multipleOf?: number
 }
 
-/** What the schemas that apply to one value say of it together. */
+/** The conjunction of the schemas that apply to one value. */
 export type Alternative = {
   keywords: Keywords
-  /** Something more is said, which only a validator knows. */
+  /** Whether the schemas have other keywords, which only a validator can check. */
   judged: boolean
 }
 
@@ -38,7 +38,7 @@ const both = (a: Schema, b: Schema): Schema => {
   return b === true ? a : { allOf: [a, b] }
 }
 
-/** How two values of the same keyword become one that says as much as both. */
+/** For each keyword, a function that joins two of its values into one with the meaning of both. */
 const joins = {
   type: (a: string[], b: string[]) => [
     ...a.filter((type) => b.includes(type) || (type === 'integer' && b.includes('number'))),
@@ -73,7 +73,7 @@ export function join(a: Alternative, b: Alternative): Alternative {
   return { keywords: { ...keywords, ...properties }, judged }
 }
 
-/** What one schema says of additional properties holds for those that only the other one names. */
+/** Joins properties: one schema's additionalProperties applies to a property that only the other schema names. */
 function joinProperties(a: Keywords, b: Keywords): Pick<Keywords, 'properties'> {
   const names = new Set(Object.keys({ ...a.properties, ...b.properties }))
   if (names.size === 0) return {}

@@ -16,25 +16,25 @@ function limits({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Keywor
   }
 }
 
-/** Numbers that have these keywords, or undefined when there are none. */
+/** Returns numbers that satisfy the keywords, or undefined if there are none. */
 export function numbers(keywords: Keywords): fc.Arbitrary<number> | undefined {
   const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE, minExcluded, maxExcluded } = limits(keywords)
   const isInside = (value: number) =>
     (minExcluded ? value > min : value >= min) && (maxExcluded ? value < max : value <= max)
   if (min > max || (min === max && !isInside(min))) return undefined
   const { multipleOf } = keywords
-  // To fast-check, -0 is less than 0.
+  // fast-check orders -0 before 0.
   if (multipleOf === undefined) return fc.double({ ...finite, min, max, minExcluded, maxExcluded }).filter(isInside)
   const many = 1_000_000
   const [first, last] = [Math.max(-many, Math.ceil(min / multipleOf)), Math.min(many, Math.floor(max / multipleOf))]
   if (first > last) return undefined
   const multiples = fc.integer({ min: first, max: last }).map((count) => count * multipleOf)
-  // Of many decimal fractions the double is not quite a multiple.
+  // The product is rounded to a double, which is often not an exact multiple of a decimal fraction.
   const isMultiple = (value: number) => isInside(value) && Number.isInteger(value / multipleOf)
   return only(multiples, isMultiple, `multipleOf ${multipleOf}`)
 }
 
-/** Numbers beyond a limit, or between the multiples. */
+/** Returns numbers outside of the limits, or between the multiples. */
 export function numberBreaches(keywords: Keywords): Breach[] {
   const { min, max, minExcluded, maxExcluded } = limits(keywords)
   const { multipleOf } = keywords

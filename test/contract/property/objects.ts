@@ -8,8 +8,8 @@ import type { Keywords } from './keywords.ts'
 type Values = (schema: Schema) => fc.Arbitrary<Json> | undefined
 
 /**
- * Objects that have these keywords, with and without their optional and with some additional members; `below` gives the
- * values of a member's schema, or undefined when there are none. Undefined when a required member has no values.
+ * Returns objects that satisfy the keywords, with and without optional members and with some additional members, or
+ * undefined if a required member has no values. `below` returns the values of a member's schema, or undefined.
  */
 export function objects(keywords: Keywords, below: Values): fc.Arbitrary<Members> | undefined {
   const { properties = {}, required = [], additionalProperties = true } = keywords
@@ -32,7 +32,7 @@ function additionalMembers({ properties = {}, required = [], additionalPropertie
   return fc.tuple(only(memberName, isOther, 'additional properties'), values)
 }
 
-/** Objects without a required member, with one that is not allowed, or in which one member is broken. */
+/** Returns objects that lack a required member, have a forbidden member, or have one invalid member. */
 export function objectBreaches(
   keywords: Keywords,
   some: fc.Arbitrary<Members>,
@@ -61,5 +61,5 @@ export function objectBreaches(
   return breaches
 }
 
-/** RFC 6901 section 3. */
+/** Escapes a member name for a JSON Pointer (RFC 6901 section 3). */
 const escapedName = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

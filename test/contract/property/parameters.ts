@@ -7,10 +7,10 @@ import type { Generator } from './generator.ts'
 import { type Json, jsonText } from './json.ts'
 import { Judge } from './judge.ts'
 
-/** The texts of one parameter: several when it is repeated, none when it is left out. */
+/** The texts of one parameter: several if the parameter is repeated, none if it is left out. */
 type Texts = string[]
 
-/** What the parameters of an operation make of a request. */
+/** The parts of a request that its parameters define. */
 export type Target = { path: string; headers: Record<string, string> }
 
 /** Returns requests to an endpoint with valid parameters, and breaches of one parameter each. */
@@ -29,7 +29,7 @@ export function parametersOf(document: Document, { path, parameters }: Endpoint,
   return { valid: targets(valid), breaches }
 }
 
-/** A null has no text of its own; a list is a parameter that is repeated (style form, explode). */
+/** Returns the texts of a value; an array repeats its parameter (style form, explode). A null has no text. */
 function textsOf(parameter: Parameter, value: Json): Texts | undefined {
   const all = Array.isArray(value) && parameter.in === 'query' ? value : [value]
   const texts = all.map((one) => (typeof one === 'string' ? one : jsonText(one)))
@@ -70,7 +70,7 @@ function brokenTexts(parameter: Parameter, generator: Generator, judge: Judge) {
   return parameter.required && parameter.in !== 'path' ? [missing, ...broken] : broken
 }
 
-/** Everything that a service which knows the types of a parameter might take its texts for. */
+/** Returns every value that a service which knows the parameter's types may parse from its texts. */
 function readings(texts: Texts): Json[] {
   const scalars = texts.map((text) => [
     text,

@@ -6,9 +6,9 @@ const int64 = { type: 'integer', format: 'int64' }
 const string = { type: 'string' }
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
-/** One schema for each thing that a later version of the document may ask of a body. */
 const kinds = { circle: '#/components/schemas/Circle', square: '#/components/schemas/Square' }
 
+/** One schema for each kind of keyword that a later version of the document may use. */
 export const schemas: Record<string, Schema> = {
   Label: { ...string, minLength: 1 },
   Bed: {
@@ -64,7 +64,7 @@ export const schemas: Record<string, Schema> = {
     ],
   },
   Family: { type: 'object', properties: { name: string, children: { type: 'array', items: ref('Family') } } },
-  // Nothing but its leaves ends a tree: each node has two more.
+  // Each node has two children, so only an integer leaf ends the recursion.
   Tree: {
     oneOf: [
       { type: 'integer' },
@@ -81,7 +81,7 @@ const parameter = (name: string, place: string, required: boolean, schema: Schem
   schema,
 })
 
-/** A document that asks for more than the plant store's. */
+/** A document with more schema keywords and parameters than the plant store's. */
 export const richer: Document = {
   openapi: '3.1.0',
   info: { title: 'Richer', version: '1.0.0' },

@@ -9,9 +9,9 @@ import { askService, connect } from './client.ts'
 const { options } = commandLine(
   `npm run test:contract [-- --runs=100000] [--seed=N]
 
-Sends that many requests, made from the document, to the built service, and checks every answer against the
-document. Prints how many there were, how fast, and the seed. Ends with 1, and the smallest request that shows it,
-when an answer is wrong.
+Generates requests from the document, sends them to the built service and checks every response against the
+document. Prints the number of requests, their rate and the seed. If a response is wrong, prints the smallest
+request that shows it and exits with 1.
 `,
   { runs: 100_000, seed: 1 + (Date.now() % 1_000_000) },
 )
@@ -28,7 +28,7 @@ try {
   const { requests, seconds } = await check(cases, askService(client), runs, seed)
   const rate = Math.round(requests / seconds)
   process.stdout.write(
-    `${requests} requests of ${cases.length} cases in ${seconds.toFixed(1)} s, ${rate}/s, seed ${seed}: all as the document says\n`,
+    `${requests} requests of ${cases.length} cases in ${seconds.toFixed(1)} s, ${rate}/s, seed ${seed}: every response matches the document\n`,
   )
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)

@@ -4,13 +4,13 @@ import { type Breach, breachesHere } from './breach.ts'
 import { formats } from './formats.ts'
 import type { Keywords } from './keywords.ts'
 
-/** A length breach has this much text at most: longer bodies are refused for their size. */
+/** The greatest length that a breach exceeds, in code points: the service rejects longer bodies for their size. */
 const longest = 10_000
 
-/** JSON Schema counts code points (JSON Schema Validation section 6.3.1). */
+/** Returns the length of a text in code points (JSON Schema Validation section 6.3.1). */
 const lengthOf = (value: string): number => Array.from(value).length
 
-/** Strings that have these keywords, or undefined when there are none. */
+/** Returns strings that satisfy the keywords, or undefined if there are none. */
 export function strings(keywords: Keywords): fc.Arbitrary<string> | undefined {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format = '' } = keywords
   if (minLength > maxLength) return undefined
@@ -29,7 +29,7 @@ export function strings(keywords: Keywords): fc.Arbitrary<string> | undefined {
   return only(values, fits, `format ${format}, pattern ${pattern}`)
 }
 
-/** Strings that are too short, too long, or not of the pattern or the format. */
+/** Returns strings that are too short, too long, or do not match the pattern or the format. */
 export function stringBreaches({ minLength = 0, maxLength = longest, pattern, format = '' }: Keywords): Breach[] {
   const known = Object.hasOwn(formats, format) ? formats[format] : undefined
   return breachesHere({
@@ -40,7 +40,7 @@ export function stringBreaches({ minLength = 0, maxLength = longest, pattern, fo
       known &&
       fc.oneof(
         fc.constantFrom(...known.near),
-        // The judge's own check of base64 looks at each line by itself.
+        // The judge checks base64 line by line, so the other text has no line ends.
         text().map((other) => ` ${other.replaceAll(/[\n\r\u2028\u2029]/g, ' ')}`),
       ),
   })

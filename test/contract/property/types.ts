@@ -12,7 +12,7 @@ const keywordsOf: Partial<Record<JsonType, (keyof Keywords)[]>> = {
   object: ['properties', 'required', 'additionalProperties'],
 }
 
-/** The types that a schema means: those it names, else those of which it says something; none when it says nothing. */
+/** Returns the types that a schema names or, without `type`, the types that its keywords constrain. */
 export function typesOf(keywords: Keywords): string[] {
   if (keywords.type !== undefined) return keywords.type
   return jsonTypes.filter((type) => keywordsOf[type]?.some((keyword) => keyword in keywords))
@@ -24,7 +24,7 @@ const typeOf = (value: Json): JsonType => {
   return typeof value === 'bigint' ? 'number' : (typeof value as JsonType)
 }
 
-/** Values of every type that is not named, among them what a service that converts types would take for a valid one. */
+/** Returns values of every other type. Some look valid to a service that coerces types. */
 export function wrongTypes(types: string[], valid: fc.Arbitrary<Json>): Breach[] {
   const alike: Partial<Record<JsonType, fc.Arbitrary<Json>>> = {
     string: valid.map((value) => jsonText(value)),
@@ -40,7 +40,7 @@ export function wrongTypes(types: string[], valid: fc.Arbitrary<Json>): Breach[]
     })
 }
 
-/** Values of the same types that are not among those that an enum or a const lists. */
+/** Returns values of the same types that an enum or a const does not list. */
 export function unlisted(listed: Json[], types: string[] | undefined): Breach[] {
   const near = listed.flatMap((value) =>
     typeof value === 'string' ? [`${value} `, value.toUpperCase(), value.slice(1)] : [],

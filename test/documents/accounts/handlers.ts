@@ -6,7 +6,7 @@ import type { operations } from './api.d.ts'
 type Account = Parameters<Handlers<operations>['addAccount']>[0]['body']
 type Shown = Extract<Awaited<ReturnType<Handlers<operations>['addAccount']>>, { status: 200 }>['body']
 
-/** A whole account, as a store would have it: its password must not leave. */
+/** Returns an account as a store would return it. The response must not contain its password. */
 const stored = ({ parents, byName, ...account }: Account): Shown & { password: string } => ({
   ...account,
   id: 9007199254740993n,
@@ -14,14 +14,14 @@ const stored = ({ parents, byName, ...account }: Account): Shown & { password: s
   ...(byName && { byName: Object.fromEntries(Object.entries(byName).map(([name, each]) => [name, stored(each)])) }),
 })
 
-/** What a client sends and gets has the same types. */
+/** The client's request and response bodies have the same types. */
 export const client: {
   sends: CallOptions<operations['addAccount']>['body']
   gets: Extract<CallOutcome<operations['addAccount'], 'post'>, { status: 200 }>['data']
 } = {
-  // @ts-expect-error a readOnly property is not sent
+  // @ts-expect-error a client does not send a readOnly property
   sends: { id: 1n, name: '', password: '' },
-  // @ts-expect-error a writeOnly property is not got
+  // @ts-expect-error a client does not receive a writeOnly property
   gets: { id: 1n, name: '', password: '' },
 }
 
@@ -31,7 +31,7 @@ export const handlers: Handlers<operations> = {
     if (body.id !== undefined) throw new Error('the id of a client')
     const password: string = body.password
     if (password === '') throw new Error('no password')
-    // @ts-expect-error a writeOnly property is not given
+    // @ts-expect-error a handler does not return a writeOnly property
     const wrong: Shown = { id: 1n, name: '', password: '' }
     return { status: 200, body: wrong.name === '' ? stored(body) : wrong }
   },
@@ -59,7 +59,7 @@ const shown = '"name":"Ada","id":9007199254740993'
 
 export const calls: Call[] = [
   { ...add(ada), status: 200, body: `{${shown}}` },
-  // What a client got can be sent back.
+  // A client can send back an account that it received.
   { ...add(`{"id":9007199254740993,"name":"Ada","password":"p"}`), status: 200, body: `{${shown}}` },
   { ...add({ ...ada, id: 'whatever it is' }), status: 200, body: `{${shown}}` },
   { ...add({ ...ada, parents: [{ ...ada, id: 1 }] }), status: 200, body: `{${shown},"parents":[{${shown}}]}` },
@@ -72,7 +72,7 @@ export const calls: Call[] = [
   { ...add({ ...ada, owner: { name: 'an id is required where it is not readOnly' } }), ...refused },
   { ...add({ name: 'Ada' }), ...refused },
   { ...add({ ...ada, parents: [{ name: 'Bo' }] }), ...refused },
-  // The property of a discriminator counts in any case.
+  // The property of a discriminator counts even if it is readOnly or writeOnly.
   { ...put({ kind: 'Person', secret: 's' }), status: 200, body: '{"kind":"Person","number":1}' },
   { ...put({ kind: 'Person', number: 2 }), status: 200, body: '{"kind":"Person","number":1}' },
   {
@@ -90,7 +90,7 @@ export const calls: Call[] = [
   },
   { ...close({ note: 'a' }), status: 200, body: '{"note":"a"}' },
   { ...close({ note: 'a', since: 'not validated' }), status: 200, body: '{"note":"a"}' },
-  // not and if test a value as it was sent.
+  // The keywords not and if test the value as it was sent, with its readOnly properties.
   { ...close({ until: 'a' }), ...refused },
   { ...close({ other: 'a' }), ...refused },
 ]

@@ -9,7 +9,7 @@ export const handlers: Handlers<operations> = {
     return { status: 200, body: ['woof', ...(body.tricks ?? [])].join(' ') }
   },
   async addCat({ body }) {
-    // Outside of the union a cat may be of any kind.
+    // Outside of the union, a cat may have any kind.
     const kind: string = body.kind
     return { status: 200, body: kind }
   },
@@ -30,7 +30,7 @@ const refused = { status: 400, error: 40003 }
 export const calls: Call[] = [
   { ...animal('{"kind":"cat","lives":9007199254740993}'), status: 200, body: '"miaow 9007199254740993"' },
   { ...animal({ kind: 'Dog', tricks: ['sit'] }), status: 200, body: '"woof sit"' },
-  // Its schema fits, its kind is that of another one.
+  // The value matches one schema of the union and has the kind of another one.
   { ...animal({ kind: 'Dog', lives: 9 }), status: 200, body: '"woof"' },
   { ...animal({ kind: 'Cat', lives: 9 }), ...refused },
   { ...animal({ kind: 'cat', tricks: ['sit'] }), ...refused },

@@ -4,7 +4,7 @@ import type { components, operations, webhooks } from './api.d.ts'
 
 type Sent<Name extends keyof webhooks> = webhooks[Name]['post']['requestBody']
 
-/** What is sent has types, too. */
+/** The bodies that webhooks and callbacks send have types, too. */
 const event: components['requestBodies']['Event']['content']['application/json'] &
   Sent<'started'>['content']['application/json'] &
   Sent<'stopped'>['content']['application/json'] &

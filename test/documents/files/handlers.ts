@@ -22,7 +22,7 @@ export const handlers: Handlers<operations> = {
 const post = (send: unknown) => ({ request: 'POST /orders', send })
 const refused = { status: 400, error: 40003 }
 
-/** Each error of the service is a problem. */
+/** Returns each error of the service as a problem. */
 export const errorBody: ErrorBody<operations> = ({ error, message }) => ({
   contentType: 'application/problem+json',
   body: { title: message, error },

@@ -40,7 +40,7 @@ const plants = '/garden/v1/beds/1/plants'
 const authorization = 'Bearer a'
 const uuid = '7f6f0f7e-1d2b-4f0c-9d7e-0123456789ab'
 
-/** Each error of the service is a problem. */
+/** Returns each error of the service as a problem. */
 export const errorBody: ErrorBody<operations> = ({ error, message }) => ({
   contentType: 'application/problem+json',
   body: { title: message, error },

@@ -23,7 +23,7 @@ export const calls: Call[] = [
   },
   { ...put({ text: 'ab', reply: { text: null } }), status: 200, body: { reply: { text: null } } },
   { ...put({ text: 'ab', answer: null }), status: 200, body: { answer: null } },
-  // The type beside nullable is that of another schema.
+  // The type is in another schema, so nullable has no effect.
   { ...put({ text: 'ab', reply: null }), ...refused },
   { ...put({}), ...refused },
   { ...put({ text: 'a' }), ...refused },

@@ -21,7 +21,7 @@ export const handlers: Handlers<operations> = {
   },
 }
 
-/** Problem details: about:blank has the title of its status (RFC 9457 section 4.2.1). */
+/** Returns problem details: about:blank has the title of its status (RFC 9457 section 4.2.1). */
 export const errorBody: ErrorBody<operations> = ({ kind, statusCode, message }, { id, operation }) => ({
   contentType: 'application/problem+json',
   body: {
@@ -80,7 +80,7 @@ export const calls: Call[] = [
     ...put({}, { authorization: 'Bearer u' }),
     ...problem(403, 'Forbidden', { 'www-authenticate': `${challenge}, error="insufficient_scope", scope="pots"` }),
   },
-  // What the document itself says of a pot that is missing is its handler's.
+  // The handler returns the 404 that the document declares for a missing pot.
   { request: 'GET /pots/404', status: 404, body: '{"type":"/problems/no-such-pot","pot":404}' },
   { request: 'GET /nothing', ...problem(404, 'Not Found', {}, { type: 'about:blank' }) },
   { request: 'GET /%', ...problem(400, 'Bad Request', {}, { type: 'about:blank' }) },
@@ -97,7 +97,7 @@ export const calls: Call[] = [
   },
 ]
 
-/** What the log tells, too. */
+/** Requests that fail and that the service also logs. */
 export const failures: Call[] = [
   { request: 'GET /pots/500', ...problem(500, 'Internal Server Error', {}, { detail: 'the service failed' }) },
   { request: 'GET /pots/503', ...problem(503, 'Service Unavailable', { 'retry-after': '7' }) },

@@ -74,7 +74,7 @@ export const handlers: Handlers<operations> = {
   },
 }
 
-/** Each error of the service is a text. */
+/** Returns each error of the service as its message. */
 export const errorBody: ErrorBody<operations> = ({ message }) => ({ contentType: 'application/json', body: message })
 
 async function* parts(...texts: string[]) {

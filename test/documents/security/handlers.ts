@@ -23,7 +23,7 @@ export const handlers: Handlers<operations> = {
   client: async ({ client }) => ({ status: 200, body: { ...client } }),
 }
 
-/** Returns what knows some tokens: their client's name, then its scopes. */
+/** Returns a function that looks up a token. A token maps to its client's name and scopes, separated by spaces. */
 const knows = (tokens: Record<string, string>) => (token: string) => {
   const [name = '', ...scopes] = (tokens[token] ?? '').split(' ')
   return name === '' ? undefined : { name, scopes }
@@ -31,7 +31,7 @@ const knows = (tokens: Record<string, string>) => (token: string) => {
 
 const audience = 'https://plants.example'
 
-/** Verifies each kind of scheme; `url` is the place of the provider's metadata. */
+/** Returns a verifier for each kind of scheme. `url` is the URL of the OpenID provider's metadata. */
 export const verifiers = async (
   app: FastifyInstance,
   url = 'https://example.com/.well-known/openid-configuration',
@@ -98,11 +98,11 @@ export const calls: Call[] = [
   { request: 'POST /both', headers: key, send: {}, ...missing(passwords) },
   { request: 'POST /both', headers: { ...basic, 'x-key': 'x' }, send: {}, ...invalid(apiKeys) },
   { request: 'POST /both', headers: { ...basic, 'x-key': `${'k'.repeat(4_097)}` }, send: {}, ...invalid(apiKeys) },
-  // Refused before its body is read.
+  // The service rejects this request before it reads the body.
   { request: 'POST /both', headers: { 'content-type': 'text/plain' }, send: 'x', ...missing(passwords) },
   { request: 'POST /both', headers: { ...basic, ...key }, send: '[]', status: 400, error: 40003 },
   { request: 'GET /scopes', headers: { ...authorization('Bearer o'), ...key }, status: 204 },
-  // It is no token of the other alternative: that one refuses less tellingly than this one.
+  // The first alternative lacks its key, the second rejects the token: 40101 takes precedence over 40100.
   { request: 'GET /scopes', headers: authorization('Bearer o'), ...invalid(`${apiKeys}, ${wrongToken}`) },
   { request: 'GET /scopes', headers: authorization('Bearer c'), ...invalid(wrongToken) },
   { request: 'GET /scopes', ...missing(tokens) },

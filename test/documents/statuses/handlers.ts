@@ -14,7 +14,7 @@ export const handlers: Handlers<operations> = {
   onlyDefault: async ({ path: { status } }) => ({ status, body: { title: `${status}` } }),
 }
 
-/** Each error of the service is a problem. */
+/** Returns each error of the service as a problem. */
 export const errorBody: ErrorBody<operations> = ({ error, message }) => ({
   contentType: 'application/problem+json',
   body: { title: message, error },

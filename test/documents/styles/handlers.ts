@@ -14,7 +14,7 @@ export const handlers: Handlers<operations> = {
     const sort: 'name' | 'age' = query.sort
     const since: bigint | null = query.since
     const tags: string[] = query.tags
-    // A default of one request is not that of the next.
+    // Changes the defaults of this request, which must not change those of the next one.
     tags.push('seen')
     query.page.after = (query.page.after ?? 0n) + 1n
     const id: bigint | undefined = query.where?.id ?? header['X-Where']?.any?.[0]?.id

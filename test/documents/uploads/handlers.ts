@@ -42,7 +42,7 @@ export const handlers: Handlers<operations> = {
     return { status: 200, body: read }
   },
   async addArchive({ body }) {
-    // Files need not be read.
+    // A handler need not read files.
     const names = []
     for await (const { name } of body) names.push(name)
     return { status: 200, body: names }
@@ -87,7 +87,7 @@ const ranges: Call[] = [
   { request: 'POST /anything', status: 200, body: '{"read":"none"}' },
 ]
 
-/** Returns a form of parts, each with its head and its text. */
+/** Returns a multipart form with the given parts: each has its Content-Disposition parameters and its text. */
 const parts = (...all: [head: string, text: string][]): string =>
   `${all.map(([head, text]) => `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`).join('')}--b--\r\n`
 

@@ -5,7 +5,7 @@ import { serveDocument } from '../../support/serve-document.ts'
 
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })
 
-/** A document with one operation that echoes its body. */
+/** Returns a document with one operation, whose request and response have the same schema. */
 const documentOf = (schema: unknown, more: object = {}) =>
   ({
     openapi: '3.1.0',
@@ -161,9 +161,9 @@ t.test('an invalid default of a parameter is rejected with the reason', async (t
     limit('query', { $ref: '#/components/schemas/Limit' }),
     limit('header', { type: 'array', items: { type: 'string' }, default: ['a', 1] }),
     limit('cookie', { type: 'integer', format: 'int64', default: 1 }),
-    // It is never absent, so its default does not count.
+    // A required parameter is never absent, so its default is unused.
     { ...limit('query', { type: 'string', default: 1 }), name: 'needed', required: true },
-    // Nor does that of a part of its schema.
+    // A default within allOf is unused, too.
     { ...limit('query', { allOf: [{ $ref: '#/components/schemas/Limit' }] }), name: 'part' },
   ]
   const Limit = { type: 'integer', minimum: 1, default: 0 }

@@ -5,7 +5,7 @@ import type { Document } from '../../../scripts/generate/openapi-document.ts'
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const object = { type: 'object' }
 
-/** The names that each schema allows in `kind`, after its discriminators were heard. */
+/** Returns the names that each schema allows in `kind` after its discriminators were applied. */
 function names(schemas: Record<string, object>): Record<string, unknown> {
   const document: Document = { openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, components: { schemas } }
   const { schemas: narrowed } = withDiscriminators(document).components as {
@@ -25,7 +25,7 @@ t.test('a document without a discriminator is unchanged', async (t) => {
   t.same(names({ A: { properties: { discriminator: { type: 'string' } } } }), {})
 })
 
-/** The names that each alternative of a union allows in `kind`. */
+/** Returns the names that each alternative of a union allows in `kind`. */
 function namesIn(union: object, schemas: Record<string, object> = {}): unknown[] {
   const document: Document = {
     openapi: '3.1.0',
@@ -61,7 +61,7 @@ t.test("a nested union has the mapping's names of its members", async (t) => {
   t.same(namesIn(union({ a: '#/components/schemas/A' }), schemas), [['a'], ['B']])
   t.same(namesIn(union({ a: 'A', pair: 'Pair' }), schemas), [['pair', 'a'], ['B']])
   t.same(namesIn(union(), schemas), [['Pair'], ['B']])
-  // The text behind the length of the prefix would be the name of a schema.
+  // The prefix has the length of "#/components/schemas/", so the remaining text looks like the name of a schema.
   const elsewhere = { Pair: { oneOf: [{ $ref: '#/components/headers/A' }] } }
   t.equal('#/components/headers/'.length, '#/components/schemas/'.length)
   t.same(namesIn(union({ a: 'A', pair: 'Pair' }), elsewhere), [['pair'], ['B']])

@@ -13,11 +13,11 @@ import { document as contract } from '../../support/contract.ts'
 const problems: Document = parse(readFileSync('test/documents/problems/openapi.yaml', 'utf8'))
 const own = await loadErrorBody('test/documents/problems/handlers.ts')
 const { errorBody } = own
-/** The module that lines name. */
+/** The module that the error messages name. */
 const path = 'errors.ts'
 const mistake = `correct the response, or errorBody in ${path}`
 
-/** Checks the lines by which a document is refused for the bodies of its errors. */
+/** Asserts the lines of the message that rejects a document for its error bodies. Without lines it must be accepted. */
 async function refuses(t: Test, document: Document, errorBody: AnyErrorBody, lines: string[]): Promise<void> {
   const { message } = await filesOf(document, 'a.yaml', { path, errorBody }).then(
     () => new Error('taken'),
@@ -177,11 +177,7 @@ t.test("a document without an error table gets the service's numbers", async (t)
   const { 'error-numbers.ts': numbers } = await filesOf(documentOf({ 204: { description: '' } }), 'a.yaml')
   t.match(numbers, /The service's errors: .* malformedRequest: 40000,\n/s)
   for (const name of Object.keys(serviceErrors)) {
-    t.equal(
-      new ContractError(name as ErrorName, '').error,
-      serviceErrors[name]?.error,
-      `${name} is that of the contract`,
-    )
+    t.equal(new ContractError(name as ErrorName, '').error, serviceErrors[name]?.error, `${name} matches the contract`)
   }
   const table = (contract as { 'x-error-numbers'?: object })['x-error-numbers'] ?? {}
   t.same(

@@ -21,7 +21,7 @@ function documentOf(operations: Record<string, object>, schemas: Record<string, 
   return { openapi: '3.1.0', info, paths: Object.fromEntries(paths), components: { schemas } }
 }
 
-/** The handlers of a document, which the compiler takes. */
+/** Returns the handler stubs of a document, after asserting that they compile. */
 async function stubs(document: Document, before?: Document): Promise<string[]> {
   const files = await filesOf(document, 'a.yaml')
   const printed = handlerStubs(files, before)
@@ -40,7 +40,7 @@ async function stubs(document: Document, before?: Document): Promise<string[]> {
 
 type Case = [schema: object, body: string, example?: unknown]
 
-/** Checks the bodies that the handlers of operations with these schemas answer with, as texts. */
+/** Asserts the response bodies, as source text, in the stubs of operations with the given schemas. */
 async function checkBodies(t: Test, cases: Case[], schemas?: Record<string, object>): Promise<void> {
   const operations = cases.map(([schema, , example], index) => [
     `a${index}`,

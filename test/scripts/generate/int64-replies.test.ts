@@ -4,7 +4,7 @@ import { int64Responses } from '../../../scripts/generate/int64-responses.ts'
 const int64 = { type: 'integer', format: 'int64' }
 const int32 = { type: 'integer', format: 'int32' }
 
-/** The table of a document with one reply of this schema. */
+/** Returns the table of a document with one response of the given schema. */
 const repliesOf = (schema: object, schemas: object = {}, type = 'application/json') =>
   int64Responses({
     openapi: '3.1.0',

@@ -12,7 +12,7 @@ t.test('a pattern with catastrophic backtracking takes 200 ms at most', async (t
   const began = performance.now()
   t.equal(matchesPattern('^(\\w+)+!$', 'x'.repeat(60)), false)
   t.ok(performance.now() - began < 2000)
-  t.equal(matchesPattern('^a$', 'a'), true, 'the next one is matched')
+  t.equal(matchesPattern('^a$', 'a'), true, 'the next pattern matches')
 })
 
 t.test('the example of such a pattern is made or given up in time', async (t) => {

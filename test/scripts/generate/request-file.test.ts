@@ -18,7 +18,7 @@ type Sent = {
   payload: string
 }
 
-/** Reads a request file as editors do, with other values for its variables. */
+/** Parses a request file as editors do, and replaces the values of its variables. */
 function parse(text: string, values: Record<string, string>): Sent[] {
   const [head = '', ...parts] = text.split(/^###.*\n/m)
   const variables = Object.fromEntries(
@@ -45,12 +45,12 @@ function parse(text: string, values: Record<string, string>): Sent[] {
   })
 }
 
-/** The numbers of the errors that the service answers with itself. A handler may well find nothing at an example's id. */
+/** The error numbers of the service itself. Errors of a handler are allowed: an example's id may not exist. */
 const refusals = Object.keys(serviceErrors).map((name) => (errorNumbers as Record<string, number>)[name])
 
 t.test('generated/requests.http has every operation once, and each request reaches its handler', async (t) => {
   const { app } = await createTestApp(t)
-  // Whichever way it is sent, a credential is a token of a client.
+  // Every security scheme gets the token of a client as its credential.
   const { securitySchemes } = document.components as { securitySchemes: object }
   const credentials = Object.fromEntries(Object.keys(securitySchemes).map((name) => [name, token]))
   const requests = parse(readFileSync('generated/requests.http', 'utf8'), credentials)

@@ -11,7 +11,7 @@ const operation = (operationId: string, security?: object) => ({
 })
 const tokenUrl = 'https://example.com/token'
 
-/** A document whose operations inherit scopes, or have their own. */
+/** Returns a document with operations that inherit their scopes and operations that define their own. */
 const documentOf = (inherited: string[], own: string[]) =>
   ({
     openapi: '3.1.0',

@@ -133,7 +133,7 @@ t.test('circular and long chains of references terminate', async (t) => {
       ]),
     )
   t.same(problems(chain(2000, text)), [])
-  t.same(problems(chain(2000, ref('S0'))), [], 'a circle of that length is not found')
+  t.same(problems(chain(2000, ref('S0'))), [], 'a cycle of that length is not detected')
   t.same(problems(chain(2000, { type: 'string', enum: [1] })), [
     line('S1999', '[1] contains no value of the allowed types'),
   ])

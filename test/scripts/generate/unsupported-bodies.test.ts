@@ -176,7 +176,7 @@ const several =
   'has several types that its text cannot distinguish; describe it the same way in each schema, or give it the contentType application/json'
 const isList = 'is an array in one schema and not in another; describe it the same way in each'
 
-/** Returns the problems of a form whose field `v` several alternatives describe, of each kind of form. */
+/** Returns, for each kind of form, the problems of a form whose field `v` has several alternative schemas. */
 const alternatives = (schemas: object[], encoding: object = {}): string[][] =>
   ['multipart/form-data', 'application/x-www-form-urlencoded'].map((mediaType) =>
     problems({

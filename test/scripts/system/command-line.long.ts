@@ -47,7 +47,7 @@ t.test('every npm command has a help text and rejects unknown options', async (t
     return module === '' || name.startsWith('pre') ? [] : [{ name, module }]
   })
   t.ok(commands.length >= 18)
-  // A process for each would take a minute of CPU.
+  // Reads the help from the source, because a process for each command would take a minute of CPU.
   const ownHelp = ['src/cli/main.ts', 'scripts/test-node.ts']
   for (const { name, module } of commands.filter(({ module }) => !ownHelp.includes(module))) {
     const text = readFileSync(module, 'utf8')

@@ -9,10 +9,10 @@ t.test('every npm command checks the Node version first', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const first = [
     /^tsx scripts\/system\/run-command\.ts( (scripts|test)\/\S+\.ts)?$/,
-    // It looks itself, since it is also installed without scripts/.
+    // This command checks the version itself, because it is also installed without scripts/.
     /^tsx src\/cli\/main\.ts [a-z]+$/,
     /^npm run --silent build( |$)/,
-    // These two work with Node 18.
+    // These two commands work with Node 18.
     /^tsc$/,
     /^biome check /,
   ]

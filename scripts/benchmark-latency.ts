@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
-import { oneService } from './benchmark/contenders.ts'
-import { firstSecond, type LatencyFigures, latencyAt, spread } from './benchmark/latency.ts'
+import { selectService } from './benchmark/contenders.ts'
+import { firstSecond, formatQuartiles, type LatencyFigures, latencyAt } from './benchmark/latency.ts'
 import { peakRate } from './benchmark/measure-contender.ts'
 import { moveToLoadCore } from './benchmark/pinning.ts'
 import { setting, writeResults } from './benchmark/results.ts'
@@ -48,7 +48,7 @@ type Line = { name: string; rate: number; rounds: LatencyFigures[] }
 
 await withContenders(options, async (all) => {
   moveToLoadCore()
-  const contender = oneService(all, options.only)
+  const contender = selectService(all, options.only)
   const peak = options.peak || Math.round(await peakRate(contender, connections))
   const at = (rate: number) => ({ rate, connections })
   const shares = loads.map((load) => {
@@ -80,8 +80,8 @@ function print(lines: Line[]): void {
     const of = (figure: keyof LatencyFigures) => rounds.map((round) => round[figure])
     const errors = of('errors').reduce((sum, count) => sum + count, 0)
     if (errors > 0) process.exitCode = 1
-    const times = (['p50', 'p99', 'p999', 'max'] as const).map((figure) => spread(of(figure), 2))
-    return [name, String(rate), spread(of('rate'), 0), spread(of('cpu'), 1), ...times, String(errors)]
+    const times = (['p50', 'p99', 'p999', 'max'] as const).map((figure) => formatQuartiles(of(figure), 2))
+    return [name, String(rate), formatQuartiles(of('rate'), 0), formatQuartiles(of('cpu'), 1), ...times, String(errors)]
   })
   console.log(table([head, ...cells]))
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
 import { type BuildOptions, build } from 'esbuild'
-import { documentOf, ours, peers } from './benchmark/operations.ts'
+import { documentOf, peerSources, serviceSources } from './benchmark/operations.ts'
 import { directory as installed, preparePeers } from './benchmark/peers.ts'
 import { median, medianRatio, shuffled } from './benchmark/statistics.ts'
 import { table } from './benchmark/text-table.ts'
@@ -36,8 +36,8 @@ type Figures = { time: number; memory: number }
 
 try {
   const files = new Map([
-    ...(await buildAll(peers, ofPeers, installedPackages)),
-    ...(await buildAll(ours, own, serverBundle)),
+    ...(await buildAll(peerSources, ofPeers, installedPackages)),
+    ...(await buildAll(serviceSources, own, serverBundle)),
   ])
   console.log(`Node ${process.versions.node}, medians of ${rounds} rounds`)
   const lines: string[][] = []

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os'
 import { evenGaps } from './benchmark/arrivals.ts'
 import { startServer, token } from './benchmark/contender-process.ts'
-import { oneService } from './benchmark/contenders.ts'
-import { watchDisk } from './benchmark/disk-syncs.ts'
+import { selectService } from './benchmark/contenders.ts'
+import { watchDisk } from './benchmark/disk-sync-times.ts'
 import { openLoad } from './benchmark/http-load.ts'
 import { idsFor, peakRate } from './benchmark/measure-contender.ts'
 import { moveToLoadCore } from './benchmark/pinning.ts'
@@ -38,7 +38,7 @@ const { minutes, connections } = options
 
 await withContenders(options, async (all) => {
   moveToLoadCore()
-  const contender = oneService(all, options.only)
+  const contender = selectService(all, options.only)
   console.log(`${contender.name}, Node ${process.versions.node}, ${machine()}`)
   const peak = await peakRate(contender, connections)
   const rate = options.load * peak

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startServer } from './benchmark/contender-process.ts'
-import { type Contender, only } from './benchmark/contenders.ts'
+import { type Contender, selectContenders } from './benchmark/contenders.ts'
 import { machine } from './benchmark/results.ts'
 import { median, medianRatio, shuffled } from './benchmark/statistics.ts'
 import { table } from './benchmark/text-table.ts'
@@ -24,7 +24,7 @@ type Figures = { time: number; memory: number }
 await withContenders(options, async (all) => {
   // Leaves out logs, which start with the first line, and PostgreSQL, which is another process.
   const alone = Object.fromEntries(Object.entries(all).filter(([key]) => !/log|postgres/.test(key)))
-  const contenders = Object.entries(only(alone, options.only))
+  const contenders = Object.entries(selectContenders(alone, options.only))
   const figures = new Map(contenders.map(([key]) => [key, [] as Figures[]]))
   for (let round = 0; round < rounds; round++) {
     for (const [key, contender] of shuffled(contenders)) figures.get(key)?.push(await start(contender))

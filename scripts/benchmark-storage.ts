@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { measureStorage } from './benchmark/store-storage.ts'
+import { measureStorage } from './benchmark/measure-storage.ts'
 import { postgresBytes, sqliteBytes } from './benchmark/stored-bytes.ts'
 import { withTemporaryStores } from './benchmark/temporary-stores.ts'
 import { commandLine } from './system/command-line.ts'

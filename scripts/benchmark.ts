@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chart } from './benchmark/chart.ts'
-import { only } from './benchmark/contenders.ts'
+import { selectContenders } from './benchmark/contenders.ts'
 import { type Figures, generators, measure } from './benchmark/measure-contender.ts'
 import { moveToLoadCore } from './benchmark/pinning.ts'
 import { type Results, summarize, writeResults } from './benchmark/results.ts'
@@ -62,7 +62,7 @@ const out = options.out ?? (options.only === undefined ? join('scripts', 'benchm
 
 await withContenders(options, async (all) => {
   moveToLoadCore()
-  const contenders = Object.entries(only(all, options.only))
+  const contenders = Object.entries(selectContenders(all, options.only))
   const figures = new Map(contenders.map(([key]) => [key, [] as Figures[]]))
   for (let round = 1; round <= rounds; round++) {
     for (const [key, contender] of shuffled(contenders)) {

@@ -32,7 +32,7 @@ function answerTo(options: RequestOptions, body?: string): Promise<Answer | unde
 export const plantBody = (id: number): string => `{"id":${id},"name":"Monstera deliciosa","tag":"indoor"}`
 
 /** The correct response body to every `plantBody`. */
-export const replyBody = '{"name":"Monstera deliciosa","tag":"indoor"}'
+export const responseBody = '{"name":"Monstera deliciosa","tag":"indoor"}'
 
 /**
  * Asserts that a server does all of the work: it stores a plant and rejects a taken id, invalid bodies and invalid
@@ -47,7 +47,7 @@ export async function assertWorks(name: string, port: number, token: string): Pr
   }
   const is = (expected: number) => (answer: Answer) => answer.status === expected
   const isRefusal = ({ status }: Answer) => status >= 400 && status < 500
-  const isPlant = ({ status, text }: Answer) => status === 200 && text === replyBody
+  const isPlant = ({ status, text }: Answer) => status === 200 && text === responseBody
   await check('a plant', isPlant, plantBody(-2), token)
   await check('the same plant', isPlant, plantBody(-2), token)
   await check('another plant of that id', is(409), '{"id":-2,"name":"another"}', token)

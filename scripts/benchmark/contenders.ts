@@ -58,7 +58,10 @@ export function contendersWith({ sqlite, postgres }: Stores, before?: string): R
 }
 
 /** Returns the contenders with the comma-separated names, or all without names. Throws on an unknown name. */
-export function only(contenders: Record<string, Contender>, names: string | undefined): Record<string, Contender> {
+export function selectContenders(
+  contenders: Record<string, Contender>,
+  names: string | undefined,
+): Record<string, Contender> {
   if (names === undefined) return contenders
   const chosen = names.split(',').map((name) => {
     const contender = contenders[name]
@@ -69,8 +72,8 @@ export function only(contenders: Record<string, Contender>, names: string | unde
 }
 
 /** Returns the named contender, which must be this service. Throws if it is a peer, or if there are several names. */
-export function oneService(contenders: Record<string, Contender>, name: string): Contender {
-  const [contender, ...others] = Object.values(only(contenders, name))
+export function selectService(contenders: Record<string, Contender>, name: string): Contender {
+  const [contender, ...others] = Object.values(selectContenders(contenders, name))
   if (contender?.store === undefined || others.length > 0)
     throw new Error(`--only ${name}: name one store of this service`)
   return contender

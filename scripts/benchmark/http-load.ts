@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { createHistogram, performance } from 'node:perf_hooks'
-import { plantBody, replyBody } from './acceptance.ts'
+import { plantBody, responseBody } from './acceptance.ts'
 
 export type HttpFigures = {
   /** Correct responses. */
@@ -137,7 +137,7 @@ export function openLoad({ port, token, connections, ids, gap, polls = false }: 
 }
 
 /** Returns whether a text ends with the expected response; a connection never has another request in flight. */
-const isRight = (text: string) => text.startsWith('HTTP/1.1 200 ') && text.endsWith(`\r\n\r\n${replyBody}`)
+const isRight = (text: string) => text.startsWith('HTTP/1.1 200 ') && text.endsWith(`\r\n\r\n${responseBody}`)
 
 function isWhole(text: string): boolean {
   const end = text.indexOf('\r\n\r\n') + 4

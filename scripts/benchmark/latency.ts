@@ -2,7 +2,7 @@ import { endAfter, poissonGaps } from './arrivals.ts'
 import { type ContenderProcess, type StartOptions, startServer, token } from './contender-process.ts'
 import type { Contender } from './contenders.ts'
 import { type HttpFigures, openLoad } from './http-load.ts'
-import { idsFor, mayPoll } from './measure-contender.ts'
+import { hasOwnCore, idsFor } from './measure-contender.ts'
 import { median, quartiles } from './statistics.ts'
 
 /** The latency of one process: milliseconds from when a request was due. */
@@ -64,7 +64,7 @@ const targetOf = ({ port }: ContenderProcess, contender: Contender) => ({
   port,
   token,
   ids: idsFor(contender),
-  polls: mayPoll(contender),
+  polls: hasOwnCore(contender),
 })
 
 async function withServer<T>(
@@ -87,7 +87,7 @@ async function figuresOf(server: ContenderProcess, measure: () => Promise<HttpFi
 }
 
 /** Formats a median with its quartiles. */
-export function spread(values: number[], digits: number): string {
+export function formatQuartiles(values: number[], digits: number): string {
   const [first, third] = quartiles(values)
   return `${median(values).toFixed(digits)} (${first.toFixed(digits)}-${third.toFixed(digits)})`
 }

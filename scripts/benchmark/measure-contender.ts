@@ -3,7 +3,7 @@ import { startServer, token } from './contender-process.ts'
 import type { Contender } from './contenders.ts'
 import { openLoad } from './http-load.ts'
 import { cores } from './pinning.ts'
-import { cyclingIds, growingIds } from './plant-ids.ts'
+import { cyclingIds, increasingIds } from './plant-ids.ts'
 import { median } from './statistics.ts'
 import { openWrk } from './wrk.ts'
 
@@ -27,10 +27,10 @@ export type Figures = {
 const plants = 10_000
 
 /** Returns the ids for a contender: a new id for each request if each plant must reach the disk. */
-export const idsFor = ({ durable }: Contender): (() => number) => (durable ? growingIds() : cyclingIds(plants))
+export const idsFor = ({ durable }: Contender): (() => number) => (durable ? increasingIds() : cyclingIds(plants))
 
 /** Returns whether the load of a pinned contender has its own core, so that it need not sleep. */
-export const mayPoll = ({ onLoadCore }: Contender): boolean => cores !== undefined && !onLoadCore
+export const hasOwnCore = ({ onLoadCore }: Contender): boolean => cores !== undefined && !onLoadCore
 
 export type MeasureOptions = {
   seconds: number
@@ -56,7 +56,7 @@ export async function measure(
     const load =
       generator === 'wrk'
         ? openWrk({ ...target, ids: contender.durable ? undefined : plants })
-        : openLoad({ ...target, ids: idsFor(contender), polls: pinned && mayPoll(contender) })
+        : openLoad({ ...target, ids: idsFor(contender), polls: pinned && hasOwnCore(contender) })
     await load.measure(seconds / 2)
     const [cpuBefore, waitedBefore] = [server.cpu(), server.waited()]
     const { answers, errors, seconds: elapsed, p50, p99 } = await load.measure(seconds)

@@ -29,7 +29,7 @@ const listening = `
   ask(app.server.address())`
 
 /** The sources of the peers by name. They run in the directory where the peers are installed. */
-export const peers = {
+export const peerSources = {
   'Fastify by hand': `${fastify}
     const text = { type: 'string', maxLength: 100 }
     for (const { path } of operations) {
@@ -65,7 +65,7 @@ export const peers = {
 }
 
 /** The source of this service's route registration. It is bundled like the service and reads the generated routes. */
-export const ours = {
+export const serviceSources = {
   'registered here': `${head}
     import Fastify from 'fastify'
     import { errorBody } from '../../src/error-body.ts'

@@ -8,7 +8,7 @@ export function cyclingIds(count: number): () => number {
 }
 
 /** Returns a function that counts up from 1, so that each plant is new. */
-export function growingIds(): () => number {
+export function increasingIds(): () => number {
   let last = 0
   return () => ++last
 }

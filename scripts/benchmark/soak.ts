@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ContenderProcess } from './contender-process.ts'
-import type { DiskWatch } from './disk-syncs.ts'
+import type { DiskWatch } from './disk-sync-times.ts'
 import type { HttpLoad } from './http-load.ts'
 import { row } from './text-table.ts'
 

@@ -1,5 +1,5 @@
 import { openStore } from './built-store.ts'
-import { fileSystem, syncedAppends } from './disk-syncs.ts'
+import { fileSystem, syncedAppends } from './disk-sync-times.ts'
 import { median } from './statistics.ts'
 import { load, type StoreFigures, sequentialIds } from './store-load.ts'
 import { row } from './text-table.ts'

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundle } from '../build/bundle.ts'
 import { type Contender, contendersWith } from './contenders.ts'
-import { fileSystem } from './disk-syncs.ts'
+import { fileSystem } from './disk-sync-times.ts'
 import { preparePeers } from './peers.ts'
 import { withTemporaryStores } from './temporary-stores.ts'
 

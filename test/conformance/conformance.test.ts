@@ -39,7 +39,7 @@ const known = {
 }
 
 t.test(
-  'the validator of the service passes the JSON Schema Test Suite, one that takes or refuses all does not',
+  "the service's validator passes the JSON Schema Test Suite, one that accepts or rejects everything fails",
   async (t) => {
     const right = recording(t)
     await judgeSuite(right, groups, bodyValidator, known)

@@ -65,7 +65,7 @@ t.test('the build context holds only copied files', async (t) => {
 })
 
 t.test(
-  'its files make tokens and serve, read-only and as its user, and end at SIGTERM',
+  'the image creates tokens and serves as its user on a read-only file system, and exits at SIGTERM',
   { skip: sqliteSkipReason },
   async (t) => {
     const root = buildImageFolder(t)

@@ -43,7 +43,7 @@ const address = Object.values(networkInterfaces())
 const noAddress = address === undefined ? 'NOT RUN: this machine has only loopback addresses' : false
 
 t.test(
-  'with the environment of compose.yaml the service shows its metrics to its network',
+  'with the environment of compose.yaml the service exposes metrics to its network',
   { skip: noAddress },
   async (t) => {
     const { managementUrl } = await startService(t, { MANAGEMENT_HOST })

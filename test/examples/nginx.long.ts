@@ -6,19 +6,15 @@ import { runExample } from './run-example.ts'
 
 const skip = (await runTool('nginx', '-v'))?.code === 0 ? false : 'NOT RUN: nginx is not installed'
 
-t.test(
-  'nginx.conf forwards requests, and answers with an Error body while the service is down',
-  { skip },
-  async (t) => {
-    let pidFile = ''
-    t.teardown(() => {
-      // nginx leaves the process group of its shell; the last command of the example stops it unless the test fails.
-      if (existsSync(pidFile)) process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGTERM')
-    })
-    await runExample(t, 'nginx.conf', {
-      onCopied(directory) {
-        pidFile = join(directory, 'data/nginx.pid')
-      },
-    })
-  },
-)
+t.test('nginx.conf forwards requests and returns an Error body while the service is down', { skip }, async (t) => {
+  let pidFile = ''
+  t.teardown(() => {
+    // nginx leaves the process group of its shell; the last command of the example stops it unless the test fails.
+    if (existsSync(pidFile)) process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGTERM')
+  })
+  await runExample(t, 'nginx.conf', {
+    onCopied(directory) {
+      pidFile = join(directory, 'data/nginx.pid')
+    },
+  })
+})

@@ -69,38 +69,34 @@ const places: Record<string, Place> = {
 }
 
 for (const [name, { skip = false, end, command = builtCode.command, ...where }] of Object.entries(places)) {
-  t.test(
-    `${name} that nobody reads keep the service neither from requests nor from its end`,
-    { skip, buffered: true },
-    async (t) => {
-      const port = await freePort()
-      const environment = { ACCESS_TOKENS: token, PORT: String(port), DRAIN_DEADLINE: '2000' }
-      const { pid, reasons, ended } = runUnread(t, command, where, environment)
-      const url = `http://127.0.0.1:${port}/plants`
-      const answers = async () => (await httpRequest(url).catch(() => undefined)) !== undefined
-      await until(answers, 'the service serves')
-      const agent = new Agent({ keepAlive: true })
-      t.teardown(() => agent.destroy())
-      const headers = { authorization, 'content-type': 'application/json' }
-      let id = 0
-      const client = async () => {
-        while (id < 1_500) {
-          const { status } = await httpRequest(url, {
-            method: 'POST',
-            headers,
-            body: `{"id":${id++},"name":"a"}`,
-            agent,
-          })
-          if (status !== 200) t.equal(status, 200)
-        }
+  t.test(`unread ${name} delay neither requests nor the exit`, { skip, buffered: true }, async (t) => {
+    const port = await freePort()
+    const environment = { ACCESS_TOKENS: token, PORT: String(port), DRAIN_DEADLINE: '2000' }
+    const { pid, reasons, ended } = runUnread(t, command, where, environment)
+    const url = `http://127.0.0.1:${port}/plants`
+    const answers = async () => (await httpRequest(url).catch(() => undefined)) !== undefined
+    await until(answers, 'the service serves')
+    const agent = new Agent({ keepAlive: true })
+    t.teardown(() => agent.destroy())
+    const headers = { authorization, 'content-type': 'application/json' }
+    let id = 0
+    const client = async () => {
+      while (id < 1_500) {
+        const { status } = await httpRequest(url, {
+          method: 'POST',
+          headers,
+          body: `{"id":${id++},"name":"a"}`,
+          agent,
+        })
+        if (status !== 200) t.equal(status, 200)
       }
-      await Promise.all(Array.from({ length: 8 }, client))
-      if (where.terminal !== 'there') await until(() => reasons().length > 0, 'stderr has the reason')
-      process.kill(await pid(), 'SIGTERM')
-      t.equal(await ended(), end)
-      t.same(reasons(), where.terminal === 'there' ? [] : [unread])
-    },
-  )
+    }
+    await Promise.all(Array.from({ length: 8 }, client))
+    if (where.terminal !== 'there') await until(() => reasons().length > 0, 'stderr has the reason')
+    process.kill(await pid(), 'SIGTERM')
+    t.equal(await ended(), end)
+    t.same(reasons(), where.terminal === 'there' ? [] : [unread])
+  })
 
   t.test(`unread ${name} are dropped beyond 16 MiB`, { skip, buffered: true }, async (t) => {
     const { pid, find, read, reasons, hasEnded } = runUnread(t, logWriter, where)

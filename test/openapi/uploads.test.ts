@@ -133,16 +133,13 @@ t.test('a chunked upload over its limit gets 413, whatever its handler throws', 
   }
 })
 
-t.test(
-  'a chunked upload of its limit is read, however small its chunks and the limit of other bodies are',
-  async (t) => {
-    const { port, app } = await serve(t, lengthOf, { uploads: { bytes: 2_000_000, fields: 1 } })
-    t.ok((app.initialConfig.bodyLimit as number) < 2_000_000)
-    const { receives, socket } = await openSocket(t, port, head(png, chunked))
-    socket.write(`${'1\r\na\r\n'.repeat(1_000)}1e8098\r\n${'a'.repeat(1_999_000)}\r\n0\r\n\r\n`)
-    await receives(/HTTP\/1.1 200 OK.*\r\n\r\n2000000$/s)
-  },
-)
+t.test('a chunked upload as large as its limit is read in any chunk size', async (t) => {
+  const { port, app } = await serve(t, lengthOf, { uploads: { bytes: 2_000_000, fields: 1 } })
+  t.ok((app.initialConfig.bodyLimit as number) < 2_000_000)
+  const { receives, socket } = await openSocket(t, port, head(png, chunked))
+  socket.write(`${'1\r\na\r\n'.repeat(1_000)}1e8098\r\n${'a'.repeat(1_999_000)}\r\n0\r\n\r\n`)
+  await receives(/HTTP\/1.1 200 OK.*\r\n\r\n2000000$/s)
+})
 
 t.test('a long chunked upload is not mistaken for endless trailers', async (t) => {
   const { port } = await serve(t, lengthOf, { uploads: { bytes: 10_000_000, fields: 1 } })

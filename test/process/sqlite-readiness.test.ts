@@ -48,7 +48,7 @@ t.test('a removed file is noticed without a create, and the service recovers onc
 const limitable = spawnSync('prlimit', ['--version']).status === 0
 
 t.test(
-  'a disk that takes no writes is noticed without a create, and at the second failure with creates',
+  'a read-only disk is noticed without a create, and at the second failed create',
   { skip: !limitable && 'NOT RUN: prlimit is not installed' },
   async (t) => {
     // Node ignores SIGXFSZ, which comes with the limit; tap, which runs in each process of `sourceCode`, does not.

@@ -7,7 +7,7 @@ import { startWorkers, storeWith } from '../support/worker-service.ts'
 const skip = spawnSync('prlimit', ['--version']).status !== 0 && 'NOT RUN: prlimit is not installed'
 
 t.test(
-  'workers without a free file descriptor lose connections, and get the next ones once they have',
+  'workers without a free file descriptor lose connections and recover once descriptors are free',
   { skip },
   async (t) => {
     const { create, child } = await startWorkers(t, { STORE_URL: storeWith(t) })

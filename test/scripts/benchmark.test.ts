@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { assertWorks, plantBody, replyBody } from '../../scripts/benchmark/acceptance.ts'
+import { assertWorks, plantBody, responseBody } from '../../scripts/benchmark/acceptance.ts'
 import { endAfter, evenGaps, poissonGaps } from '../../scripts/benchmark/arrivals.ts'
 import { chart } from '../../scripts/benchmark/chart.ts'
-import { contendersWith, oneService, only } from '../../scripts/benchmark/contenders.ts'
+import { contendersWith, selectContenders, selectService } from '../../scripts/benchmark/contenders.ts'
 import { openLoad } from '../../scripts/benchmark/http-load.ts'
 import type { Figures } from '../../scripts/benchmark/measure-contender.ts'
-import { cyclingIds, growingIds } from '../../scripts/benchmark/plant-ids.ts'
+import { cyclingIds, increasingIds } from '../../scripts/benchmark/plant-ids.ts'
 import { summarize } from '../../scripts/benchmark/results.ts'
 import { median, quartiles, slope } from '../../scripts/benchmark/statistics.ts'
 import { luaScript, openWrk, parseWrk, wrkVersion } from '../../scripts/benchmark/wrk.ts'
@@ -33,18 +33,18 @@ t.test('the peers have exact versions, which equal those of the service', async 
 t.test('the load counts correct answers only', async (t) => {
   const port = await serve(t, (request, response) => {
     request.resume().on('end', () => {
-      response.write(replyBody.slice(0, 9))
-      setTimeout(() => response.end(replyBody.slice(9)), 5)
+      response.write(responseBody.slice(0, 9))
+      setTimeout(() => response.end(responseBody.slice(9)), 5)
     })
-    response.setHeader('content-length', replyBody.length)
+    response.setHeader('content-length', responseBody.length)
   })
   const right = await measure(t, port)
   t.ok(right.answers > 3)
   t.equal(right.errors, 0)
   t.ok(right.p50 >= 4 && right.p99 >= right.p50)
   for (const [status, body] of [
-    [200, replyBody.replace('indoor', 'indoors')],
-    [503, replyBody],
+    [200, responseBody.replace('indoor', 'indoors')],
+    [503, responseBody],
     [503, ''],
   ] as const) {
     const wrong = await measure(
@@ -65,11 +65,11 @@ t.test('a fixed rate is kept, and a stall shows up in the latency', async (t) =>
     request.resume().on('end', () => {
       const delay = stalled ? 0 : 150
       stalled = true
-      setTimeout(() => response.end(replyBody), delay)
+      setTimeout(() => response.end(responseBody), delay)
     })
-    response.setHeader('content-length', replyBody.length)
+    response.setHeader('content-length', responseBody.length)
   })
-  const load = openLoad({ port, token, connections: 1, ids: growingIds(), gap: evenGaps(100) })
+  const load = openLoad({ port, token, connections: 1, ids: increasingIds(), gap: evenGaps(100) })
   t.teardown(load.close)
   const { answers, seconds, p99 } = await load.measure(0.25)
   t.ok(answers <= 100 * seconds + 1, `${answers} answers in ${seconds} s`)
@@ -77,7 +77,7 @@ t.test('a fixed rate is kept, and a stall shows up in the latency', async (t) =>
 })
 
 t.test('ids cycle or grow', async (t) => {
-  const [cycling, growing] = [cyclingIds(2), growingIds()]
+  const [cycling, growing] = [cyclingIds(2), increasingIds()]
   t.same([cycling(), cycling(), cycling()], [1, 0, 1])
   t.same([growing(), growing(), growing()], [1, 2, 3])
 })
@@ -98,7 +98,7 @@ t.test('wrk sends the requests of the other generator, and its figures are read'
 })
 
 t.test(
-  'wrk counts answers of the status 200, each for a new plant',
+  'wrk counts responses with status 200, each for a new plant',
   { skip: wrkVersion() === undefined && 'NOT RUN: wrk is not installed' },
   async (t) => {
     const [bodies, statuses] = [new Set<string>(), [200]]
@@ -107,7 +107,7 @@ t.test(
       for await (const chunk of request) body += chunk
       if (bodies.has(body)) t.fail(`again ${body}`)
       bodies.add(body)
-      response.writeHead(statuses[0] as number).end(replyBody)
+      response.writeHead(statuses[0] as number).end(responseBody)
     })
     const load = openWrk({ port, token, connections: 2, ids: undefined })
     for (const { answers, seconds, p50, max } of [await load.measure(1), await load.measure(1)]) {
@@ -153,7 +153,7 @@ t.test('median and quartiles interpolate', async (t) => {
 
 t.test('a server that skips part of the work fails the acceptance check', async (t) => {
   await t.resolves(assertWorks('plant-store', await (await createTestApp(t)).listen(), token))
-  const port = await serve(t, (_request, response) => response.end(replyBody))
+  const port = await serve(t, (_request, response) => response.end(responseBody))
   await t.rejects(assertWorks('lazy', port, token), { message: /^lazy responds to another plant of that id with 200/ })
 })
 
@@ -195,13 +195,14 @@ t.test('the slope is that of the least-squares line', async (t) => {
 
 t.test('--only selects contenders by name', async (t) => {
   const all = contendersWith({ sqlite: '', postgres: async () => '' })
-  t.same(Object.keys(only(all, 'memory,fastify')), ['memory', 'fastify'])
-  t.equal(only(all, undefined), all)
-  t.same(oneService(all, 'sqlite-log'), all['sqlite-log'])
-  for (const name of ['fastify', 'memory,sqlite']) t.throws(() => oneService(all, name), { message: /name one store/ })
+  t.same(Object.keys(selectContenders(all, 'memory,fastify')), ['memory', 'fastify'])
+  t.equal(selectContenders(all, undefined), all)
+  t.same(selectService(all, 'sqlite-log'), all['sqlite-log'])
+  for (const name of ['fastify', 'memory,sqlite'])
+    t.throws(() => selectService(all, name), { message: /name one store/ })
   const built = contendersWith({ sqlite: '', postgres: async () => '' }, '../old')
   t.match(built['before-sqlite-log'], { args: ['../old/dist/server.js'], accessLog: true })
-  t.throws(() => only(all, 'memory,koa'), { message: /^--only koa: allowed are node-http, fastify, / })
+  t.throws(() => selectContenders(all, 'memory,koa'), { message: /^--only koa: allowed are node-http, fastify, / })
 })
 
 async function serve(t: Test, listener: RequestListener): Promise<number> {
@@ -212,7 +213,7 @@ async function serve(t: Test, listener: RequestListener): Promise<number> {
 }
 
 async function measure(t: Test, port: number) {
-  const load = openLoad({ port, token, connections: 2, ids: growingIds() })
+  const load = openLoad({ port, token, connections: 2, ids: increasingIds() })
   t.teardown(load.close)
   return await load.measure(0.3)
 }

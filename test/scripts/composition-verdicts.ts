@@ -10,7 +10,7 @@ import {
   text,
   to,
   type Verdict,
-} from './verdict.ts'
+} from './expected-severity.ts'
 
 export const compositionVerdicts: Verdict[] = [
   {

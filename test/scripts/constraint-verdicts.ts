@@ -11,7 +11,7 @@ import {
   to,
   type Verdict,
   wider,
-} from './verdict.ts'
+} from './expected-severity.ts'
 
 const tree = (leaf: object) => ({
   schema: to('Tree'),

@@ -92,62 +92,59 @@ async function startDev(t: Test) {
   }
 }
 
-t.test(
-  'the last good service goes on until a changed document, with its handler, is served in its place',
-  async (t) => {
-    const { directory, sees, ask, edit, stop } = await startDev(t)
-    const create = (name: string) => ask('/plants', { method: 'POST', body: JSON.stringify({ id: 1, name }) })
-    await sees(/^dev: building the service for http:.*\n/m)
-    const waiting = create('first')
-    const curl = new RegExp(`^curl -X POST http://127.0.0.1:\\d+/plants -H 'Authorization: Bearer ${token}'`, 'm')
-    t.match(await sees(/^curl .*\n/m), curl)
-    t.same(await waiting, [200, '{"name":"first"}'], 'a request waits for the first service')
-    t.match(await ask('/plants'), [405])
+t.test('the last working service serves until a changed document with its handler replaces it', async (t) => {
+  const { directory, sees, ask, edit, stop } = await startDev(t)
+  const create = (name: string) => ask('/plants', { method: 'POST', body: JSON.stringify({ id: 1, name }) })
+  await sees(/^dev: building the service for http:.*\n/m)
+  const waiting = create('first')
+  const curl = new RegExp(`^curl -X POST http://127.0.0.1:\\d+/plants -H 'Authorization: Bearer ${token}'`, 'm')
+  t.match(await sees(/^curl .*\n/m), curl)
+  t.same(await waiting, [200, '{"name":"first"}'], 'a request waits for the first service')
+  t.match(await ask('/plants'), [405])
 
-    const answers = new Set<string>()
-    let isAsking = true
-    const asking = (async () => {
-      while (isAsking) {
-        answers.add(String(await create('first').catch((error: Error) => error.cause)))
-        await sleep(5)
-      }
-    })()
-    edit('openapi/plant-store.yaml', '  /plants:\n', `  /plants:${operations}`)
-    edit('openapi/plant-store.yaml', '\ncomponents:\n', `${path}components:\n`)
-    const complaint = await sees(/the last good service goes on/)
-    t.match(complaint, /is missing the following properties from type 'Handlers<operations>': listPlants, getPlant/)
-    const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*?\n {2}\},)\n\n(?! {2}async)/ms.exec(complaint) ?? []
-    t.match(
-      handlers,
-      /async listPlants\(\) \{\n {4}return \{ status: 200, body: \[\{ id: 3n, name: 'Monstera deliciosa' \}\] \}/,
-    )
-    t.match(handlers, /async getPlant\(\) \{\n {4}\/\/ It takes path\['plant-id'\]\.\n/)
+  const answers = new Set<string>()
+  let isAsking = true
+  const asking = (async () => {
+    while (isAsking) {
+      answers.add(String(await create('first').catch((error: Error) => error.cause)))
+      await sleep(5)
+    }
+  })()
+  edit('openapi/plant-store.yaml', '  /plants:\n', `  /plants:${operations}`)
+  edit('openapi/plant-store.yaml', '\ncomponents:\n', `${path}components:\n`)
+  const complaint = await sees(/the last good service goes on/)
+  t.match(complaint, /is missing the following properties from type 'Handlers<operations>': listPlants, getPlant/)
+  const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*?\n {2}\},)\n\n(?! {2}async)/ms.exec(complaint) ?? []
+  t.match(
+    handlers,
+    /async listPlants\(\) \{\n {4}return \{ status: 200, body: \[\{ id: 3n, name: 'Monstera deliciosa' \}\] \}/,
+  )
+  t.match(handlers, /async getPlant\(\) \{\n {4}\/\/ It takes path\['plant-id'\]\.\n/)
 
-    edit('src/handlers.ts', '  async createPlant', `${handlers}\n  async createPlant`)
-    edit('src/handlers.ts', /^export/m, "throw new Error('broken at the start')\nexport")
-    t.match(await sees(/the last good service goes on/), /^plant-store: broken at the start$/m)
+  edit('src/handlers.ts', '  async createPlant', `${handlers}\n  async createPlant`)
+  edit('src/handlers.ts', /^export/m, "throw new Error('broken at the start')\nexport")
+  t.match(await sees(/the last good service goes on/), /^plant-store: broken at the start$/m)
 
-    edit('openapi/plant-store.yaml', 'format: int64, examples: [1]', 'format: int46, examples: [1]')
-    t.match(await sees(/the last good service goes on/), /an integer needs a format/)
-    t.match(await ask('/plants'), [405])
+  edit('openapi/plant-store.yaml', 'format: int64, examples: [1]', 'format: int46, examples: [1]')
+  t.match(await sees(/the last good service goes on/), /an integer needs a format/)
+  t.match(await ask('/plants'), [405])
 
-    edit('src/handlers.ts', "throw new Error('broken at the start')\n", '')
-    await sleep(700)
-    edit('openapi/plant-store.yaml', 'format: int46', 'format: int64')
-    await sleep(700)
-    edit('openapi/plant-store.yaml', '  version: 1.0.0', '  version: 1.0.1')
-    await sees(/plant-store 1\.0\.1 on/)
-    t.match(readFileSync(join(directory, 'dist/docs/try.html'), 'utf8'), 'GET /plants/{plant-id}')
-    t.same(await ask('/plants'), [200, '[{"id":3,"name":"Monstera deliciosa"}]'])
-    t.same(await ask('/plants/9223372036854775807'), [200, '{"name":"Monstera deliciosa"}'])
-    t.match(await ask('/plants/9223372036854775808'), [400, /path\/plant-id must be an int64 integer/])
-    t.match(await create('second'), [409], 'the store keeps the plants')
-    isAsking = false
-    await asking
-    t.same([...answers], ['200,{"name":"first"}'], 'the service rejected no request')
-    t.match(await stop('SIGINT'), { code: 0 })
-  },
-)
+  edit('src/handlers.ts', "throw new Error('broken at the start')\n", '')
+  await sleep(700)
+  edit('openapi/plant-store.yaml', 'format: int46', 'format: int64')
+  await sleep(700)
+  edit('openapi/plant-store.yaml', '  version: 1.0.0', '  version: 1.0.1')
+  await sees(/plant-store 1\.0\.1 on/)
+  t.match(readFileSync(join(directory, 'dist/docs/try.html'), 'utf8'), 'GET /plants/{plant-id}')
+  t.same(await ask('/plants'), [200, '[{"id":3,"name":"Monstera deliciosa"}]'])
+  t.same(await ask('/plants/9223372036854775807'), [200, '{"name":"Monstera deliciosa"}'])
+  t.match(await ask('/plants/9223372036854775808'), [400, /path\/plant-id must be an int64 integer/])
+  t.match(await create('second'), [409], 'the store keeps the plants')
+  isAsking = false
+  await asking
+  t.same([...answers], ['200,{"name":"first"}'], 'the service rejected no request')
+  t.match(await stop('SIGINT'), { code: 0 })
+})
 
 t.test('a taken port and the loss of plants in memory are reported', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')

@@ -1,5 +1,5 @@
 import type { Severity } from '../../scripts/changes/change-severity.ts'
-import { named, narrower, object, only, type Position, tagged, text, to, type Verdict } from './verdict.ts'
+import { named, narrower, object, only, type Position, tagged, text, to, type Verdict } from './expected-severity.ts'
 
 const kindOf = (...kinds: string[]) => object({ kind: { type: 'string', enum: kinds }, name: text }, 'kind')
 const union = (discriminator?: object) => ({

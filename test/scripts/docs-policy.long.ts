@@ -8,11 +8,11 @@ import { open } from '../support/browser.ts'
 import { browserSkipReason, chromium } from '../support/chromium.ts'
 import { houseDocument } from '../support/house-document.ts'
 import { serveDocs } from '../support/serve-docs.ts'
-import { clickEverything, withAttacks } from './docs-attacks.ts'
+import { clickEverything, withInjections } from './docs-injections.ts'
 
 const out = t.testdir({ 'attacks.json': '' })
 const source = join(out, 'attacks.json')
-const { document, attacks } = withAttacks(parse(readFileSync(houseDocument, 'utf8')))
+const { document, attacks } = withInjections(parse(readFileSync(houseDocument, 'utf8')))
 writeFileSync(source, JSON.stringify(document))
 // The linter would reject this document. The page must be safe without the linter.
 const page = await writeDocs(join(out, 'attacked'), source)

@@ -67,7 +67,7 @@ for (const [place, width] of [
   ['served', 1280],
 ] as const) {
   t.test(
-    `in a browser ${width} pixels wide the page ${place} shows everything and requests nothing`,
+    `a browser ${width} pixels wide shows the whole page ${place} and sends no request`,
     { skip: browserSkipReason },
     async (t) => {
       const { requests, refused, faults, evaluate } = await open(t, chromium, places[place], width)

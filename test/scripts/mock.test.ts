@@ -87,7 +87,7 @@ t.test('an example comes from the document or from the examples of its parts', a
 })
 
 t.test(
-  'a preferred reply is one of its operation, by status, range or default, and by the name of an example',
+  'Prefer selects a response of the operation by status, range or default, and by the name of an example',
   async (t) => {
     const examples = { first: { value: 'one' }, second: { $ref: '#/components/examples/Second' } }
     const content = (media: object) => ({ content: { 'application/json': media } })

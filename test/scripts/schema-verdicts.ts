@@ -2,7 +2,7 @@ import type { Document } from '../../scripts/generate/openapi-document.ts'
 import { compositionVerdicts } from './composition-verdicts.ts'
 import { constraintVerdicts } from './constraint-verdicts.ts'
 import { discriminatorVerdicts } from './discriminator-verdicts.ts'
-import { positions, type Verdict, type Version } from './verdict.ts'
+import { positions, type Verdict, type Version } from './expected-severity.ts'
 
 export const verdicts: Verdict[] = [...discriminatorVerdicts, ...compositionVerdicts, ...constraintVerdicts]
 

@@ -25,7 +25,7 @@ const id = idsOf(randomOf(load.seed)).next().value as bigint
 const journal = { sent: new Set([id]), acknowledged: new Set([id]) }
 
 t.test(
-  'a plant that a killed process committed without a sync is durable once a retry of it is answered',
+  'a plant that a killed process committed without a sync is durable once a retry gets 200',
   { skip: !installed && 'NOT RUN: strace is not installed' },
   async (t) => {
     const parent = mkdtempSync(join(tmpdir(), 'plants-restart-'))

@@ -222,7 +222,7 @@ t.test('a file system without locks is reported', { skip: !hasStrace && 'NOT RUN
 const isRoot = process.getuid?.() === 0
 
 t.test(
-  'a file of another user is named',
+  'a file of another user is reported with its owner',
   { skip: !isRoot && 'NOT RUN: as another user, which needs root' },
   async (t) => {
     t.testdir({})

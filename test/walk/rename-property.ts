@@ -9,7 +9,7 @@ const files = [
   'test/get-plant.test.ts',
   'test/list-plants.test.ts',
   'test/contract/raw-json.test.ts',
-  'test/contract/property/service.test.ts',
+  'test/contract/property/generated-requests.test.ts',
 ]
 
 /** Files about the store, in which only JSON text uses the name on the wire. */

@@ -16,7 +16,11 @@ export type WalkStep = {
 }
 
 /** Tests that show that the contract's operations are served and typed as it says. */
-const ofContract = ['test/openapi/on-route.test.ts', 'test/contract/property/service.test.ts', 'test/handlers.test.ts']
+const ofContract = [
+  'test/openapi/on-route.test.ts',
+  'test/contract/property/generated-requests.test.ts',
+  'test/handlers.test.ts',
+]
 const ofStores = ['test/store/memory.test.ts', 'test/store/sqlite.test.ts']
 
 const create = (id: number, more: object = {}): WalkCall => {

@@ -2,7 +2,7 @@ import { resolve } from '../../../scripts/generate/json-pointer.ts'
 import type { Document } from '../../../scripts/generate/openapi-document.ts'
 import type { Schema } from '../../../src/openapi/schema-keywords.ts'
 import { formats } from './formats.ts'
-import { type Alternative, join, type Keywords } from './keywords.ts'
+import { join, type Keywords, type SchemaBranch } from './keywords.ts'
 
 type Composed = Keywords & {
   type?: string | string[]
@@ -36,17 +36,17 @@ const onNumbers = ['int32', 'int64', 'float', 'double']
  * Returns a function that expands a schema of the document into alternatives: one for each combination of its anyOf and
  * oneOf branches, with every $ref and allOf merged. A schema that nothing can satisfy has none.
  */
-export function alternativesOf(document: Document): (schema: Schema) => Alternative[] {
-  const known = new Map<Schema, Alternative[]>()
-  const product = (left: Alternative[], right: Alternative[]) => left.flatMap((a) => right.map((b) => join(a, b)))
+export function alternativesOf(document: Document): (schema: Schema) => SchemaBranch[] {
+  const known = new Map<Schema, SchemaBranch[]>()
+  const product = (left: SchemaBranch[], right: SchemaBranch[]) => left.flatMap((a) => right.map((b) => join(a, b)))
 
-  function alternatives(schema: Schema): Alternative[] {
+  function alternatives(schema: Schema): SchemaBranch[] {
     const found = known.get(schema) ?? expand(schema).filter(isPossible)
     known.set(schema, found)
     return found
   }
 
-  function expand(schema: Schema): Alternative[] {
+  function expand(schema: Schema): SchemaBranch[] {
     if (typeof schema === 'boolean') return schema ? [{ keywords: {}, judged: false }] : []
     const { $ref, allOf = [], anyOf, oneOf, const: only, type, ...rest } = schema as Composed
     const keywords: Keywords = { ...rest }
@@ -63,4 +63,4 @@ export function alternativesOf(document: Document): (schema: Schema) => Alternat
   return alternatives
 }
 
-const isPossible = ({ keywords }: Alternative): boolean => keywords.type?.length !== 0 && keywords.enum?.length !== 0
+const isPossible = ({ keywords }: SchemaBranch): boolean => keywords.type?.length !== 0 && keywords.enum?.length !== 0

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { Json, JsonType, Members } from './json.ts'
+import type { Json, JsonType, Members } from './json-notations.ts'
 
 /** Any code point except NUL, which the document rejects in a string, and surrogates, which I-JSON rejects. */
 const codePoint = fc
@@ -51,7 +51,11 @@ export function membersOf(entries: [string, Json][]): Members {
 const patience = 2_000
 
 /** Returns the values for which `isWanted` holds. Throws an error that names `place` when they are too rare to find. */
-export function only<T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean, place: string): fc.Arbitrary<T> {
+export function filterOrThrow<T>(
+  values: fc.Arbitrary<T>,
+  isWanted: (value: T) => boolean,
+  place: string,
+): fc.Arbitrary<T> {
   let misses = 0
   return values.filter((value) => {
     const wanted = isWanted(value)
@@ -62,5 +66,5 @@ export function only<T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean
 }
 
 /** Returns whether one of a hundred values is wanted. */
-export const someOf = <T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean): boolean =>
+export const isFoundInSample = <T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean): boolean =>
   fc.sample(values, { numRuns: 100, seed: 1 }).some(isWanted)

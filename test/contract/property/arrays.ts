@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { ofType } from './arbitrary.ts'
-import type { Breach } from './breach.ts'
-import { type Json, withDoubles } from './json.ts'
+import { type Json, withDoubles } from './json-notations.ts'
 import type { Keywords } from './keywords.ts'
+import type { SchemaViolation } from './schema-violation.ts'
 
 /** The number of items by which an array exceeds its required length at most. */
 const more = 4
@@ -22,9 +22,13 @@ export function arrays(keywords: Keywords, items: fc.Arbitrary<Json> | undefined
 }
 
 /** Returns arrays that are too short or too long, that repeat an item, or in which one item is invalid. */
-export function arrayBreaches(keywords: Keywords, items: fc.Arbitrary<Json> | undefined, ofItems: Breach[]): Breach[] {
+export function arrayViolations(
+  keywords: Keywords,
+  items: fc.Arbitrary<Json> | undefined,
+  ofItems: SchemaViolation[],
+): SchemaViolation[] {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems = false } = keywords
-  const breaches: Breach[] = []
+  const breaches: SchemaViolation[] = []
   const add = (what: string, values: fc.Arbitrary<Json>, where = '') => breaches.push({ where, what, values })
   const any = items ?? ofType.null
   if (minItems > 0) add('too few items', fc.array(any, { maxLength: minItems - 1 }))

@@ -2,10 +2,10 @@ import * as fc from 'fast-check'
 import { errorNumbers } from '../../../generated/error-numbers.ts'
 import { join } from '../../../scripts/generate/json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from '../../../scripts/generate/openapi-document.ts'
-import { notIJson, notJson } from './broken-text.ts'
 import { Generator } from './generator.ts'
-import { jsonText, styles } from './json.ts'
-import { parametersOf, type Target } from './parameters.ts'
+import { notIJson, notJson } from './invalid-json.ts'
+import { jsonText, styles } from './json-notations.ts'
+import { parametersOf, type Target } from './parameter-arbitraries.ts'
 
 /** A request without its method, which the operation defines. */
 export type Request = Target & { body: string | Buffer | undefined }

@@ -2,16 +2,16 @@ import * as fc from 'fast-check'
 import type { Document } from '../../../scripts/generate/openapi-document.ts'
 import type { Schema } from '../../../src/openapi/schema-keywords.ts'
 import { alternativesOf } from './alternatives.ts'
-import { anyJson, ofType, only, someOf } from './arbitrary.ts'
-import { arrayBreaches, arrays } from './arrays.ts'
-import type { Breach } from './breach.ts'
-import { integerBreaches, integers } from './integers.ts'
-import type { Json } from './json.ts'
-import { Judge } from './judge.ts'
-import type { Alternative, Keywords } from './keywords.ts'
-import { numberBreaches, numbers } from './numbers.ts'
-import { objectBreaches, objects } from './objects.ts'
-import { stringBreaches, strings } from './strings.ts'
+import { anyJson, filterOrThrow, isFoundInSample, ofType } from './arbitrary.ts'
+import { arrays, arrayViolations } from './arrays.ts'
+import { integers, integerViolations } from './integers.ts'
+import type { Json } from './json-notations.ts'
+import type { Keywords, SchemaBranch } from './keywords.ts'
+import { numbers, numberViolations } from './numbers.ts'
+import { objects, objectViolations } from './objects.ts'
+import { ReferenceValidator } from './reference-validator.ts'
+import type { SchemaViolation } from './schema-violation.ts'
+import { strings, stringViolations } from './strings.ts'
 import { typesOf, unlisted, wrongTypes } from './types.ts'
 
 /** The number of levels by which a value exceeds its required depth at most. */
@@ -21,12 +21,12 @@ const mostLevels = 64
 
 /** Makes values from the schemas of a document: valid values, and values that break a schema in one way. */
 export class Generator {
-  readonly #judge: Judge
-  readonly #alternatives: (schema: Schema) => Alternative[]
+  readonly #judge: ReferenceValidator
+  readonly #alternatives: (schema: Schema) => SchemaBranch[]
   readonly #known = new Map<Schema, (fc.Arbitrary<Json> | undefined)[]>()
 
   constructor(document: Document) {
-    this.#judge = new Judge(document)
+    this.#judge = new ReferenceValidator(document)
     this.#alternatives = alternativesOf(document)
   }
 
@@ -38,7 +38,7 @@ export class Generator {
   }
 
   /** Returns every way to break a schema, at its root and below. A recursive schema is broken one level deep, too. */
-  breaches(schema: Schema, above: unknown[] = []): Breach[] {
+  breaches(schema: Schema, above: unknown[] = []): SchemaViolation[] {
     const identity = (schema as { $ref?: string }).$ref ?? schema
     if (above.filter((other) => other === identity).length > 1) return []
     if (schema === false) return [{ where: '', what: 'not allowed', values: anyJson }]
@@ -48,8 +48,11 @@ export class Generator {
     // A value that breaks one alternative may satisfy another one.
     const isInvalid = (value: Json) => !this.#judge.accepts(schema, value)
     return all
-      .filter(({ values }) => someOf(values, isInvalid))
-      .map((breach) => ({ ...breach, values: only(breach.values, isInvalid, `${breach.where} ${breach.what}`) }))
+      .filter(({ values }) => isFoundInSample(values, isInvalid))
+      .map((breach) => ({
+        ...breach,
+        values: filterOrThrow(breach.values, isInvalid, `${breach.where} ${breach.what}`),
+      }))
   }
 
   /** Returns values of the smallest possible depth plus `more` levels, or undefined if there are none. */
@@ -71,7 +74,7 @@ export class Generator {
     const values = parts.length === 0 ? undefined : fc.oneof(...parts)
     const judged = alternatives.some((alternative) => alternative.judged)
     const isValid = (value: Json) => this.#judge.accepts(schema, value)
-    known[levels] = values && judged ? only(values, isValid, JSON.stringify(schema)) : values
+    known[levels] = values && judged ? filterOrThrow(values, isValid, JSON.stringify(schema)) : values
     return known[levels]
   }
 
@@ -94,19 +97,19 @@ export class Generator {
     return parts.length === 0 ? undefined : fc.oneof(...parts)
   }
 
-  #breachesOf({ keywords }: Alternative, schema: Schema, above: unknown[]): Breach[] {
+  #breachesOf({ keywords }: SchemaBranch, schema: Schema, above: unknown[]): SchemaViolation[] {
     const { type, enum: listed, items = true } = keywords
     const types = typesOf(keywords)
     const breaches = type === undefined ? [] : wrongTypes(type, this.#shallow(schema) ?? anyJson)
     if (listed !== undefined) return [...breaches, ...unlisted(listed, type)]
-    if (types.includes('number')) breaches.push(...numberBreaches(keywords))
-    else if (types.includes('integer')) breaches.push(...integerBreaches(keywords))
-    if (types.includes('string')) breaches.push(...stringBreaches(keywords))
+    if (types.includes('number')) breaches.push(...numberViolations(keywords))
+    else if (types.includes('integer')) breaches.push(...integerViolations(keywords))
+    if (types.includes('string')) breaches.push(...stringViolations(keywords))
     if (types.includes('array')) {
-      breaches.push(...arrayBreaches(keywords, this.#shallow(items), this.breaches(items, above)))
+      breaches.push(...arrayViolations(keywords, this.#shallow(items), this.breaches(items, above)))
     }
     const some = types.includes('object') ? objects(keywords, (child) => this.#shallow(child)) : undefined
-    if (some) breaches.push(...objectBreaches(keywords, some, (child) => this.breaches(child, above)))
+    if (some) breaches.push(...objectViolations(keywords, some, (child) => this.breaches(child, above)))
     return breaches
   }
 }

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
-import { only } from './arbitrary.ts'
-import { type Breach, breachesHere } from './breach.ts'
-import type { Json } from './json.ts'
+import { filterOrThrow } from './arbitrary.ts'
+import type { Json } from './json-notations.ts'
 import type { Keywords } from './keywords.ts'
+import { rootViolations, type SchemaViolation } from './schema-violation.ts'
 
 const formatLimits: Record<string, [bigint, bigint]> = {
   int32: [-(2n ** 31n), 2n ** 31n - 1n],
@@ -56,19 +56,19 @@ export function integers(keywords: Keywords): fc.Arbitrary<bigint> | undefined {
   if (!Number.isInteger(multipleOf)) {
     const isMultiple = (value: bigint) => Number.isInteger(Number(value) / multipleOf)
     const all = between(low, high)
-    return all && only(all, isMultiple, `multipleOf ${multipleOf}`)
+    return all && filterOrThrow(all, isMultiple, `multipleOf ${multipleOf}`)
   }
   const step = BigInt(multipleOf)
   return between(-floorDivide(-low, step), floorDivide(high, step))?.map((count) => count * step)
 }
 
 /** Returns numbers with a fraction, outside of the limits, or between the multiples. */
-export function integerBreaches(keywords: Keywords): Breach[] {
+export function integerViolations(keywords: Keywords): SchemaViolation[] {
   const { least, greatest } = rangeOf(keywords)
   const { multipleOf = 1 } = keywords
   const far = 2n ** 66n
   const half = fc.integer().map((integer): Json => integer + 0.5)
-  return breachesHere({
+  return rootViolations({
     'a fraction': fc.oneof(fc.constant(12.5), half),
     'below the least':
       least === undefined ? undefined : fc.oneof(fc.bigInt(least - far, least - 1n), fc.constant(least - 1n)),

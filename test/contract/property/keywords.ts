@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Schema } from '../../../src/openapi/schema-keywords.ts'
-import type { Json } from './json.ts'
+import type { Json } from './json-notations.ts'
 
 /** The keywords of JSON Schema 2020-12 from which the generator makes values. */
 export type Keywords = {
@@ -25,7 +25,7 @@ export type Keywords = {
 }
 
 /** The conjunction of the schemas that apply to one value. */
-export type Alternative = {
+export type SchemaBranch = {
   keywords: Keywords
   /** Whether the schemas have other keywords, which only a validator can check. */
   judged: boolean
@@ -60,7 +60,7 @@ const joins = {
 }
 
 /** Returns the conjunction of two schemas of the same value. */
-export function join(a: Alternative, b: Alternative): Alternative {
+export function join(a: SchemaBranch, b: SchemaBranch): SchemaBranch {
   const keywords: Record<string, unknown> = { ...a.keywords }
   let judged = a.judged || b.judged
   for (const [name, value] of Object.entries(b.keywords)) {

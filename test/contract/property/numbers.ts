@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
-import { only } from './arbitrary.ts'
-import { type Breach, breachesHere } from './breach.ts'
+import { filterOrThrow } from './arbitrary.ts'
 import type { Keywords } from './keywords.ts'
+import { rootViolations, type SchemaViolation } from './schema-violation.ts'
 
 const finite = { noNaN: true, noDefaultInfinity: true }
 
@@ -31,16 +31,16 @@ export function numbers(keywords: Keywords): fc.Arbitrary<number> | undefined {
   const multiples = fc.integer({ min: first, max: last }).map((count) => count * multipleOf)
   // The product is rounded to a double, which is often not an exact multiple of a decimal fraction.
   const isMultiple = (value: number) => isInside(value) && Number.isInteger(value / multipleOf)
-  return only(multiples, isMultiple, `multipleOf ${multipleOf}`)
+  return filterOrThrow(multiples, isMultiple, `multipleOf ${multipleOf}`)
 }
 
 /** Returns numbers outside of the limits, or between the multiples. */
-export function numberBreaches(keywords: Keywords): Breach[] {
+export function numberViolations(keywords: Keywords): SchemaViolation[] {
   const { min, max, minExcluded, maxExcluded } = limits(keywords)
   const { multipleOf } = keywords
   const isBelow = (value: number) => min !== undefined && (minExcluded ? value <= min : value < min)
   const isAbove = (value: number) => max !== undefined && (maxExcluded ? value >= max : value > max)
-  return breachesHere({
+  return rootViolations({
     'below the least': min === undefined ? undefined : fc.double({ ...finite, max: min }).filter(isBelow),
     'above the greatest': max === undefined ? undefined : fc.double({ ...finite, min: max }).filter(isAbove),
     'no multiple': multipleOf === undefined ? undefined : numbers(keywords)?.map((value) => value + multipleOf / 2),

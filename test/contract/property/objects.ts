@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import type { Schema } from '../../../src/openapi/schema-keywords.ts'
-import { memberName, membersOf, only } from './arbitrary.ts'
-import type { Breach } from './breach.ts'
-import type { Json, Members } from './json.ts'
+import { filterOrThrow, memberName, membersOf } from './arbitrary.ts'
+import type { Json, Members } from './json-notations.ts'
 import type { Keywords } from './keywords.ts'
+import type { SchemaViolation } from './schema-violation.ts'
 
 type Values = (schema: Schema) => fc.Arbitrary<Json> | undefined
 
@@ -29,17 +29,17 @@ function additionalMembers({ properties = {}, required = [], additionalPropertie
   const values = below(additionalProperties)
   if (values === undefined) return undefined
   const isOther = (name: string) => !Object.hasOwn(properties, name) && !required.includes(name)
-  return fc.tuple(only(memberName, isOther, 'additional properties'), values)
+  return fc.tuple(filterOrThrow(memberName, isOther, 'additional properties'), values)
 }
 
 /** Returns objects that lack a required member, have a forbidden member, or have one invalid member. */
-export function objectBreaches(
+export function objectViolations(
   keywords: Keywords,
   some: fc.Arbitrary<Members>,
-  ofMember: (schema: Schema) => Breach[],
-): Breach[] {
+  ofMember: (schema: Schema) => SchemaViolation[],
+): SchemaViolation[] {
   const { properties = {}, required = [], additionalProperties } = keywords
-  const breaches: Breach[] = []
+  const breaches: SchemaViolation[] = []
   for (const name of required) {
     const values = some.map((members) => membersOf(Object.entries(members).filter(([other]) => other !== name)))
     breaches.push({ where: `/${escapedName(name)}`, what: 'missing', values })

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
-import { only, someOf, text } from './arbitrary.ts'
-import { type Breach, breachesHere } from './breach.ts'
+import { filterOrThrow, isFoundInSample, text } from './arbitrary.ts'
 import { formats } from './formats.ts'
 import type { Keywords } from './keywords.ts'
+import { rootViolations, type SchemaViolation } from './schema-violation.ts'
 
 /** The greatest length that a breach exceeds, in code points: the service rejects longer bodies for their size. */
 const longest = 10_000
@@ -26,13 +26,18 @@ export function strings(keywords: Keywords): fc.Arbitrary<string> | undefined {
     !value.includes('\0') &&
     value.isWellFormed() &&
     (expression?.test(value) ?? true)
-  return only(values, fits, `format ${format}, pattern ${pattern}`)
+  return filterOrThrow(values, fits, `format ${format}, pattern ${pattern}`)
 }
 
 /** Returns strings that are too short, too long, or do not match the pattern or the format. */
-export function stringBreaches({ minLength = 0, maxLength = longest, pattern, format = '' }: Keywords): Breach[] {
+export function stringViolations({
+  minLength = 0,
+  maxLength = longest,
+  pattern,
+  format = '',
+}: Keywords): SchemaViolation[] {
   const known = Object.hasOwn(formats, format) ? formats[format] : undefined
-  return breachesHere({
+  return rootViolations({
     'too short': minLength > 0 ? text({ maxLength: Math.min(minLength, longest) - 1 }) : undefined,
     'too long': maxLength < longest ? text({ minLength: maxLength + 1, maxLength: maxLength + 10 }) : undefined,
     'not of the pattern': pattern === undefined ? undefined : notOf(pattern),
@@ -50,5 +55,5 @@ function notOf(pattern: string): fc.Arbitrary<string> | undefined {
   const expression = new RegExp(pattern, 'u')
   const isOther = (value: string) => !expression.test(value)
   const others = fc.oneof(text(), fc.constant(''))
-  return someOf(others, isOther) ? only(others, isOther, `anything but ${pattern}`) : undefined
+  return isFoundInSample(others, isOther) ? filterOrThrow(others, isOther, `anything but ${pattern}`) : undefined
 }

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
-import { anyJson, ofType, only, someOf, text } from './arbitrary.ts'
-import { type Breach, breachesHere } from './breach.ts'
-import { type Json, type JsonType, jsonText, jsonTypes, withDoubles } from './json.ts'
+import { anyJson, filterOrThrow, isFoundInSample, ofType, text } from './arbitrary.ts'
+import { type Json, type JsonType, jsonText, jsonTypes, withDoubles } from './json-notations.ts'
 import type { Keywords } from './keywords.ts'
+import { rootViolations, type SchemaViolation } from './schema-violation.ts'
 
 const keywordsOf: Partial<Record<JsonType, (keyof Keywords)[]>> = {
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
@@ -25,7 +25,7 @@ const typeOf = (value: Json): JsonType => {
 }
 
 /** Returns values of every other type. Some look valid to a service that coerces types. */
-export function wrongTypes(types: string[], valid: fc.Arbitrary<Json>): Breach[] {
+export function wrongTypes(types: string[], valid: fc.Arbitrary<Json>): SchemaViolation[] {
   const alike: Partial<Record<JsonType, fc.Arbitrary<Json>>> = {
     string: valid.map((value) => jsonText(value)),
     array: valid.map((value) => [value]),
@@ -36,12 +36,12 @@ export function wrongTypes(types: string[], valid: fc.Arbitrary<Json>): Breach[]
     .filter((type) => !named.includes(type))
     .flatMap((type) => {
       const values = alike[type] === undefined ? ofType[type] : fc.oneof(ofType[type], alike[type])
-      return breachesHere({ [`${type} instead of ${types.join(' or ')}`]: values })
+      return rootViolations({ [`${type} instead of ${types.join(' or ')}`]: values })
     })
 }
 
 /** Returns values of the same types that an enum or a const does not list. */
-export function unlisted(listed: Json[], types: string[] | undefined): Breach[] {
+export function unlisted(listed: Json[], types: string[] | undefined): SchemaViolation[] {
   const near = listed.flatMap((value) =>
     typeof value === 'string' ? [`${value} `, value.toUpperCase(), value.slice(1)] : [],
   )
@@ -54,6 +54,6 @@ export function unlisted(listed: Json[], types: string[] | undefined): Breach[] 
   )
   const isOther = (value: Json) =>
     wanted.includes(typeOf(value)) && !listed.some((one) => isDeepStrictEqual(withDoubles(value), withDoubles(one)))
-  if (!someOf(others, isOther)) return []
-  return breachesHere({ 'not listed': only(others, isOther, `not in ${JSON.stringify(listed)}`) })
+  if (!isFoundInSample(others, isOther)) return []
+  return rootViolations({ 'not listed': filterOrThrow(others, isOther, `not in ${JSON.stringify(listed)}`) })
 }

@@ -192,7 +192,7 @@ x
 })
 
 t.test(
-  'a document without security and servers has requests without credentials, to the default address',
+  'a document without security and servers gets requests without credentials to the default address',
   async (t) => {
     const open = {
       ...shelves,

@@ -4,10 +4,10 @@ import t from 'tap'
 import { document } from '../../support/contract.ts'
 import { startService } from '../../support/service-process.ts'
 import { casesOf } from './cases.ts'
-import { check } from './check.ts'
-import { askService, connect } from './client.ts'
 import { Generator } from './generator.ts'
-import { type Json, jsonText, type Members, styles } from './json.ts'
+import { type Json, jsonText, type Members, styles } from './json-notations.ts'
+import { runCasesConcurrently } from './run-cases.ts'
+import { checkedRequest, connect } from './service-client.ts'
 
 const runs = 3_000
 /** A fixed seed repeats the same requests each time; `npm run test:contract` uses other seeds. */
@@ -45,7 +45,7 @@ t.test('a repeated create gets 200, another plant with the same id 409', async (
 })
 
 t.test('every response to generated requests conforms to the document', async (t) => {
-  const { requests, seconds } = await check(casesOf(document), askService(client), runs, seed)
+  const { requests, seconds } = await runCasesConcurrently(casesOf(document), checkedRequest(client), runs, seed)
   t.comment(`${requests} requests in ${seconds.toFixed(1)} s, seed ${seed}`)
   t.ok(requests >= runs, 'at least the requested number of requests')
 })

@@ -1,5 +1,5 @@
 /** Returns a document with script injections in its texts, and the name of each injection. */
-export function withAttacks(document: Record<string, unknown>) {
+export function withInjections(document: Record<string, unknown>) {
   const attacks: string[] = []
   const attack = (place: string) => {
     const name = `attack-${place}`

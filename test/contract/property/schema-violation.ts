@@ -1,8 +1,8 @@
 import type * as fc from 'fast-check'
-import type { Json } from './json.ts'
+import type { Json } from './json-notations.ts'
 
 /** One way to break a schema. */
-export type Breach = {
+export type SchemaViolation = {
   /** JSON Pointer (RFC 6901) to the invalid part of the value. */
   where: string
   /** The reason why that part is invalid. */
@@ -12,5 +12,5 @@ export type Breach = {
 }
 
 /** Returns breaches at the root of a value, from reasons and values. Leaves out a reason whose values are undefined. */
-export const breachesHere = (found: Record<string, fc.Arbitrary<Json> | undefined>): Breach[] =>
+export const rootViolations = (found: Record<string, fc.Arbitrary<Json> | undefined>): SchemaViolation[] =>
   Object.entries(found).flatMap(([what, values]) => (values === undefined ? [] : [{ where: '', what, values }]))

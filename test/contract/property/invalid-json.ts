@@ -1,4 +1,4 @@
-import { escaped, type Json, jsonText } from './json.ts'
+import { escaped, type Json, jsonText } from './json-notations.ts'
 
 /** Returns a text of the value that is not I-JSON (RFC 7493). `number` is random and chooses where the text breaks. */
 type Break = (value: Json, number: number) => string | Buffer

@@ -82,7 +82,7 @@ const parameter = (name: string, place: string, required: boolean, schema: Schem
 })
 
 /** A document with more schema keywords and parameters than the plant store's. */
-export const richer: Document = {
+export const allKeywordsDocument: Document = {
   openapi: '3.1.0',
   info: { title: 'Richer', version: '1.0.0' },
   paths: {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { Case, Request } from './cases.ts'
 
 /** Sends a request of a case. Rejects if the response is not the expected one. */
-export type Ask = (one: Case, request: Request) => Promise<void>
+export type SendAndCheck = (one: Case, request: Request) => Promise<void>
 
 export type Checked = { requests: number; seconds: number }
 
@@ -16,7 +16,12 @@ const connections = 16
  * one request each. The same runs and seed make the same requests. Rejects with the smallest request whose response is
  * wrong.
  */
-export async function check(cases: Case[], ask: Ask, runs: number, seed: number): Promise<Checked> {
+export async function runCasesConcurrently(
+  cases: Case[],
+  ask: SendAndCheck,
+  runs: number,
+  seed: number,
+): Promise<Checked> {
   const start = performance.now()
   const batches = cases.flatMap((one) => batchesOf(one, Math.ceil(share(one, cases) * runs)))
   const failures: Error[] = []

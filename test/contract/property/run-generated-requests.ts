@@ -3,8 +3,8 @@ import { build } from '../../scenarios/run-build.ts'
 import { document } from '../../support/contract.ts'
 import { spawnService } from '../../support/service-process.ts'
 import { casesOf } from './cases.ts'
-import { check } from './check.ts'
-import { askService, connect } from './client.ts'
+import { runCasesConcurrently } from './run-cases.ts'
+import { checkedRequest, connect } from './service-client.ts'
 
 const { options } = commandLine(
   `npm run test:contract [-- --runs=100000] [--seed=N]
@@ -25,7 +25,7 @@ const service = await spawnService(environment, { command, detached: true }).ser
 const client = connect(service.port, `Bearer ${await service.generatedToken()}`)
 const cases = casesOf(document)
 try {
-  const { requests, seconds } = await check(cases, askService(client), runs, seed)
+  const { requests, seconds } = await runCasesConcurrently(cases, checkedRequest(client), runs, seed)
   const rate = Math.round(requests / seconds)
   process.stdout.write(
     `${requests} requests of ${cases.length} cases in ${seconds.toFixed(1)} s, ${rate}/s, seed ${seed}: every response matches the document\n`,

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import type { Document, Endpoint, Parameter } from '../../../scripts/generate/openapi-document.ts'
 import type { Schema } from '../../../src/openapi/schema-keywords.ts'
-import { only, someOf } from './arbitrary.ts'
-import type { Breach } from './breach.ts'
+import { filterOrThrow, isFoundInSample } from './arbitrary.ts'
 import type { Generator } from './generator.ts'
-import { type Json, jsonText } from './json.ts'
-import { Judge } from './judge.ts'
+import { type Json, jsonText } from './json-notations.ts'
+import { ReferenceValidator } from './reference-validator.ts'
+import type { SchemaViolation } from './schema-violation.ts'
 
 /** The texts of one parameter: several if the parameter is repeated, none if it is left out. */
 type Texts = string[]
@@ -15,7 +15,7 @@ export type Target = { path: string; headers: Record<string, string> }
 
 /** Returns requests to an endpoint with valid parameters, and breaches of one parameter each. */
 export function parametersOf(document: Document, { path, parameters }: Endpoint, generator: Generator) {
-  const judge = new Judge(document)
+  const judge = new ReferenceValidator(document)
   const known = parameters.filter(({ schema }) => schema !== undefined)
   const valid = known.map((parameter) => validTexts(parameter, generator))
   const targets = (texts: fc.Arbitrary<Texts>[]): fc.Arbitrary<Target> =>
@@ -44,16 +44,16 @@ function isSendable({ in: place }: Parameter, text: string): boolean {
 
 const sendable = (parameter: Parameter, values: fc.Arbitrary<Json>): fc.Arbitrary<Texts> => {
   const texts = values.map((value) => textsOf(parameter, value))
-  return only(texts, (one) => one !== undefined, `parameter ${parameter.name}`) as fc.Arbitrary<Texts>
+  return filterOrThrow(texts, (one) => one !== undefined, `parameter ${parameter.name}`) as fc.Arbitrary<Texts>
 }
 
 function validTexts(parameter: Parameter, generator: Generator): fc.Arbitrary<Texts> {
   const texts = sendable(parameter, generator.valid(parameter.schema as Schema))
-  if (parameter.required) return only(texts, ({ length }) => length > 0, `parameter ${parameter.name}`)
+  if (parameter.required) return filterOrThrow(texts, ({ length }) => length > 0, `parameter ${parameter.name}`)
   return fc.oneof(fc.constant<Texts>([]), texts)
 }
 
-function brokenTexts(parameter: Parameter, generator: Generator, judge: Judge) {
+function brokenTexts(parameter: Parameter, generator: Generator, judge: ReferenceValidator) {
   const schema = parameter.schema as Schema
   const isBroken = (value: Json) => {
     const texts = textsOf(parameter, value)
@@ -61,10 +61,10 @@ function brokenTexts(parameter: Parameter, generator: Generator, judge: Judge) {
   }
   const broken = generator
     .breaches(schema)
-    .filter(({ values }: Breach) => someOf(values, isBroken))
+    .filter(({ values }: SchemaViolation) => isFoundInSample(values, isBroken))
     .map(({ where, what, values }) => ({
       what: `${where} ${what}`.trim(),
-      values: sendable(parameter, only(values, isBroken, `parameter ${parameter.name}: ${what}`)),
+      values: sendable(parameter, filterOrThrow(values, isBroken, `parameter ${parameter.name}: ${what}`)),
     }))
   const missing = { what: 'missing', values: fc.constant([]) as fc.Arbitrary<Texts> }
   return parameter.required && parameter.in !== 'path' ? [missing, ...broken] : broken

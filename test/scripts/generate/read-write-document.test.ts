@@ -108,7 +108,7 @@ t.test('a base of an allOf requires less only where another part ignores the pro
 })
 
 t.test(
-  'what only some alternatives have as readOnly is ignored in these, what all have outside of them, too',
+  'a property that some alternatives mark readOnly is ignored in these, one that all mark is ignored everywhere',
   async (t) => {
     const alternative = (id: object, both: object) => object({ id, both }, { required: ['id', 'both'] })
     const schema = (id: object) => ({

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { assertContractResponse } from '../../support/contract.ts'
 import { type Assertions, namedResponseOf } from '../../support/response-validator.ts'
 import type { Case, Request } from './cases.ts'
-import type { Ask } from './check.ts'
+import type { SendAndCheck } from './run-cases.ts'
 
 export type Reply = { status: number; headers: IncomingMessage['headers']; body: string }
 
@@ -39,8 +39,8 @@ const strictly: Assertions = {
 const refusals = [400, 401]
 
 /** Returns a function that sends a request to the service and checks the response against the contract. */
-export const askService =
-  ({ send }: Client): Ask =>
+export const checkedRequest =
+  ({ send }: Client): SendAndCheck =>
   async ({ endpoint, error }, sent) => {
     const { method } = endpoint
     const reply = await send(method, sent)

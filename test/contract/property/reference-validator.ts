@@ -2,12 +2,12 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Document } from '../../../scripts/generate/openapi-document.ts'
 import type { Schema } from '../../../src/openapi/schema-keywords.ts'
-import { type Json, withDoubles } from './json.ts'
+import { type Json, withDoubles } from './json-notations.ts'
 
 const int64 = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63
 
 /** Validates values against schemas of a document with an Ajv instance that shares nothing with the service's. */
-export class Judge {
+export class ReferenceValidator {
   readonly #ajv = new Ajv2020({ strict: false, ownProperties: true, logger: false, validateSchema: false })
   readonly #compiled = new Map<Schema, ValidateFunction>()
 

@@ -3,15 +3,15 @@ import * as fc from 'fast-check'
 import t from 'tap'
 import type { Schema } from '../../../src/openapi/schema-keywords.ts'
 import { serveDocument } from '../../support/serve-document.ts'
+import { allKeywordsDocument } from './all-keywords-document.ts'
 import { casesOf } from './cases.ts'
-import { check } from './check.ts'
-import { checkStatus, connect } from './client.ts'
 import { Generator } from './generator.ts'
-import { richer } from './richer.ts'
+import { runCasesConcurrently } from './run-cases.ts'
+import { checkStatus, connect } from './service-client.ts'
 
 t.test('every schema keyword adds violating values', async (t) => {
   const breaches = (schema: Schema) =>
-    new Generator(richer).breaches(schema).map(({ where, what }) => `${where} ${what}`.trim())
+    new Generator(allKeywordsDocument).breaches(schema).map(({ where, what }) => `${where} ${what}`.trim())
   const types = (...names: string[]) => names.map((name) => `${name} instead of array`)
   const wrong = types('null', 'boolean', 'number', 'string', 'object')
   t.same(breaches({}), [])
@@ -27,7 +27,7 @@ t.test('every schema keyword adds violating values', async (t) => {
 
 t.test('an unsatisfiable schema is named', async (t) => {
   const endless = { type: 'object', required: ['a'], properties: { a: { $ref: '#/components/schemas/Endless' } } }
-  const generator = new Generator({ ...richer, components: { schemas: { Endless: endless } } })
+  const generator = new Generator({ ...allKeywordsDocument, components: { schemas: { Endless: endless } } })
   t.throws(() => generator.valid({ minimum: 2, maximum: 1 }), /no value can be made for \{"minimum":2,"maximum":1\}/)
   t.throws(() => generator.valid({ allOf: [{ type: 'string' }, { type: 'array' }] }), /no value can be made/)
   t.throws(() => generator.valid(endless), /no value can be made/)
@@ -38,15 +38,15 @@ t.test('an unsatisfiable schema is named', async (t) => {
 t.test('a richer document is served and tested without further code', async (t) => {
   const handler = async () => ({ status: 200, body: {} })
   const handlers = { putBed: handler, getBed: handler, postLabels: handler }
-  const app = await serveDocument(richer, { handlers })
+  const app = await serveDocument(allKeywordsDocument, { handlers })
   t.teardown(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })
   const client = connect((app.server.address() as AddressInfo).port, '')
   t.teardown(client.close)
-  const cases = casesOf(richer)
-  const ask: Parameters<typeof check>[1] = async ({ endpoint, error }, request) =>
+  const cases = casesOf(allKeywordsDocument)
+  const ask: Parameters<typeof runCasesConcurrently>[1] = async ({ endpoint, error }, request) =>
     checkStatus(await client.send(endpoint.method, request), error, endpoint)
-  const { requests } = await check(cases, ask, 2_000, 1)
+  const { requests } = await runCasesConcurrently(cases, ask, 2_000, 1)
   t.ok(requests >= 2_000)
   const names = cases.map(({ name }) => name)
   t.ok(names.includes('getBed, path bed: below the least'))

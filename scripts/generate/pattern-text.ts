@@ -18,7 +18,7 @@ const characters = [
 
 /**
  * Returns a string that matches a regular expression of ECMA-262 with the flag u. Each quantified part is repeated
- * `more` times beyond its minimum, as far as its maximum allows. The string is built part by part, ignoring look-aheads
+ * `more` times beyond its minimum, as far as its maximum allows. The string is built part by part, ignoring lookahead
  * and backreferences; returns undefined if the result does not match.
  */
 export function textOfPattern(pattern: string, more = 0): string | undefined {

@@ -15,7 +15,7 @@ check     checks a file, that of STORE_URL or a backup, for damage; the service 
 const operands = { backup: 'TARGET', restore: 'SOURCE', check: 'FILE' }
 
 /**
- * Runs `plant-store backup`, `restore` or `runCasesConcurrently` with its arguments. Returns the text to print and the exit code.
+ * Runs `plant-store backup`, `restore` or `check` with its arguments. Returns the text to print and the exit code.
  * Throws a UsageError, or one line that says what is wrong with a file.
  */
 export function sqliteCommand(

@@ -34,7 +34,7 @@ export type RequestContext = {
 
 type Mutable = { -readonly [Key in keyof RequestContext]: RequestContext[Key] }
 
-/** Observes every request: `begin` when it has arrived, `exitWithError` when its response was sent or its connection closed. */
+/** Observes every request: `begin` when it has arrived, `end` when its response was sent or its connection closed. */
 export type Observer = {
   begin(context: RequestContext): void
   end(context: RequestContext): void

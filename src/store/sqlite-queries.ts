@@ -55,7 +55,7 @@ export function queryRunner(database: Database): (name: string, args: unknown[])
   return (name, args) => prepared.get(name)?.(...(args as never[]))
 }
 
-/** Returns a function for each query, which calls `httpRequest` with the name of the query. */
+/** Returns a function for each query, which calls `ask` with the name of the query. */
 export function queriesOf(ask: (name: string, args: unknown[]) => Promise<unknown>): PlantQueries {
   const names = Object.keys(sqliteQueries)
   return Object.fromEntries(names.map((name) => [name, (...args: unknown[]) => ask(name, args)])) as PlantQueries

@@ -4,7 +4,7 @@ import { httpRequest } from '../support/http-request.ts'
 import { forSourceAndBundle, sourceCode } from '../support/service-code.ts'
 import { type ServiceOptions, startService } from '../support/service-process.ts'
 
-/** Starts a service; `exitWithError` stops it and resolves with its log. */
+/** Starts a service; `end` stops it and resolves with its log. */
 async function start(t: Test, environment: Record<string, string> = {}, options: ServiceOptions = {}) {
   const service = await startService(t, environment, options)
   const create = async (id: number, headers: Record<string, string> = {}) =>

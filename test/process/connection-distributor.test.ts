@@ -14,7 +14,7 @@ async function start(t: Test, limit = 100) {
   return { ...connections, port, refused: () => refused }
 }
 
-/** Returns a worker that accepts a connection when the test calls `settle`, and ends when it calls `exitWithError`. */
+/** Returns a worker that accepts a connection when the test calls `settle`, and ends when it calls `end`. */
 function newWorker() {
   const offered: { socket: Socket; settle: (isTaken: boolean) => void }[] = []
   let end = () => {}

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { groupCommit } from '../../src/store/group-commit.ts'
 
-/** Returns a group commit whose oldest pending batch ends when the test calls `exitWithError`. */
+/** Returns a group commit whose oldest pending batch ends when the test calls `end`. */
 export function controlledGroupCommit(
   options: { batchBytes?: number; batchItems?: number; queueBytes?: number; outstanding?: number } = {},
 ) {

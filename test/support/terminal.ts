@@ -18,7 +18,7 @@ export function onTerminal(command: string[], stderr: 'apart' | 'there'): string
   return ['sh', '-c', 'exec 3>&2; exec script -qc "$0" /dev/null', `trap '' HUP; ${inner}`]
 }
 
-/** Creates a pipe until the test ends: `exitWithError` is the descriptor to write to, and nothing reads but calls of `read`. */
+/** Creates a pipe until the test ends: `end` is the descriptor to write to, and nothing reads but calls of `read`. */
 export function unreadPipe(t: Test) {
   const path = join(t.testdir({}), 'pipe')
   execFileSync('mkfifo', [path])

@@ -1,4 +1,4 @@
-/** A create of one id. `start` precedes the request and `exitWithError` follows the response, on one monotonic clock. */
+/** A create of one id. `start` precedes the request and `end` follows the response, on one monotonic clock. */
 export type Create = {
   /** 200, 409, or unknown: then the create may take effect at any time after its start, or never. */
   outcome: 'kept' | 'conflict' | 'unknown'

@@ -11,7 +11,7 @@ export const traced = [
   ...['write', 'writev', 'pwrite64', 'pwritev', 'truncate', 'ftruncate', 'fallocate', 'fsync', 'fdatasync'],
 ].join(',')
 
-/** A successful call. `start` and `exitWithError` are the lines of the trace at which it began and returned. */
+/** A successful call. `start` and `end` are the lines of the trace at which it began and returned. */
 export type Call = { start: number; end: number } & (
   | { name: 'create'; path: string }
   | { name: 'mkdir'; path: string }

@@ -13,7 +13,7 @@ import { Creates } from './steady-load.ts'
 
 const { old, next } = await buildReleases(t)
 
-/** A running service of a release; `exitWithError` stops it and checks that it ends without errors. */
+/** A running service of a release; `end` stops it and checks that it ends without errors. */
 type Instance = { service: ServiceProcess; end(): Promise<void> }
 
 function releaseOn(t: Test, { server, plantStore }: Release, STORE_URL: string, creates: Creates) {

@@ -14,7 +14,7 @@ const stored = ({ parents, byName, ...account }: Account): Shown & { password: s
   ...(byName && { byName: Object.fromEntries(Object.entries(byName).map(([name, each]) => [name, stored(each)])) }),
 })
 
-/** The client's request and response bodies have the same types. */
+/** The types of the client's bodies leave out readOnly and writeOnly properties, too. */
 export const client: {
   sends: CallOptions<operations['addAccount']>['body']
   gets: Extract<CallOutcome<operations['addAccount'], 'post'>, { status: 200 }>['data']

@@ -14,9 +14,9 @@ import type { SchemaViolation } from './schema-violation.ts'
 import { strings, stringViolations } from './strings.ts'
 import { typesOf, unlisted, wrongTypes } from './types.ts'
 
-/** The most levels by which a generated value is deeper than it must be. */
+/** The maximum number of levels that a generated value has beyond its smallest possible depth. */
 const moreLevels = 3
-/** The maximum depth of a value. A schema that needs more levels is treated as unsatisfiable. */
+/** The number of depths that the search tries. A schema that needs a deeper value is treated as unsatisfiable. */
 const mostLevels = 64
 
 /** Makes values from the schemas of a document: valid values, and values that break a schema in one way. */

@@ -27,7 +27,7 @@ export const client: {
 
 export const handlers: Handlers<operations> = {
   async addAccount({ body }) {
-    // @ts-expect-error a readOnly property is not taken
+    // @ts-expect-error a handler does not receive a readOnly property
     if (body.id !== undefined) throw new Error('the id of a client')
     const password: string = body.password
     if (password === '') throw new Error('no password')
@@ -45,7 +45,7 @@ export const handlers: Handlers<operations> = {
     return { status: 200, contentType: accept, body: parties }
   },
   async putClosed({ body }) {
-    // @ts-expect-error a readOnly property is not taken
+    // @ts-expect-error a handler does not receive a readOnly property
     return { status: 200, body: body.since === undefined ? { ...body } : { since: body.since } }
   },
 }

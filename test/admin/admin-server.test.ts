@@ -318,7 +318,7 @@ t.test('a listen error reaches the caller', async (t) => {
 t.test('on other addresses any host name is accepted and nothing is forwarded', async (t) => {
   const { server } = await startHere(t, { serviceUrl: () => 'http://127.0.0.1:1' })
   stop(server)
-  // The kernel truncates a socket path of more than 107 bytes, which t.testdir would return, without an error.
+  // A socket path below t.testdir could exceed 107 bytes; the kernel would truncate it without an error.
   const directory = mkdtempSync(join(tmpdir(), 'plants-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
   const socketPath = join(directory, 'socket')

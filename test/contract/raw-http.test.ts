@@ -367,7 +367,7 @@ const slow: Case[] = [
   },
 ]
 
-/** Cases for a store that takes 200 ms: the parser fails before the first response is sent, which must come first. */
+/** Cases for a store that takes 200 ms: a later request fails first, but its response must wait for its turn. */
 const behindSlowStore: Case[] = [
   {
     name: 'malformed bytes, and more of them, after a request without a response yet',

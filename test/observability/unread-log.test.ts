@@ -22,7 +22,7 @@ const unread = 'stdout is not read; up to 16 MB wait for its reader, lines beyon
 type Where = { format: string; terminal?: 'apart' | 'there' }
 type Place = Where & { skip?: string | false; end: string; command?: string[] }
 
-/** Runs a module whose stdout nothing reads: a terminal if `terminal` is given, else a pipe. */
+/** Runs a module with a stdout that nothing reads: a terminal if `terminal` is given, else a pipe. */
 function runUnread(t: Test, command: string[], { format, terminal }: Where, environment: Record<string, string> = {}) {
   const pipe = unreadPipe(t)
   const running = spawnProcess(terminal === undefined ? command : onTerminal(command, terminal), {

@@ -51,7 +51,7 @@ t.test(
   'a read-only disk is noticed without a create, and at the second failed create',
   { skip: !limitable && 'NOT RUN: prlimit is not installed' },
   async (t) => {
-    // Node ignores SIGXFSZ, which comes with the limit; tap, which runs in each process of `sourceCode`, does not.
+    // Node ignores SIGXFSZ, the signal of this limit; tap, which runs in each process of `sourceCode`, does not.
     const service = await startSqlite(t, builtCode)
     const { pid } = service.child
     const limitFiles = (bytes: string) => {

@@ -96,8 +96,8 @@ const outcome = <T>(run: () => T): T | undefined => {
 type Composed = { allOf: unknown[]; properties?: object; unevaluatedProperties?: boolean }
 type Value = string | number | boolean | unknown[] | Record<string, unknown> | null
 
-/** Schemas that must not be merged: their keywords would have another meaning next to each other. */
 const b = { properties: { b: { type: 'integer' } } }
+/** Schemas that must not be merged: their keywords would have another meaning next to each other. */
 const dependent: Composed[] = [
   { allOf: [b, { properties: { a: {} }, additionalProperties: false }] },
   { allOf: [{ patternProperties: { b: {} } }, { additionalProperties: false }] },

@@ -14,7 +14,7 @@ const waiting = 2 ** 24
 /** After so many milliseconds in which the reader takes no byte of waiting lines, stderr gets a message. */
 const patience = 5_000
 
-const full = 'stdout is not read; up to 16 MB wait for its reader, lines beyond are dropped'
+const full = 'stdout is not read; up to 16 MiB wait for its reader, lines beyond are dropped'
 
 /** Where the lines of the log go. `flush` calls back once they are written. */
 export type LogOutput = DestinationStream & { flush(done?: (error?: Error) => void): void }

@@ -109,7 +109,7 @@ export function watchStore(store: PlantStore, changed: (reason: string | undefin
     }
     if (probe !== undefined) {
       const waited = now - probe.since
-      if (waited >= late) miss(`no answer within ${late * interval} ms`)
+      if (waited >= late) miss(`the store did not respond within ${late * interval} ms`)
       if (waited < abandoned) return
     }
     if (reason !== undefined || missed > 0 || now - proven >= idle) void ask()

@@ -17,7 +17,8 @@ export async function openModule(url: string): Promise<PlantStore> {
   if (typeof open !== 'function') throw new Error('the module exports no function open')
   const store = await open(url)
   for (const name of functions) {
-    if (typeof store?.[name] !== 'function') throw new Error(`its open gives no store: it has no function ${name}`)
+    if (typeof store?.[name] !== 'function')
+      throw new Error(`open() returned a value without the function ${name}; return a store`)
   }
   // The service replaces one of them, so the others must not depend on `this`. One that throws or returns a plain value
   // must behave as a promise does.

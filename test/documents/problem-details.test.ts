@@ -58,7 +58,7 @@ t.test('errors of malformed bytes have the documented shape', async (t) => {
   }
 })
 
-t.test('an errorBody that throws loses the shape, not the status or the process', async (t) => {
+t.test('an error whose errorBody throws is sent as plain text with its status', async (t) => {
   const logged: string[] = []
   const logger = { level: 'error', stream: { write: (line: string) => logged.push(line) } }
   const failing: AnyErrorBody = ({ message }) => {

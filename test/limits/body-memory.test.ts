@@ -53,7 +53,7 @@ t.test('no body is read while authentication is pending', async (t) => {
   await receives(/^HTTP\/1.1 200 /)
 })
 
-t.test('chunks of one byte that come with the head cost about their bytes', async (t) => {
+t.test('chunks of one byte that arrive with the header section cost less than 20 bytes of memory each', async (t) => {
   const { verifyToken, waiting } = waitingVerifier()
   const { port } = await listening(t, { verifyToken })
   const body = plant(1, 10_000)

@@ -139,7 +139,7 @@ const telling: Value[] = [
   null,
 ]
 
-t.test('a merged schema accepts what the schema accepts', async (t) => {
+t.test('a merged schema accepts the same values as the original', async (t) => {
   let merges = 0
   let values = 0
   const composed = fc.tuple(keywords, fc.array(schema, { minLength: 1, maxLength: 3 }))

@@ -93,7 +93,7 @@ async function feed(source: ByteSource, parser: Dicer, hasFailed: () => boolean)
 
 type Parsing = { add(part: Part): void; fail(error: Error): void; end(): void }
 
-/** Returns a parser of a form. It checks heads itself: Dicer silently drops a malformed header line and all after it. */
+/** Returns a parser of a form. It checks heads itself: Dicer silently drops a malformed header line and the rest. */
 function parserOf(boundary: string, limit: number, { add, fail, end }: Parsing): Dicer {
   const parser = new Dicer({ boundary, maxHeaderSize: maxHeadSize } as ConstructorParameters<typeof Dicer>[0])
   const headOf = keepHead(parser)

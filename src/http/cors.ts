@@ -44,7 +44,7 @@ export function allowOrigins(app: FastifyInstance<Server>, { origins, ...names }
   }
 }
 
-/** Returns whether a request is a preflight: it has no body, since no body limit applies at this step. */
+/** Returns whether a request is a preflight. A request with a body is none: later steps must limit the body. */
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' &&
   headers['access-control-request-method'] !== undefined &&

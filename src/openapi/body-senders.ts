@@ -69,7 +69,7 @@ export const bytesSender =
     return sendSource(reply, body, { write: bytesOf, end: streamScope(reply.request.raw).gone }, begin)
   }
 
-/** Milliseconds between keep-alive comments in an idle event stream: else proxies or this service would close it. */
+/** Milliseconds between keep-alive comments. Without them, proxies or this service would close an idle stream. */
 const silence = 15_000
 
 /**

@@ -20,8 +20,8 @@ const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 /**
  * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32 and int64 and `multipleOf`
  * check the digits that `parseJson` kept. int64 and ignored properties also add their locations to `found`; a failed
- * subschema removes its locations again. Ajv's other keywords are correct for doubles, since rounding never moves a
- * number across a limit that is a double; scripts/generate rejects schemas that break this rule.
+ * subschema removes its locations again. Ajv's other keywords compare doubles. That is correct for limits, since rounding
+ * never moves a number across a double; scripts/generate rejects schemas that need more, such as uniqueItems of int64.
  */
 export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
   ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoring(found)) })

@@ -44,7 +44,7 @@ const key = Symbol('body type')
 
 type Typed = IncomingMessage & { [key]?: GivenType | undefined }
 
-/** Returns whether the handler of a request reads the body itself. Call it after `steps` checked the media type. */
+/** Returns whether the handler of a request reads the body itself. Known once `steps` have checked the media type. */
 export const isBodyReadByHandler = (request: Typed): boolean =>
   request[key] !== undefined && isReadByHandler(request[key].mediaType)
 

@@ -3,7 +3,7 @@ import type { ByteStream } from '../http/stream-parts.ts'
 
 /**
  * The media type that the client prefers (RFC 9110 section 12.5.1). It is present if a successful response has several
- * media types, or if only an error response has.
+ * media types, or if only error responses have.
  */
 export type Negotiated<Operation> = Operation extends { responses: infer Responses }
   ? [Offered<Responses>] extends [never]

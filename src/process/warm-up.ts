@@ -15,7 +15,7 @@ import { warmUpRequests } from './example-request.ts'
 
 const nowhere = { write() {} }
 
-/** The number of parallel lanes, of connections in a lane, one after the other, and of requests on a connection. */
+/** The numbers of parallel lanes, of successive connections in a lane, and of requests on a connection. */
 const [lanes, successors, requests] = [16, 25, 20]
 
 /** The dependencies through which the requests of an app have effects outside of it. */
@@ -73,7 +73,8 @@ export function rehearsable(effects: Effects) {
     })
     try {
       await app.ready()
-      // An HTTP server gives its sockets the same options as the app's server; V8 would not reuse code for others.
+      // Not a net.Server: its sockets would have other options than those of the app's server, and V8 would optimize
+      // for them.
       const listener = createServer().removeAllListeners('connection')
       const closed: Promise<unknown>[] = []
       listener.on('connection', (socket) => {
@@ -84,7 +85,8 @@ export function rehearsable(effects: Effects) {
       const { port } = listener.address() as AddressInfo
       await Promise.allSettled(Array.from({ length: lanes }, () => send(port, warmUpRequests(token), end)))
       listener.close()
-      // The last requests end when their sockets close, after the listener: only then may requests be counted again.
+      // The last requests end when their sockets close, which may be after the listener. Until then, the service's own
+      // metrics must not be in use.
       await Promise.all(closed)
     } finally {
       use(effects)

@@ -122,8 +122,8 @@ function endOf(worker: ChildProcess): Promise<Ending> {
       if (pid === undefined) resolve({ inPeace: false, how: `cannot start a worker: ${message}` })
     })
     // Waits for both the exit and the disconnect, since the last message may arrive after the exit. No single event
-    // tells: after a disconnect by this process no "close" follows, and the exit of a worker causes no "disconnect"
-    // while a connection is being sent to it.
+    // is reliable: after a disconnect by this process no "close" follows, and the exit of a worker causes no
+    // "disconnect" while a connection is being sent to it.
     const check = () => {
       const { exitCode, signalCode, connected } = worker
       if (connected || (exitCode === null && signalCode === null)) return

@@ -20,8 +20,9 @@ const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 /**
  * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32 and int64 and `multipleOf`
  * check the digits that `parseJson` kept. int64 and ignored properties also add their locations to `found`; a failed
- * subschema removes its locations again. Ajv's other keywords compare doubles. That is correct for limits, since rounding
- * never moves a number across a double; scripts/generate rejects schemas that need more, such as uniqueItems of int64.
+ * subschema removes its locations again. Ajv's other keywords compare doubles. That is correct for limits, since
+ * rounding never moves a number across a double. scripts/generate rejects schemas that need more, such as uniqueItems
+ * over int64.
  */
 export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
   ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoring(found)) })

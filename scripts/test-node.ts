@@ -20,7 +20,7 @@ const [version = '', ...args] = process.argv.slice(2)
 if (/^\d+(\.\d+){0,2}$/.test(version)) {
   const directory = await mkdtemp(join(tmpdir(), 'test-node-'))
   try {
-    // One test runs the service from this directory as another user, who needs access.
+    // One test runs the service from this directory as another user, which needs access.
     await chmod(directory, 0o711)
     process.exitCode = await testOn(directory)
   } finally {
@@ -66,10 +66,7 @@ async function withHeaders(node: string, directory: string): Promise<string> {
   return join(headers, 'node_modules', 'node')
 }
 
-/**
- * Returns the environment variable that tells node-gyp where the headers are: in the package with the platform's
- * binary.
- */
+/** Returns the environment variable that tells node-gyp where the headers are: next to the platform's binary. */
 async function headersOf(node: string): Promise<Record<string, string>> {
   const packages = join(node, 'node_modules')
   const names = await readdir(packages).catch(() => [])

@@ -9,9 +9,9 @@ type Claim = {
   what: string
   in: string
   names: string[]
-  /** The names are those of the properties of an object. */
+  /** Whether the names are those of the properties of an object. */
   isObject?: boolean
-  /** It accepts every name. */
+  /** Whether the object accepts properties of any name. */
   takesAll?: true | undefined
   /** The prefix of the names of an object in style deepObject. */
   prefix?: string

@@ -15,8 +15,8 @@ export const propertyNames = (document: Document, schema: Schema | undefined): s
 ]
 
 /**
- * Returns the schemas of a named property in each part of a schema. unevaluatedProperties never applies to such a
- * property.
+ * Returns the schemas of a named property in each part of a schema. Ignores unevaluatedProperties, which never applies
+ * to a named property.
  */
 export const propertySchemas = (document: Document, schema: Schema | undefined, name: string): Schema[][] =>
   parts(document, schema).map((part) => memberSchemas({ ...part, unevaluatedProperties: undefined }, name))

@@ -9,8 +9,9 @@ export const terminalSkipReason: string | false =
   'NOT RUN: script(1) of util-linux is missing'
 
 /**
- * Returns a command that runs another on a new terminal, with its stderr there or apart. It writes the lines
- * "pid NUMBER" and, at the end, "ended CODE" to its own stderr.
+ * Returns a command that runs another one on a new terminal. With `there`, the terminal is also the stderr of the other
+ * command; with `apart`, it shares the stderr of the returned command. The returned command writes the lines "pid
+ * NUMBER" and, at the end, "ended CODE" to its own stderr.
  */
 export function onTerminal(command: string[], stderr: 'apart' | 'there'): string[] {
   const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
@@ -18,7 +19,7 @@ export function onTerminal(command: string[], stderr: 'apart' | 'there'): string
   return ['sh', '-c', 'exec 3>&2; exec script -qc "$0" /dev/null', `trap '' HUP; ${inner}`]
 }
 
-/** Creates a pipe until the test ends: `end` is the descriptor to write to, and nothing reads but calls of `read`. */
+/** Creates a pipe until the test ends: `end` is the descriptor to write to, and only calls of `read` empty the pipe. */
 export function unreadPipe(t: Test) {
   const path = join(t.testdir({}), 'pipe')
   execFileSync('mkfifo', [path])

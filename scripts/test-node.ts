@@ -51,9 +51,9 @@ async function testOn(directory: string): Promise<number> {
 }
 
 /**
- * Returns the directory of the Node package whose headers to compile with. An addon compiled with the headers of Node
- * 24.19 or later aborts the process when a database is garbage-collected (nodejs/node issue 65446). For these versions
- * it is an earlier package with the same ABI.
+ * Returns the directory of the Node package whose headers to compile with. For Node 24.19 and later it is an earlier
+ * package with the same ABI: an addon compiled with the headers of these versions aborts the process when a database is
+ * garbage-collected (nodejs/node issue 65446).
  */
 async function withHeaders(node: string, directory: string): Promise<string> {
   const { version } = JSON.parse(await readFile(join(node, 'package.json'), 'utf8')) as { version: string }

@@ -45,7 +45,7 @@ export const isOpen = (document: Document, schema: Schema | undefined): boolean 
     unnamed.some((keyword) => schemasIn(part, keyword).some((one) => one !== false)),
   )
 
-/** Returns whether any text is parsed as the same value with each of the lists of types. */
+/** Returns whether every text is parsed to the same value with each of the lists of types. */
 export const isReadAlike = (all: JsonType[][]): boolean =>
   new Set(
     all.map((types) =>

@@ -2,9 +2,12 @@ import { parseArgs } from 'node:util'
 import { UsageError, usageError } from '../../src/cli/cli-options.ts'
 
 /**
- * The options of a command with their defaults, which determine the values of an option: false for no value, a string
- * or undefined for a string, an integer for an integer from 1, another number for a number above 0, and an array for
- * integers from 1 separated by commas.
+ * The options of a command with their defaults. The type of a default determines what the option accepts:
+ * - false: no value
+ * - a string or undefined: a string
+ * - an integer: an integer from 1
+ * - another number: a number above 0
+ * - an array: integers from 1, separated by commas
  */
 export type Options = Record<string, boolean | number | number[] | string | undefined>
 

@@ -9,9 +9,9 @@ export const terminalSkipReason: string | false =
   'NOT RUN: script(1) of util-linux is missing'
 
 /**
- * Returns a command that runs another one on a new terminal. With `there`, the terminal is also the stderr of the other
- * command; with `apart`, it shares the stderr of the returned command. The returned command writes the lines "pid
- * NUMBER" and, at the end, "ended CODE" to its own stderr.
+ * Returns a wrapper command that runs `command` on a new terminal. With stderr `there`, the command's stderr is the
+ * terminal; with `apart`, it is the stderr of the wrapper. The wrapper also writes the lines "pid NUMBER" and, at the
+ * end, "ended CODE" to its own stderr.
  */
 export function onTerminal(command: string[], stderr: 'apart' | 'there'): string[] {
   const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')

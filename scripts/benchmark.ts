@@ -28,7 +28,7 @@ CPU; more is better. CPU is user and system time of the server's processes, as t
 directory of another build of this service, made by \`npm run build\` there; its contenders are before-memory and so on.
 
 Server and load have a core each. The load is this process: each connection has one request in flight, and sends the
-next one after the load has checked every byte of the response. The load needs half of a core for the fastest server
+next one after the load has checked status and body of the response. The load needs half of a core for the fastest server
 and never sleeps, because waking it would cost the server up to a sixth of a request. With --generator wrk the load is
 wrk with one thread, in a new process for the warm-up and for the measurement. It sends the same bytes, checks only the
 status of each response, and sleeps while it has none. A server that is less than 100 % "busy" has "waited" for its

@@ -52,7 +52,7 @@ for (const [folder, what] of [
 
 async function open() {
   const config = readConfig(process.env)
-  if (config.storeUrl === 'memory:') console.log('dev: STORE_URL=memory: forgets its plants at each change')
+  if (config.storeUrl === 'memory:') console.log('dev: STORE_URL=memory: loses its plants at each restart')
   return {
     config,
     front: await openPortForwarder(config),

@@ -8,9 +8,9 @@ import { escapeHtml, plainPage } from './plain-page.ts'
 
 /** The headings of the changes of each weight. */
 const headings: Record<Severity, string> = {
-  breaking: 'Breaking: clients of the version before may fail',
-  compatible: 'Compatible: clients of the version before go on',
-  text: 'Text: only people read it',
+  breaking: 'Breaking: clients of the previous version may fail',
+  compatible: 'Compatible: clients of the previous version keep working',
+  text: 'Text: documentation only',
 }
 
 /**

@@ -109,7 +109,7 @@ async function bodyOf(response) {
       }
     }
   } catch {
-    note = '; the answer broke off'
+    note = '; the response ended early'
   }
   const whole = await new Blob(chunks).slice(0, mostShown).arrayBuffer()
   try {

@@ -27,7 +27,7 @@ export async function tryPage(published: Document): Promise<string> {
   const schemes = [...new Set(all.flatMap(schemesOf))]
   const sections = [
     '<p><a href="index.html">The documentation</a></p>',
-    '<p>Each form sends one request to the service of this process. An empty field is not sent. Texts are sent as they are, and answers shown as they came.</p>',
+    '<p>Each form sends one request to the service of this process. An empty field is not sent. Text is sent, and responses are shown, unchanged.</p>',
     ...credentials(document, schemes),
     ...all.map((endpoint, index) => operationForm(document, endpoint, `operation-${index}`, all.length === 1)),
   ]
@@ -76,9 +76,9 @@ ${[
 <p><output></output></p>
 <div class="answer" hidden>
 <h3>Headers</h3>
-<pre tabindex="0" role="group" aria-label="Headers of the answer"></pre>
+<pre tabindex="0" role="group" aria-label="Headers of the response"></pre>
 <h3>Body</h3>
-<pre tabindex="0" role="group" aria-label="Body of the answer"></pre>
+<pre tabindex="0" role="group" aria-label="Body of the response"></pre>
 </div>
 </form>
 </details>`

@@ -152,6 +152,6 @@ t.test('a taken port and the loss of plants in memory are reported', async (t) =
   await new Promise((resolve) => taken.once('listening', resolve))
   const PORT = String((taken.address() as { port: number }).port)
   const { code, stdout, stderr } = await run(t, 'scripts/dev.ts', { PORT }).untilEnded()
-  t.equal(stdout, 'dev: STORE_URL=memory: forgets its plants at each change\n')
+  t.equal(stdout, 'dev: STORE_URL=memory: loses its plants at each restart\n')
   t.same([code, stderr], [1, `dev: PORT is ${PORT}: another process listens on 127.0.0.1:${PORT}; use a free port\n`])
 })

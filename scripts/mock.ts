@@ -49,7 +49,7 @@ app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
 try {
   await registerOperations(app, { routes, handlers, verifiers: await anyCredentials(app, document), errorBody })
   const url = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT || 3000) })
-  console.log(`mock of ${routes.info.title} ${routes.info.version} on ${url}, any token will do`)
+  console.log(`mock of ${routes.info.title} ${routes.info.version} on ${url}, it accepts any token`)
 } catch (error) {
   console.error(`mock: ${(error as Error).message}`)
   process.exitCode = 1

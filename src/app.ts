@@ -35,7 +35,7 @@ export type AppOptions = {
   origins?: string[]
 }
 
-/** Assembles the service on one Fastify instance that does not listen yet. The caller must close the store. */
+/** Assembles the service as one Fastify instance, which does not listen yet. The caller must close the store. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { routes, store, verifyToken, log, observer, draining, linger, shed, trustProxy = [], origins } = options
   const limits = { ...defaultLimits, ...options.limits }
@@ -58,7 +58,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       connectionsCheckingInterval: Math.min(1_000, limits.headersTime),
     },
   })
-  // Fastify would listen to the end of each response for a logger that it was given; setServerLogger hands this one on.
+  // Not an option of Fastify(), which would add a listener to each response; setServerLogger sets it on each request.
   app.log = log
   app.server.maxConnections = limits.connections
   const overload = watchOverload(limits, shed)

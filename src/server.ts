@@ -13,7 +13,7 @@ import { maskPassword } from './store/open.ts'
 const generated = new URL('../generated/', import.meta.url)
 const docsPath = new URL('../dist/docs/index.html', import.meta.url)
 
-/** Ends the process after a signal. Before the service has started there is nothing to finish. */
+/** Runs at the first signal. Before the service has started there is nothing to finish, so the process exits. */
 let stop = async (_signal: NodeJS.Signals): Promise<void> => process.exit()
 prepareStderr()
 onShutdownSignal((signal) => stop(signal))
@@ -65,8 +65,8 @@ function announce(
 }
 
 /**
- * Becomes unready, keeps serving for DRAIN_TIME so that load balancers notice, and then finishes the requests in
- * flight. After SIGINT, which a terminal sends, it skips the wait.
+ * Makes the service unready, keeps serving for DRAIN_TIME so that load balancers notice, and then finishes the requests
+ * in flight. After SIGINT, which a terminal sends, it skips the wait.
  */
 async function drain(service: Service, { drain: { time, deadline } }: Config, signal: NodeJS.Signals): Promise<void> {
   service.drain()

@@ -60,7 +60,8 @@ t.test('a failed request logs neither token nor body', async (t) => {
     BODY_LIMIT: '4096',
     HEADERS_TIMEOUT: '200',
     REQUEST_TIMEOUT: '200',
-    // The service checks REQUEST_TIMEOUT every 200 ms. After both times it closes an idle connection without a response.
+    // An idle connection is closed without a response after REQUEST_TIMEOUT + HANDLER_TIMEOUT. The 408 must be sent
+    // before that; the service checks REQUEST_TIMEOUT every 200 ms.
     HANDLER_TIMEOUT: '1000',
     AUTH_FAILURES_PER_MINUTE: '3',
   })

@@ -42,7 +42,7 @@ t.test('the client package holds one file, its types and no dependencies', async
     'types/src/client/call-styles.d.ts',
     'types/src/client/client.d.ts',
     'types/src/client/exact-client.d.ts',
-    'types/src/client/exact-reply.d.ts',
+    'types/src/client/exact-response.d.ts',
     'types/src/client/operation-types.d.ts',
   ])
   // Leaves out the types of the contract, which grow with the contract.

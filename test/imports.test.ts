@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import t from 'tap'
 
-/** The imports that each folder and file of src may have, as paths in src without extension. `types` is import type. */
+/** The allowed imports of each folder and file of src, as paths in src without extension. `types` are type-only. */
 const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'server.ts': { values: /^((config|process|admin)\/|store\/open$|openapi\/load-contract$)/ },
   'app.ts': { values: /^(handlers$|error-body$|(openapi|http|auth|limits)\/)/, types: /^store\/plant-store$/ },

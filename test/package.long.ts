@@ -82,7 +82,7 @@ t.test('the package holds only what a consumer needs', async (t) => {
     'dist/types/src/client/call-styles.d.ts',
     'dist/types/src/client/client.d.ts',
     'dist/types/src/client/exact-client.d.ts',
-    'dist/types/src/client/exact-reply.d.ts',
+    'dist/types/src/client/exact-response.d.ts',
     'dist/types/src/client/operation-types.d.ts',
     'dist/types/src/store/conformance.d.ts',
     'dist/types/src/store/open.d.ts',

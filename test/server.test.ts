@@ -173,7 +173,7 @@ t.test('a signal or a failed start ends a service that does not serve yet', asyn
     code: 1,
     signal: null,
     stdout: '',
-    stderr: `plant-store: STORE_URL is "${half}": its open gives no store: it has no function create\n`,
+    stderr: `plant-store: STORE_URL is "${half}": open() returned a value without the function create; return a store\n`,
   })
   const { stderr } = await spawnService({ STORE_URL: `module:${directory}/lines.mjs` }).untilEnded()
   t.match(stderr, /^plant-store: STORE_URL is "[^\n]+": one; two; three\n$/, 'one line')

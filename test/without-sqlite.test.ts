@@ -18,7 +18,7 @@ const commandOf = (file: string) => [process.execPath, join(directory, 'dist', f
 const command = commandOf('server.js')
 
 const missing =
-  'SQLite is missing, because the optional package better-sqlite3 is not installed; install again where there are a C\\+\\+ ' +
+  'SQLite is missing, because the optional package better-sqlite3 is not installed; install again on a machine with a C\\+\\+ ' +
   'compiler, make and Python, or set STORE_URL to memory: or postgres://USER@HOST/DATABASE'
 
 t.test('without better-sqlite3 the memory store works', async (t) => {

@@ -84,7 +84,7 @@ async function takeSnapshot(directory: string, ofDocument: boolean): Promise<voi
 
 function tell({ message }: Error): void {
   console.error(message)
-  if (running !== undefined) console.error('dev: the last good service goes on')
+  if (running !== undefined) console.error('dev: the last working service keeps running')
   else {
     forward(undefined)
     console.error('dev: no service is running; correct the error above')

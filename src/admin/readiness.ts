@@ -17,7 +17,7 @@ export function readiness(ready: () => Promise<void>): () => Promise<string | un
 
 function reasonInTime(ready: () => Promise<void>): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, limit, `no answer within ${limit} ms`)
+    const timer = setTimeout(resolve, limit, `the store did not respond within ${limit} ms`)
     ready()
       .then(
         () => resolve(undefined),

@@ -12,8 +12,8 @@ import {
 } from './request-context.ts'
 
 /**
- * Responds to bytes that the HTTP parser rejected, and closes the connection. The error response is sent after all
- * pending responses of the connection.
+ * Sends an error response without Fastify, for bytes that the HTTP parser or this service rejects outside of a route,
+ * and closes the connection. The error response is sent after all pending responses of the connection.
  */
 export function rejectConnection(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -22,7 +22,7 @@ export function rejectConnection(error: Error & { code?: string }, socket: Socke
   }
   const connection = connectionOf(socket)
   const { previous, latest, observer } = connection
-  // The parser rejects all further bytes too.
+  // The parser reports an error for all further bytes too; only the first error gets a response.
   if (connection.refused) return
   connection.refused = true
   // The bytes belong to the latest request if it is incomplete, else to a new one.
@@ -62,6 +62,6 @@ function end(socket: Socket, thrown: unknown, context: RequestContext, given: Ou
   }
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${text}`)
-  // To close a socket with unread bytes resets the connection, and the client could lose the response: wait a second.
+  // Closing a socket with unread bytes resets the connection, and the client could lose the response: wait a second.
   setTimeout(() => socket.destroy(), 1_000).unref()
 }

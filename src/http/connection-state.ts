@@ -8,7 +8,7 @@ export type Connection = {
   /** The two latest responses: with pipelining, `latest` may wait for `previous`. */
   previous: ServerResponse | undefined
   latest: ServerResponse | undefined
-  /** The responses that were not completely sent. */
+  /** The responses that are not completely sent yet. */
   owed: ServerResponse[]
   /** Whether the connection gets an error response and is closed once all pending responses are sent. */
   refused: boolean

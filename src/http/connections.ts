@@ -23,7 +23,7 @@ export type Tracking = {
   linger?: number | undefined
 }
 
-/** Milliseconds between checks for incomplete heads that are too large. */
+/** Milliseconds between checks for incomplete heads and trailer sections that are too large. */
 const interval = 250
 
 /**
@@ -71,7 +71,7 @@ export function trackConnections(
     connection.previous = connection.latest
     connection.latest = response
     // Node.js drops bytes that follow an upgrade request in the same segment, so the next parse may start inside a
-    // body.
+    // body: the connection must not be reused.
     if (endsWithAnswer() || request.headers.upgrade !== undefined || isBehindLast(request))
       response.shouldKeepAlive = false
     connection.owed.push(response)

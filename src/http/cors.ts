@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import { answered, type Step } from './request-guards.ts'
 import { contentLength } from './request-head.ts'
 
-/** The permissions of pages of other origins under the CORS protocol (fetch.spec.whatwg.org section 3.2). */
+/** What pages of other origins may do, in terms of the CORS protocol (fetch.spec.whatwg.org section 3.2). */
 export type CrossOrigin = {
-  /** As browsers send them: scheme, host and port. */
+  /** The allowed origins, as browsers send them: scheme, host and port. */
   origins: string[]
   methods: string[]
   /** Headers that a page may send. */
@@ -20,7 +20,7 @@ const maxAge = '7200'
 /**
  * Adds CORS headers to each response of an app, and returns the step that responds to preflight requests. The headers
  * are set on Node's response before Fastify gets the request: some responses are sent before any hook runs, and
- * `@fastify/cors` would leave those without headers. A request of an origin that is not allowed gets none.
+ * `@fastify/cors` would leave those without headers. The response to an origin that is not allowed has only `Vary`.
  */
 export function allowOrigins(app: FastifyInstance<Server>, { origins, ...names }: CrossOrigin): Step {
   const allowed = new Set(origins)
@@ -44,7 +44,7 @@ export function allowOrigins(app: FastifyInstance<Server>, { origins, ...names }
   }
 }
 
-/** Returns whether a request is a preflight. Browsers send none with a body, which no limit would apply to here. */
+/** Returns whether a request is a preflight. A request with a body is none: later steps must limit the body. */
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' &&
   headers['access-control-request-method'] !== undefined &&

@@ -17,14 +17,14 @@ export const errorSender =
     recordRejection(context, error)
     if (error !== thrown) logCause(request, error, thrown)
     closeUnread(request.raw, reply.raw)
-    // To drain a large unread body would cost more than a new connection.
+    // Draining a large unread body would cost more than a new connection.
     if (closing.has(error.error) || unreadBytes(request) > readAndDropped) {
       reply.raw.shouldKeepAlive = false
     } else if (isAllRead(request.raw) && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
       // Fastify closes the connection after every error of a body parser, even if the body was read completely.
       reply.removeHeader('connection')
     }
-    // Frees the body: a pipelined request may wait long for earlier responses of its connection.
+    // Frees the body: with pipelining, this response may wait long for earlier ones of its connection.
     request.body = undefined
     const { contentType, text } = write(error, context)
     // The body is already serialized, so the response schemas of the operation must not apply.

@@ -12,7 +12,7 @@ import { contentLength } from './request-head.ts'
 
 const key = Symbol('bytes to explain')
 
-/** A request whose head may be too large, with the value of socket.bytesRead at its beginning; NaN if unknown. */
+/** A request whose head may be too large, with the value of socket.bytesRead where the head began; NaN if unknown. */
 type Doubtful = IncomingMessage & { [key]?: number }
 
 const bodyKey = Symbol('limit of the body')
@@ -43,7 +43,10 @@ export function noteEnd(request: IncomingMessage, connection: Connection): void 
   connection.headStart = isKnown ? Math.min(bytesRead, headEnd + contentLength(request.headers)) : bytesRead
 }
 
-/** Records the latest possible start of the next head, if a response was sent before its request was complete. */
+/**
+ * Records the latest possible start of the next head. Needed after a response that was sent before its request was
+ * complete: noteEnd was not called for it.
+ */
 export function noteQuiet(socket: Socket, connection: Connection): void {
   const isQuiet = connection.owed.length === 0 && (connection.latest?.req.complete ?? true)
   if (isQuiet && Number.isNaN(connection.headStart)) connection.headStart = socket.bytesRead
@@ -59,9 +62,9 @@ export function isTooLarge(socket: Socket, connection: Connection, limit: number
 }
 
 /**
- * Calls `done` once, with an error if the header section is larger than `limit` bytes. The header lines count without
- * the whitespace around values, which the parser drops. The bytes on the wire also count, unless another request
- * arrived in the same read.
+ * Calls `done` once, with an error if the header section is larger than `limit` bytes. Checks two sizes: that of the
+ * parsed lines, which lack the whitespace around values, and that of the bytes on the wire. The latter is unknown, and
+ * not checked, if another request arrived in the same read.
  */
 export function checkHeaderSize(request: Doubtful, limit: number, done: (error?: ContractError) => void): void {
   const headStart = request[key]

@@ -93,7 +93,7 @@ async function feed(source: ByteSource, parser: Dicer, hasFailed: () => boolean)
 
 type Parsing = { add(part: Part): void; fail(error: Error): void; end(): void }
 
-/** Returns a parser of a form. The parser skips malformed header lines silently, so each head is checked here. */
+/** Returns a parser of a form. It checks heads itself: Dicer silently drops a malformed header line and the rest. */
 function parserOf(boundary: string, limit: number, { add, fail, end }: Parsing): Dicer {
   const parser = new Dicer({ boundary, maxHeaderSize: maxHeadSize } as ConstructorParameters<typeof Dicer>[0])
   const headOf = keepHead(parser)
@@ -126,8 +126,8 @@ function parserOf(boundary: string, limit: number, { add, fail, end }: Parsing):
 type HeadParser = { buffer: string; _parseHeader(): void }
 
 /**
- * Returns a function that returns the text of the latest head, up to the maximum size. The parsed headers of a Dicer
- * lack all lines after a malformed one.
+ * Replaces the header parser of a Dicer. Returns a function that returns the text of the latest head, up to the maximum
+ * size, and forgets it.
  */
 function keepHead(parser: Dicer): () => string {
   const heads = (parser as unknown as { _hparser: HeadParser })._hparser

@@ -4,7 +4,7 @@ import { type ContentType, parseContentType } from './content-type.ts'
 /** The parsed header section of a part of a form (RFC 7578 section 4). */
 export type PartHead = {
   name: string
-  /** The file name without folders; undefined if the part has none. */
+  /** The file name without folders; undefined if the part has none, or if it is `.` or `..`. */
   filename: string | undefined
   /** Undefined if the part has none; the default is text. */
   contentType: ContentType | undefined

@@ -24,7 +24,7 @@ export type RequestContext = {
   readonly status: number
   /** The error number in the contract's error table. */
   readonly error: number | undefined
-  /** The name of the error if the service, not a handler, rejected the request. */
+  /** The name of the error that rejected the request; undefined if a handler returned the error response. */
   readonly refusal: ErrorName | undefined
   /** Milliseconds, from performance.now(). */
   readonly started: number

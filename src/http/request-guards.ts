@@ -48,14 +48,14 @@ export const checkFraming =
     }
   }
 
-/** Sets the app's logger on a request and its response, since Fastify itself has none. */
+/** Sets the app's logger on a request and its response: Fastify was created without a logger, and sets a silent one. */
 export function setServerLogger(request: FastifyRequest, reply: FastifyReply): void {
   const { log } = request.server
   request.log = log
   reply.log = log
 }
 
-/** Records the client's address and sends the request id in X-Request-Id. */
+/** Sets the logger, records the client's address, and adds X-Request-Id to the response. */
 export const identify: Step = (request, reply) => {
   setServerLogger(request, reply)
   const context = contextOf(request.raw)
@@ -64,13 +64,13 @@ export const identify: Step = (request, reply) => {
   return undefined
 }
 
-/** Rejects malformed heads that Node.js accepts with 400. */
+/** Rejects with 400 the malformed heads that Node.js accepts. */
 export const checkHead: Step = ({ raw }) => {
   const message = malformedHead(raw)
   return message === undefined ? undefined : new ContractError('malformedRequest', message)
 }
 
-/** Rejects requests with 503 while the service is overloaded. */
+/** Rejects requests with 503 when `admit` reports overload. */
 export const shedLoad =
   (admit: Admit): Step =>
   ({ raw }, reply) => {
@@ -94,7 +94,7 @@ function readLater(socket: Socket, response: ServerResponse): void {
   )
 }
 
-/** Rejects an expectation other than 100-continue with 417. */
+/** Rejects with 417 an `Expect` header other than 100-continue. */
 export const checkExpectation: Step = ({ raw: { headers, httpVersion } }) => {
   const isUnknown = headers.expect !== undefined && httpVersion === '1.1' && !/^100-continue$/i.test(headers.expect)
   return isUnknown ? new ContractError('expectationFailed', 'the expectation cannot be met') : undefined
@@ -112,7 +112,7 @@ export const checkRoute =
     })
   }
 
-/** Passes requests to the steps that Node.js would otherwise respond to itself. */
+/** Makes Node.js pass requests with an `Expect` header on to the steps, instead of responding to them itself. */
 export function takeOverFromNode(app: FastifyInstance<Server>): void {
   for (const event of ['checkContinue', 'checkExpectation']) {
     app.server.on(event, (request: IncomingMessage, response: ServerResponse) => {

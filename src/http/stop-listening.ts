@@ -16,7 +16,7 @@ const interval = 10
 /**
  * Stops a server from listening without closing its open connections. When the listener closes, the kernel resets the
  * connections that wait to be accepted, and libuv accepts one connection in each turn of the event loop. This function
- * therefore waits for an idle turn that accepted none, so that almost no time passes between the poll and the close.
+ * therefore waits for an idle turn that accepted none, so that the close follows almost at once after libuv has polled.
  * The bound for an idle turn grows, because a busy process never meets the first one. The function counts turns instead
  * of time: a process that gets no CPU time must not close while connections wait.
  */

@@ -12,7 +12,7 @@ export type Parts<Item> = {
   write(item: Item): Uint8Array | string
   /** Ends the parts, even if the source has more items. */
   end: AbortSignal
-  /** Writes `text` when the source was idle: before the first item after `opening` milliseconds, then after `time`. */
+  /** Yields `text` when the source is idle: first after `opening` milliseconds, then every `time` milliseconds. */
   keepAlive?: { opening: number; time: number; text: string }
 }
 

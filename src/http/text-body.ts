@@ -35,7 +35,7 @@ export const formParser =
   (bytes, done) =>
     giveOrRefuse(done, (): FormTexts => {
       const text = textOf(bytes, 'body')
-      // Counted before they are parsed: a name of one byte takes a hundred bytes.
+      // Counted before parsing, since a parsed field with a name of one byte takes a hundred bytes of memory.
       if (fieldsOf(text) > fieldsLimit) throw tooManyFields(fieldsLimit)
       if (/%00/.test(text)) throw new ContractError('invalid', 'body contains the character U+0000')
       try {

@@ -30,9 +30,9 @@ type Uploading = IncomingMessage & { [key]?: Opened }
 export const readAndDropped = 65_536
 
 /**
- * Opens the body of a request as a stream of at most `limit` bytes. The body is not read before the stream is. The
- * stream fails with a ContractError if the body is too large or incomplete, and is destroyed when the response was
- * sent.
+ * Opens the body of a request as a stream of at most `limit` bytes. Nothing is read from the connection until the
+ * stream is read. The stream fails with a ContractError if the body is too large or incomplete, and is destroyed when
+ * the response was sent.
  */
 export function openUpload(
   request: Uploading,
@@ -53,7 +53,7 @@ export function openUpload(
     return opened.failure
   }
   const begin = () => {
-    // 100 Continue is sent as late as possible: a request rejected before costs the client no upload (RFC 9110 10.1.1).
+    // 100 Continue is sent as late as possible: an earlier rejection saves the upload (RFC 9110 section 10.1.1).
     if (opened.isAwaited) response.writeContinue()
     opened.isAwaited = false
   }
@@ -69,7 +69,7 @@ export function openUpload(
   const close = () => {
     if (!response.writableFinished) breakOff()
     stream.destroy(stream.readableEnded ? undefined : new Error('the response has been sent'))
-    // Node.js drains the body by itself only if nothing was read.
+    // Drains the rest of the body; Node.js does so itself only if nothing was read.
     if (!request.complete) request.resume()
   }
   if (isClosed) close()

@@ -11,7 +11,7 @@ export type ParseBody = (bytes: Buffer, done: Done) => void
 /** A Fastify content type parser. */
 export type BodyReader = (request: FastifyRequest, payload: unknown, done: Done) => void
 
-/** The maximum bytes of a body and of its trailers, and the memory budget that all bodies share. */
+/** The maximum bytes of a body (`limit`) and of its trailers, and the memory budget that all bodies share. */
 export type WholeLimits = { limit: number; headersLimit: number; memory: BodyMemory }
 
 /**

@@ -1,7 +1,7 @@
 import { mayBeInexact } from './exact-integer.ts'
 import { JsonScanner } from './json-scanner.ts'
 
-/** The path to an object or array: its key, and the path of its holder, which is undefined for the document. */
+/** The path to an object or array: its key in its holder, and the path of the holder; undefined for the document. */
 export type Holder = { holder: Holder | undefined; key: string | number; value?: object }
 
 /** A number whose double may have a different value, with its text and location. */
@@ -10,7 +10,7 @@ export type InexactNumber = { holder: Holder | undefined; key: string | number; 
 /** Maximum nesting depth; RFC 8259 section 9 allows a parser to set one. */
 const maxDepth = 128
 
-/** Up to this number, the names of an object are compared one by one, which costs less than a set. */
+/** Up to this many names of an object are compared one by one, which costs less than a set. */
 const few = 8
 
 /**
@@ -25,7 +25,7 @@ export function inexactNumbers(text: string): InexactNumber[] {
 class Check {
   readonly #scanner: JsonScanner
   readonly #found: InexactNumber[] = []
-  /** By depth: the current key, and its holder once an inexact number below needs it. */
+  /** By depth: the current key, and its holder, which is created for the first inexact number below it. */
   readonly #keys: (string | number)[] = ['value']
   readonly #holders: (Holder | undefined)[] = [undefined]
 

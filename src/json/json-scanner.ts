@@ -37,7 +37,7 @@ export class JsonScanner {
     return this.#text[this.#at]
   }
 
-  /** Skips the next character if it is this one, and returns whether it was. */
+  /** Skips the next character if it is `character`, and returns whether it was. */
   take(character: string): boolean {
     if (this.#text[this.#at] !== character) return false
     this.#at++

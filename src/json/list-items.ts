@@ -35,7 +35,7 @@ function parseItem(text: string, start: number): unknown {
   try {
     return parseJson(text).value
   } catch (error) {
-    // The end of an item is not the end of the text.
+    // The item ends here, but the text does not.
     const message = (error as JsonError).message.replace('unexpected end', 'unexpected character')
     throw new JsonError(message.replace(/\d+$/, (at) => String(start + Number(at))))
   }

@@ -6,7 +6,7 @@ const valueFactor = 32
 
 /**
  * Creates the memory accounting of request bodies: at most `limit` bytes for bodies that arrive, and the same again for
- * parsed bodies. Calls `shed` for each rejected body. A single body is never rejected.
+ * parsed bodies. Calls `shed` for each rejected body. A body is never rejected while it is the only one.
  */
 export function bodyMemory(limit: number, shed: (reason: ShedReason) => void): BodyMemory {
   let arriving = 0

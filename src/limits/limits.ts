@@ -2,10 +2,11 @@
 export type Limits = {
   /** Bytes of a body that is read whole. */
   body: number
-  /** Bytes that all bodies may hold in memory. */
+  /** Bytes of memory for all arriving bodies, and the same again for all parsed bodies. */
   bodyMemory: number
   /** Bytes of a body that its handler reads as a stream. */
   upload: number
+  /** Number of fields of a form, or of parts of a multipart form. */
   formFields: number
   /** Bytes of a header section. */
   headers: number
@@ -20,6 +21,7 @@ export type Limits = {
   connections: number
   /** Number of handlers that run at the same time. */
   inFlight: number
+  /** Average event loop delay above which requests are rejected. */
   eventLoopDelay: number
   /** Requests of one client a minute. */
   requests: number

@@ -12,7 +12,7 @@ const monotonic = (): number => performance.now()
 /** Tolerance in milliseconds for floating-point errors. */
 const rounding = 0.1
 
-/** The number of keys above which expired keys are evicted. */
+/** The number of keys above which keys whose quota is full again are evicted. */
 const maxKeys = 10_000
 
 /**

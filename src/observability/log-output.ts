@@ -1,27 +1,28 @@
 import { type DestinationStream, destination } from 'pino'
 import { makeNonBlocking } from './nonblocking-terminal.ts'
 
-/** Bytes of whole lines that are written at once, and milliseconds for which they wait at most: a write has its price. */
+/** Lines are collected, since each write costs time: up to this many bytes, for at most this many milliseconds. */
 const piece = 16_384
 const latest = 100
 
-/** Bytes that a pipe of Linux takes in one piece, whoever else writes to it (pipe(7)). */
+/** Bytes that Linux writes to a pipe atomically (PIPE_BUF in pipe(7)): lines of several processes do not mix. */
 const sharedPiece = 4_096
 
-/** Bytes that may wait for whoever reads the log; lines beyond are dropped, the service goes on. */
+/** Maximum bytes of lines that wait to be written. Further lines are dropped, so that the service can go on. */
 const waiting = 2 ** 24
 
-/** After so many milliseconds in which the reader takes no byte of waiting lines, stderr gets a message. */
+/** If lines wait and none is written for this many milliseconds, stderr gets a message. */
 const patience = 5_000
 
-const full = 'stdout is not read; up to 16 MB wait for its reader, lines beyond are dropped'
+const full = 'stdout is not read; up to 16 MiB wait for its reader, lines beyond are dropped'
 
-/** Where the lines of the log go. `flush` calls back once they are written. */
+/** The output of the log. `flush` calls back once all lines are written. */
 export type LogOutput = DestinationStream & { flush(done?: (error?: Error) => void): void }
 
 /**
- * Opens stdout for the log. Writes never block; a full disk or a missing reader does not end the service. Each problem is
- * reported once on stderr, until all lines are written again. `isShared` says whether other processes write there, too.
+ * Opens stdout for the log. Writes never block, and a full disk or a missing reader does not end the service. The first
+ * problem is reported on stderr, and the next one only after all lines were written in between. `isShared` tells
+ * whether other processes write to stdout too.
  */
 export const openLogOutput = (isShared: boolean, stdout = process.stdout): LogOutput =>
   stdout.isTTY === true ? terminal(stdout) : fileOrPipe(isShared)
@@ -29,7 +30,7 @@ export const openLogOutput = (isShared: boolean, stdout = process.stdout): LogOu
 function terminal(stdout: NodeJS.WriteStream): LogOutput {
   const watch = watchReader()
   makeNonBlocking(stdout)
-  // The write that has failed says so, too.
+  // The callback of a failed write reports the error. Without this listener, the error would also end the process.
   stdout.on('error', () => {})
   const written = (error?: Error | null) => {
     if (error) watch.tell(error.message)
@@ -47,11 +48,11 @@ function terminal(stdout: NodeJS.WriteStream): LogOutput {
 
 function fileOrPipe(isShared: boolean): LogOutput {
   const size = isShared ? sharedPiece : piece
-  // A thread writes, which may wait for the reader. Bytes left by a failed write are tried again with each flush.
+  // Writes run in a thread, which may wait for the reader. Each flush retries the bytes of a failed write.
   const stream = destination({
     sync: false,
     contentMode: 'buffer',
-    // Each piece is written at once; 0 would let a flush call back before the write ends.
+    // Writes each piece at once. With 0, a flush would call back before its write has ended.
     minLength: 1,
     maxWrite: size,
     periodicFlush: latest,
@@ -65,17 +66,17 @@ function fileOrPipe(isShared: boolean): LogOutput {
     .on('error', ({ message }) => watch.tell(message))
   const lines = collectLines(size, (bytes) => {
     watch.waits()
-    // In this mode the stream takes bytes, which its types do not say.
+    // With contentMode "buffer" the stream takes a Buffer, but its types declare a string.
     stream.write(bytes as unknown as string)
   })
   const [flush, flushSync] = [stream.flush.bind(stream), stream.flushSync.bind(stream)]
-  // The stream calls it every `latest` milliseconds, pino before the process ends.
+  // The stream calls flush every `latest` milliseconds, and pino calls it before the process exits.
   stream.flush = (done) => {
     lines.send()
     flush(done)
   }
   stream.flushSync = () => {
-    // At the end of the process a failed write would be tried for ever.
+    // Called when the process exits: it would retry a failed write forever.
     if (watch.hasTold()) return
     lines.send()
     flushSync()
@@ -83,13 +84,13 @@ function fileOrPipe(isShared: boolean): LogOutput {
   return { write: lines.add, flush: (done) => stream.flush(done) }
 }
 
-/** Collects whole lines as bytes and sends them in pieces of at most `size` bytes; only a longer line is a larger piece. */
+/** Collects whole lines and passes them to `output` in pieces of at most `size` bytes. A longer line is one piece. */
 function collectLines(size: number, output: (bytes: Buffer) => void) {
   const collected = Buffer.allocUnsafeSlow(size)
   let length = 0
   const send = () => {
     if (length === 0) return
-    // An exact copy: a part of a larger buffer would keep all of that for as long as the part waits.
+    // A separate buffer of this length: a slice would keep the larger buffer in memory while the piece waits.
     const bytes = Buffer.allocUnsafeSlow(length)
     collected.copy(bytes, 0, 0, length)
     length = 0
@@ -106,7 +107,7 @@ function collectLines(size: number, output: (bytes: Buffer) => void) {
   }
 }
 
-/** Reports problems of the log on stderr, also that its reader has stopped reading. */
+/** Reports on stderr that the log cannot be written, or that its reader has stopped reading. */
 function watchReader() {
   let isTold = false
   let timer: NodeJS.Timeout | undefined
@@ -117,7 +118,7 @@ function watchReader() {
   }
   const look = () => {
     const before = reads
-    // After a late event loop, pending events of writes come first.
+    // If the event loop was blocked, the events of completed writes are still pending, and must be handled first.
     setImmediate(() => {
       if (reads === before) tell(full)
     })
@@ -125,11 +126,11 @@ function watchReader() {
   return {
     tell,
     hasTold: () => isTold,
-    /** A line waits. */
+    /** Records that a line waits to be written. */
     waits() {
       timer ??= setTimeout(look, patience).unref()
     },
-    /** Something was taken, or all of it. */
+    /** Records that bytes were written; `isAll` tells whether none wait any more. */
     taken(isAll: boolean) {
       reads++
       if (!isAll) timer?.refresh()

@@ -4,12 +4,12 @@ import { type LogOutput, openLogOutput } from './log-output.ts'
 
 type LogOptions = { level: string; format: string; isShared: boolean }
 
-/** Events go to `log`, each request to `logRequest`. */
+/** `log` logs events, and `logRequest` logs one request. */
 type Log = { log: Logger; logRequest: (context: RequestContext) => void }
 
 type Cause = { type: string; code?: unknown; message: string; stack?: string | undefined; cause?: Cause }
 
-/** The rest of an error may hold what a client sent: PostgreSQL's, for one, quotes the row. */
+/** Serializes an error. Other members may contain what a client sent: a PostgreSQL error quotes the row. */
 const cause = (error: unknown): Cause => {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
   const { name: type, code, message, stack, cause: below } = error as Error & { code?: unknown }
@@ -17,15 +17,16 @@ const cause = (error: unknown): Cause => {
 }
 
 const options: LoggerOptions = {
-  // The platform knows the process and the host.
+  // Omits the process id and the host name, which the platform knows.
   base: null,
   formatters: { level: (level) => ({ level }) },
   serializers: { err: cause },
 }
 
 /**
- * Creates the log: from the lowest level on a line of JSON for each event, or lines for people. Format `auto` takes the one
- * that suits stdout; `isShared` says whether other processes write there too.
+ * Creates the log. It writes one line for each event of at least `level`: JSON, or readable text if `format` is
+ * `pretty`. The format `auto` means `pretty` on a terminal, otherwise JSON. `isShared` tells whether other processes
+ * write to stdout too.
  */
 export async function createLog({ level, format, isShared }: LogOptions): Promise<Log> {
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true)
@@ -36,7 +37,7 @@ export async function createLog({ level, format, isShared }: LogOptions): Promis
 }
 
 async function forPeople(output: LogOutput): Promise<LogOutput> {
-  // In the bundle a CommonJS package has its default export only.
+  // In the bundled service, a CommonJS package has only a default export.
   const { default: pretty } = await import('pino-pretty')
   const format = pretty.prettyFactory({
     colorize: process.stdout.isTTY === true,
@@ -47,8 +48,8 @@ async function forPeople(output: LogOutput): Promise<LogOutput> {
 }
 
 /**
- * Returns what writes one line for each request to a log's output: who asked for what, and how it was answered. The line is
- * put together here, in half of pino's time: it is the one that is written for each request.
+ * Returns a function that writes one line for a request to a log's output: the client, the operation, the status and
+ * the duration. It builds the line itself, in half of the time that pino takes, because every request gets this line.
  */
 export const requestLog = (log: Logger, output: DestinationStream) => (context: RequestContext) => {
   const { status } = context

@@ -17,7 +17,7 @@ const shedReasons: ShedReason[] = ['event_loop_delay', 'in_flight', 'body_memory
 export type Metrics = {
   /** Counts the arrival of a request. */
   begin(): void
-  /** Counts the end of a request by operation, method and status, and by reason if it was rejected. */
+  /** Records the duration of a request by operation, method and status. Counts a rejected request by reason too. */
   end(context: RequestContext): void
   /** Counts a rejection that belongs to no request. */
   refused(reason: RejectionReason): void
@@ -27,7 +27,7 @@ export type Metrics = {
   tokens(good: boolean): void
   /** Sets whether the service is ready. */
   ready(good: boolean): void
-  /** Returns all values, each with the way to aggregate it over processes. */
+  /** Returns all values. Each has the way to aggregate it over several processes. */
   figures(): Promise<MetricValues>
   /** Returns the metrics in Prometheus' text format, version 0.0.4. */
   text(): Promise<string>

@@ -6,7 +6,8 @@ import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client'
 
 /**
  * Registers the metrics of this process, named after Prometheus' client libraries and the OpenTelemetry conventions.
- * `proc` is its directory in procfs, on Linux. Returns the function that stops the measurement.
+ * `proc` is the directory of the process in procfs, which only Linux has. Returns the function that stops the
+ * measurement.
  */
 export function measureProcess(registry: Registry, proc = '/proc/self'): () => void {
   cpuTime(registry)
@@ -68,7 +69,7 @@ function cpuTime(registry: Registry): void {
   })
 }
 
-/** Registers the metrics of file descriptors, which only Linux has as files. */
+/** Registers the metrics of file descriptors. Only Linux has them, since they are read from procfs. */
 function fileDescriptors(registry: Registry, proc: string): void {
   const limits = join(proc, 'limits')
   if (!existsSync(limits)) return

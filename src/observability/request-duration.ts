@@ -10,9 +10,9 @@ const help =
 type Labels = { operation: string; method: string; status: number | 'none' }
 
 /**
- * Registers the histogram of request durations. Returns a function that creates the series for some labels, which in
- * turn returns a function that adds one request of some seconds. The histogram of prom-client looks up the labels for
- * each value, which takes longer than all other metrics together.
+ * Registers the histogram of request durations. Returns a function that creates the time series of some labels; the
+ * function that it returns records the duration of one request. The histogram of prom-client is not used: it looks up
+ * the labels for each value, which takes longer than all other metrics together.
  */
 export function measureDurations(registry: Registry): (labels: Labels) => (seconds: number) => void {
   const all: (() => MetricValueWithName<string>[])[] = []

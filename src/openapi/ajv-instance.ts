@@ -9,7 +9,8 @@ const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
 
 /**
  * Creates an Ajv instance that knows the shared schemas of an OpenAPI 3.1 document. Each validation adds the locations
- * of int64 integers and ignored properties to `places`. It stops at the first error unless `allErrors` is true.
+ * of int64 integers and ignored properties to `places`. A validation stops at the first error unless `allErrors` is
+ * true.
  */
 export function newAjv(
   schemas: Record<string, Schema>,

@@ -69,18 +69,18 @@ export const bytesSender =
     return sendSource(reply, body, { write: bytesOf, end: streamScope(reply.request.raw).gone }, begin)
   }
 
-/** Milliseconds between keep-alive events on an idle event stream: proxies and this service close idle connections. */
+/** Milliseconds between keep-alive comments. Without them, proxies or this service would close an idle stream. */
 const silence = 15_000
 
 /**
- * Milliseconds to wait for the first event before the response head is sent. Until then an error still gets an error
- * response; after that, clients that wait for the head go on.
+ * Milliseconds to wait for the first event before the response head is sent without one. An error in this time still
+ * gets an error response. A longer wait would delay clients that need the head to continue.
  */
 const opening = 200
 
 /**
  * Returns a function that sends server-sent events or JSON Lines. At shutdown it ends an event stream, since the client
- * reconnects. JSON Lines are ended by the handler alone: a client could not tell an early end from a complete list.
+ * reconnects. Only the handler ends JSON Lines, because a client could not tell an early end from a complete list.
  */
 export const sequenceSender =
   (key: string, mediaType: string): SendBody =>
@@ -123,7 +123,7 @@ export const isStream = (body: unknown): body is ByteStream =>
   typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 
 /**
- * Returns a function that sends bodies of a media type range: bytes and text as they are, JSON checked by the schema.
+ * Returns a function that sends bodies of a media type range. Only JSON is validated against the schema.
  */
 export function rangeSender(key: string, range: string, validator: Validator): SendBody {
   const sendJson = jsonSender(key, range)

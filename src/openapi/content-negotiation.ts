@@ -13,7 +13,7 @@ const maxAccept = 500
 type Negotiation = {
   /** Returns the media type that a request with this Accept prefers. */
   choose(accept: string | undefined): string
-  /** Rejects a request that accepts none of the media types with 406. */
+  /** Rejects with 406 a request that accepts none of the media types. */
   check: Step
 }
 

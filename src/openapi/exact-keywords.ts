@@ -4,8 +4,9 @@ import { inexactNumber, type JsonDocument } from '../json/json-document.ts'
 import { IgnoredName, ignoredKeyword } from './ignored-properties.ts'
 
 /**
- * The locations of values to convert before a handler gets them: int64 integers and ignored properties. A flat list in
- * which holder and key alternate, since a tuple for each would cost more than the integers.
+ * The locations of values to convert before a handler gets them: int64 integers and ignored properties. A location is
+ * an object or array (the holder) and a key in it. Holders and keys alternate in one flat list, since a tuple for each
+ * location would cost more than the integers.
  */
 export type ConvertedLocations = (object | string | number)[]
 
@@ -17,10 +18,11 @@ type Format = keyof typeof bounds
 const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 
 /**
- * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32 and int64 check the digits that
- * `parseJson` kept. int64 and ignored properties also add their locations to `found`; a failed subschema removes its
- * locations again. Ajv's other keywords stay correct, since rounding never moves a number across a limit that is a
- * double.
+ * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32 and int64 and `multipleOf`
+ * check the digits that `parseJson` kept. int64 and ignored properties also add their locations to `found`; a failed
+ * subschema removes its locations again. Ajv's other keywords compare doubles. That is correct for limits, since
+ * rounding never moves a number across a double. scripts/generate rejects schemas that need more, such as uniqueItems
+ * over int64.
  */
 export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
   ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoring(found)) })
@@ -50,7 +52,8 @@ export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
 }
 
 /**
- * Converts the integers at these locations to bigint and deletes the ignored properties. A location may occur twice.
+ * Converts the integers at these locations to bigint and deletes the ignored properties. A location may occur more than
+ * once.
  */
 export function convertLocations(document: JsonDocument, places: ConvertedLocations): void {
   for (let i = 0; i < places.length; i += 2) {
@@ -111,7 +114,7 @@ function takeBack(context: KeywordCxt, found: ConvertedLocations): void {
   }
 }
 
-/** The keyword stands only in schemas of properties, so the key is always a string. */
+/** Only schemas of properties have this keyword, so the key is always a string. */
 const ignoring =
   (found: ConvertedLocations): Check =>
   (_value, _document, holder, key) => {

@@ -6,8 +6,8 @@ import type { Form, FormField } from './routes.ts'
 import { setMember, setScalar } from './scalar-values.ts'
 
 /**
- * Returns a function that converts the texts of a form to typed values, and keeps digits as `parseJson` does. It throws
- * a ContractError for a text that its field does not allow.
+ * Returns a function that converts the texts of a form to typed values. Like `parseJson` it keeps the digits of inexact
+ * numbers. It throws a ContractError for a text that does not follow the style of its field.
  */
 export function formReader({ fields, otherTypes }: Form): (form: FormTexts) => JsonDocument {
   const read = textReader(fields, { part: 'body', decode: decodeText })

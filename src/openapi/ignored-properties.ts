@@ -9,7 +9,7 @@ export const ignoredKeyword = 'x-ignored'
 /** Returns whether a schema marks an ignored property. */
 export const isIgnored = (schema: Schema): boolean => typeof schema === 'object' && schema[ignoredKeyword] === true
 
-/** The name of an ignored property in a list of locations, where an int64 integer has its key. */
+/** The key of an ignored property in a list of locations. The class tells it apart from the key of an int64 integer. */
 export class IgnoredName {
   readonly name: string
 

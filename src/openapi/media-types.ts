@@ -1,7 +1,7 @@
 import { isEssence } from '../http/content-type.ts'
 import type { RouteSchema } from './routes.ts'
 
-/** How a response body of a media type is given by a handler and sent. */
+/** How a handler returns a response body of a media type, and how the service sends it. */
 export type BodyKind = 'json' | 'events' | 'lines' | 'text' | 'bytes'
 
 /** Returns a media type without its parameters, in lower case (RFC 9110 section 8.3.1). */

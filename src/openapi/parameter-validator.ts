@@ -6,13 +6,13 @@ import type { Operation, ParameterText } from './routes.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
-/** OpenAPI's places of parameters by Fastify's names for them. */
+/** OpenAPI's parameter locations by Fastify's names for them. */
 const places: Record<string, ParameterText['in']> = { params: 'path', querystring: 'query', headers: 'header' }
 
 /**
- * Returns Fastify's validator compiler for one operation. A compiled validator converts a JsonDocument, or the texts of
- * the parameters of one place, to the value for the handler, or returns a ContractError. With `isValidated` it accepts
- * every body, because request-body.ts validates it.
+ * Returns Fastify's validator compiler for one operation. A compiled validator converts a body (a JsonDocument), or the
+ * texts of the parameters of one location, to the value for the handler, or returns a ContractError. With `isValidated`
+ * it accepts every body, because request-body.ts validates bodies.
  */
 export function partValidatorCompiler(
   operation: Operation,
@@ -27,7 +27,7 @@ export function partValidatorCompiler(
   }
 }
 
-/** Returns a function that reads and validates the parameters of one place, such as the query. */
+/** Returns a function that reads and validates the parameters of one location, such as the query. */
 export function parametersValidator(
   { parameters }: Operation,
   place: ParameterText['in'],

@@ -6,7 +6,7 @@ import { itemTexts, propertyTexts, separateTexts, TextError, withoutStyle } from
 import type { TextValue } from './routes.ts'
 import { setMember, setScalar } from './scalar-values.ts'
 
-/** The texts of a request by name, still encoded: one text, or in a query, form or cookies a list of all. */
+/** The encoded texts of a request by name: one text in a path or header, a list in a query, form or cookies. */
 export type Texts = Record<string, string | string[] | undefined>
 
 export type TextSource = {
@@ -18,14 +18,13 @@ export type TextSource = {
 
 type Reading = { texts: Texts; document: JsonDocument; holder: object; decode(text: string): string }
 
-/** Sets a value in the holder. Returns false if the request has no value. */
+/** Reads a value and sets it in the holder. Returns false if the request has none. */
 type Read = (value: TextValue, reading: Reading) => boolean
 
 /**
  * Returns a function that reads values from texts by name. Like `parseJson` it keeps the digits of inexact numbers; the
  * document's length is that of the texts. It throws a ContractError for a text that does not follow its style or cannot
- * be decoded. It runs in linear time, and the length of the texts, which the caller limits, also limits the number of
- * items.
+ * be decoded. It runs in linear time. The caller limits the length of the texts, and thereby the number of items.
  */
 export function textReader(values: TextValue[], source: TextSource): (texts: Texts) => JsonDocument {
   const defaults = values.map(defaultSetter)
@@ -106,7 +105,7 @@ function readObject(value: TextValue, { texts, document, holder, decode }: Readi
   return true
 }
 
-/** Reads JSON like a body, and keeps the digits of its inexact numbers. */
+/** Reads a JSON text as strictly as a JSON body, and keeps the digits of its inexact numbers. */
 function readJson(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
   const given = textsOf(value, texts)
   if (given.length === 0) return false

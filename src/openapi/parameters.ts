@@ -5,7 +5,7 @@ import { type Texts, textReader } from './parameter-values.ts'
 import type { ParameterText, TextValue } from './routes.ts'
 
 /**
- * Returns a function that reads the parameters of one place, such as the query, into an object by name. It throws a
+ * Returns a function that reads the parameters of one location, such as the query, into an object by name. It throws a
  * ContractError for a text that does not follow its style or cannot be decoded.
  */
 export const parameterReader = (

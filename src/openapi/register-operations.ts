@@ -83,7 +83,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
     const handler = handlers[operationId] as AnyHandler
     return {
       schema: { operationId, security, ...schema },
-      // Fastify adds HEAD for each GET unless the document has its own (RFC 9110 section 9.3.2).
+      // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
       exposeHeadRoute: !headPaths.has(url),
       ...stepsOfOperation({ operation, schemas, validator, verifiers, conclude, openStreams, handler, run, bounds }),
     } as RouteOptions

@@ -19,7 +19,8 @@ import { type Validator, valueOrThrow } from './validator.ts'
 export type GivenBody = { body: unknown; contentType?: string | undefined }
 
 /**
- * The limits of request bodies. `body` is the maximum of a body that is read whole, `headers` of a header, in bytes.
+ * The limits of request bodies. `body` is the maximum of a body that is read whole, and `headers` that of a header or
+ * trailer section, in bytes.
  */
 export type BodyBounds = { body: number; headers: number; uploads: UploadLimits; memory: BodyMemory }
 
@@ -27,7 +28,7 @@ type Shared = Routes['schemas']
 
 /** How the body of an operation is read. */
 export type RequestBody = {
-  /** Reject a body before it is read: 415. */
+  /** Reject a request before its body is read, with 415, or 400 if the body is missing; else send 100 Continue. */
   steps: Step[]
   /**
    * Whether `bodyOf` validates the body: Fastify cannot look up a schema by a range or a media type with parameters.

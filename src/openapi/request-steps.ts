@@ -106,7 +106,7 @@ function authenticate({ operation: { operationId, security }, verifiers, conclud
     verify(request, (refusal, client, ignored) => {
       recordClient(context, client)
       const concluded = conclude(request, refusal, client, ignored)
-      // The connection may have closed while the verifier waited; the next steps would not notice.
+      // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
       if (!reply.raw.destroyed) done(concluded)
     })
   }
@@ -137,10 +137,10 @@ function handle(
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
-    // Frees the body: a pipelined request may wait long for earlier responses of its connection.
+    // Frees the body: with pipelining, the response may wait long for earlier ones of its connection.
     if (bytes >= smallBody) request.body = undefined
     run(memory.during(bytes, handler(input as never)), (error, outcome) => {
-      // A large body is not held in memory for as long as a response is queued.
+      // After a large body the response is not queued, since the body would stay in memory until it is sent.
       if (bytes < smallBody) respondSoon([reply, error, outcome])
       else respond(reply, error, outcome)
     })

@@ -48,7 +48,7 @@ type Body<Type, Value> =
             : string
           : ByteSource
 
-/** Media types of text that are streams without an end, and so are not read whole. */
+/** Media types of text that may have no end, so they are streamed instead of read whole. */
 type Streamed = Essence<'text/event-stream'>
 
 type Essence<Name extends string> = Name | `${Name};${string}` | `${Name} ;${string}`
@@ -66,9 +66,9 @@ type Upload<Type> = Type extends string
 type MediaTypes<Body> = Body extends { content: infer Media } ? keyof Media : never
 
 /**
- * The parts of a form, in the order in which they are sent. A request for the next part ends the stream of the previous
- * one. A missing required part is known only after the last part: the iteration then throws a ContractError. A handler
- * must therefore commit nothing before the iteration has ended.
+ * The parts of a form, in the order in which they are sent. Requesting the next part ends the stream of the previous
+ * one. If a required part is missing, the iteration throws a ContractError after the last part. A handler must
+ * therefore commit nothing before the iteration has ended.
  */
 export type FormParts<Properties> = AsyncIterable<
   { [Name in keyof Properties]-?: PartOf<Name, NonNullable<Properties[Name]>> }[keyof Properties]

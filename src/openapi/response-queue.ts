@@ -1,12 +1,12 @@
 /**
- * Responses that may wait for the end of a turn of the event loop. While many connections have something to read, libuv
- * reads them all in one turn, and the objects of each waiting request would be copied by the garbage collector.
+ * The maximum number of queued responses. libuv reads from all readable connections in one turn of the event loop, so
+ * a longer queue would keep the objects of many requests alive until the garbage collector copies them.
  */
 const mostWaiting = 64
 
 /**
- * Returns a function that queues a response. `send` is called for each queued response at the end of the event loop's turn,
- * or as soon as 64 are queued: writing between two reads costs a fifth more than writing after all of them.
+ * Returns a function that queues a response. Calls `send` for each queued response at the end of the event loop's turn,
+ * or as soon as 64 are queued. Writing after all reads costs less: a write between two reads costs a fifth more.
  */
 export function responseQueue<Response>(send: (response: Response) => void): (response: Response) => void {
   let queue: Response[] = []

@@ -2,7 +2,8 @@ import type { ServerSentEvent } from '../http/server-sent-events.ts'
 import type { ByteStream } from '../http/stream-parts.ts'
 
 /**
- * The media type that the client prefers, if a successful response has several (RFC 9110 section 12.5.1).
+ * The media type that the client prefers (RFC 9110 section 12.5.1). It is present if a successful response has several
+ * media types, or if only error responses have.
  */
 export type Negotiated<Operation> = Operation extends { responses: infer Responses }
   ? [Offered<Responses>] extends [never]

@@ -20,7 +20,7 @@ export type RouteSchema = {
 
 /**
  * How one value, such as a parameter, is read from the texts of a request (OpenAPI 3.1 sections 4.8.12.3 and 4.8.12.6).
- * The texts stand under one key, or under one key for each property of an object with separate properties.
+ * The texts have one key, or one key for each property of an object whose properties are separate.
  */
 export type TextValue = {
   name: string
@@ -47,7 +47,8 @@ export type TextValue = {
 export type ParameterText = TextValue & {
   in: 'path' | 'query' | 'header' | 'cookie'
   /**
-   * The position of a path text that is split before it is decoded: its segment, counted from the end, after a prefix.
+   * The position of a path text that is split before it is decoded: its segment, counted from the end of the path, and
+   * the literal text before it in the segment.
    */
   segment?: { fromEnd: number; prefix: string }
 }
@@ -90,7 +91,7 @@ export type Operation = {
   servedPaths: ServedPath[]
   /** Alternatives, one of which a request must satisfy; an empty list requires nothing. */
   security: SecurityRequirement[]
-  /** Undefined if the operation has no body. */
+  /** Whether the request must have a body; undefined if the operation declares none. */
   bodyRequired?: boolean
   parameters: ParameterText[]
   /** By media type; undefined if the body cannot be a form. */

@@ -63,7 +63,7 @@ const joined = (
 
 const pass: Authenticator = (_request, done) => done()
 
-/** Verifies one scheme. It checks the scopes again, in case that the verifier ignores them. */
+/** Verifies one scheme. It checks the scopes again, in case the verifier ignores them. */
 const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
   scopes.length === 0
     ? (request, done) => verify(request, done, scopes)

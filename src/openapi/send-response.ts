@@ -13,8 +13,8 @@ const none: HeaderTexts = []
 
 /**
  * Returns a function that sends the outcomes of an operation's handler. It looks up the response by status, then by
- * range, then `default` (OpenAPI 3.1 section 4.8.16). It throws if the outcome does not match the response; a stream
- * rejects.
+ * range, then `default` (OpenAPI 3.1 section 4.8.16). If the outcome does not match the response, it throws, or for a
+ * stream returns a promise that rejects.
  */
 export function responseSender(operation: Operation, validator: Validator) {
   const { operationId, schema } = operation

@@ -7,8 +7,8 @@ const indifferent = new Set([
 ])
 
 /**
- * Returns whether the schema of a form may reject the form because of a name that is not one of its fields. That holds
- * for keywords that are not listed above, and for a schema that requires such a name.
+ * Returns whether the schema of a form may reject the form because of a name that is not one of its fields. It may if
+ * it requires such a name, restricts additional properties, or has a keyword that is not listed above.
  */
 export function mayRejectNames(schema: Schema, fields: ReadonlySet<string>, shared: Record<string, Schema>): boolean {
   const mayRefuse = (each: Schema): boolean => {

@@ -10,7 +10,7 @@ import type { Schema } from './schema-keywords.ts'
 const maxProblems = 10
 /** Characters. A location contains names that the client chose, so it is cut off at this length. */
 const maxPlace = 100
-/** Characters. In a longer text only the first problem is reported: to find all can take 200 times as long. */
+/** Characters. In a longer text only the first problem is reported: finding all can take 200 times as long. */
 const maxLengthForAll = 16_384
 
 export type Validator = {
@@ -33,7 +33,7 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
   const all = lazily(() => newAjv(schemas, places, { allErrors: true }))
 
   /**
-   * Returns a function that finds the errors of a document. If there are none, it calls `use` with the places to
+   * Returns a function that returns the errors of a document. If there are none, it calls `use` with the locations to
    * convert.
    */
   const compile = (
@@ -44,7 +44,7 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
     const compiled = lazily(() => ajv().compile(schema as object))
     return (document: JsonDocument): ErrorObject[] | undefined => {
       const validate = compiled()
-      // A validation that threw may have left places.
+      // An earlier validation that threw may have left locations.
       places.length = 0
       const isValid = validate(document.value, {
         instancePath: '',
@@ -83,7 +83,7 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
   }
 }
 
-/** Defers `make` to the first call: to compile all schemas of a large document would delay the start. */
+/** Defers `make` to the first call: compiling all schemas of a large document would delay the start. */
 function lazily<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {

@@ -20,8 +20,8 @@ export type Distributor = {
  * one, so a stuck worker delays only one connection. `node:cluster` cannot replace this: it loses accepted connections
  * when the last worker stops listening.
  *
- * @param limit The maximum number of open connections. Further ones are closed at once, and so are all if no worker
- * runs. @param refused Called for each connection above the limit.
+ * @param limit The maximum number of open connections. Further ones are closed at once. Without a running worker, all
+ * connections are closed at once. @param refused Called for each connection above the limit.
  */
 export function distributeConnections(limit: number, refused: () => void): Distributor {
   const workers = new Set<WorkerProcess>()

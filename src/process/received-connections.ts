@@ -17,7 +17,7 @@ export function receiveConnections(server: Server, limit: number): (socket: Sock
     }
     open++
     socket.once('close', () => open--)
-    // The settings of connections that an HTTP server accepts itself.
+    // An HTTP server sets these options on each connection that it accepts itself.
     socket.allowHalfOpen = true
     socket.setNoDelay(true)
     server.emit('connection', socket)

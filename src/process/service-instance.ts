@@ -13,7 +13,8 @@ import { watchStore } from './store-health.ts'
 import { type Effects, observe, rehearsable } from './warm-up.ts'
 
 /**
- * Milliseconds for which idle connections are still served after the listener closed; less if DRAIN_DEADLINE is near.
+ * Milliseconds for which idle connections are still served after the listener closed; less if DRAIN_DEADLINE follows
+ * soon after DRAIN_TIME.
  */
 const linger = 1_000
 
@@ -23,7 +24,7 @@ export type Service = Pick<AdminOptions, 'metrics' | 'ready' | 'onReady'> & {
   listen(): Promise<string>
   /** Makes the service unready; from then on each response closes its connection. */
   drain(): void
-  /** Rejects new requests and resolves when the requests in flight have finished. */
+  /** Stops accepting connections. Resolves when the requests in flight have finished and all connections are closed. */
   close(): Promise<void>
 }
 
@@ -35,9 +36,9 @@ export type OwnService = Service & {
 }
 
 /**
- * Opens the store, the tokens and the log, and returns the service in this process, which does not listen yet. Rejects
- * with a one-line message that names the variable to change. If the store fails for good later, it calls `failed` after
- * a grace period for pending responses.
+ * Opens the store, the token file and the log, and returns the service in this process, which does not listen yet.
+ * Rejects with a one-line message that names the variable to change. If the store fails permanently later, `failed` is
+ * called after a grace period for pending responses.
  */
 export async function openService(config: Config, routes: Routes, failed: (error: Error) => void): Promise<OwnService> {
   // In parallel: a store may open in its own thread while the other modules load.

@@ -3,7 +3,7 @@ export const grace = 500
 
 let finish = (done: () => void): void => done()
 
-/** Registers work to do before the process exits after an error, such as flushing the log. */
+/** Sets the work to do in `exit`, such as flushing the log. It replaces the work that was set before. */
 export function beforeExit(finishing: (done: () => void) => void): void {
   finish = finishing
 }
@@ -26,7 +26,10 @@ export function onShutdownSignal(stop: (signal: NodeJS.Signals) => Promise<void>
   process.on('SIGTERM', handle).on('SIGINT', handle)
 }
 
-/** Runs the registered functions, then ends the process with exit code 1, by SIGKILL if that takes too long. */
+/**
+ * Runs the work set by `beforeExit`, then ends the process with exit code 1. If that takes too long, the process ends
+ * anyway: by SIGKILL, unless stdout is a terminal.
+ */
 export function exit(): void {
   // If stdout is a pipe, process.exit() would wait for a thread that is blocked until the log is read.
   setTimeout(process.stdout.isTTY ? () => process.exit(1) : () => process.kill(process.pid, 'SIGKILL'), grace)

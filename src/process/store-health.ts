@@ -5,11 +5,11 @@ const interval = 1_000
 
 /** The store is probed after this long without a commit. A probe syncs the disk: 12 times a minute on an idle store. */
 const idle = 5
-/** A pending probe counts as failed after `late`, and is given up after `abandoned`. */
+/** A pending probe counts as failed after `late`. After `abandoned` a new one is sent. */
 const [late, abandoned] = [2, 10]
 /** The service becomes unready after this many checks with failed creates, even if probes succeed. */
 const enough = 5
-/** A successful probe counts again after this long without a failed create. */
+/** After `enough` such checks, a successful probe counts only after this long without a failed create. */
 const calm = 10
 
 export type StoreHealth = {
@@ -109,7 +109,7 @@ export function watchStore(store: PlantStore, changed: (reason: string | undefin
     }
     if (probe !== undefined) {
       const waited = now - probe.since
-      if (waited >= late) miss(`no answer within ${late * interval} ms`)
+      if (waited >= late) miss(`the store did not respond within ${late * interval} ms`)
       if (waited < abandoned) return
     }
     if (reason !== undefined || missed > 0 || now - proven >= idle) void ask()

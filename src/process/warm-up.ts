@@ -15,13 +15,13 @@ import { warmUpRequests } from './example-request.ts'
 
 const nowhere = { write() {} }
 
-/** Connections at once, how many follow each other there, and the requests on each of them. */
+/** The numbers of parallel lanes, of successive connections in a lane, and of requests on a connection. */
 const [lanes, successors, requests] = [16, 25, 20]
 
-/** What the requests of an app reach outside of it. */
+/** The dependencies through which the requests of an app have effects outside of it. */
 export type Effects = Required<Pick<AppOptions, 'store' | 'verifyToken' | 'observer' | 'shed' | 'draining'>>
 
-/** Returns what counts each request and logs it. */
+/** Returns an observer that counts and logs each request. */
 export const observe = (
   metrics: Pick<ReturnType<typeof createMetrics>, 'begin' | 'end'>,
   logRequest: (context: RequestContext) => void,
@@ -34,12 +34,13 @@ export const observe = (
 })
 
 /**
- * Returns options of an app that has these effects, except while `warmUp` runs. It must be the same app: V8 specializes code
- * to the closures and classes of one Fastify instance, and drops that code when those of another arrive.
+ * Returns options for an app that has these effects, except while `warmUp` runs. The warm-up needs the app that serves
+ * later: V8 specializes code for the closures and classes of one Fastify instance, and discards this code when it meets
+ * those of another instance.
  */
 export function rehearsable(effects: Effects) {
   let { verifyToken, observer, shed, draining } = effects
-  // Handlers read the members of this object at each call, whichever operations it has.
+  // Handlers look up the operations of this object at each call, so that `use` can replace them.
   const store = { ...effects.store }
   const use = (others: Effects) => {
     Object.assign(store, others.store)
@@ -54,8 +55,9 @@ export function rehearsable(effects: Effects) {
   }
 
   /**
-   * Sends example requests to the app, which must not listen yet, for `time` milliseconds at most, so that V8 compiles the
-   * code that answers them. They keep, log and count nothing: plants go to the rehearsal of the store, or to a memory store.
+   * Sends example requests to the app for at most `time` milliseconds, so that V8 compiles the code that serves them.
+   * The app must not listen yet. Nothing is stored, logged or counted: plants go to the rehearsal operations of the
+   * store, or to a memory store if it has none.
    */
   async function warmUp(app: FastifyInstance, routes: Routes, real: Pick<PlantStore, 'rehearsal'>, time = 2_000) {
     const end = performance.now() + time
@@ -71,7 +73,8 @@ export function rehearsable(effects: Effects) {
     })
     try {
       await app.ready()
-      // An HTTP server accepts sockets with the options of the app's: V8 would not optimize for others.
+      // Not a net.Server: its sockets would have other options than those of the app's server, and V8 would optimize
+      // for them.
       const listener = createServer().removeAllListeners('connection')
       const closed: Promise<unknown>[] = []
       listener.on('connection', (socket) => {
@@ -82,7 +85,8 @@ export function rehearsable(effects: Effects) {
       const { port } = listener.address() as AddressInfo
       await Promise.allSettled(Array.from({ length: lanes }, () => send(port, warmUpRequests(token), end)))
       listener.close()
-      // A server closes before its sockets. The last requests end with these, and must not be counted.
+      // The last requests end when their sockets close, which may be after the listener. Until then, the service's own
+      // metrics must not be in use.
       await Promise.all(closed)
     } finally {
       use(effects)
@@ -92,7 +96,7 @@ export function rehearsable(effects: Effects) {
   return { options, warmUp }
 }
 
-/** Sends requests one after the other, on one connection after the other, until all are answered or the end is reached. */
+/** Sends requests one at a time, on one connection at a time, until all are sent or the time `end` is reached. */
 async function send(port: number, texts: string[], end: number): Promise<void> {
   for (let connection = 0; connection < successors && performance.now() < end; connection++) {
     const socket = connect(port, '127.0.0.1')
@@ -101,7 +105,7 @@ async function send(port: number, texts: string[], end: number): Promise<void> {
       if (sent === requests || performance.now() >= end) socket.end()
       else socket.write(texts[sent++ % texts.length] as string)
     }
-    // An answer that arrives in pieces counts several times, which does no harm.
+    // A response in several chunks triggers several requests, which does no harm.
     socket.on('connect', next).on('data', next)
     const late = setTimeout(() => socket.destroy(), end - performance.now())
     await once(socket, 'close')

@@ -14,8 +14,8 @@ export type Question = keyof Answers
 export type Command = { order: 'serve'; config: Config; routes: Routes } | { order: 'drain' | 'close' | Question }
 
 /**
- * "take" carries a connection; Node.js drops the message if the worker has no free descriptor. "confirm" always
- * arrives.
+ * "take" carries a connection; Node.js drops the message if the worker has no free file descriptor. "confirm" follows
+ * it and always arrives, so that the worker reports "taken" in any case.
  */
 export type ConnectionOrder = { order: 'take' } | { order: 'confirm' }
 
@@ -34,7 +34,7 @@ export type Report =
 export type WorkerProcess = {
   /** Resolves when the worker serves. Rejects with the reason if it exits before. */
   serving: Promise<unknown>
-  /** Resolves when the process has exited: whether the exit was clean, and the reason. */
+  /** Resolves when the process has exited, with whether the exit was clean (`inPeace`), and the reason. */
   ended: Promise<{ inPeace: boolean; reason: Error }>
   tell(order: Command): void
   /** Sends a connection and resolves with whether the worker is alive. Call it again only after that. */
@@ -99,7 +99,7 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
         () => false,
       )
     },
-    // A pending question is not sent again.
+    // If the same question is pending, its answer serves both.
     ask<Q extends Question>(question: Q) {
       const answer = asked.get(question) ?? answerOf(question).finally(() => asked.delete(question))
       asked.set(question, answer)
@@ -121,8 +121,9 @@ function endOf(worker: ChildProcess): Promise<Ending> {
       // With a pid, the error is about a message to a worker that is exiting.
       if (pid === undefined) resolve({ inPeace: false, how: `cannot start a worker: ${message}` })
     })
-    // The last message may arrive after the exit, and no event is always the last one: after a disconnect by this
-    // process no close follows, and while a connection is being sent to the worker, its exit causes no disconnect.
+    // Waits for both the exit and the disconnect, since the last message may arrive after the exit. No single event
+    // is reliable: after a disconnect by this process no "close" follows, and the exit of a worker causes no
+    // "disconnect" while a connection is being sent to it.
     const check = () => {
       const { exitCode, signalCode, connected } = worker
       if (connected || (exitCode === null && signalCode === null)) return

@@ -8,7 +8,7 @@ import type { Service } from './service-instance.ts'
 import { beforeExit, grace } from './shutdown.ts'
 import { forkWorker, type WorkerProcess } from './worker-process.ts'
 
-/** Milliseconds until an exited worker is replaced, so that a worker that fails at start does not use up the CPU. */
+/** Milliseconds before an exited worker is replaced: a worker that fails at start must not use up the CPU. */
 const pause = 1_000
 
 const ignore = () => {}
@@ -23,7 +23,7 @@ export async function openWorkers(config: Config, routes: Routes): Promise<Servi
   const connections = distributeConnections(config.limits.connections * config.workers, () =>
     own.refused('connections'),
   )
-  /** The worker of each place; an exited one stays until its successor is started. */
+  /** The worker of each place (0 to `config.workers` - 1); an exited one stays until its successor is started. */
   let workers: WorkerProcess[] = []
   let unready: string | undefined = 'starting'
   let places: Promise<Error | undefined>[] = []

@@ -17,7 +17,8 @@ export async function openModule(url: string): Promise<PlantStore> {
   if (typeof open !== 'function') throw new Error('the module exports no function open')
   const store = await open(url)
   for (const name of functions) {
-    if (typeof store?.[name] !== 'function') throw new Error(`its open gives no store: it has no function ${name}`)
+    if (typeof store?.[name] !== 'function')
+      throw new Error(`open() returned a value without the function ${name}; return a store`)
   }
   // The service calls the functions on copies of this object, so they must not depend on `this`. A function that throws
   // or returns a plain value becomes one that returns a promise.

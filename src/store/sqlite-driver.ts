@@ -33,5 +33,5 @@ function noSqlite(error: Failure): NoSqlite | undefined {
   }
   if (error.code !== 'MODULE_NOT_FOUND') return undefined
   const reason = 'the optional package better-sqlite3 is not installed'
-  return new NoSqlite(reason, 'install again where there are a C++ compiler, make and Python', error)
+  return new NoSqlite(reason, 'install again on a machine with a C++ compiler, make and Python', error)
 }

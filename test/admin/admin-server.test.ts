@@ -284,7 +284,8 @@ t.test('concurrent probes share one store query and wait two seconds at most', a
   const asked = store.asked()
   const probes = Promise.all([1, 2, 3].map(() => ask('/readyz')))
   t.equal((await ask('/livez')).status, 200, 'liveness does not wait for the store')
-  for (const answer of await probes) t.hasStrict(answer, { status: 503, body: 'no answer within 2000 ms\n' })
+  for (const answer of await probes)
+    t.hasStrict(answer, { status: 503, body: 'the store did not respond within 2000 ms\n' })
   t.equal(store.asked(), asked + 1)
   t.equal((await ask('/readyz')).status, 200)
 })
@@ -318,7 +319,7 @@ t.test('a listen error reaches the caller', async (t) => {
 t.test('on other addresses any host name is accepted and nothing is forwarded', async (t) => {
   const { server } = await startHere(t, { serviceUrl: () => 'http://127.0.0.1:1' })
   stop(server)
-  // The kernel truncates a socket path of more than 107 bytes, which t.testdir would return, without an error.
+  // A socket path below t.testdir could exceed 107 bytes; the kernel would truncate it without an error.
   const directory = mkdtempSync(join(tmpdir(), 'plants-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
   const socketPath = join(directory, 'socket')
@@ -341,7 +342,7 @@ t.test('closeAllConnections closes every connection', async (t) => {
   t.equal(server.listening, false)
 })
 
-t.test('a slow probe survives closeIdleConnections', async (t) => {
+t.test('a slow probe is served although idle connections exceed the limit', async (t) => {
   const { port, ask, store } = await startHere(t)
   store.hang()
   const asked = store.asked()

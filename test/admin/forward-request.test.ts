@@ -153,7 +153,7 @@ t.test('an unread body is drained, so that the browser reads the response', asyn
   const length = 16 * 1024 * 1024
   const head = `POST /try/ HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nSec-Fetch-Dest: empty\r\n`
   const client = await openSocket(t, Number(new URL(url).port), `${head}Content-Length: ${length}\r\n\r\n`)
-  // Waits until the service has closed its connection.
+  // Gives the service time to close its connection.
   await new Promise((done) => setTimeout(done, 300))
   t.notOk(await new Promise((done) => client.socket.write(Buffer.alloc(length), done)), 'the whole body is sent')
   t.match(await client.closed(), /^HTTP\/1\.1 502 .*the service did not respond: /s)

@@ -37,7 +37,7 @@ const handlers = { either: done, both: done, optional: done, scoped: done }
 const good = { authorization: 'Bearer good' }
 const wrong = { authorization: 'Bearer wrong' }
 
-/** Serves operations with several schemes under limits per minute. `costly` records whether verifiers may do work. */
+/** Serves operations with several schemes and limits per minute. `costly` lists which verifications may cost time. */
 async function serve({ failures = 0, requests = 0 }) {
   const { mayCost, conclude } = authLimits(rateLimit(failures), rateLimit(requests))
   const costly: boolean[] = []

@@ -17,7 +17,7 @@ async function trusted(t: Test, options: Parameters<typeof createKey>[1] = {}) {
   return { issuer, key, verify }
 }
 
-t.test('a token of the issuer gives its client', async (t) => {
+t.test('a token of the issuer identifies its client', async (t) => {
   for (const algorithm of ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']) {
     const { key, verify } = await trusted(t, { algorithm })
     t.equal(await verify(key.token()), client, algorithm)
@@ -161,7 +161,7 @@ t.test('weak keys and keys for other uses are ignored', async (t) => {
   t.equal(await verify(good.token()), client, 'a good key in the same set verifies its tokens')
 })
 
-t.test('a verified token is cached for one minute', async (t) => {
+t.test('a verified token is cached, but not beyond its expiry', async (t) => {
   const { key, verify } = await trusted(t)
   const [token, late] = [key.token(), key.token({ claims: { exp: seconds() - 3 } })]
   t.equal(await verify(token), client)

@@ -12,7 +12,7 @@ t.test('RFC 3339 date-times are parsed', async (t) => {
   for (const [text, time] of times) t.equal(parseDateTime(text), time, text)
 })
 
-t.test('other text is undefined', async (t) => {
+t.test('other text is parsed as undefined', async (t) => {
   const others = [
     '',
     '2026',

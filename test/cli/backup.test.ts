@@ -114,7 +114,7 @@ t.test("a backup without SQLite fails and keeps a concurrent backup's file", asy
   t.same(readdirSync(directory), before)
 })
 
-t.test('a backup without a running service leaves no journal of another owner', async (t) => {
+t.test("a backup without a running service leaves no journal and does not change the store's file", async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   makeStore(path, 1n)

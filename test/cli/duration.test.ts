@@ -19,7 +19,7 @@ t.test('durations are parsed', async (t) => {
   }
 })
 
-t.test('a duration gives a future time', async (t) => {
+t.test('an expiry is a duration, a date or a date-time in the future', async (t) => {
   const times: [string, string][] = [
     ['90d', '2026-05-01T12:00:00Z'],
     ['2026-02-01', '2026-02-01T00:00:00Z'],

@@ -13,7 +13,7 @@ const plants: StoredPlant[] = [
   { id: 1n, name: 'b' },
 ]
 
-/** Returns a store whose creates each fail a number of times before they succeed. */
+/** Returns a store whose create fails a number of times for each plant before it succeeds. */
 function failing(times: number, error: Error) {
   const store = openMemory()
   const failed = new Map<StoredPlant, number>()

@@ -32,7 +32,7 @@ t.test('a bar shows count, rate and remaining time, at most ten times a second',
   ])
 })
 
-t.test('a bar shows no time before the first update and fits the terminal', async (t) => {
+t.test('a bar is cut to the width of the terminal', async (t) => {
   const { written, stream } = screen({ isTTY: true, columns: 30 })
   const bar = progressBar(stream, () => 0)
   bar.update(0, 0)

@@ -108,7 +108,7 @@ t.test('revoke removes the tokens of a client, or one', async (t) => {
   }
 })
 
-t.test('list shows everything but digests', async (t) => {
+t.test('list shows the first eight digits of each digest', async (t) => {
   t.equal(
     list([{ ...shop, scope: 'r w' }, expired, other], now),
     `NAME   DIGEST    CREATED               EXPIRES               STATE    SCOPE  NOTE

@@ -47,7 +47,7 @@ t.test('a lock of flock ends with its process', { skip }, async (t) => {
   ;(await lockWithFlock(path, long))()
 })
 
-t.test('an unreadable lock file and a missing flock are reported', async (t) => {
+t.test('a lock in a missing directory and a missing flock program are reported', async (t) => {
   const directory = t.testdir({})
   mkdirSync(join(directory, 'empty'))
   if (skip === false)

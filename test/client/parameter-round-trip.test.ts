@@ -12,7 +12,7 @@ type Way = { in: Place; style: string; explode: boolean }
 const each = (place: Place, styles: string[], exploded = [false, true]): Way[] =>
   styles.flatMap((style) => exploded.map((explode) => ({ in: place, style, explode })))
 
-/** Every combination that OpenAPI defines (3.1.1, section 4.8.12.6). */
+/** The combinations that OpenAPI 3.1.1, section 4.8.12.6, defines for every kind of value. */
 const usual = [
   ...each('path', ['simple', 'label', 'matrix']),
   ...each('query', ['form']),

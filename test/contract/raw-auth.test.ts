@@ -327,9 +327,9 @@ function chunkedInTwo(body: string): Step[] {
 }
 
 const groups = {
-  'the bearer scheme': schemes,
+  'only the Bearer scheme with a valid token is accepted': schemes,
   'authentication comes before the body': beforeTheBody,
-  'the media type': mediaTypes,
+  'a media type other than JSON gets 415': mediaTypes,
 }
 overTheWire(t, (t, start) => {
   for (const [name, cases] of Object.entries(groups)) {

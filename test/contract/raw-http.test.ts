@@ -367,7 +367,7 @@ const slow: Case[] = [
   },
 ]
 
-/** Cases for a store that takes 200 ms: the parser fails before the first response is sent, which must come first. */
+/** Cases for a store that takes 200 ms: a later request fails first, but its response must wait for its turn. */
 const behindSlowStore: Case[] = [
   {
     name: 'malformed bytes, and more of them, after a request without a response yet',
@@ -467,11 +467,14 @@ overTheWire(t, (t, start) => {
     t.same(log, [])
   })
 
-  t.test('a slow store gets 503', async (t) => {
-    const { listen, log } = await start(t, { storeTime: 200 })
-    await runCases(t, await listen(), behindSlowStore)
-    t.same(log, [])
-  })
+  t.test(
+    'pipelined responses keep their order when a later request fails before a slow response is sent',
+    async (t) => {
+      const { listen, log } = await start(t, { storeTime: 200 })
+      await runCases(t, await listen(), behindSlowStore)
+      t.same(log, [])
+    },
+  )
 
   t.test('clients that keep using a closing connection are disconnected', async (t) => {
     const { connections: count, listen } = await start(t)

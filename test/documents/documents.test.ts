@@ -7,7 +7,7 @@ import { errorBody as usualErrorBody } from '../../src/error-body.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
 import { registerOperations } from '../../src/openapi/register-operations.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
-import { ask } from '../support/http-request.ts'
+import { httpRequest } from '../support/http-request.ts'
 import { type Call, folder, names, type Served } from './served-documents.ts'
 
 const generated = Object.fromEntries(
@@ -51,7 +51,7 @@ async function check(t: Test, origin: string, call: Call): Promise<void> {
   const { send } = call
   const type = send === undefined ? {} : { 'content-type': 'application/json' }
   const sent = send === undefined || typeof send === 'string' ? send : JSON.stringify(send)
-  const { status, headers, body } = await ask(origin, {
+  const { status, headers, body } = await httpRequest(origin, {
     method,
     path: target,
     // Node sends the body of a DELETE only with a Content-Length.

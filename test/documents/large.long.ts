@@ -27,7 +27,7 @@ const item = (number: number) => ({
   },
 })
 
-/** Returns the number of another schema of the same ten: groups of ten schemas refer to each other. */
+/** Returns the number of the schema `step` places further in a group of ten, whose schemas refer to each other. */
 const near = (number: number, step: number) => number - (number % 10) + ((number + step) % 10)
 const schema = (number: number) => ({
   type: 'object',

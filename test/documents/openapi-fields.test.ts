@@ -87,7 +87,7 @@ t.test('a field that is ignored has no effect on the service', async (t) => {
   }
 })
 
-t.test('a $ref may lead below definitions', async (t) => {
+t.test('a $ref may point below definitions', async (t) => {
   const isValid = await bodyValidator({ $ref: '#/definitions/Count', definitions: { Count: { type: 'integer' } } })
   t.same([isValid?.(1), isValid?.('1')], [true, false])
 })

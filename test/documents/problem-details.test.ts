@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import type { AnyErrorBody } from '../../src/openapi/error-types.ts'
-import { ask } from '../support/http-request.ts'
+import { httpRequest } from '../support/http-request.ts'
 import { openSocket } from '../support/open-socket.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 import { calls, errorBody, failures, handlers, verifiers } from './problems/handlers.ts'
@@ -25,7 +25,7 @@ t.test('every error over sockets has the documented shape', async (t) => {
     const [method, target] = request.split(' ')
     const json = send === undefined ? {} : { 'content-type': 'application/json' }
     const text = typeof send === 'string' ? send : JSON.stringify(send)
-    const got = await ask(`http://127.0.0.1:${port}${target}`, {
+    const got = await httpRequest(`http://127.0.0.1:${port}${target}`, {
       method,
       headers: { ...json, ...headers },
       ...(send !== undefined && { body: text }),
@@ -58,14 +58,14 @@ t.test('errors of malformed bytes have the documented shape', async (t) => {
   }
 })
 
-t.test('an errorBody that throws loses the shape, not the status or the process', async (t) => {
+t.test('an error whose errorBody throws is sent as plain text with its status', async (t) => {
   const logged: string[] = []
   const logger = { level: 'error', stream: { write: (line: string) => logged.push(line) } }
   const failing: AnyErrorBody = ({ message }) => {
     throw new Error(`no body for ${message}`)
   }
   const port = await listening(t, { errorBody: failing, logger } as Served)
-  const got = await ask(`http://127.0.0.1:${port}/nothing`)
+  const got = await httpRequest(`http://127.0.0.1:${port}/nothing`)
   t.match(got, {
     status: 404,
     body: 'there is nothing at this path',
@@ -86,6 +86,6 @@ t.test('an error may be text, and of several media types', async (t) => {
     ['/pots/x', 'application/json; charset=utf-8', '["path/id must be an int32 integer"]'],
     ['/nothing', 'text/html; charset=utf-8', '<p>there is nothing at this path'],
   ]) {
-    t.match(await ask(`http://127.0.0.1:${port}${target}`), { body, headers: { 'content-type': contentType } })
+    t.match(await httpRequest(`http://127.0.0.1:${port}${target}`), { body, headers: { 'content-type': contentType } })
   }
 })

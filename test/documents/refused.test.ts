@@ -7,7 +7,7 @@ const rules = 'test/documents/redocly.yaml'
 
 const useContent = 'describe it by content with application/json'
 
-/** The problems of parameters whose style is impossible, each after the index of its parameter. */
+/** The expected problems of parameters with an impossible style. Each begins with the index of its parameter. */
 const styles = [
   '0: parameter pair: style label would split a number at its decimal point; use explode: false',
   '0: parameter pair: is split into several values, so it must be the only parameter of its path segment and end it; put a / before and after it',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { ask } from '../support/http-request.ts'
+import { httpRequest } from '../support/http-request.ts'
 import { audience, createKey, startIssuer } from '../support/issuer.ts'
 import { serveDocument } from '../support/serve-document.ts'
 import { calls, handlers, verifiers } from './security/handlers.ts'
@@ -44,7 +44,7 @@ t.test('every kind of scheme is verified over sockets, with its scopes', async (
   for (const { request, headers = {}, send, status, error, body, answer = {} } of [...calls, ...ofProvider]) {
     const [method = '', target = ''] = request.split(' ')
     const type = send === undefined ? {} : { 'content-type': 'application/json' }
-    const got = await ask(url + target, {
+    const got = await httpRequest(url + target, {
       method,
       headers: { ...type, ...headers },
       ...(send !== undefined && { body: typeof send === 'string' ? send : JSON.stringify(send) }),

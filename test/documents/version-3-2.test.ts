@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { ask } from '../support/http-request.ts'
+import { httpRequest } from '../support/http-request.ts'
 import { serveDocument } from '../support/serve-document.ts'
 import { calls, handlers, verifiers } from './version-3-2/handlers.ts'
 
@@ -14,7 +14,7 @@ t.test('features of OpenAPI 3.2 are served over sockets', async (t) => {
   for (const { request, send, headers, status, error, body, answer = {} } of calls) {
     const [method = '', path = ''] = request.split(' ')
     const type = send === undefined ? {} : { 'content-type': 'application/json' }
-    const given = await ask(url + path, {
+    const given = await httpRequest(url + path, {
       method,
       headers: { ...type, ...headers },
       ...(send !== undefined && { body: JSON.stringify(send) }),

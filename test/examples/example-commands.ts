@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A command of an example, and what its output must be; `…` stands for any text within a line. */
+/** A command of an example and its expected output, in which `…` stands for any text within a line. */
 export type ExampleCommand = { command: string; output: string; inBackground: boolean }
 
 const commentMarks = /^(?:\/\/|#) ?/
@@ -30,7 +30,7 @@ export function exampleCommands(path: string): ExampleCommand[] {
   })
 }
 
-/** Returns the lines of the opening comment without its marks; those of a patch end where its first file begins. */
+/** Returns the lines of the opening comment without its marks. In a patch, it is the text before the first file. */
 function openingLines(text: string): string[] {
   const block = /^(?:<!doctype html>\n)?<!--\n(.*?)^-->/ms.exec(text) ?? /^([A-Z].*?)^diff --git /ms.exec(text)
   if (block !== null) return (block[1] as string).split('\n')

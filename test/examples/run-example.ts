@@ -9,17 +9,17 @@ import { spawnProcess } from '../support/child-process.ts'
 import { copyProject } from '../support/project-copy.ts'
 import { exampleCommands, outputPattern } from './example-commands.ts'
 
-/** The ports of the examples, which free ones replace: of the service, the issuer, the page and nginx. */
+/** The ports of the service, the issuer, the page and nginx in the examples. Free ports replace them. */
 const ports = /\b(3000|4000|5000|8080)\b/g
 
 type ExampleOptions = {
   /** Whether the example changes the source, so that the copy must build. */
   changesService?: boolean
-  /** Gets the directory of the copy before the first command. */
+  /** Called with the directory of the copy before the first command. */
   onCopied?: (directory: string) => void
 }
 
-/** Puts the bundle of the tests into a copy, whose builds then do nothing. */
+/** Copies the bundle of the tests into a copy of the project, and makes its build script do nothing. */
 function useBundle(directory: string, bundle: string): void {
   cpSync(join(bundle, 'dist'), join(directory, 'dist'), { recursive: true })
   const path = join(directory, 'package.json')
@@ -47,10 +47,10 @@ export async function runExample(t: Test, name: string, { changesService = false
   await new Promise((done) => git.once('close', done))
 
   const env = { PORT: free.get('3000'), MANAGEMENT_PORT: '0' }
-  // A group of its own, so that the end of the test ends what runs in the background too.
+  // A process group of its own lets the teardown kill the background commands, too.
   const shell = spawnProcess(['bash'], { cwd: directory, env, detached: true })
   t.teardown(() => shell.signal('SIGKILL'))
-  // A command that runs in the background has an input that stays open, as in a terminal: esbuild ends with its input.
+  // Background commands get a stdin that stays open, as in a terminal, because esbuild exits when its stdin closes.
   shell.child.stdin?.write('mkfifo input && exec 9<>input\n')
   const outputs: string[] = []
   for (const [index, { command, output, inBackground }] of exampleCommands(join('examples', name)).entries()) {

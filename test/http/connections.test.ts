@@ -11,7 +11,7 @@ import { createTestApp } from '../support/test-app.ts'
 /** A time in milliseconds that is longer than any test. */
 const long = 600_000
 
-/** Starts a service that counts accepted connections. `close` closes the app and resolves once it rejects new ones. */
+/** Starts a service. `open` waits until a connection is accepted; `close`, until new connections are refused. */
 async function start(t: Test, options: Partial<AppOptions> = {}) {
   const { app, listen } = await createTestApp(t, options)
   const port = await listen()
@@ -102,7 +102,7 @@ t.test('connections that wait to be accepted when the close begins are served', 
   await within(closed, 'the close of the app')
 })
 
-/** Returns a program whose clients send one request each. It creates a file, then prints each response's first line. */
+/** Returns a program that sends one request per connection, then creates `flag`, then prints the status lines. */
 const clientsOf = (port: number, connections: number, flag: string) => `
   const { connect } = require('node:net')
   let connected = 0

@@ -34,7 +34,7 @@ t.test('a page may read the headers of every error', (t) => {
 
 type Start = (t: Test, origins: string[]) => Promise<number>
 
-/** The services respond 429 to the third request without a valid token from one address. */
+/** Both services respond 429 to the third request without a valid token from one address. */
 const inThisProcess: Start = async (t, origins) => {
   const { open } = await import(join(t.testdir({ 'store.js': store, 'package.json': '{"type":"module"}' }), 'store.js'))
   const limits = { headers: 2_048, headersTime: 300, requestTime: 600, authFailures: 2 }

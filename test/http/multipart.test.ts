@@ -96,7 +96,7 @@ const forms: [what: string, form: string, parts: unknown[]][] = [
 ]
 
 for (const [what, form, expected] of forms) {
-  t.test(`${what} of a form in chunks of any size`, async (t) => {
+  t.test(`a form with ${what} gives the same result in chunks of any size`, async (t) => {
     for (const size of [1, 7, 1_000_000]) {
       const parts = await read(form, size, true)
       const error = expected.at(-1)

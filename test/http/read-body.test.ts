@@ -5,7 +5,7 @@ import t from 'tap'
 import { readBody } from '../../src/http/read-body.ts'
 import { bodyMemory } from '../../src/limits/body-memory.ts'
 
-/** Starts to read a body. Returns its stream and the outcomes: a text or an error number, none while it is read. */
+/** Starts to read a body. Returns its stream and a list that gets the outcome: the text or an error number. */
 function reading({ limit = 4, announced = 0, has = '', complete = false, memory = bodyMemory(1e6, () => {}) }) {
   const request = new PassThrough()
   request.write(has)

@@ -12,7 +12,7 @@ t.test('an event has one line per field, and one data line per line of text', as
   )
 })
 
-t.test('a field with a line break or NUL is rejected', async (t) => {
+t.test('a field with a line break or NUL, or an invalid retry, is rejected', async (t) => {
   for (const field of [{ event: 'a\nb' }, { id: 'a\r' }, { id: '\u0000' }, { retry: -1 }, { retry: 0.5 }]) {
     t.throws(() => serializeEvent({ data: 1, ...field }, write), /of an event must be/, JSON.stringify(field))
   }

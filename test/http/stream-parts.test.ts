@@ -22,7 +22,7 @@ t.test('a silent source gets keep-alive parts, and items keep their order', asyn
   t.match(seen.join(''), /^a-+b$/)
 })
 
-t.test('the end is noticed while a source is silent, and its later errors are ignored', async (t) => {
+t.test('an abort ends a silent source, whose later errors are ignored', async (t) => {
   let isEnded = false
   const source = {
     [Symbol.asyncIterator]: () => ({
@@ -73,14 +73,14 @@ t.test('an item is not lost during a keep-alive, and an invalid item ends the so
   t.match(seen.join(''), /^a-*b-*$/)
 })
 
-t.test('a source need not have an end of its own', async (t) => {
+t.test('a source without a return method can be ended', async (t) => {
   const source = { [Symbol.asyncIterator]: () => ({ next: async () => ({ value: 'a', done: false }) }) }
   const parts = streamParts(source, { write, end: new AbortController().signal })
   t.equal((await parts.next()).value, 'a')
   t.match(await parts.return(undefined), { done: true })
 })
 
-t.test('the end is noticed before the source is asked for an item', async (t) => {
+t.test('an aborted stream does not read its source', async (t) => {
   let isAsked = false
   async function* source() {
     isAsked = true

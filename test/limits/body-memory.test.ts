@@ -45,7 +45,7 @@ t.test('no body is read while authentication is pending', async (t) => {
   const { socket, receives } = await openSocket(t, port, start)
   await until(() => waiting.length === 1, 'the token is being verified')
   await new Promise<void>((resolve) => socket.write(body, () => resolve()))
-  // Bytes of a later connection arrive after these, so by then the service would have read these.
+  // The request of a later connection arrives after these bytes, so the service has had time to read them.
   await openSocket(t, port, head('Content-Length: 0'))
   await until(() => waiting.length === 2, 'the second token is being verified')
   t.equal(requests[0]?.socket.bytesRead, start.length)
@@ -53,7 +53,7 @@ t.test('no body is read while authentication is pending', async (t) => {
   await receives(/^HTTP\/1.1 200 /)
 })
 
-t.test('chunks of one byte that come with the head cost about their bytes', async (t) => {
+t.test('chunks of one byte that arrive with the header section cost less than 20 bytes of memory each', async (t) => {
   const { verifyToken, waiting } = waitingVerifier()
   const { port } = await listening(t, { verifyToken })
   const body = plant(1, 10_000)

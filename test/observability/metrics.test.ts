@@ -161,11 +161,11 @@ t.test('a gauge without a value is absent', async (t) => {
 t.test('process metrics are exported', async (t) => {
   const { values } = measure(t)
   await values()
-  // Elapsed time is what is measured: Node does not count the first turn after a reading, ...
+  // Node ignores the first turn of the event loop after a reading, so the test waits before it blocks the loop.
   await sleep(50)
   const blocked = performance.now() + 100
   while (performance.now() < blocked);
-  // ... and most turns must be those of an idle event loop.
+  // The event loop must be idle in most turns, so that the median stays low.
   await sleep(200)
   const found = await values()
   const before = found.process_cpu_seconds_total as number

@@ -17,12 +17,12 @@ t.jobs = 4
 
 const told = /^plant-store: the log cannot be written: ([^\n]+)$/gm
 const logWriter = nodeCommand(resolve('test/support/log-writer.ts'))
-const unread = 'stdout is not read; up to 16 MB wait for its reader, lines beyond are dropped'
+const unread = 'stdout is not read; up to 16 MiB wait for its reader, lines beyond are dropped'
 
 type Where = { format: string; terminal?: 'apart' | 'there' }
 type Place = Where & { skip?: string | false; end: string; command?: string[] }
 
-/** Runs a module whose stdout nothing reads: a terminal if `terminal` is given, else a pipe. */
+/** Runs a module with a stdout that nothing reads: a terminal if `terminal` is given, else a pipe. */
 function runUnread(t: Test, command: string[], { format, terminal }: Where, environment: Record<string, string> = {}) {
   const pipe = unreadPipe(t)
   const running = spawnProcess(terminal === undefined ? command : onTerminal(command, terminal), {
@@ -98,17 +98,21 @@ for (const [name, { skip = false, end, command = builtCode.command, ...where }] 
     t.same(reasons(), where.terminal === 'there' ? [] : [unread])
   })
 
-  t.test(`unread ${name} are dropped beyond 16 MiB`, { skip, buffered: true }, async (t) => {
-    const { pid, find, read, reasons, hasEnded } = runUnread(t, logWriter, where)
-    if (where.terminal === 'there') await sleep(5_000)
-    else {
-      await find('stderr', /^all are written$/m)
-      await until(() => reasons().length > 0, 'stderr has the reason')
-      t.same(reasons(), [unread])
-    }
-    process.kill(await pid(), 'SIGTERM')
-    await until(() => read() === 0 && hasEnded(), 'the process ends once its stdout is read')
-  })
+  t.test(
+    `unread ${name} beyond 16 MiB are reported, and the process still ends`,
+    { skip, buffered: true },
+    async (t) => {
+      const { pid, find, read, reasons, hasEnded } = runUnread(t, logWriter, where)
+      if (where.terminal === 'there') await sleep(5_000)
+      else {
+        await find('stderr', /^all are written$/m)
+        await until(() => reasons().length > 0, 'stderr has the reason')
+        t.same(reasons(), [unread])
+      }
+      process.kill(await pid(), 'SIGTERM')
+      await until(() => read() === 0 && hasEnded(), 'the process ends once its stdout is read')
+    },
+  )
 }
 
 t.test('a closed terminal is reported once and does not end the process', { skip: terminalSkipReason }, async (t) => {

@@ -34,7 +34,7 @@ t.test('a preflight request allows the methods and headers of the document, also
     handlers: { listThings: handler, putThings: handler, putOthers: handler },
     verifiers: { key: (_request, done) => done(), cookie: (_request, done) => done() },
     origins: ['https://app.example'],
-    admit: () => new ContractError('unavailable', 'the service has too much to do', { 'retry-after': '1' }),
+    admit: () => new ContractError('unavailable', 'the service is overloaded', { 'retry-after': '1' }),
   })
   t.teardown(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })

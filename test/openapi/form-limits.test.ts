@@ -54,7 +54,7 @@ const part = (name: string, text = '') => `--b\r\nContent-Disposition: form-data
 const end = '--b--\r\n'
 const names = (count: number) => Array.from({ length: count }, (_, n) => part(`${n}${'x'.repeat(3_000)}`)).join('')
 
-t.test('names of undeclared parts count as bytes of fields where the schema may refuse them', async (t) => {
+t.test('names of undeclared parts count toward the field limit if the schema may reject them', async (t) => {
   const keeping: [more: object, components?: object][] = [
     [{ maxProperties: 5_000 }],
     [{ additionalProperties: false }],
@@ -126,7 +126,7 @@ t.test('a chunked form whose last chunk comes late keeps its connection', async 
   t.match(await receives(/\r\n\r\n1.*\r\n\r\n0$/s), /^(?!.*connection: close)/is)
 })
 
-t.test('bytes behind the last boundary count towards the limit of uploads', async (t) => {
+t.test('bytes after the last boundary count toward the upload limit', async (t) => {
   const uploads = { bytes: 1_000, fields: 5 }
   const form = part('a', '1') + end
   for (const [more, status] of [

@@ -68,7 +68,7 @@ t.test('empty text and empty bytes are a body', async (t) => {
   }
 })
 
-t.test('a 415 mentions the charset where the request names one', async (t) => {
+t.test('a 415 mentions the charset if the request names one', async (t) => {
   const refusal = (answer: string) => /"message":"(.*?)"/.exec(answer)?.[1]
   const types = Object.keys(content).join(' or ')
   t.equal(refusal(await post('/required', 'Content-Type: image/gif')), `the media type must be ${types}`)

@@ -42,7 +42,7 @@ const garden = {
   },
 } as unknown as Document
 
-/** Returns a schema without its annotations. A property may have the name of one; its schema is an object and stays. */
+/** Returns a schema without its annotations. Keeps a property named like one, because its value is an object. */
 const withoutWords = (schema: unknown = {}): unknown =>
   JSON.parse(JSON.stringify(schema, (key, value) => (isWords(key) && typeof value !== 'object' ? undefined : value)))
 const isWords = (key: string) => ['title', 'description', 'example'].includes(key)

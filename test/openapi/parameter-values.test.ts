@@ -78,7 +78,7 @@ t.test('the digits of a JSON number are kept', async (t) => {
   t.throws(() => read({ a: '[' }), { message: 'form/a is not JSON: unexpected end at character 1' })
 })
 
-t.test('text is converted in linear time and less than 100 bytes of memory per byte', async (t) => {
+t.test('text of 250 KB is converted within 10 s and with less than 100 bytes of memory per byte', async (t) => {
   const numbers = Array.from({ length: 32_000 }, (_, index) => index.toString(36))
   const texts: [Partial<TextValue>, string | Record<string, string[]>][] = [
     [{ kind: 'array', explode: false }, ','.repeat(250_000)],

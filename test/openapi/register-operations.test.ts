@@ -186,7 +186,7 @@ t.test('a response that the contract does not list becomes a 500', async (t) => 
   t.same(await reply(418, { error: 'x' }), failed)
 })
 
-t.test('a mismatch of document and handlers stops the start with its names', async (t) => {
+t.test('the start fails with the names of operations and handlers that do not match', async (t) => {
   const post = (operation: object): Given => ({
     document: { ...document, security: [], paths: { '/a/{b-c}': { post: { responses: {}, ...operation } } } },
     handlers: { a: handlers.getThing as AnyHandler },

@@ -69,7 +69,7 @@ function source(count: number) {
   return { state, parts: parts() }
 }
 
-t.test('a client that does not read pauses the source, with at most one part in memory', async (t) => {
+t.test('a client that does not read pauses the source, with at most one part beyond the write buffer', async (t) => {
   const count = 3_000
   const { state, parts } = source(count)
   const { port, response } = await serve(t, async () => streamOf(parts))

@@ -144,7 +144,8 @@ t.test('a chunked upload as large as its limit is read in any chunk size', async
 t.test('a long chunked upload is not mistaken for endless trailers', async (t) => {
   const { port } = await serve(t, lengthOf, { uploads: { bytes: 10_000_000, fields: 1 } })
   const { receives, socket } = await openSocket(t, port, head(png, chunked))
-  // The body exceeds six times the limit of other bodies, and the pause is longer than the interval of the check.
+  // For other bodies, bytes on the wire beyond six times the body limit count as trailers. The pause is longer than the
+  // interval of that check.
   socket.write(`7a1200\r\n${'a'.repeat(8_000_000)}\r\n`)
   await new Promise((resolve) => setTimeout(resolve, 600))
   socket.write('0\r\n\r\n')

@@ -87,7 +87,7 @@ forSourceAndBundle(t, (t, code) => {
     child.stdout?.pause()
     const agent = new Agent({ keepAlive: true })
     t.teardown(() => agent.destroy())
-    // Each line has some hundred bytes, and the pipe buffers at most a few hundred thousand.
+    // Each line has a few hundred bytes, and the pipe buffers at most a few hundred thousand.
     for (let batch = 0; batch < 30; batch++) {
       await Promise.all(Array.from({ length: 100 }, () => httpRequest(`${url}/nowhere`, { agent })))
     }

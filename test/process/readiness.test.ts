@@ -15,7 +15,7 @@ for (const [where, environment, code] of [
   ['one process', {}, sourceCode],
   ['two workers', twoWorkers, builtCode],
 ] as const) {
-  t.test(`the metric of readiness exists and follows the store without a probe, in ${where}`, async (t) => {
+  t.test(`the readiness metric follows the store without a request to /readyz, in ${where}`, async (t) => {
     const members = "ready: async () => { if (existsSync(flag)) throw new Error('no disk') },"
     const service = await start(t, members, environment, code)
     t.equal(await readyMetric(service), '1')

@@ -48,10 +48,10 @@ t.test('a removed file is noticed without a create, and the service recovers onc
 const limitable = spawnSync('prlimit', ['--version']).status === 0
 
 t.test(
-  'a read-only disk is noticed without a create, and at the second failed create',
+  'a disk that rejects writes makes the service unready, with and without creates',
   { skip: !limitable && 'NOT RUN: prlimit is not installed' },
   async (t) => {
-    // Node ignores SIGXFSZ, which comes with the limit; tap, which runs in each process of `sourceCode`, does not.
+    // Node ignores SIGXFSZ, the signal of this limit; tap, which runs in each process of `sourceCode`, does not.
     const service = await startSqlite(t, builtCode)
     const { pid } = service.child
     const limitFiles = (bytes: string) => {

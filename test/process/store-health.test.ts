@@ -182,7 +182,7 @@ t.test('repeated failed creates make the service unready despite good probes', a
   t.same(told, ['maintenance', undefined])
 })
 
-t.test('occasional failures and plants that the store cannot hold do not', async (t) => {
+t.test('occasional failures and rejected plants do not make the service unready', async (t) => {
   const { known, pass, create, createsFail, told } = watch(t)
   await known
   createsFail(new Unavailable('a moment'))
@@ -211,7 +211,7 @@ t.test('a hanging probe fails after two seconds and is repeated after ten', asyn
   t.equal(probes(), 2)
   t.equal(reason(), undefined)
   await pass(1)
-  t.equal(reason(), 'no answer within 2000 ms')
+  t.equal(reason(), 'the store did not respond within 2000 ms')
   answer()
   await pass(1)
   t.equal(reason(), undefined, 'a late response counts')
@@ -220,7 +220,7 @@ t.test('a hanging probe fails after two seconds and is repeated after ten', asyn
   const asked = probes()
   await pass(9)
   t.equal(probes(), asked)
-  t.equal(reason(), 'no answer within 2000 ms')
+  t.equal(reason(), 'the store did not respond within 2000 ms')
   probesSucceed()
   await pass(1)
   t.equal(probes(), asked + 1)

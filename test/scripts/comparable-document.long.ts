@@ -96,8 +96,8 @@ const outcome = <T>(run: () => T): T | undefined => {
 type Composed = { allOf: unknown[]; properties?: object; unevaluatedProperties?: boolean }
 type Value = string | number | boolean | unknown[] | Record<string, unknown> | null
 
-/** Schemas that must not be merged: their keywords would have another meaning next to each other. */
 const b = { properties: { b: { type: 'integer' } } }
+/** Schemas that must not be merged: their keywords would have another meaning next to each other. */
 const dependent: Composed[] = [
   { allOf: [b, { properties: { a: {} }, additionalProperties: false }] },
   { allOf: [{ patternProperties: { b: {} } }, { additionalProperties: false }] },
@@ -139,7 +139,7 @@ const telling: Value[] = [
   null,
 ]
 
-t.test('a merged schema accepts what the schema accepts', async (t) => {
+t.test('a merged schema accepts the same values as the original', async (t) => {
   let merges = 0
   let values = 0
   const composed = fc.tuple(keywords, fc.array(schema, { minLength: 1, maxLength: 3 }))

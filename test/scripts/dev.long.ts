@@ -112,7 +112,7 @@ t.test('the last working service serves until a changed document with its handle
   })()
   edit('openapi/plant-store.yaml', '  /plants:\n', `  /plants:${operations}`)
   edit('openapi/plant-store.yaml', '\ncomponents:\n', `${path}components:\n`)
-  const complaint = await sees(/the last good service goes on/)
+  const complaint = await sees(/the last working service keeps running/)
   t.match(complaint, /is missing the following properties from type 'Handlers<operations>': listPlants, getPlant/)
   const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*?\n {2}\},)\n\n(?! {2}async)/ms.exec(complaint) ?? []
   t.match(
@@ -123,10 +123,10 @@ t.test('the last working service serves until a changed document with its handle
 
   edit('src/handlers.ts', '  async createPlant', `${handlers}\n  async createPlant`)
   edit('src/handlers.ts', /^export/m, "throw new Error('broken at the start')\nexport")
-  t.match(await sees(/the last good service goes on/), /^plant-store: broken at the start$/m)
+  t.match(await sees(/the last working service keeps running/), /^plant-store: broken at the start$/m)
 
   edit('openapi/plant-store.yaml', 'format: int64, examples: [1]', 'format: int46, examples: [1]')
-  t.match(await sees(/the last good service goes on/), /an integer needs a format/)
+  t.match(await sees(/the last working service keeps running/), /an integer needs a format/)
   t.match(await ask('/plants'), [405])
 
   edit('src/handlers.ts', "throw new Error('broken at the start')\n", '')

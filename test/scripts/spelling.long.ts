@@ -27,12 +27,12 @@ t.test('a misspelled or British word is found in comments and in prose', async (
   t.same(await misspelled('docs/a.md', wrong.join('\n\n')), wrong)
 })
 
-t.test('words of the field, names and what is no word are right', async (t) => {
+t.test('terms, names and text that is not a word are accepted', async (t) => {
   t.same(await misspelled('docs/a.md', right.join('\n\n')), [])
   t.same(await misspelled('src/a.ts', right.map((line) => `// ${line}`).join('\n')), [])
 })
 
-t.test('a spelling that one test needs is found in other files', async (t) => {
+t.test('a misspelling that one test needs is reported in other files', async (t) => {
   t.same(await misspelled('test/cli/token.test.ts', 'nmae'), [])
   t.same(await misspelled('src/a.ts', 'nmae'), ['nmae'])
 })

@@ -56,7 +56,7 @@ t.test('the tests run in a copy, by the other Node, with its headers and the arg
   t.notOk(existsSync(copy), 'the copy is removed')
 })
 
-t.test('a Node whose headers abort with better-sqlite3 compiles with those of an earlier one', async (t) => {
+t.test('a Node whose headers crash better-sqlite3 is tested with the headers of an earlier version', async (t) => {
   const { notes } = await testNode(t, { project: { 'package.json': '{}' }, args: ['24'], version: '24.19.0' })
   const [, , second, headers = ''] = notes
   t.equal(second, 'npm install --no-save node@24.18.1')

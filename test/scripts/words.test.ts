@@ -3,7 +3,7 @@ import t from 'tap'
 
 const folded = (word: string) => Buffer.from(word.replace(/[a-z]/g, (letter) => letter.toUpperCase()))
 
-/** Compares as LC_ALL=C sort -f does: by bytes, with the lower case of ASCII as upper case. */
+/** Compares as LC_ALL=C sort -f does: by bytes, with ASCII letters folded to upper case. */
 const compare = (a: string, b: string) =>
   Buffer.compare(folded(a), folded(b)) || Buffer.compare(Buffer.from(a), Buffer.from(b))
 

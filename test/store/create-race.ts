@@ -1,6 +1,6 @@
 import type { CreateOutcome, PlantStore } from '../../src/store/plant-store.ts'
 
-/** Creates the same ids in all stores concurrently, with different names and orders; resolves with outcomes by id. */
+/** Creates plants with the same ids, but different names, in all stores concurrently. Resolves to outcomes by id. */
 export async function raceCreates(stores: PlantStore[], ids: number): Promise<Map<string, CreateOutcome[]>> {
   const outcomes = new Map<string, CreateOutcome[]>()
   const creates = stores.flatMap((store, instance) =>

@@ -89,7 +89,11 @@ t.test('a module without a valid store is rejected with the reason', async (t) =
   const open = (name: string) => openStore(`module:./${relative('.', directory)}/${name}`)
   await t.rejects(open('missing.mjs'), /Cannot find module/)
   await t.rejects(open('nothing.mjs'), { message: /^the module exports no function open$/ })
-  await t.rejects(open('half.mjs'), { message: /^its open gives no store: it has no function close$/ })
-  await t.rejects(open('none.mjs'), { message: /^its open gives no store: it has no function create$/ })
+  await t.rejects(open('half.mjs'), {
+    message: /^open\(\) returned a value without the function close; return a store$/,
+  })
+  await t.rejects(open('none.mjs'), {
+    message: /^open\(\) returned a value without the function create; return a store$/,
+  })
   await t.rejects(open('failing.mjs?a=b'), { message: /^not today: module:.*failing\.mjs\?a=b$/ })
 })

@@ -26,7 +26,7 @@ for (const [name, run] of Object.entries(querySuite)) {
   })
 }
 
-t.test('a query to a stopped server makes the store unavailable', async (t) => {
+t.test('a query on a missing table fails with Unavailable', async (t) => {
   const url = await testDatabase(t)
   const store = await openPostgres(url)
   await query(url, 'ALTER TABLE plants RENAME TO flowers')

@@ -13,7 +13,7 @@ t.test('an unusable driver is reported in one line with the remedy', async (t) =
     t.throws(() => openSqliteFile(':memory:', {}, failing(details)), { name: 'Error', message: exactly(message) })
   }
   const reason = 'because the optional package better-sqlite3 is not installed'
-  const message = `SQLite is missing, ${reason}; install again where there are a C++ compiler, make and Python, ${either}`
+  const message = `SQLite is missing, ${reason}; install again on a machine with a C++ compiler, make and Python, ${either}`
   t.throws(() => openSqliteFile(':memory:', {}, failing({ code: 'MODULE_NOT_FOUND' })), { message: exactly(message) })
 })
 

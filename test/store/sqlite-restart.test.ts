@@ -17,7 +17,7 @@ requireSqlite(t)
 
 const installed = spawnSync('strace', ['-V']).status === 0
 
-/** Random numbers with which a disk image has nothing but synced writes. */
+/** A random source with which a disk image keeps only synced writes. */
 const forgetful = { ...randomOf(1), below: () => 0 }
 
 const load = { seed: 1, skip: 0, count: 1, clients: 1 }

@@ -41,7 +41,7 @@ t.test('an unused file is opened as by a service, and created when missing', asy
   first.close()
 })
 
-t.test('a file that no service created is rejected beside one', async (t) => {
+t.test('a file with several hard links, and a missing file whose lock is held, are rejected', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   const service = openDatabase(path)

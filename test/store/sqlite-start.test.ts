@@ -27,7 +27,7 @@ const applicationId = 0x706c6e74
 
 const noLocks = 'its file system refuses file locks, as network mounts may do; mount it with locks, or use a local disk'
 
-/** Opens a database; rejects where openDatabase throws. */
+/** Opens a database. Rejects if openDatabase throws. */
 const open = async (path: string) => openDatabase(path)
 
 /** Creates plants.db in a directory with SQL statements; returns its path. */
@@ -181,7 +181,7 @@ t.test('a read-only file is reported with its owner', async (t) => {
   t.equal(openError(failure('SQLITE_CANTOPEN'), path).message, 'what SQLite says', 'this user may write every file')
 })
 
-/** Opens files, one after the other, in a process that the command starts; returns one line for each. */
+/** Opens files one after the other in a process that `command` starts. Returns "opened" or the error for each. */
 async function openBy(t: Test, command: string[], paths: string[], prepare = ''): Promise<string[]> {
   const script = join(mkdtempSync(join(t.testdirName, 'script-')), 'open.mjs')
   writeFileSync(

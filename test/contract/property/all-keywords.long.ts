@@ -9,7 +9,7 @@ import { Generator } from './generator.ts'
 import { runCasesConcurrently } from './run-cases.ts'
 import { checkStatus, connect } from './service-client.ts'
 
-t.test('every schema keyword adds violating values', async (t) => {
+t.test('each constraint of a schema adds one kind of violation', async (t) => {
   const breaches = (schema: Schema) =>
     new Generator(allKeywordsDocument).breaches(schema).map(({ where, what }) => `${where} ${what}`.trim())
   const types = (...names: string[]) => names.map((name) => `${name} instead of array`)
@@ -25,7 +25,7 @@ t.test('every schema keyword adds violating values', async (t) => {
   t.same(breaches({ minLength: 1, multipleOf: 2 }), ['no multiple', 'too short'])
 })
 
-t.test('an unsatisfiable schema is named', async (t) => {
+t.test('the error for an unsatisfiable schema names it', async (t) => {
   const endless = { type: 'object', required: ['a'], properties: { a: { $ref: '#/components/schemas/Endless' } } }
   const generator = new Generator({ ...allKeywordsDocument, components: { schemas: { Endless: endless } } })
   t.throws(() => generator.valid({ minimum: 2, maximum: 1 }), /no value can be made for \{"minimum":2,"maximum":1\}/)
@@ -35,7 +35,7 @@ t.test('an unsatisfiable schema is named', async (t) => {
   t.throws(() => fc.sample(generator.valid(rare), 1), /no value found in 2000 tries/)
 })
 
-t.test('a richer document is served and tested without further code', async (t) => {
+t.test('generated requests test a document with every supported keyword', async (t) => {
   const handler = async () => ({ status: 200, body: {} })
   const handlers = { putBed: handler, getBed: handler, postLabels: handler }
   const app = await serveDocument(allKeywordsDocument, { handlers })

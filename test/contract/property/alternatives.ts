@@ -13,7 +13,7 @@ type Composed = Keywords & {
   oneOf?: Schema[]
 }
 
-/** Keywords that the generator cannot read: it tries values until the judge accepts one. */
+/** Keywords that the generator does not model: the reference validator filters its values instead. */
 const judgedKeywords = [
   'oneOf',
   'not',
@@ -34,7 +34,7 @@ const onNumbers = ['int32', 'int64', 'float', 'double']
 
 /**
  * Returns a function that expands a schema of the document into alternatives: one for each combination of its anyOf and
- * oneOf branches, with every $ref and allOf merged. A schema that nothing can satisfy has none.
+ * oneOf branches, with every $ref and allOf merged. An unsatisfiable schema has none.
  */
 export function alternativesOf(document: Document): (schema: Schema) => SchemaBranch[] {
   const known = new Map<Schema, SchemaBranch[]>()

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { Json, JsonType, Members } from './json-notations.ts'
 
-/** Any code point except NUL, which the document rejects in a string, and surrogates, which I-JSON rejects. */
+/** Any code point except NUL, which the contract forbids in a string, and surrogates, which I-JSON forbids. */
 const codePoint = fc
   .integer({ min: 1, max: 0x10_ffff - 0x800 })
   .map((number) => String.fromCodePoint(number < 0xd800 ? number : number + 0x800))
@@ -65,6 +65,6 @@ export function filterOrThrow<T>(
   })
 }
 
-/** Returns whether one of a hundred values is wanted. */
+/** Returns whether `isWanted` holds for at least one of 100 sampled values. */
 export const isFoundInSample = <T>(values: fc.Arbitrary<T>, isWanted: (value: T) => boolean): boolean =>
   fc.sample(values, { numRuns: 100, seed: 1 }).some(isWanted)

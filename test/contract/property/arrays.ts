@@ -5,14 +5,14 @@ import { type Json, withDoubles } from './json-notations.ts'
 import type { Keywords } from './keywords.ts'
 import type { SchemaViolation } from './schema-violation.ts'
 
-/** The number of items by which an array exceeds its required length at most. */
+/** The maximum number of items that a generated array has beyond its minItems. */
 const more = 4
-/** The greatest maxItems that is broken by a longer array: the service rejects much longer bodies for their size. */
+/** The largest maxItems for which a longer array is generated: a much longer array would exceed the body limit. */
 const longest = 1_000
 
 const isSame = (a: Json, b: Json) => isDeepStrictEqual(withDoubles(a), withDoubles(b))
 
-/** Returns arrays that satisfy the keywords, or undefined if there are none. Without `items`, only [] is possible. */
+/** Returns arrays that satisfy the keywords, or undefined if there are none. Undefined `items` allow only []. */
 export function arrays(keywords: Keywords, items: fc.Arbitrary<Json> | undefined): fc.Arbitrary<Json[]> | undefined {
   const { minItems: minLength = 0, maxItems = Number.POSITIVE_INFINITY, uniqueItems = false } = keywords
   if (minLength > maxItems || (minLength > 0 && items === undefined)) return undefined

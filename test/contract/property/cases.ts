@@ -31,7 +31,7 @@ function casesOfOperation(document: Document, endpoint: Endpoint, generator: Gen
   // Form bodies are left out: other tests cover them.
   if (mediaType !== undefined && /form/.test(mediaType)) return []
   const parameters = parametersOf(document, endpoint, generator)
-  // A $ref, so that the schema is the same object wherever the generator meets it.
+  // A $ref resolves to the same object each time; the generator caches by object identity.
   const schema = isJson(mediaType)
     ? { $ref: join(requestBody?.pointer as string, 'content', mediaType, 'schema') }
     : undefined

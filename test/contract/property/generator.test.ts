@@ -35,7 +35,7 @@ t.test('values for a richer document are valid or invalid as intended', async (t
 const values = new Generator(allKeywordsDocument).valid({ $ref: '#/components/schemas/Tree' })
 const anything = fc.oneof(values, new Generator(allKeywordsDocument).valid(true))
 
-t.test('every notation of a value is the same I-JSON', async (t) => {
+t.test('every notation of a value is I-JSON and parses to the same value', async (t) => {
   for (const style of styles) {
     const isSame = (value: Json) => {
       const text = jsonText(value, style)
@@ -45,7 +45,7 @@ t.test('every notation of a value is the same I-JSON', async (t) => {
   }
 })
 
-t.test('broken texts are rejected; JSON.parse accepts those that only I-JSON forbids', async (t) => {
+t.test('JSON.parse rejects text that is not JSON and accepts text that only I-JSON forbids', async (t) => {
   for (const [what, spoil] of Object.entries(notJson)) {
     const isBroken = ([value, number]: [Json, number]) => !isJson(spoil(value, number).toString())
     assertAll(t, what, fc.tuple(anything, fc.nat()), isBroken, 100)

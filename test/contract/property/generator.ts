@@ -14,9 +14,9 @@ import type { SchemaViolation } from './schema-violation.ts'
 import { strings, stringViolations } from './strings.ts'
 import { typesOf, unlisted, wrongTypes } from './types.ts'
 
-/** The number of levels by which a value exceeds its required depth at most. */
+/** The maximum number of levels that a generated value has beyond its smallest possible depth. */
 const moreLevels = 3
-/** The depth at which the search ends: a schema that needs more levels has no finite value. */
+/** The number of depths that the search tries. A schema that needs a deeper value is treated as unsatisfiable. */
 const mostLevels = 64
 
 /** Makes values from the schemas of a document: valid values, and values that break a schema in one way. */
@@ -37,7 +37,7 @@ export class Generator {
     return values
   }
 
-  /** Returns every way to break a schema, at its root and below. A recursive schema is broken one level deep, too. */
+  /** Returns every way to break a schema, at its root and below. A recursive schema is also broken one level down. */
   breaches(schema: Schema, above: unknown[] = []): SchemaViolation[] {
     const identity = (schema as { $ref?: string }).$ref ?? schema
     if (above.filter((other) => other === identity).length > 1) return []

@@ -51,7 +51,7 @@ export function integers(keywords: Keywords): fc.Arbitrary<bigint> | undefined {
   const { multipleOf = 1 } = keywords
   const { least = -safe, greatest = safe } = rangeOf(keywords)
   if (multipleOf === 1) return between(least, greatest)
-  // The judge divides doubles, so it finds multiples only among the integers that a double holds exactly.
+  // The reference validator divides doubles, so it finds multiples only among integers that a double holds exactly.
   const [low, high] = [least < -safe ? -safe : least, greatest > safe ? safe : greatest]
   if (!Number.isInteger(multipleOf)) {
     const isMultiple = (value: bigint) => Number.isInteger(Number(value) / multipleOf)

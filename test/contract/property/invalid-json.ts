@@ -39,7 +39,7 @@ export const notJson: Record<string, Break> = {
   'an unknown escape': (value) => inside(value, '"extra":"\\x41"'),
 }
 
-/** Texts that JSON.parse accepts and that I-JSON or the document rejects. */
+/** Texts that JSON.parse accepts although I-JSON or the contract forbids them. */
 export const notIJson: Record<string, Break> = {
   'a name twice': (value) => twice(value, (name) => jsonText(name)),
   'a name twice, once escaped': (value) => twice(value, escaped),

@@ -38,8 +38,8 @@ export const jsonTypes = ['null', 'boolean', 'number', 'string', 'array', 'objec
 export type JsonType = (typeof jsonTypes)[number]
 
 /**
- * Returns a value whose numbers are doubles, for tools without bigint. Doubles an integer outside of 64 bits, because
- * its nearest double may be a limit of int64.
+ * Converts the bigints of a value to numbers, for tools without bigint. Multiplies an integer outside of int64 by two,
+ * because the nearest double may be a limit of int64, which is valid.
  */
 export function withDoubles(value: Json): unknown {
   if (typeof value === 'bigint') {

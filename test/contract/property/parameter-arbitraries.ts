@@ -13,7 +13,7 @@ type Texts = string[]
 /** The parts of a request that its parameters define. */
 export type Target = { path: string; headers: Record<string, string> }
 
-/** Returns requests to an endpoint with valid parameters, and breaches of one parameter each. */
+/** Returns requests to an endpoint with valid parameters, and requests that each break one parameter. */
 export function parametersOf(document: Document, { path, parameters }: Endpoint, generator: Generator) {
   const judge = new ReferenceValidator(document)
   const known = parameters.filter(({ schema }) => schema !== undefined)
@@ -70,7 +70,7 @@ function brokenTexts(parameter: Parameter, generator: Generator, judge: Referenc
   return parameter.required && parameter.in !== 'path' ? [missing, ...broken] : broken
 }
 
-/** Returns every value that a service which knows the parameter's types may parse from its texts. */
+/** Returns every value that a parser may read from a parameter's texts, depending on the parameter's types. */
 function readings(texts: Texts): Json[] {
   const scalars = texts.map((text) => [
     text,

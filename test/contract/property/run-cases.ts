@@ -6,7 +6,7 @@ export type SendAndCheck = (one: Case, request: Request) => Promise<void>
 
 export type Checked = { requests: number; seconds: number }
 
-/** The number of requests of a case that one seed makes. They are sent one after the other. */
+/** The size of a batch. A batch has its own seed and sends its requests one after the other. */
 const batch = 500
 /** The number of batches that run concurrently. */
 const connections = 16

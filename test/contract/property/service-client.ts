@@ -48,7 +48,7 @@ export const checkedRequest =
     assertContractResponse(strictly, { ...reply, method, path: sent.path })
   }
 
-/** Throws unless a response has the error number or, if it is undefined, a listed status other than 400 and 401. */
+/** Throws unless a response has the error number or, without one, a listed status other than 400 and 401. */
 export function checkStatus({ status, body }: Reply, error: Case['error'], { responses }: Case['endpoint']): void {
   const seen = `answered ${status} ${body}`
   const isListed = namedResponseOf(responses, status) !== undefined

@@ -4,7 +4,7 @@ import { formats } from './formats.ts'
 import type { Keywords } from './keywords.ts'
 import { rootViolations, type SchemaViolation } from './schema-violation.ts'
 
-/** The greatest length that a breach exceeds, in code points: the service rejects longer bodies for their size. */
+/** The largest maxLength, in code points, for which a longer string is generated: bodies have a size limit. */
 const longest = 10_000
 
 /** Returns the length of a text in code points (JSON Schema Validation section 6.3.1). */
@@ -45,7 +45,7 @@ export function stringViolations({
       known &&
       fc.oneof(
         fc.constantFrom(...known.near),
-        // The judge checks base64 line by line, so the other text has no line ends.
+        // The reference validator checks base64 line by line, so the other text has no line ends.
         text().map((other) => ` ${other.replaceAll(/[\n\r\u2028\u2029]/g, ' ')}`),
       ),
   })

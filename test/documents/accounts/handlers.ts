@@ -14,7 +14,7 @@ const stored = ({ parents, byName, ...account }: Account): Shown & { password: s
   ...(byName && { byName: Object.fromEntries(Object.entries(byName).map(([name, each]) => [name, stored(each)])) }),
 })
 
-/** The client's request and response bodies have the same types. */
+/** The types of the client's bodies leave out readOnly and writeOnly properties, too. */
 export const client: {
   sends: CallOptions<operations['addAccount']>['body']
   gets: Extract<CallOutcome<operations['addAccount'], 'post'>, { status: 200 }>['data']
@@ -27,7 +27,7 @@ export const client: {
 
 export const handlers: Handlers<operations> = {
   async addAccount({ body }) {
-    // @ts-expect-error a readOnly property is not taken
+    // @ts-expect-error a handler does not receive a readOnly property
     if (body.id !== undefined) throw new Error('the id of a client')
     const password: string = body.password
     if (password === '') throw new Error('no password')
@@ -45,7 +45,7 @@ export const handlers: Handlers<operations> = {
     return { status: 200, contentType: accept, body: parties }
   },
   async putClosed({ body }) {
-    // @ts-expect-error a readOnly property is not taken
+    // @ts-expect-error a handler does not receive a readOnly property
     return { status: 200, body: body.since === undefined ? { ...body } : { since: body.since } }
   },
 }

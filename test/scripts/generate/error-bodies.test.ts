@@ -137,7 +137,7 @@ t.test('the message shows the invalid body, shortened', async (t) => {
   t.equal(await line('N'.repeat(300)), `${reason}"${'N'.repeat(191)}…; ${mistake}`)
 })
 
-t.test('40000 needs a query or split path parameter, or a JSON body among others', async (t) => {
+t.test('40001 needs a query or split path parameter, 40002 a JSON body', async (t) => {
   const refusal = (place: string) => [
     `${place}/400/content: the body of errors 400 does not match the declared schema: body/error must be equal to one of the allowed values`,
   ]

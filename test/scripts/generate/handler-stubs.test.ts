@@ -172,7 +172,7 @@ t.test('generated values satisfy their schemas', async (t) => {
   ])
 })
 
-t.test('schemas of 3.0 are read as such', async (t) => {
+t.test('schemas of OpenAPI 3.0 keep their meaning', async (t) => {
   const schema = { type: 'object', properties: { a: { type: 'integer', minimum: 0, exclusiveMinimum: true } } }
   const nullable = { ...text, nullable: true, enum: [null] }
   const responses = { 200: json({ ...schema, required: ['b'], properties: { ...schema.properties, b: nullable } }) }

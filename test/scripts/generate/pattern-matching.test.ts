@@ -15,7 +15,7 @@ t.test('a pattern with catastrophic backtracking takes 200 ms at most', async (t
   t.equal(matchesPattern('^a$', 'a'), true, 'the next pattern matches')
 })
 
-t.test('the example of such a pattern is made or given up in time', async (t) => {
+t.test('an example of a pattern with catastrophic backtracking is found or given up in time', async (t) => {
   const document = { openapi: '3.1.0', info: { title: 'a', version: '1' } }
   const text = (more: object) => exampleOf(document, { type: 'string', ...more })
   const began = performance.now()

@@ -61,7 +61,7 @@ t.test('an unsatisfiable schema is reported with the reason', async (t) => {
   }
 })
 
-t.test('it is reported where it is defined, not where it is referenced', async (t) => {
+t.test('an unsatisfiable schema is reported where it is defined, not where it is referenced', async (t) => {
   const Bad = { ...text, minLength: 3, maxLength: 2 }
   const Holder = {
     type: 'object',
@@ -112,7 +112,7 @@ t.test('a satisfiable schema is not reported', async (t) => {
   for (const schema of cases) t.same(problems({ A: schema }), [], JSON.stringify(schema))
 })
 
-t.test('a schema whose parts together require it terminates', async (t) => {
+t.test('the check of a schema that requires itself through a $ref terminates', async (t) => {
   const A = { ...ref('B'), type: 'object', required: ['next'], properties: { next: ref('A') } }
   t.same(problems({ A, B: { properties: { next: {} } } }), [])
 })
@@ -150,7 +150,7 @@ t.test('properties that have the names of keywords are checked', async (t) => {
   ])
 })
 
-t.test('multiplying alternatives terminate', async (t) => {
+t.test('the check of many combined alternatives terminates', async (t) => {
   const alternatives = Array.from({ length: 10 }, (_, index) => ({ const: index }))
   const allOf = Array.from({ length: 30 }, (_, index) => ({
     oneOf: alternatives.map(({ const: value }) => ({ properties: { [`p${index}`]: { const: value } } })),

@@ -67,7 +67,7 @@ const form = (a: object, encoding: object = {}, more: object = {}) =>
     } as MediaType,
   })
 
-t.test('unsupportedFeatures accepts these form schemas', async (t) => {
+t.test('supported form schemas are accepted', async (t) => {
   const list = (items: object) => ({ type: 'array', items })
   const parts: [object, object?, object?][] = [
     [{}],
@@ -213,7 +213,7 @@ t.test('a field whose alternatives no text can distinguish is rejected', async (
   t.same(form({}, {}, { allOf: [{ properties: { v: integer } }], unevaluatedProperties: string }), [])
 })
 
-t.test('an encoding names media types, of which only the charset utf-8 may be a parameter', async (t) => {
+t.test('the contentType of an encoding may have no parameter but charset=utf-8', async (t) => {
   for (const [contentType, problem] of [
     ['nonsense', 'nonsense is not a media type; use one such as text/plain'],
     ['text/plain; charset=latin1', 'text/plain; charset=latin1 has a charset that cannot be read; use utf-8'],

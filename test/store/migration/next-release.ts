@@ -47,7 +47,7 @@ const changes: { file: RegExp; from: string; to: string }[] = [
     to: `export { sqliteNote as sqliteSteps } from ${steps}`,
   },
   {
-    // Matches the statement whatever the source of its rows is.
+    // Matches the INSERT statement, whichever source its rows come from.
     file: /postgres-primary\.ts$/,
     from: 'client.query<Row>(text, values)',
     to: `client.query<Row>(text.replace(
@@ -64,7 +64,7 @@ const changes: { file: RegExp; from: string; to: string }[] = [
   },
 ]
 
-/** Replaces texts in the source of the stores, and removes each one that was found from `left`. */
+/** Applies `changes` to the source of the stores, and removes from `left` each text that was found. */
 const nextSource = (left: Set<string>): Plugin => ({
   name: 'next-release',
   setup(build) {

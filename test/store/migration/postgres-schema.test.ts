@@ -116,7 +116,7 @@ t.test('a step does not wait for the end of an autovacuum', async (t) => {
   t.match(server.log, /canceling autovacuum task/)
 })
 
-t.test('a user without ALTER rights is told who has them, and serves afterwards', async (t) => {
+t.test('without ALTER privileges the start fails with the remedy, and succeeds after the migration', async (t) => {
   const url = await testDatabase(t)
   const role = new URL(url).pathname.slice(1)
   const guest = Object.assign(new URL(url), { username: role }).href

@@ -15,7 +15,7 @@ requireSqlite(t)
 
 const pathIn = (t: Test) => join(t.testdir({}), 'plants.db')
 
-/** Creates a plant with a release that has these steps, after a probe, as its service does; returns the outcome. */
+/** Creates a plant after a probe, as the service of a release with these steps does. Returns the outcome. */
 function createBy(path: string, steps: SchemaStep[], plant: StoredPlant) {
   const database = openDatabase(path, false, steps)
   try {

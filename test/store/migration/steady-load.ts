@@ -4,7 +4,7 @@ import type { ServiceProcess } from '../../support/service-process.ts'
 
 export type Load = { stop(): Promise<void> }
 
-/** The creates of all loads of a test: names of the acknowledged plants by id, and all other results. */
+/** The creates of all loads of a test: the names of the acknowledged plants by id, and the failures. */
 export class Creates {
   readonly acknowledged = new Map<bigint, string>()
   readonly failures: string[] = []

@@ -22,7 +22,8 @@ const { rounds } = options
 type Figures = { time: number; memory: number }
 
 await withContenders(options, async (all) => {
-  // Leaves out logs, which start with the first line, and PostgreSQL, which is another process.
+  // Leaves out the variants with an access log, which writes nothing before the first request, and those with
+  // PostgreSQL, whose server process is not measured.
   const alone = Object.fromEntries(Object.entries(all).filter(([key]) => !/log|postgres/.test(key)))
   const contenders = Object.entries(selectContenders(alone, options.only))
   const figures = new Map(contenders.map(([key]) => [key, [] as Figures[]]))

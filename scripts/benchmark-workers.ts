@@ -28,7 +28,7 @@ system's directory for temporary files). Needs Linux.
 )
 const { workers: numbers, rounds, seconds, connections } = options
 
-/** `load` is the average number of cores that the load used from its start until the service ended. */
+/** `load` is the average number of cores that this process, the load generator, used while the service ran. */
 type Round = Figures & { load: number }
 
 await withContenders(options, async ({ postgres }) => {

@@ -20,7 +20,7 @@ const [version = '', ...args] = process.argv.slice(2)
 if (/^\d+(\.\d+){0,2}$/.test(version)) {
   const directory = await mkdtemp(join(tmpdir(), 'test-node-'))
   try {
-    // One test runs the service from this directory as another user, who needs access.
+    // One test runs the service from this directory as another user, which needs access.
     await chmod(directory, 0o711)
     process.exitCode = await testOn(directory)
   } finally {
@@ -51,9 +51,9 @@ async function testOn(directory: string): Promise<number> {
 }
 
 /**
- * Returns the directory of the Node package whose headers to compile with. An addon compiled with the headers of Node
- * 24.19 or later aborts the process when a database is garbage-collected (nodejs/node issue 65446). For these versions
- * it is an earlier package with the same ABI.
+ * Returns the directory of the Node package whose headers to compile with. For Node 24.19 and later it is an earlier
+ * package with the same ABI: an addon compiled with the headers of these versions aborts the process when a database is
+ * garbage-collected (nodejs/node issue 65446).
  */
 async function withHeaders(node: string, directory: string): Promise<string> {
   const { version } = JSON.parse(await readFile(join(node, 'package.json'), 'utf8')) as { version: string }
@@ -66,10 +66,7 @@ async function withHeaders(node: string, directory: string): Promise<string> {
   return join(headers, 'node_modules', 'node')
 }
 
-/**
- * Returns the environment variable that tells node-gyp where the headers are: in the package with the platform's
- * binary.
- */
+/** Returns the environment variable that tells node-gyp where the headers are: next to the platform's binary. */
 async function headersOf(node: string): Promise<Record<string, string>> {
   const packages = join(node, 'node_modules')
   const names = await readdir(packages).catch(() => [])

@@ -15,7 +15,7 @@ export const token = newToken()
 export type ContenderProcess = {
   port: number
   managementPort: number
-  /** Milliseconds from spawn to the first response. */
+  /** Milliseconds from spawn to the first response; with `untouched`, to that of `/readyz`. */
   startTime: number
   /** Returns the CPU seconds that all threads of the process and its workers have used so far. */
   cpu(): number
@@ -36,7 +36,7 @@ export type StartOptions = {
 
 /**
  * Starts a contender in a new process and resolves after its first response. The output of the process, such as an
- * access log, goes to /dev/null. Rejects if that response is not a 200, or if the process ends before it.
+ * access log, goes to /dev/null. Rejects if that response is not a 200, if the process ends before it, or after 60 s.
  */
 export async function startServer(
   contender: Contender,

@@ -21,7 +21,7 @@ export function fileSystem(directory: string): string {
 
 const page = Buffer.alloc(4_096, 1)
 
-/** Measures for some seconds how often per second one thread appends 4 KiB to a file and syncs the file. */
+/** Returns how often per second one thread appends 4 KiB to a file and syncs it, measured for `seconds`. */
 export function syncedAppends(directory: string, seconds: number): number {
   const path = join(directory, 'appends')
   const file = openSync(path, 'w')
@@ -44,7 +44,7 @@ export type DiskWatch = {
   close(): Promise<void>
 }
 
-/** Writes 4 KiB to a separate file in `directory` and syncs it ten times a second, as a store there would. */
+/** Writes 4 KiB to a separate file in `directory` and syncs it, with pauses of 100 ms, and records the slowest sync. */
 export async function watchDisk(directory: string): Promise<DiskWatch> {
   const path = join(directory, `disk-watch-${process.pid}`)
   const file = await open(path, 'w')

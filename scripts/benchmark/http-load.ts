@@ -53,7 +53,7 @@ type Lane = { since: number; text: string; send(body: string): void }
 
 const maxLatency = 3_600e9
 
-/** Starts to create plants on a loopback port, and checks every byte of each response. */
+/** Starts to create plants on a loopback port, and checks the status and the body of each response. */
 export function openLoad({ port, token, connections, ids, gap, polls = false }: LoadOptions): HttpLoad {
   const head = requestHead(port, token)
   const latency = createHistogram({ lowest: 1, highest: maxLatency, figures: 3 })
@@ -136,7 +136,7 @@ export function openLoad({ port, token, connections, ids, gap, polls = false }: 
   }
 }
 
-/** Returns whether a text ends with the expected response; a connection never has another request in flight. */
+/** Returns whether a text is one complete, correct response. A connection has only one request in flight. */
 const isRight = (text: string) => text.startsWith('HTTP/1.1 200 ') && text.endsWith(`\r\n\r\n${responseBody}`)
 
 function isWhole(text: string): boolean {

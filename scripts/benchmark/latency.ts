@@ -19,7 +19,7 @@ export type LatencyOptions = {
   connections: number
 }
 
-/** Measures the latency of Poisson arrivals in a new process, after a warm-up of a quarter of the time at their rate. */
+/** Measures the latency of Poisson arrivals in a new process, after a warm-up of `seconds / 4` at the same rate. */
 export async function latencyAt(
   contender: Contender,
   seconds: number,

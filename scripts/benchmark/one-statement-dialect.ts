@@ -4,9 +4,10 @@ import { ownDialect } from '../../src/store/postgres-own-dialect.ts'
 import type { Primary } from '../../src/store/postgres-primary.ts'
 
 /**
- * Inserts new rows and returns existing rows, in one statement. It locks the existing rows, whose first commit may have
- * been interrupted. The lock writes to the write-ahead log, so this commit waits until those rows are durable, on a
- * synchronous standby, too. A row that another transaction commits meanwhile is in neither part; the store asks again.
+ * Inserts new rows and returns existing rows, in one statement. It locks the existing rows, because the commit that
+ * inserted them may not have waited for the synchronous standby. The lock writes to the write-ahead log, so this commit
+ * waits until those rows are durable, on the standby, too. A row that another transaction commits meanwhile is in
+ * neither part of the result; the store then repeats the statement.
  */
 const statement = `
   WITH given AS (SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[]) AS given (id, name, tag)),

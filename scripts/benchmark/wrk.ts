@@ -44,7 +44,7 @@ export function openWrk({ port, token, connections, ids }: WrkOptions): HttpLoad
   }
 }
 
-/** Returns a Lua script with which wrk sends the same bytes as the other generator and prints its figures. */
+/** Returns a Lua script with which wrk sends the same bytes as `openLoad` and prints its figures. */
 export function luaScript(head: string, first: number, ids: number | undefined): string {
   const mark = -1
   const [before, after] = plantBody(mark).split(String(mark)) as [string, string]

@@ -31,7 +31,7 @@ export async function writeClientPackage(directory = join('dist', 'client')): Pr
   ])
 }
 
-/** Returns a README from the page's last section, on the client, without its last paragraph, which is on packages. */
+/** Returns a README with the section "Use the client" of the page, without its last paragraph, which is on packages. */
 function readmeOf(page: string): string {
   const [, section = ''] = /^## Use the client\n\n(.*)\n\n[^\n]+(?:\n[^\n]+)*\n$/ms.exec(page) ?? []
   return `# Plant store client\n\n${section.replaceAll('plant-store/client', name)}\n`

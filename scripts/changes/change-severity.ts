@@ -17,7 +17,7 @@ export type Difference = {
 }
 
 /**
- * Returns the weight of a difference and, if it breaks clients, the reason. A change that redocly diff calls major is
+ * Returns the severity of a difference and, if it breaks clients, the reason. A change that redocly diff calls major is
  * breaking. Any other change that is not documentation only is at least compatible, because clients can see it.
  */
 export function severityOf(difference: Difference): { weight: Severity; why: string } {

@@ -50,7 +50,7 @@ export function comparableDocument(document: Document): ComparableDocument {
 /** Returns a deep copy, so that no object occurs in two places: objects are identified by their place. */
 const copyOf = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
-/** Removes the siblings of a $ref, which OpenAPI 3.0 ignores (section 4.7.23), but keeps those that people read. */
+/** Removes the siblings of a $ref, which OpenAPI 3.0 ignores (section 4.7.23), but keeps documentation keywords. */
 const asCounting = (document: Document): Document =>
   document.openapi.startsWith('3.0.')
     ? mapDocument(document, {

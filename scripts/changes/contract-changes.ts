@@ -16,9 +16,9 @@ type Published = Document & { 'x-error-numbers'?: Record<string, ErrorNumber> }
 type ErrorNumber = { error: number; meaning: string }
 
 /**
- * Returns the changes between a released document and the one at `path`, whose bundled form is `published`, the
- * heaviest first and without info.version. Limits: a promise in a description counts as text, and overlapping branches
- * of a oneOf are not detected.
+ * Returns the changes between a released document and the one at `path`, whose bundled form is `published`. The most
+ * severe changes come first; a change of info.version is left out. Limits: a promise in a description counts as text,
+ * and overlapping branches of a oneOf are not detected.
  */
 export async function contractChanges(released: string, path: string, published: Published): Promise<Change[]> {
   const older: Published = JSON.parse(await readFile(released, 'utf8'))
@@ -36,8 +36,8 @@ const tablePlace = '#/x-error-numbers'
 type Side = [document: Document, path: string]
 
 /**
- * Returns the changes for differences. Of several differences at one pointer only the heaviest remain, with all
- * reasons.
+ * Returns the changes for differences. Differences of one kind at one pointer become one change, with the highest
+ * severity and all reasons for it.
  */
 async function described(differences: LocatedDifference[], older: Side, newer: Side): Promise<Change[]> {
   if (differences.length === 0) return []
@@ -86,7 +86,7 @@ function errorNumberChanges(released: Published, published: Published, path: str
   })
 }
 
-/** Returns the next version after changes with this heaviest weight (semver.org, sections 6 to 8). */
+/** Returns the next version after changes of which the most severe is `heaviest` (semver.org, sections 6 to 8). */
 export function nextVersion(version: string, heaviest: Severity): string {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
   if (heaviest === 'breaking') return `${major + 1}.0.0`

@@ -12,8 +12,8 @@ export type Part = Source & { own: Node }
 /**
  * Returns the parts that a value must satisfy to satisfy all of the schemas: the schemas, the targets of their $ref,
  * and the members of their allOf, at any depth (JSON Schema 2020-12, core, sections 8.2.3.1 and 10.2.1.1). Each schema
- * is a part once, even if several references reach it. Returns undefined for endless recursion or a reference out of
- * the document.
+ * is a part once, even if several references reach it. Returns undefined for endless recursion, for the schema `false`,
+ * and for a reference to something outside the document.
  */
 export function partsOf(document: object, sources: Source[]): Part[] | undefined {
   const parts: Part[] = []

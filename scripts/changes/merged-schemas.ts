@@ -47,11 +47,11 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
   function referred(pointer: string): unknown {
     const schema = resolve(document, pointer)
     if (!isNode(schema) || isReference(schema)) return schema
-    // A small schema is copied, so that redocly diff sees its similarity, which a $ref would hide.
+    // A schema without subschemas is copied: redocly diff pairs schemas by similarity, which a $ref would hide.
     return isLeaf(schema) ? plain(schema, pointer, pointer, 0) : places.referTo(pointer)
   }
 
-  /** Returns the subschema at keys of a schema. An alternative that narrows a referenced schema gets its own place. */
+  /** Returns the merged subschema for `keys` below `at`. An alternative that narrows its $ref gets its own place. */
   function held(sources: Source[], at: string, keys: string[], depth: number): unknown {
     const place = alternativePlace(document, sources, at, keys)
     if (place === undefined || Object.hasOwn(alternatives, place.name)) return emit(sources, join(at, ...keys), depth)

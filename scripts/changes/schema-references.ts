@@ -26,7 +26,7 @@ export function onlyReference(schema: unknown): string | undefined {
 
 /**
  * Returns the $ref of a schema that has one, or that only wraps one in an allOf. Returns undefined for other schemas
- * and where such schemas refer to each other in a circle.
+ * and for circular references.
  */
 export function wrappedTarget(document: object, schema: Node): string | undefined {
   const target = wrapped(schema)
@@ -53,7 +53,7 @@ export const pointersAbove = (pointer: string): string[] => {
   return keys.slice(1).map((_, index) => keys.slice(0, index + 1).join('/'))
 }
 
-/** Returns the pointer that a pointer resolves to after following each $ref on its way. */
+/** Returns the pointer that a pointer resolves to after following each $ref along its path. */
 export function standingAt(document: object, pointer: string): string {
   let place = '#'
   for (const key of keysOf(pointer)) {

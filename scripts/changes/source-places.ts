@@ -12,7 +12,7 @@ type Place = { file: string; node: Node }
  */
 export async function sourcePlaces(bundled: object, path: string): Promise<(pointer: string) => string> {
   const files = new Map<string, { root: Node; lines: LineCounter }>()
-  /** The source places of pointers of the bundled document that differ from the same pointer in the first file. */
+  /** The source places of bundled pointers that are not at the same pointer of the first file. */
   const elsewhere = new Map<string, Place>()
 
   async function open(file: string, pointer = '#'): Promise<Place> {

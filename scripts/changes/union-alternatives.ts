@@ -7,9 +7,9 @@ import { isReference, onlyReference } from './schema-references.ts'
 export const alternativesName = 'x-alternatives'
 
 /**
- * Returns a place for an alternative that narrows the schema that it refers to, as a discriminator does, or else
- * undefined. redocly diff pairs alternatives by their $ref, and those without one by similarity. Without the same $ref
- * in both documents, an edit could make it compare two unrelated alternatives.
+ * Returns a place for an alternative that narrows the schema that it refers to, as with a discriminator. Returns
+ * undefined for other alternatives. redocly diff pairs alternatives by their $ref, and those without one by similarity.
+ * Without the same $ref in both documents, an edit could make it compare two unrelated alternatives.
  */
 export function alternativePlace(document: object, [source]: Source[], at: string, [keyword]: string[]) {
   if (source === undefined || source.shared || (keyword !== 'oneOf' && keyword !== 'anyOf')) return undefined

@@ -16,8 +16,8 @@ export type PortForwarder = {
 }
 
 /**
- * Opens a port whose connections wait for a service. Rejects with one line that names the environment variable to
- * change.
+ * Opens a port whose connections wait for a service. Rejects with an error of one line that names the environment
+ * variable to change.
  */
 export async function openPortForwarder(place: ListenAddress, prefix = ''): Promise<PortForwarder> {
   let release: (target: string | undefined) => void = () => {}

@@ -9,8 +9,9 @@ import { printWarnings } from '../generate/warnings.ts'
 import { typeChecker } from './type-check.ts'
 
 /*
- * The build process of npm run dev. It is separate because a type check takes seconds, during which connections must not
- * wait. Each message has the directory for a snapshot and whether the document has changed; the reply has the error, if any.
+ * The build process of npm run dev. It is separate because a type check takes seconds and would block the connections
+ * that the main process forwards. Each message has the directory for a snapshot and whether the document has changed;
+ * the reply has the error, if any.
  */
 
 // A terminal sends SIGINT to every process of the group; the main process ends this one.

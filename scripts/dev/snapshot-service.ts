@@ -22,7 +22,7 @@ export type SnapshotService = {
 
 type Options = {
   environment?: Record<string, string>
-  /** Receives each further line of stderr. Without it the log on stdout is dropped, too. */
+  /** Receives the lines of stderr once the service is ready. Without it they and the log on stdout are dropped. */
   say?: (line: string) => void
 }
 
@@ -42,7 +42,7 @@ export async function startSnapshot(
       ...process.env,
       DRAIN_TIME: '0',
       DRAIN_DEADLINE: '3000',
-      // The next edit ends it.
+      // A warm-up would be wasted, because the next edit replaces this process.
       WARM_UP: 'off',
       ...environment,
       PORT: '0',

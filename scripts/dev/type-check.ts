@@ -4,7 +4,7 @@ const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd,
 
 /**
  * Returns a function that type-checks a module and every file that it imports, including generated types. Each call
- * reads the current files and rechecks only what has changed. It throws an error with the compiler's findings.
+ * reads the current files and rechecks only what has changed. It throws an error with the compiler's diagnostics.
  */
 export function typeChecker(module: string): () => void {
   const { config } = ts.readConfigFile('tsconfig.json', ts.sys.readFile)

@@ -36,7 +36,7 @@ export function withCodeSamples(published: Document): Document {
   return copy
 }
 
-/** Returns the samples of a request; without one for the client if the client does not have its method. */
+/** Returns the samples of a request. Omits the sample for the client if the client does not support the method. */
 export function codeSamples(request: ExampleRequest): CodeSample[] {
   const isOfClient = clientMethods.some((method) => method === request.method)
   const sources = [curl(request), isOfClient ? client(request) : undefined, fetchCall(request)]

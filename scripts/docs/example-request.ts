@@ -66,7 +66,7 @@ export function exampleRequest(document: Document, endpoint: Endpoint): ExampleR
   }
 }
 
-/** Returns a placeholder for a credential; without brackets for a URL, where they would be percent-encoded. */
+/** Returns a placeholder for a credential. An API key may be in a URL, where brackets would be percent-encoded. */
 const placeholderOf = ({ name, prefix }: Credential): ParameterPair => {
   if (prefix === '') return [name, 'API_KEY']
   return [name, `${prefix}${prefix === 'Bearer ' ? '<ACCESS_TOKEN>' : '<CREDENTIALS>'}`]

@@ -1,4 +1,5 @@
-/* The script of try.html: sends a form to the service and shows the response. Bodies are not parsed, so no digit changes. */
+/* The script of try.html: sends a form to the service and shows the response. Bodies are not parsed, so that large
+ * integers stay exact. */
 import { expandPath, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
 
 /** The maximum number of bytes of a body to show. */
@@ -39,7 +40,7 @@ async function answerTo(form) {
     ...(text === '' ? [] : [['content-type', form.querySelector('[data-media-type]').value]]),
   ]
   const began = performance.now()
-  // The admin server sends the headers that begin with try- to the service, and nothing that the browser adds.
+  // The admin server forwards only headers that begin with try-, so the service gets none that the browser adds.
   const response = await fetch(`try${target}`, {
     method: form.dataset.method,
     headers: Object.fromEntries(headers.map(([name, value]) => [`try-${name}`, value])),

@@ -33,7 +33,7 @@ export async function contractTypes(document: Document): Promise<string> {
   return astToString(withDefaults(document, nodes.map(withoutAdditional)))
 }
 
-/** Returns the typed parts of a document, with path items inlined and without the ids of operations not served. */
+/** Returns the parts of a document that get types, with path items inlined. Only served operations keep their ids. */
 function typed(document: Document): OpenAPI3 {
   const { info, paths = {}, webhooks = {}, components = {} } = document as Document & { webhooks?: object }
   const { pathItems: _, securitySchemes: __, links: ___, ...others } = components as Record<string, object>

@@ -80,7 +80,7 @@ function namesWithin(schema: string, discriminator: Discriminator, schemas: Reco
   return mapped.length > 0 ? mapped.flatMap((each) => mappedNames(each, discriminator)) : [schema]
 }
 
-/** Returns whether `defaultMapping` refers to an alternative, which then holds the values that no mapping names. */
+/** Returns whether `defaultMapping` refers to an alternative, which then covers the values that no mapping names. */
 const isDefault = ({ $ref }: Node, { defaultMapping }: Discriminator): boolean =>
   defaultMapping !== undefined &&
   typeof $ref === 'string' &&

@@ -4,9 +4,10 @@ import { resolve } from './json-pointer.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
 /**
- * Returns a document in which the additions of OpenAPI 3.2 that 3.1 can express are written as in 3.1: a media type in
- * the place of a $ref to it, the items of a JSON Lines response as those of an array, and the data of its events as its
- * schema. The other additions stay; the generator supports or rejects them later.
+ * Returns a document in which the additions of OpenAPI 3.2 that 3.1 can express are written as in 3.1. A $ref to a
+ * media type is replaced by its target. The item schema of a JSON Lines response becomes an array schema, and that of
+ * an event stream becomes the schema of the events' data. The other additions stay; the generator supports or rejects
+ * them later.
  */
 export function asWritten31<Document extends object>(document: Document): Document {
   const inPlace = mapDocument(document, { mediaType: (node) => located(document, node) })

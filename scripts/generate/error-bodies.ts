@@ -19,7 +19,7 @@ const maxShown = 200
 type Problem = { reason: string; body?: unknown }
 
 /**
- * Returns one line for each declared response that does not allow one of the service's own errors. It makes the body of
+ * Returns one line for each declared response that does not allow one of the service's own errors. Makes the body of
  * each error that may end a request to the operation, and validates it against the response that is declared for its
  * status. A response without content and a status without a response allow any body.
  */

@@ -29,10 +29,7 @@ const mostItems = 100
  */
 export const exampleOf = (document: Document, schema: Schema): unknown => make(document, schema, giving)
 
-/**
- * Returns an example value for a request. It differs from `exampleOf` in that generated strings are not empty if
- * possible.
- */
+/** Returns an example value for a request: like `exampleOf`, but generated strings are not empty if possible. */
 export const filledExampleOf = (document: Document, schema: Schema): unknown => make(document, schema, giving, true)
 
 /** Returns a value that is built from the keywords of a schema alone, without its examples. */

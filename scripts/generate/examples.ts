@@ -24,8 +24,8 @@ export function exampleResponse(document: Document, endpoint: Endpoint, accept?:
 }
 
 /**
- * Returns the same response with two other bodies, for a caller that finds that the example breaks its schema: one
- * built from the examples of the schema, and one built without them.
+ * Returns the response of `exampleResponse` with two other bodies, in case its example breaks the schema: one built
+ * from the examples of the schema, and one built without them.
  */
 export function generatedResponses(document: Document, endpoint: Endpoint): Outcome[] {
   const { status, response } = successOf(endpoint)

@@ -31,8 +31,7 @@ export function formProperties(document: Document, { schema = true, encoding = {
     const described = parts.flatMap((part) => ownSchema(part, name)).filter((one) => !isIgnored(one))
     if (described.length === 0 || ignored.includes(name)) return []
     const own = Object.hasOwn(encoding, name) ? (encoding[name] as Encoding) : {}
-    // Which subschema applies depends on the other fields, so any may match; the schema of the whole form decides
-    // later.
+    // Which subschema applies depends on the other fields, so any may match here. Validation of the whole form decides.
     return [{ name, schema: anyOf(described), encoding: own }]
   })
 }

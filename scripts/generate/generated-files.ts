@@ -14,10 +14,7 @@ async function staleFiles(files: Files, directory: string): Promise<string[]> {
   return stale
 }
 
-/**
- * Returns one line for the files of a directory that are not generated, if any. Skips hidden files, which editors
- * create.
- */
+/** Returns one line that lists the files of a directory that are not generated, if any. Skips editors' hidden files. */
 async function surplusProblems(files: Files, directory: string): Promise<string[]> {
   const names = await readdir(directory).catch(() => [])
   const surplus = names.filter((name) => !Object.hasOwn(files, name) && !name.startsWith('.')).sort()

@@ -6,8 +6,8 @@ import { type Node, walkSchemas } from './walk-document.ts'
 
 /**
  * Returns one line for each place of a bundled OpenAPI document whose integers would be rounded or compared wrongly: a
- * number beyond 2^53 - 1 (YAML and JSON tools read it as a double), a fractional multipleOf beside int64, and
- * uniqueItems over items that hold an int64 (two ids may share one double).
+ * number beyond 2^53 - 1 (YAML and JSON tools read it as a double), a fractional multipleOf beside int64, uniqueItems
+ * over items that hold an int64 (two ids may share one double), and an int64 in contains.
  */
 export function inexactIntegers(document: object): string[] {
   const problems = roundedNumbers(document, '#')

@@ -49,7 +49,7 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
       schemas.flatMap((schema) => unnamed(schema)),
       `${name}/*`,
     )
-    // A member without int64 is only listed if the unnamed members hold one, so that it is not taken for one of them.
+    // A member without int64 is listed only if unnamed members hold one: the client would treat it as one of them.
     const told = members.filter(([, below]) => below !== null || others !== null)
     if (told.length > 0) place.members = Object.fromEntries(told)
     if (others !== null) place.others = others

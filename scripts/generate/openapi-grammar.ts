@@ -27,7 +27,7 @@ const list = (kind: Kind): Member => ({ shape: 'list', kind })
 const map = (kind: Kind): Member => ({ shape: 'map', kind })
 const patterned = (kind: Kind): Member => ({ shape: 'patterned', kind })
 
-/** The methods of a path item, in the order in which a path's operations are generated; query is of 3.2. */
+/** The methods of a path item, in the order in which a path's operations are generated; `query` is new in 3.2. */
 export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query']
 
 const ofMethods = Object.fromEntries(methods.map((method) => [method, one('operation')]))

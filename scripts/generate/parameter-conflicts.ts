@@ -9,9 +9,9 @@ type Claim = {
   what: string
   in: string
   names: string[]
-  /** The names are those of the properties of an object. */
+  /** Whether the names are those of the properties of an object. */
   isObject?: boolean
-  /** It accepts every name. */
+  /** Whether the object accepts properties of any name. */
   takesAll?: true | undefined
   /** The prefix of the names of an object in style deepObject. */
   prefix?: string
@@ -20,8 +20,8 @@ type Claim = {
 type Clash = { parameter: Located<Parameter>; problems: string[] }
 
 /**
- * Returns, for each parameter of an operation, the problems of an object whose properties are sent as separate names:
- * another parameter or credential with one of these names would make the request ambiguous.
+ * Returns the conflicts of each parameter of an operation. An object whose properties are sent under separate names
+ * conflicts with every other parameter or credential of one of these names: the request would be ambiguous.
  */
 export function clashProblems(document: Document, endpoint: Endpoint): Clash[] {
   const claims = endpoint.parameters.map((parameter) => claimOf(parameterText(document, endpoint.path, parameter)))

@@ -15,8 +15,8 @@ export const propertyNames = (document: Document, schema: Schema | undefined): s
 ]
 
 /**
- * Returns the schemas of a named property in each part of a schema. unevaluatedProperties never applies to such a
- * property.
+ * Returns the schemas of a named property in each part of a schema. Ignores unevaluatedProperties, which never applies
+ * to a named property.
  */
 export const propertySchemas = (document: Document, schema: Schema | undefined, name: string): Schema[][] =>
   parts(document, schema).map((part) => memberSchemas({ ...part, unevaluatedProperties: undefined }, name))
@@ -45,7 +45,7 @@ export const isOpen = (document: Document, schema: Schema | undefined): boolean 
     unnamed.some((keyword) => schemasIn(part, keyword).some((one) => one !== false)),
   )
 
-/** Returns whether any text is parsed as the same value with each of the lists of types. */
+/** Returns whether every text is parsed to the same value with each of the lists of types. */
 export const isReadAlike = (all: JsonType[][]): boolean =>
   new Set(
     all.map((types) =>

@@ -48,7 +48,7 @@ export const markedNames = (document: object, schema: Node, direction: Direction
 /** Returns a schema and the subschemas that may describe the same value. */
 export const inPlace = (document: object, schema: Schema): Node[] => describing(document, [schema], inPlaceKeywords)
 
-/** Returns the discriminator properties of some schemas, which count in both directions. */
+/** Returns the discriminator properties of some schemas, which are never ignored. */
 export const discriminatorNames = (schemas: Node[]): Set<string> =>
   new Set(
     schemas.flatMap(({ discriminator }) => {

@@ -5,7 +5,7 @@ import { type Direction, discriminatorNames, ignoredNamesOf, inPlace, markedName
 import { schemaPrefix, sharedName } from './shared-schemas.ts'
 import { isNode, type Node } from './walk-document.ts'
 
-/** A value that several schemas describe together: its ignored properties, and those that count in any case. */
+/** A value that several schemas describe together: its ignored properties, and those that are never ignored. */
 type Place = { direction: Direction; ignored: Set<string>; counting: Set<string> }
 
 /** The names of the properties that the parts of a schema mention, and of those that they mark. */
@@ -96,8 +96,8 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
     if (known !== undefined) return known
     const made = unused(`${name}.${direction}`)
     names.set(key, made)
-    // Registered before it is built, since a schema may contain itself; built later, since chains of schemas may be
-    // long.
+    // Registered before it is built, since a schema may contain itself. Built from a queue, since recursion along a
+    // long chain of schemas could overflow the stack.
     added[made] = {}
     waiting.push(() => Object.assign(added, { [made]: rewritten(target, own) }))
     return made

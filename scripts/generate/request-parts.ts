@@ -21,8 +21,8 @@ export type RequestParts = {
 }
 
 /**
- * Returns an example request of an operation: with the first example of its body, of each required parameter, and of
- * each optional parameter that has one, and with the credentials of its first security requirement.
+ * Returns an example request of an operation. It has the first example of the body, of each required parameter, and of
+ * each optional parameter with an example. Its credentials are those of the first security requirement.
  */
 export function requestParts(
   document: Document,

@@ -11,7 +11,7 @@ export const headersOf = (document: Document, response: Located<Response>): [nam
     locate<Header>(document, join(response.pointer, 'headers', name)),
   ])
 
-/** Returns whether a handler sets a header, and not the service itself. */
+/** Returns whether the handler sets a header, rather than the service itself. */
 export const isGiven = (name: string): boolean => !serviceHeaders.includes(name.toLowerCase() as ServiceHeader)
 
 /** Returns the headers of a response that its handler sets, with what the service needs to write them. */

@@ -20,9 +20,7 @@ import { mapTree, type Node } from './walk-document.ts'
  */
 export function routesOf(document: Document): Routes {
   const shared = new Map<string, Schema>()
-  /**
-   * Returns a schema in the form that the service compiles, and adds the schemas that it refers to to the shared ones.
-   */
+  /** Returns a schema in the form that the service compiles, and adds the target of each $ref to `shared`. */
   const read = (schema: Schema): Schema =>
     mapTree(asObject(schema), 'schema', {
       schema: (node) => {

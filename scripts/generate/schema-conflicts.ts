@@ -7,10 +7,7 @@ import { isNode, type Node } from './walk-document.ts'
 /** The reason for a schema that is false or refers to one. */
 export const nothing = 'nothing is allowed there'
 
-/**
- * Returns the reason why no value satisfies all of the schemas, from their own keywords alone; undefined if there is
- * none.
- */
+/** Returns the reason why no value satisfies all of the schemas, by their own keywords; undefined if there is none. */
 export function clash(schemas: Node[]): string | undefined {
   if (schemas.some(({ not }) => isNode(not) && Object.keys(not).length === 0)) return nothing
   const types = commonTypes(schemas)

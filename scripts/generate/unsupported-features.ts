@@ -12,7 +12,7 @@ import { unsupportedSchemas } from './unsupported-schemas.ts'
 
 /**
  * Returns one line, with the remedy, for each place of a bundled document that the service could not serve as
- * described. Rejecting the document is better than reading a request or writing a response in another way than it says.
+ * described. Rejecting the document is better than parsing requests or writing responses differently from what it says.
  * A place that several operations refer to gets one line.
  */
 export function unsupportedFeatures(document: Document): string[] {

@@ -12,7 +12,8 @@ import { describing, type JsonType, typesOf } from './schema-types.ts'
 import { parameterProblems } from './unsupported-parameters.ts'
 
 /**
- * Returns one line for each place of a form that the service cannot parse as described; `pointer` is its media type's.
+ * Returns one line for each place of a form that the service cannot parse as described. `pointer` is the place of the
+ * form's media type.
  */
 export function formProblems(document: Document, mediaType: string, media: MediaType, pointer: string): string[] {
   const { types } = typesOf(document, media.schema)

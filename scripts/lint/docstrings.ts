@@ -18,7 +18,7 @@ export function docstringProblems(path: string, text: string): string[] {
     if (name === undefined) continue
     const line = source.getLineAndCharacterOfPosition(statement.getStart()).line + 1
     const { opening = '' } = openings.get(name) ?? {}
-    // Of overloads one needs a docstring.
+    // One docstring is enough for all overloads.
     openings.set(name, { line, opening: opening || docstring(statement) })
   }
   return Array.from(openings, ([name, { line, opening }]) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { docstringProblems } from './docstrings.ts'
 import { linkProblems } from './markdown-links.ts'
 
-/** Lines that the README may have, so that it is read in one sitting. */
+/** The maximum number of lines of the README, so that it can be read in one sitting. */
 const readmeLines = 150
 
 /** Returns the Markdown pages of a project: those at its top, and those of the folders of its documentation. */
@@ -12,7 +12,7 @@ export const markdownPages = (root: string): string[] =>
     filesOf(join(root, folder)).flatMap((name) => (name.endsWith('.md') ? [join(folder, name)] : [])),
   )
 
-/** Returns a message for each fault of the documentation of a project: links, docstrings and the length of its README. */
+/** Returns a message for each problem of a project's links and docstrings, and for a README that is too long. */
 export function documentationProblems(root: string): string[] {
   const modules = ['src', 'scripts'].flatMap((folder) =>
     filesOf(join(root, folder), true)

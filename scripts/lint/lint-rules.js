@@ -26,8 +26,8 @@ export default () => ({
 const irregular = ['children', 'data', 'feet', 'geese', 'media', 'men', 'mice', 'people', 'teeth', 'women']
 
 /**
- * Reports collections whose names are not plural. The last segment below an item may be singular, such as its photo,
- * which Redocly's own rule does not allow.
+ * Reports collections whose names are not plural. Unlike Redocly's own rule, allows a singular name for the last
+ * segment below an item, such as its photo.
  */
 function isBelowPlural(_item, { key, report, location }) {
   const segments = String(key).split('/').slice(1)

@@ -31,7 +31,7 @@ function targetProblem(root: string, page: string, target: string): string | und
   const isAbsolute = path.startsWith('/')
   const file = path === '' ? join(root, page) : join(root, isAbsolute ? '' : dirname(page), path)
   if (!existsSync(file)) return 'leads to no file'
-  // Of other files GitHub has anchors for lines, and of folders for their README.
+  // GitHub also has anchors for the lines of other files and for the README of a folder. They are not checked.
   if (!anchor || !file.endsWith('.md') || statSync(file).isDirectory()) return undefined
   return anchorsOf(readFileSync(file, 'utf8')).has(anchor) ? undefined : 'leads to no heading'
 }

@@ -19,8 +19,8 @@ const fence = /^(`{3,}|~{3,})[\w-]*[ \t]*$/
 const blockMarks = /^(?:[\s>]|[-+*]\s|\d+[.)]\s)*$/
 
 /**
- * Returns a message for each place of a Markdown text that could do more in a page than show text: raw HTML, Markdoc
- * tags, which Redoc turns into elements, too, and links that do not lead to a web page. HTML is allowed only in code
+ * Returns a message for each place of a Markdown text that could do more in a page than show text: raw HTML, links that
+ * do not lead to a web page, and Markdoc tags, which Redoc also turns into elements. HTML is allowed only in code
  * that every Markdown parser recognizes as code.
  */
 export function markdownProblems(text) {

@@ -40,7 +40,7 @@ export async function copyData(from: { data: string; url: string }, data: string
   const client = new pg.Client(from.url)
   await client.connect()
   try {
-    // The backup mode ends with this session.
+    // The session must stay open: the backup mode ends with it.
     await client.query('SELECT pg_backup_start($1, true)', [name])
     await cp(from.data, data, { recursive: true, filter: (path) => !notInBackup.test(path) })
     const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)')

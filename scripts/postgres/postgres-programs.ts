@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 /** PostgreSQL refuses to run as root, so root runs it with the ids of `nobody`. */
 const owner = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
 
-// The server logs when it is ready; this locale keeps its messages in English.
+// The log of the server shows when it is ready; this locale keeps its messages in English.
 const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
 
 /** Spawn options for PostgreSQL programs. They are detached, so that Ctrl-C reaches only the process of the tests. */
@@ -17,7 +17,7 @@ export const unprivileged = { ...owner, env, cwd: '/', detached: true }
 export type Directory = {
   /** The path of the server's data directory. */
   data: string
-  /** Sets the server process to end with this process; undefined once it has ended. */
+  /** Sets the server process to stop when this process ends, or undefined once the server has ended. */
   guard(pid: number | undefined): void
   /** Resolves when the directory is deleted. */
   remove(): Promise<void>

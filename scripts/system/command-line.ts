@@ -2,9 +2,12 @@ import { parseArgs } from 'node:util'
 import { UsageError, usageError } from '../../src/cli/cli-options.ts'
 
 /**
- * The options of a command with their defaults, which determine the values of an option: false for no value, a string
- * or undefined for a string, an integer for an integer from 1, another number for a number above 0, and an array for
- * integers from 1 separated by commas.
+ * The options of a command with their defaults. The type of a default determines what the option accepts:
+ * - false: no value
+ * - a string or undefined: a string
+ * - an integer: an integer from 1
+ * - another number: a number above 0
+ * - an array: integers from 1, separated by commas
  */
 export type Options = Record<string, boolean | number | number[] | string | undefined>
 
@@ -20,9 +23,9 @@ export type Values<Given extends Options> = {
 }
 
 /**
- * Returns the options and words of the command line of this process; a missing option has its default. With --help it
- * prints the help and ends the process. An invalid command line prints one line to stderr and ends the process with exit
- * code 2.
+ * Returns the options and words of the command line of this process; a missing option has its default. With --help,
+ * prints the help and ends the process. If the command line is invalid, prints one line to stderr and ends the process
+ * with exit code 2.
  *
  * @param help `npm run NAME` with its options, an empty line, and what the command does. It must name each option.
  * @param names The words that are allowed as positional arguments; none by default.
@@ -78,7 +81,7 @@ export function parseCommandLine<Given extends Options>(
   }
 }
 
-/** Returns the value of an option that takes one of some words; another one ends the process with exit code 2. */
+/** Returns the value of an option if it is one of the allowed words; otherwise ends the process with exit code 2. */
 export function oneOf<Word extends string>(option: string, value: string, allowed: readonly Word[]): Word {
   const found = allowed.find((word) => word === value)
   if (found !== undefined) return found

@@ -63,7 +63,7 @@ export async function* readParts(source: ByteSource, boundary: string, limit: nu
     }
   } finally {
     // The reader has stopped, so the remaining bytes are not parsed.
-    failure ??= new Error('the parts are read no further')
+    failure ??= new Error('the handler stopped reading the parts')
     source.off('error', fail)
     latest?.bytes.destroy()
   }

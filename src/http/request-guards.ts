@@ -97,7 +97,9 @@ function readLater(socket: Socket, response: ServerResponse): void {
 /** Rejects with 417 an `Expect` header other than 100-continue. */
 export const checkExpectation: Step = ({ raw: { headers, httpVersion } }) => {
   const isUnknown = headers.expect !== undefined && httpVersion === '1.1' && !/^100-continue$/i.test(headers.expect)
-  return isUnknown ? new ContractError('expectationFailed', 'the expectation cannot be met') : undefined
+  return isUnknown
+    ? new ContractError('expectationFailed', 'unsupported Expect header; send 100-continue or none')
+    : undefined
 }
 
 /** Rejects a request without a route: with 404, or with 405 and the methods of its path in Allow. */

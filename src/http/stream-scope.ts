@@ -4,7 +4,7 @@ import type { Hook } from './request-guards.ts'
 
 /** The signals that end a request or response stream. */
 export type StreamScope = {
-  /** For the handler: aborts when the client disconnects, the handler times out, or the service shuts down. */
+  /** For the handler: aborts when the client disconnects, the handler times out, or the service is shutting down. */
   signal: AbortSignal
   /** Aborts when the connection closes. */
   gone: AbortSignal
@@ -33,7 +33,7 @@ export type OpenScopes = (endsAtShutdown: boolean) => Hook
 export function openStreamScopes(app: FastifyInstance): OpenScopes {
   const open = new Set<Opened>()
   let isClosing = false
-  const shutdown = abortError('the service shuts down')
+  const shutdown = abortError('the service is shutting down')
   app.addHook('preClose', (done) => {
     isClosing = true
     for (const { abort } of open) abort(shutdown)

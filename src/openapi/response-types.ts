@@ -13,7 +13,7 @@ export type Negotiated<Operation> = Operation extends { responses: infer Respons
 
 /**
  * The signal for a handler whose response may be a stream. It aborts when the client disconnects, the handler times out
- * or the service shuts down.
+ * or the service is shutting down.
  */
 export type Streamed<Operation> = Operation extends { responses: infer Responses }
   ? [NotJson<MediaTypes<Responses[keyof Responses]>>] extends [never]

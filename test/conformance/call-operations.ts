@@ -89,7 +89,7 @@ async function send(document: Document, endpoint: Endpoint, origin: string): Pro
   return { answer: { status, contentType: sent['content-type'], body: text }, contentType, body }
 }
 
-/** Returns the bytes of a body in the format of HTTP client editors, where "< ./name" stands for a file's content. */
+/** Returns what an editor sends for the body of a request file, in which "< ./name" stands for a file's content. */
 function sentBody(contentType: string, shown: string): string {
   const text = shown.replaceAll(/^< \.\/.*$/gm, 'the bytes of a file')
   return contentType.startsWith('multipart/') ? text.replaceAll('\n', '\r\n') : text

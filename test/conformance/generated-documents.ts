@@ -5,7 +5,7 @@ import type { Document } from '../../scripts/generate/openapi-document.ts'
 import { documentWith, operationsOf } from './example-documents.ts'
 import { isRejection } from './rejection.ts'
 
-/** Files generated from a document, or from the operations of it that can be served. */
+/** The files generated from a document, or from those of its operations that can be served. */
 export type Generated = { name: string; operations: number; served: number; files?: Files; handlers?: string[] }
 
 /** Generates a document, skipping rejected operations. Rejects when generation fails for any other reason. */

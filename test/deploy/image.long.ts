@@ -23,7 +23,7 @@ t.test('the image has the documented content', async (t) => {
     [runtime.split('.')[0], rest[0]],
     'both stages have the same Node and Debian',
   )
-  // Compiled with newer headers, better-sqlite3 aborts on garbage collection of a database (nodejs/node issue 65446).
+  // With newer headers, better-sqlite3 aborts when a database is garbage-collected (nodejs/node issue 65446).
   t.ok(compiler.localeCompare('24.19.0', 'en', { numeric: true }) < 0, compiler)
   t.equal(rest[1], '-slim')
   t.equal(`${runtime.split('.')[0]}\n`, readFileSync('.nvmrc', 'utf8'))
@@ -144,7 +144,7 @@ async function health(port: string): Promise<number> {
   return code
 }
 
-/** Returns the image's user for spawn and makes it the owner of the data; only root can do so, else returns nothing. */
+/** Makes the image's user the owner of the data and returns its ids for spawn; returns no ids unless run by root. */
 function otherUser(t: Test, data: string): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) {
     t.comment("NOT RUN: as the image's user, which needs root")

@@ -5,7 +5,7 @@ import { runTool } from './run-tool.ts'
 
 const workflows = join('.github', 'workflows')
 
-/** Tool, arguments of its version command, arguments of the check. The former tells a missing tool from a bad file. */
+/** Tool, arguments of its version command, arguments of the check. The version command shows if the tool is missing. */
 const checks: [string, string[], string[]][] = [
   ['hadolint', ['--version'], ['Dockerfile']],
   ['docker', ['compose', 'version'], ['compose', '--file', 'compose.yaml', 'config', '--quiet']],

@@ -15,9 +15,9 @@ export type SpannerPrograms = {
 const patience = 400_000
 
 /**
- * Finds Spanner's emulator, Java and PGAdapter. Returns a text that says what is missing and how to install it.
- * SPANNER_EMULATOR overrides the path of the emulator, PGADAPTER_CLASSPATH the class path of PGAdapter, which Maven
- * otherwise fetches.
+ * Finds Spanner's emulator, Java and PGAdapter. If one is missing, returns a text with its name and how to install it.
+ * SPANNER_EMULATOR overrides the path of the emulator. PGADAPTER_CLASSPATH overrides the class path of PGAdapter, which
+ * Maven otherwise fetches.
  */
 export function spannerPrograms(): SpannerPrograms | string {
   const emulator = process.env.SPANNER_EMULATOR ?? search('emulator_main') ?? besideGcloud()

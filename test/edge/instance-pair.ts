@@ -7,7 +7,7 @@ export type InstancePair = {
   instances: [Instance, Instance]
   /** Restarts one instance on its ports; resolves with it once it listens. */
   restart(which: 0 | 1): Promise<Instance>
-  /** Stops both; resolves with the number of stops, of all so far, with an exit code other than 0. */
+  /** Stops both instances; resolves with the number of exit codes other than 0, including those of earlier restarts. */
   stop(): Promise<number>
 }
 

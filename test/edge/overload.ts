@@ -69,7 +69,7 @@ function reportMeasures(report: Report, store: string, measures: Record<Kind, Me
     if (kind === 'peak') continue
     const percent = Math.round((100 * rate) / peak)
     const label = `${name} 200s per second, % of the peak`
-    // A rejection costs half as much as a 200, so a CPU saturated at the peak cannot reject three requests for each 200.
+    // A rejection costs half as much as a 200, so a CPU saturated at the peak cannot reject three requests per 200.
     if (kind === 'open' && store !== 'slow store') report.figure(label, percent)
     else report.atLeast(label, percent, 90)
   }

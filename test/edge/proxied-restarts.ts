@@ -13,9 +13,9 @@ import { haproxy, nginx, type StartProxy } from './reverse-proxy.ts'
 const restarts = 20
 /** Number of client connections, and requests per second of the load that does not saturate. */
 const [clients, rate] = [48, 400]
-/** Milliseconds for HAProxy to find a draining instance unready: three health checks. */
+/** Milliseconds in which HAProxy finds a draining instance unready: three intervals of its health checks. */
 const drainTime = 1_500
-/** Milliseconds for HAProxy to find a started instance healthy: three health checks. */
+/** Milliseconds in which HAProxy finds a started instance healthy: three intervals of its health checks. */
 const settling = 1_500
 
 const steady = (port: number) => startOpenLoad({ port, token, rate, connections: clients })

@@ -5,7 +5,7 @@ import { startPair } from './instance-pair.ts'
 import { startBalancer } from './load-balancer.ts'
 
 const restarts = 20
-/** Milliseconds for the balancer to find a draining instance unready: five health checks. */
+/** Milliseconds in which the balancer finds a draining instance unready: five intervals of its health checks. */
 const drainTime = 500
 
 /** A rolling restart fails no request. */

@@ -41,8 +41,8 @@ export const idle: SlowClient = async (port, patience) => {
 }
 
 /**
- * Sends requests whose responses exceed the socket buffers, and reads nothing. Whether the service closed the
- * connection shows only in a final read: part of the responses is then missing.
+ * Sends requests whose responses exceed the socket buffers, and reads nothing. Only a final read shows whether the
+ * service has closed the connection: if so, part of the responses is missing.
  */
 export const notReading: SlowClient = async (port, patience) => {
   const [requests, nameLength] = [25, 200_000]

@@ -38,7 +38,7 @@ function replacedFile(path: string): BreakableStore {
   return { url: `sqlite:${path}`, fault, repair, phantoms: phantomsIn(path), close: async () => {} }
 }
 
-/** Mounts a disk of 16 MiB. It is full once the write-ahead log has used up its space from before the fault. */
+/** Mounts a disk of 16 MiB. After the fault it is full once the write-ahead log has used the space allocated before. */
 function fullDisk(disk: string): BreakableStore {
   mkdirSync(disk)
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk], { stdio: 'pipe' })

@@ -24,8 +24,9 @@ const [plantsBefore, plantsAway] = [500, 40]
 const [interrupted, pause] = [5_000, 300]
 
 /**
- * Creates plants while the only synchronous standby is away and waits are interrupted, creates them again without
- * interruptions, then kills the primary and promotes the standby. Returns all outcomes and the state of the standby.
+ * Creates plants while the only synchronous standby is away and waits are interrupted. Creates the same plants again
+ * without interruptions, then kills the primary and promotes the standby. Returns all outcomes and the state of the
+ * standby.
  */
 export async function loseStandby(random: Random, { interrupt, project = '.' }: Away) {
   const primary = await startPostgres()

@@ -159,7 +159,7 @@ t.test('a shutdown aborts the signal, and a byte stream is sent to its end', asy
   const answer = httpRequest(url)
   await until(() => seen.length > 0, 'the handler')
   await app.close()
-  t.match(await answer, { status: 200, body: 'before the service shuts down' })
+  t.match(await answer, { status: 200, body: 'before the service is shutting down' })
 })
 
 t.test('a request that arrives during a shutdown starts with an aborted signal', async (t) => {

@@ -13,7 +13,7 @@ export const sqliteSkipReason: string | false = (() => {
   }
 })()
 
-/** The driver, which throws when it is called on a machine that lacks it. */
+/** The driver; undefined on a machine that lacks it, so that any use throws. */
 export const Database: typeof BetterSqlite = sqliteSkipReason
   ? (undefined as never)
   : createRequire(import.meta.url)('better-sqlite3')

@@ -34,7 +34,7 @@ export type RunningProcess = {
   child: ChildProcess
   /** The output so far. */
   output: Record<Stream, string>
-  /** Resolves with the pattern's first match in the output; rejects when the process ends without one, or in time. */
+  /** Resolves with the pattern's first match in the output; rejects when the process ends first, or at a deadline. */
   find(stream: Stream, pattern: RegExp): Promise<RegExpExecArray>
   /** Resolves when the process has ended and its output has been read. Never times out: see `untilEnded`. */
   ended: Promise<End>

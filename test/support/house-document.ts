@@ -5,7 +5,7 @@ import { contractFiles } from '../../scripts/generate/contract-files.ts'
 import { writeStale } from '../../scripts/generate/generated-files.ts'
 import { document } from './contract.ts'
 
-/** Path of a document that obeys redocly.yaml. Tests of the tools use it, so that the contract is free to change. */
+/** Path of a document that obeys redocly.yaml. Tests of the tools use it, so that the contract can change freely. */
 export const houseDocument = 'test/documents/house-rules.yaml'
 
 const handlers = `import { errorNumbers } from '../generated/error-numbers.ts'

@@ -112,7 +112,7 @@ async function runCase(
   return came
 }
 
-/** Sends one more request, which must be answered: an open connection must still be in step with the framing. */
+/** Sends one more request, which must get a 200: this shows that the service parsed all earlier framing correctly. */
 async function probe(t: Test, client: Client, answered: number): Promise<void> {
   await client.take(request({ body: '{"id":2,"name":"probe"}' }))
   t.ok(await client.until(() => client.answers.length > answered), 'the connection stays open')
@@ -136,7 +136,7 @@ function check(t: Test, { status, error, headers = {}, body = plant, to = 'POST 
   if (number === 40101) t.match(answer.headers['www-authenticate'], /error="invalid_token"/)
 }
 
-/** One connection. Each chunk makes it parse all received bytes again, strictly. */
+/** One connection. On each received chunk, parses all bytes received so far again, strictly. */
 class Client {
   answers: Answer[] = []
   continues = 0

@@ -9,8 +9,9 @@ export const terminalSkipReason: string | false =
   'NOT RUN: script(1) of util-linux is missing'
 
 /**
- * Returns a command that runs another on a new terminal, with its stderr there or apart. It writes the lines
- * "pid NUMBER" and, at the end, "ended CODE" to its own stderr.
+ * Returns a wrapper command that runs `command` on a new terminal. With stderr `there`, the command's stderr is the
+ * terminal; with `apart`, it is the stderr of the wrapper. The wrapper also writes the lines "pid NUMBER" and, at the
+ * end, "ended CODE" to its own stderr.
  */
 export function onTerminal(command: string[], stderr: 'apart' | 'there'): string[] {
   const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
@@ -18,7 +19,7 @@ export function onTerminal(command: string[], stderr: 'apart' | 'there'): string
   return ['sh', '-c', 'exec 3>&2; exec script -qc "$0" /dev/null', `trap '' HUP; ${inner}`]
 }
 
-/** Creates a pipe until the test ends: `end` is the descriptor to write to, and nothing reads but calls of `read`. */
+/** Creates a pipe until the test ends: `end` is the descriptor to write to, and only calls of `read` empty the pipe. */
 export function unreadPipe(t: Test) {
   const path = join(t.testdir({}), 'pipe')
   execFileSync('mkfifo', [path])

@@ -42,7 +42,7 @@ export function overTheWire(t: Test, suite: (t: Test, start: StartService) => vo
   t.test('the service runs as the built bundle', async (t) => {
     const { start, stop } = bundleProcesses(t, builtCode)
     suite(t, start)
-    // The log is written some time after the response, so a test's own look at the log may miss lines.
+    // The log is written some time after the response, so a test that checks the log may miss lines.
     t.test('the service has logged nothing and exits at SIGTERM', stop)
   })
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** Statuses of the first operation's responses that other operations share, with their component names. */
 const names = { "'400'": 'Refused', "'401'": 'Unauthorized', default: 'OtherError' }
 
-/** Moves these responses from the first operation to the components of the document, whatever they say. */
+/** Moves these responses from the first operation to the components of the document, whatever their content. */
 export function shareResponses(directory: string): void {
   const path = join(directory, 'openapi', 'plant-store.yaml')
   let text = readFileSync(path, 'utf8')

@@ -27,7 +27,7 @@ export async function copyProjectTree(): Promise<WalkProject> {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-walk-'))
   const left = new Set(['.git', '.tap', 'node_modules', 'dist', 'data', 'secrets'])
   cpSync('.', directory, { recursive: true, filter: (path) => !left.has(path) && basename(path) !== 'node_modules' })
-  // Some tests run the service as another user, who must be able to enter the directory.
+  // Some tests run the service as another user, which must be able to enter the directory.
   chmodSync(directory, 0o711)
   symlinkSync(resolve('node_modules'), join(directory, 'node_modules'))
 

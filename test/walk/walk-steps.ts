@@ -15,7 +15,7 @@ export type WalkStep = {
   calls: WalkCall[]
 }
 
-/** Tests that show that the contract's operations are served and typed as it says. */
+/** Tests that show that operations are served and typed as the contract says. */
 const ofContract = [
   'test/openapi/on-route.test.ts',
   'test/contract/property/generated-requests.test.ts',

@@ -1,4 +1,4 @@
-// Set up as in its README, which validates responses, too.
+// Set up as in the README of the package, which also validates responses.
 import express from 'express'
 import { middleware } from 'express-openapi-validator'
 import { host, isAccepted, keep, port } from './shared.js'

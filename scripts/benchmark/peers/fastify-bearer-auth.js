@@ -1,4 +1,4 @@
-// The plugin checks the token, set up as in its README. It compares tokens in constant time, without digests.
+// The plugin checks the token and is set up as in its README. It compares tokens in constant time, without digests.
 import bearerAuth from '@fastify/bearer-auth'
 import { servePlants } from './fastify-plants.js'
 

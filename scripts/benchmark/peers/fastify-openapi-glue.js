@@ -1,4 +1,5 @@
-// Set up as in its README, with an error handler, because the bodies of Fastify's errors do not match the document.
+// Set up as in the README of the package. The error handler is added because Fastify's error bodies do not match the
+// document.
 import Fastify from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { host, isAccepted, keep, port } from './shared.js'

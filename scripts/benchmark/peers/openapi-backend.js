@@ -1,4 +1,5 @@
-// On node:http, as in its first example. `quick` skips its check of the document, which does not know OpenAPI 3.1.
+// On node:http, as in the first example of the package. `quick` skips its check of the document, which does not support
+// OpenAPI 3.1.
 import { createServer } from 'node:http'
 import { OpenAPIBackend } from 'openapi-backend'
 import { host, isAccepted, keep, port } from './shared.js'

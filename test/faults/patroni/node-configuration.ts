@@ -9,8 +9,8 @@ export type NodeLocation = {
 }
 
 /**
- * Seconds until the lock of a leader expires that does not renew it, between two runs of Patroni's loop, and for
- * retries of etcd. Patroni requires loop_wait + 2 * retry_timeout <= ttl; its defaults are about three times as long.
+ * Seconds: lifetime of the leader's lock without renewal, interval of Patroni's loop, and time limit for retries of
+ * etcd. Patroni requires loop_wait + 2 * retry_timeout <= ttl; its default ttl is three times as long.
  */
 const times = { ttl: 10, loop_wait: 1, retry_timeout: 4 }
 

@@ -41,7 +41,7 @@ export async function open(url) {
       await file.appendFile(`${line}\n`)
       await file.datasync()
     } catch (error) {
-      // What the file contains is unknown now: only a restart shows it.
+      // From now on only a restart shows what the file contains.
       failure = error
       throw error
     }
@@ -54,7 +54,7 @@ export async function open(url) {
   return {
     async create({ id, name, tag }) {
       assertUsable()
-      // A bigint has no JSON, and a number would be rounded.
+      // JSON.stringify throws for a bigint, and a number would be rounded.
       const outcome = last.then(() => append(String(id), JSON.stringify({ id: String(id), name, tag })))
       last = outcome.catch(() => {})
       return await outcome

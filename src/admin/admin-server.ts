@@ -12,7 +12,7 @@ const limits = {
   maxHeaderSize: 8_192,
 }
 
-/** The maximum number of connections. A further one closes an older one. */
+/** The maximum number of connections. One more closes the oldest. */
 export const connectionLimit = 64
 
 /** The socket timeout in milliseconds, for a client that does not read. */

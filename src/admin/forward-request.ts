@@ -6,7 +6,7 @@ import type { AdminResponse } from './pages.ts'
 /** The maximum number of requests that are forwarded concurrently. */
 export const forwardLimit = 4
 
-/** Milliseconds from a request to the end of its response. */
+/** The timeout of a request in milliseconds, up to the end of its response. */
 const limit = 20_000
 
 /** The prefix of the path of a forwarded request. */
@@ -94,7 +94,7 @@ function answerHeaders({
 
 /**
  * Yields a response body, then waits for the end of the request: a browser may discard a response when the connection
- * closes while it is still sending.
+ * closes while the browser is still sending.
  */
 async function* whole(
   parts: Iterable<string> | AsyncIterable<Buffer>,

@@ -3,7 +3,7 @@ const limit = 2_000
 
 /**
  * Returns a probe that calls `ready`. It resolves with undefined when the service is ready, and otherwise with the
- * reason, which is also that of a timeout after 2,000 ms. Concurrent probes share one call.
+ * reason. Without an answer within 2,000 ms, that is the reason. Concurrent probes share one call.
  */
 export function readiness(ready: () => Promise<void>): () => Promise<string | undefined> {
   let asked: Promise<string | undefined> | undefined

@@ -32,7 +32,7 @@ function valuesAt({ in: place, name }: ApiKeyPlace, { headers, query }: FastifyR
   return ownValues(place === 'query' ? (query as object) : parseCookies(headers.cookie), name)
 }
 
-/** Returns the values of an own property, since a name may be that of an inherited one. */
+/** Returns the values of an own property only: a name such as `toString` is also that of an inherited property. */
 const ownValues = (values: object, name: string): string[] =>
   Object.hasOwn(values, name) ? [(values as Record<string, string | string[]>)[name] as string | string[]].flat() : []
 

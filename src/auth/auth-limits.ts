@@ -4,10 +4,10 @@ import { contextOf } from '../http/request-context.ts'
 import type { RateLimit } from '../limits/rate-limit.ts'
 import type { Conclude } from '../openapi/security.ts'
 
-/** Returns whether verifying the credentials of a request may take more than a look-up. */
+/** Returns whether the verifier may do more than a look-up for the credentials of a request. */
 export type MayCost = (request: Pick<FastifyRequest, 'raw'>) => boolean
 
-/** Allows the verification of all credentials. */
+/** Allows that for every request. */
 export const alwaysAllowed: MayCost = () => true
 
 /**

@@ -61,7 +61,9 @@ export async function bearerVerifier(
   }
 }
 
-/** A reply for bearer-auth, which sets its status, although another scheme may still accept the request. */
+/**
+ * A reply without effect: bearer-auth sets the status of its reply, but another scheme may still accept the request.
+ */
 const ignored = { code() {} } as unknown as FastifyReply
 
 /** RFC 6750 section 3.1: the challenge for a missing token has no error code. */

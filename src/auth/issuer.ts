@@ -1,8 +1,8 @@
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /**
- * Returns whether keys may be fetched from a URL: with https, or with http from a loopback host, so that nobody on the
- * network can replace them (RFC 8414 section 6.2).
+ * Returns whether keys may be fetched from a URL: an https URL, or an http URL of a loopback host, without a user name
+ * and password. Nobody on the network can replace the keys then (RFC 8414 section 6.2).
  */
 export function isKeySource(text: string): boolean {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return false
@@ -10,5 +10,5 @@ export function isKeySource(text: string): boolean {
   return username + password === '' && (protocol === 'https:' || loopback.test(hostname))
 }
 
-/** Returns whether a text can be an issuer identifier: such a URL without query and fragment (RFC 8414 section 2). */
+/** Returns whether a text can be an issuer identifier: a key source without query and fragment (RFC 8414 section 2). */
 export const isIssuer = (text: string): boolean => isKeySource(text) && !/[?#\s]/.test(text)

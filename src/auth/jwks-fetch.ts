@@ -31,7 +31,7 @@ const maxAge = 300_000
 /** Milliseconds after which the key set is no longer used, even while the issuer is unreachable. */
 const maxStale = 3_600_000
 
-/** Milliseconds without a new fetch: after a failure for any key, and after a success for an unknown key. */
+/** Milliseconds after a fetch without another one: after a failure for any key, after a success for an unknown key. */
 const cooldown = 10_000
 
 /** The maximum size of a response in bytes; a key set has a few thousand. */

@@ -10,7 +10,9 @@ export type JwtOptions = KeySource & { audience: string; times?: KeyTimes }
 /** A JWS in compact form (RFC 7515 section 7.1). Its header begins with a brace, which is an e in base64url. */
 const compact = /^e[\w-]+\.[\w-]+\.[\w-]+$/
 
-/** The maximum number of concurrent verifications, limited because their clients are not authenticated yet. */
+/**
+ * The maximum number of concurrent verifications: their clients are not authenticated yet, so anybody can cause them.
+ */
 const mostAtOnce = 1_000
 
 /** The accepted algorithms, all with a public key. A token cannot choose another one (RFC 8725 section 3.1). */
@@ -18,9 +20,10 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 
 /**
  * Returns the verifier of the JWT access tokens (RFC 9068) that one issuer signs for one audience. The name of the
- * client is `client_id`, its scopes are those of `scope`, or of `scp`. The verifier returns undefined for text that is
- * not a JWT. It rejects with `JwksUnavailable` while the issuer's keys cannot be fetched, and with another error with
- * `retryAfter` above 1,000 concurrent verifications. Nothing is fetched before the first token.
+ * client is `client_id`, and its scopes are those of `scope`, or else of `scp`. The verifier returns undefined for text
+ * that is not a JWT. It rejects with `JwksUnavailable` while the issuer's keys cannot be fetched. Above 1,000
+ * concurrent verifications it rejects with another error that has `retryAfter`. Nothing is fetched before the first
+ * token.
  */
 export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): VerifyToken {
   const key = cachedJwks({ issuer, jwksUrl }, times)

@@ -8,8 +8,8 @@ export function parseDateTime(text: string): number | undefined {
   const [, local = '', day = ''] = dateTime.exec(text) ?? []
   const time = local === '' ? Number.NaN : Date.parse(text)
   if (Number.isNaN(time)) return undefined
-  // Date.parse reads 30 February as 2 March. The second check is skipped where it can be, because a token file has two
-  // dates an entry.
+  // Date.parse reads 30 February as 2 March. Days up to 28 skip the second, slower check: a token file has up to two
+  // dates for each entry.
   if (day <= '28') return time
   return new Date(`${local}Z`).toISOString().startsWith(local) ? time : undefined
 }

@@ -8,7 +8,7 @@ import { indexTokens, isValid, type TokenIndex } from './token-index.ts'
 /** Milliseconds between two reads of the file. */
 const interval = 500
 
-/** Bytes above which a file is reported as large: it has about 70,000 tokens, and each change takes a second of CPU. */
+/** Bytes above which a file is reported as large: at about 70,000 tokens, each change takes most of a second. */
 const largeSize = 2 ** 24
 
 export type TokenFileWatcher = {

@@ -15,8 +15,8 @@ export function formatToken(secret: Buffer): string {
 }
 
 /**
- * Returns whether a token has the prefix of this service but a wrong length or checksum, so that no list can contain
- * it.
+ * Returns whether a token has the prefix of this service but a wrong length or checksum. Such a token is rejected
+ * without a look-up in the token file.
  */
 export const isMistyped = (token: string): boolean =>
   token.startsWith(prefix) && !(token.length === 56 && token.endsWith(checksum(token.slice(0, -6))))

@@ -4,9 +4,9 @@ import type { CreateOutcome } from '../store/plant-store.ts'
 export type ImportTally = {
   add(id: bigint, outcome: CreateOutcome): void
   addWrong(line: number, reason: string): void
-  /** Returns how many plants were created or found. */
+  /** Returns the number of plants that have an outcome. */
   plants(): number
-  /** Returns whether every line is a plant that the store has now. */
+  /** Returns whether the store now has the plant of every line. */
   isWhole(): boolean
   /** Returns a summary to print: the counts, the first ids in conflict and the first wrong lines. */
   summary(): string

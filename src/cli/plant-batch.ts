@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CreateOutcome, PlantStore, StoredPlant } from '../store/plant-store.ts'
 import type { ImportTally } from './import-tally.ts'
 
-/** How often a plant is tried while the store is unavailable: for at least half a minute, which a failover may take. */
+/**
+ * The most attempts to create a plant while the store is unavailable, a second apart: a failover may take that long.
+ */
 const attempts = 30
 
 type Creating = { store: Pick<PlantStore, 'create'>; tally: ImportTally; interrupt: AbortSignal }

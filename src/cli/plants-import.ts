@@ -14,8 +14,8 @@ import { readLines } from './read-lines.ts'
 const [batchLength, batchBytes] = [1_000, 2 ** 20]
 
 /**
- * Creates the plant of each line and prints a summary. Resolves with the exit code. It prints the summary also when it
- * is interrupted or fails: plants created by then stay, and the same import can be run again.
+ * Creates the plant of each line and prints a summary. Resolves with the exit code. It also prints the summary when the
+ * import is interrupted or fails: plants created by then stay, and the same import can be run again.
  */
 export async function importPlants({ operand, storeUrl, limit, terminal }: PlantsCall): Promise<number> {
   const { stdin, stdout, stderr, interrupt } = terminal
@@ -66,7 +66,7 @@ async function createLines(input: Readable, { limit, tally, create, interrupt }:
     await underWay
     interrupt.throwIfAborted()
     underWay = create(batch)
-    // The promise is awaited below.
+    // The next await of this promise reports its error. Without a handler until then, Node would end the process.
     underWay.catch(() => {})
     batch = []
     size = 0

@@ -11,10 +11,10 @@ import { assertSound, copyPlants, sqlitePath } from './plant-file.ts'
 const timeout = 1_000
 
 /**
- * Replaces the SQLite file of STORE_URL by a copy of a backup, and keeps the old file with its journal beside it. After
- * a crash at any moment, the old file is in place, or the next start of the service finishes the restore. Returns a
- * line to print. Throws one line when a service has the file open or the backup is damaged; nothing is then changed,
- * except that an interrupted restore is finished.
+ * Replaces the SQLite file of STORE_URL with a copy of a backup, and keeps the old file with its journal beside it.
+ * After a crash at any moment, the old file is in place, or the next start of the service finishes the restore. Returns
+ * a line to print. Throws one line when a service has the file open or the backup is damaged. Nothing is changed then,
+ * unless an interrupted restore had to be finished first.
  */
 export function restore(source: string, environment: NodeJS.ProcessEnv): string {
   const given = sqlitePath(environment)

@@ -125,7 +125,7 @@ function make(name: string, now: number, { expires, scope, note }: Labels & { ex
 
 const lifetime = ({ expires }: TokenEntry) => (expires === undefined ? 'does not expire' : `expires ${expires}`)
 
-/** Returns when a token created now expires, in milliseconds since 1970, if it has the lifetime of the given one. */
+/** Returns the expiry of a token created now with the lifetime of the given one, in milliseconds since 1970. */
 const sameLife = ({ created, expires }: TokenEntry, now: number) =>
   expires === undefined ? undefined : now + timeOf(expires) - timeOf(created)
 

@@ -20,7 +20,9 @@ export async function lockTokenFile(path: string, timeout: number): Promise<() =
   }
 }
 
-/** Locks a file with the program flock(1) of Linux, which ends with its standard input and so with this process. */
+/**
+ * Locks a file with the program flock(1) of Linux. It ends when its standard input closes, so also with this process.
+ */
 export async function lockWithFlock(path: string, timeout: number): Promise<() => void> {
   const program = spawn('flock', [path, 'sh', '-c', 'echo locked && exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
   const release = () => {
@@ -43,7 +45,7 @@ export async function lockWithFlock(path: string, timeout: number): Promise<() =
     throw new Error('it cannot be locked: install better-sqlite3, or the program flock of util-linux', { cause: error })
   } finally {
     waited.abort()
-    // The result is decided: later rejections are ignored.
+    // The race is over: the promises that lost may reject later.
     for (const promise of [ended, late]) promise.catch(() => {})
   }
   return release

@@ -15,7 +15,7 @@ export const readTokens = async (path: string): Promise<TokenEntry[]> =>
 
 /**
  * Changes the entries of the token file at `path`, or creates the file when it is missing. Resolves with the result of
- * `change`. The update is atomic: a reader finds the old or the new file, also after a crash, and other commands wait.
+ * `change`. The update is atomic: a reader finds the old or the new file, even after a crash, and other commands wait.
  * Rejects with the reason when the file or the change is invalid; the file is then unchanged.
  */
 export async function updateTokenFile<T extends { entries: TokenEntry[] }>(
@@ -39,7 +39,7 @@ export async function updateTokenFile<T extends { entries: TokenEntry[] }>(
 
 /** Locks a file that only its owner can open. Resolves with a function that releases the lock. */
 async function lock(path: string): Promise<() => void> {
-  // Every user who can open the file could lock it.
+  // Without this mode, any user could open the file, lock it and so block the command.
   const file = await open(path, 'a', 0o600)
   await file.close()
   return await lockTokenFile(path, timeout)

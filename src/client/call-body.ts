@@ -9,8 +9,8 @@ export type FieldStyles = Partial<Record<string, Record<string, ParameterStyle>>
 export type SentBody = { body: NonNullable<RequestInit['body']> | null; contentType?: string }
 
 /**
- * Serializes the body of a call in a media type, by default JSON. A value becomes JSON and an object becomes a form;
- * texts and bytes stay unchanged. Throws a TypeError for a form field that its style cannot represent.
+ * Serializes the body of a call in a media type, by default JSON. For JSON the body is any value, and for a form an
+ * object; texts and bytes stay unchanged. Throws a TypeError for a form field that its style cannot represent.
  */
 export function sentBody(body: unknown, contentType = 'application/json', styles: FieldStyles = {}): SentBody {
   if (body === undefined) return { body: null }

@@ -15,7 +15,10 @@ export type ResponseSchemaNode = {
   others?: number
 }
 
-/** The responses of a document that contain an int64: the root place, or null, by method and path and by status. */
+/**
+ * The responses of a document that contain an int64. `replies` has the index of the root place, by operation (method
+ * and path) and by status; null where there is no int64.
+ */
 export type Int64Responses = {
   places: ResponseSchemaNode[]
   replies: Record<string, Record<string, number | null>>

@@ -5,12 +5,12 @@ import type { BodyOption } from './body-types.ts'
  * does not have is optional and of type never.
  */
 
-/** The paths of a document that have a method, given in lower case. */
+/** The paths of a document that have a method. `Method` is in lower case. */
 export type PathOf<Paths, Method extends string> = {
   [Path in keyof Paths]: Paths[Path] extends Record<Method, object> ? Path : never
 }[keyof Paths]
 
-/** The operation of a path and a method, which is in lower case. */
+/** The operation of a path and a method. `Method` is in lower case. */
 export type OperationAt<Paths, Path extends keyof Paths, Method extends string> =
   Paths[Path] extends Record<Method, infer Operation> ? Operation : never
 

@@ -24,17 +24,17 @@ export function pairWriter(operation: string, params: CallParameters, styles: Ca
 }
 
 /**
- * Returns the path and query of a call. Throws a TypeError when a part of the path is `.` or `..`, which leads
- * elsewhere.
+ * Returns the path and query of a call. Throws a TypeError when a segment of the path is `.` or `..`, which would
+ * select another path.
  */
 export function requestTarget(template: string, pairs: PairsOf): string {
   const path = expandPath(template, pairs('path'))
-  // URL parsers resolve such a part even when it is percent-encoded.
+  // URL parsers resolve such a segment even when it is percent-encoded.
   if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new TypeError(`${template}: a part of a path cannot be . or ..`)
   const query = pairs('query').map(pairText).join('&')
   return query === '' ? path : `${path}?${query}`
 }
 
-/** Returns an own property, since a name may be that of an inherited one. */
+/** Returns an own property only: a name such as `toString` is also that of an inherited property. */
 const own = <T>(holder: Record<string, T> | undefined, name: string): T | undefined =>
   holder !== undefined && Object.hasOwn(holder, name) ? holder[name] : undefined

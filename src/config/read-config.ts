@@ -74,7 +74,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** Replaces localhost by 127.0.0.1. For localhost, Fastify also listens on ::1, with a server that has no limits. */
+/** Replaces localhost with 127.0.0.1. For localhost, Fastify also listens on ::1, with a server that has no limits. */
 const addressOf = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host)
 
 function readVariables(environment: NodeJS.ProcessEnv) {

@@ -12,9 +12,9 @@ const postgres = /^PostgreSQL \d+(?:\.\d+|beta\d+|rc\d+|devel)*[ ,].*compiled by
 /**
  * Returns the dialect for the server. An unknown engine gets the portable statements, which it is more likely to
  * support. With a synchronous standby, PostgreSQL shows rows that the standby may not have yet, so existing rows must
- * be locked. Spanner and Aurora DSQL reject that lock, and show only replicated rows. A single PostgreSQL statement for
- * both steps takes 1.6 times as long for a lone create, and is faster only from about 256 creates in flight
- * (docs/distributed-sql.md).
+ * be locked. Spanner and Aurora DSQL reject that lock, and show only replicated rows. PostgreSQL could insert and read
+ * in one statement, but that takes 1.6 times as long for a lone create, and is faster only from about 256 creates in
+ * flight (docs/distributed-sql.md).
  */
 export async function chooseDialect(query: Primary['query']): Promise<Dialect> {
   const [row] = await query<{ version: string }>('SELECT version()')

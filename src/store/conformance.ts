@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { CreateOutcome, PlantStore } from './plant-store.ts'
 
-/** Opens the store of one test. The first call opens an empty store; a durable store keeps its plants. */
+/** Opens the store of one test, empty at the first call. A later call opens a durable store again, with its plants. */
 type Open = () => Promise<PlantStore>
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Syncs a file or a directory. A new name is durable only when the directory that holds it is synced. */
+/** Calls fsync for a file or a directory. A new name is durable only when the directory that holds it is synced. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r')
   try {

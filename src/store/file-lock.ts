@@ -11,7 +11,7 @@ export function lockFile(path: string, timeout: number): () => void {
   const database = openSqliteFile(path, { timeout })
   try {
     database.exec('BEGIN EXCLUSIVE')
-    // SQLite opens a file that it may not write, and then does not lock it.
+    // SQLite also opens a file that this user may not write, but then it takes no lock.
     accessSync(path, constants.W_OK)
   } catch (error) {
     database.close()

@@ -2,29 +2,29 @@ import { channel } from 'node:diagnostics_channel'
 import { performance } from 'node:perf_hooks'
 import { Unavailable } from './unavailable.ts'
 
-/** Published for each finished batch: its items, its duration in milliseconds, and the items in the queue. */
+/** Published for each finished batch: its number of items, its milliseconds, and the number of items in the queue. */
 export type BatchMessage = { size: number; duration: number; queued: number }
 
 const batches = channel('plant-store:batch')
 
 /**
  * Queue length at which a batch starts without waiting for the next turn of the event loop. With more than 1,024
- * readable connections, libuv reads from up to 48 times as many before that turn.
+ * readable connections, libuv polls up to 48 times before that turn, for 1,024 connections each time.
  */
 const longQueue = 64
 
 type Options<Item> = {
-  /** Returns the bytes that an item may hold in memory, so that batch and queue are bounded for items of any size. */
+  /** Returns the most bytes of memory that an item takes. They bound batches and the queue. */
   sizeOf(item: Item): number
   /** Bytes: a batch ends with the item that reaches this size. */
   batchBytes?: number
   /** The most items of a batch. */
   batchItems?: number
-  /** Bytes of all items without an outcome; further items are rejected. A single item may be larger. */
+  /** The most bytes of items without an outcome; further items are rejected. A lone item may be larger. */
   queueBytes?: number
   /** The most batches in flight. */
   outstanding?: number
-  /** Whether no batch is told of. */
+  /** Whether batches are not published, so that metrics do not count them. */
   quiet?: boolean
 }
 
@@ -44,9 +44,9 @@ type Waiting<Item, Outcome> = {
 
 /**
  * Commits items in batches, in the order of arrival: the items that arrive while earlier commits are in flight form the
- * next batch. `commit` resolves with one outcome for each item of a batch. It rejects when the batch was not kept, or
- * may not have been: `Unavailable` rejects every waiting item, and after any other error each item is committed alone,
- * so that only the faulty item gets the error.
+ * next batch. `commit` resolves with one outcome for each item of a batch. It rejects when the batch was not committed,
+ * or when that is unknown. `Unavailable` rejects the batch and the queue. After any other error each item of the batch
+ * is committed alone, so that only the faulty item gets the error.
  */
 export function groupCommit<Item, Outcome>(
   commit: (batch: Item[]) => Promise<Outcome[]>,

@@ -3,7 +3,7 @@ import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 
 /**
  * Returns a group commit of plants with at most `batchItems` plants in a batch. The size of a plant is that of its text
- * and an allowance for the objects around it. Metrics do not count the batches of a `quiet` one.
+ * and an allowance for the objects around it. With `quiet`, metrics do not count the batches.
  */
 export const groupCreates = (
   commit: (batch: StoredPlant[]) => Promise<CreateOutcome[]>,

@@ -20,8 +20,8 @@ export async function openModule(url: string): Promise<PlantStore> {
     if (typeof store?.[name] !== 'function')
       throw new Error(`open() returned a value without the function ${name}; return a store`)
   }
-  // The service replaces one of them, so the others must not depend on `this`. One that throws or returns a plain value
-  // must behave as a promise does.
+  // The service calls the functions on copies of this object, so they must not depend on `this`. A function that throws
+  // or returns a plain value becomes one that returns a promise.
   const bind = (name: string) => [name, async (...args: unknown[]) => await store[name](...args)]
   const { failure, rehearsal } = store
   return {

@@ -16,9 +16,9 @@ export type PlantOperations = {
 /** A store of plants. */
 export type PlantStore = PlantOperations & {
   /**
-   * Resolves when a create would be durable now, which the store tests with a write that leaves no plant. Rejects with
-   * the reason otherwise. The service calls it every few seconds while there are no creates, every second while they
-   * fail.
+   * Resolves when a create would be durable now, which the store tests with a write that leaves no plant. Otherwise
+   * rejects with the reason. The service calls it every five seconds while no plant is created, and every second while
+   * the service is not ready.
    */
   ready(): Promise<void>
   /**
@@ -27,8 +27,8 @@ export type PlantStore = PlantOperations & {
    */
   close(): Promise<void>
   /**
-   * Resolves with operations that do the same work as the store's own but keep nothing. The service calls them before it is
-   * ready, so that V8 has compiled their code when requests arrive.
+   * Resolves with operations that do the same work as the store's own but keep nothing. The service calls them before
+   * it is ready, so that V8 has compiled their code when requests arrive.
    */
   rehearsal?(): Promise<PlantOperations>
   /** Resolves with the reason when the store has failed for good, so that the process must end. */

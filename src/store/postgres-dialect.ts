@@ -12,7 +12,7 @@ export type Dialect = {
   /** The most plants of one batch. */
   batchItems: number
   /**
-   * Inserts the new ones of these plants, whose ids are distinct and ascending, and resolves with a row for each plant.
+   * Inserts those of the plants that are new. Their ids are distinct and ascending. Resolves with a row for each plant.
    * A plant has no row when it lost against a transaction whose commit was not visible yet; it must be created again.
    */
   create(query: Query, plants: StoredPlant[]): Promise<CreateRow[]>

@@ -6,8 +6,8 @@ import { withRetries } from './postgres-retry.ts'
 const lock = (ids: string) => `SELECT id, name, tag FROM plants WHERE id = ANY(${ids}) ORDER BY id FOR SHARE`
 
 /**
- * The portable statements, but with a lock on existing rows. The lock is written to the write-ahead log, so this commit
- * waits for the disk and the synchronous standby, in case that wait was interrupted in the first commit.
+ * The portable statements, but with a lock on existing rows. The lock is written to the write-ahead log, so its commit
+ * waits for the disk and the synchronous standby. The commit that created the rows may have stopped waiting for them.
  */
 export const ownDialect: Dialect = {
   // The size limit of a batch allows no more plants: 1 MiB, with at least 1 KiB a plant. The protocol allows 65,535
@@ -30,7 +30,7 @@ export const ownDialect: Dialect = {
     await query(lock('$1::bigint[]'), [[]])
   },
 
-  /** Rolls the plant back before the commit, so that no other transaction sees it. The write-ahead log keeps it. */
+  /** Rolls the plant back before the commit, so that no other transaction sees it. The write-ahead log has it. */
   probe: (id) =>
     `BEGIN; SAVEPOINT probe; ${insertLiteral(id, 'probe')}; ${lock(`ARRAY[${id}]`)}; ROLLBACK TO SAVEPOINT probe; COMMIT`,
 }

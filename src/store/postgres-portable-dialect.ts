@@ -36,10 +36,10 @@ export const portableDialect: Dialect = {
 }
 
 /**
- * Resolves with the rows of plants of which some existed. The content of a row decides which create won. RETURNING only
- * tells a new plant from an identical one that existed, and it is not always right: Spanner's emulator returns as many
- * ids as there are new rows, but the last ids of the statement. When a returned id has the row of another plant, every
- * row with the content of this create counts as new.
+ * Reads the rows of a batch in which some plants existed. The content of a row decides which create won. RETURNING only
+ * tells a new plant from an identical one that existed, and may be wrong: Spanner's emulator returns as many ids as
+ * there are new rows, but takes the last ids of the statement. The ids are wrong for sure when one of them belongs to a
+ * row with other content. Then every row with the content of this create counts as new.
  */
 async function readBack(query: Primary['query'], plants: StoredPlant[], inserted: Set<string>): Promise<CreateRow[]> {
   const ids = plants.map(({ id }) => id)

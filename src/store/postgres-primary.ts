@@ -7,8 +7,8 @@ import { Unavailable } from './unavailable.ts'
 export type Primary = {
   /**
    * Runs one statement in a transaction of its own. Rejects with the error of the server, whose `code` is an SQLSTATE,
-   * with the error of the driver when the connection fails, or with `Unavailable` when no server can be used or answers
-   * in time.
+   * with the error of the driver when the connection fails, or with `Unavailable` when no server can be used, or when
+   * the server does not answer in time.
    */
   query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   /** Closes all connections, including those with a pending query. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from './unavailable.ts'
 
-/** How often a transaction is run before its creates are rejected as unavailable. */
+/** The most runs of a transaction; after them its creates are rejected as unavailable. */
 const attempts = 10
 
-/** The longest pause before the second retry, in milliseconds. It doubles with each further retry. */
+/** Milliseconds: before retry n, from the second on, the pause is at most `pause * 2 ** (n - 1)`. */
 const pause = 1
 
 /** SQLSTATEs after which a transaction may succeed when it is run again: serialization failure, deadlock. */
@@ -16,9 +16,9 @@ const ofRecord = /^(22|23|54)/
 export const isRecordError = (error: unknown): boolean => ofRecord.test((error as { code?: string }).code ?? '')
 
 /**
- * Runs `attempt` until it has a result, up to ten times, while the errors of the server are retryable. The first retry
- * is immediate. Later ones follow a random pause, so that conflicting transactions do not meet again. Rejects with an
- * error that a single record can cause, and with `Unavailable` for any other.
+ * Runs `attempt` until it resolves with a result, up to ten times. Undefined and a retryable error of the server cause
+ * a retry. The first retry is immediate. Later ones follow a random pause, so that conflicting transactions do not meet
+ * again. Rejects with an error that a single record can cause, and with `Unavailable` for any other.
  */
 export async function withRetries<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
   for (let attempted = 0; attempted < attempts; attempted++) {

@@ -31,7 +31,7 @@ const makeHistory = `
 // A query of a missing table would log an error on the server at each start.
 const findHistory = "SELECT table_name FROM information_schema.tables WHERE table_name = 'plants_schema'"
 
-/** Resolves with the steps that a database has had. */
+/** Resolves with the steps that have been applied to a database. */
 export async function readSchema(primary: Primary): Promise<SchemaState & { hasHistory: boolean }> {
   const hasHistory = (await primary.query(findHistory)).length > 0
   const rows = hasHistory ? await readHistory(primary) : []
@@ -60,9 +60,9 @@ type Steps = {
 }
 
 /**
- * Runs the steps that a database has not had, each in a transaction that also inserts its row. The row makes instances
- * that run the same step wait for each other. Rejects with one line when the database is too new for this instance, or
- * when a step fails or waits longer than `limit` milliseconds.
+ * Runs the steps that are missing in a database, each in a transaction that also inserts its row. The row makes
+ * instances that run the same step wait for each other. Rejects with one line when the database is too new for this
+ * instance, or when a step fails or waits longer than `limit` milliseconds.
  */
 export async function runPostgresSteps(primary: Primary, { steps, asked, table = '', limit }: Steps): Promise<void> {
   const { applied, oldest } = await readSchema(primary)

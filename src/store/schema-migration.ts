@@ -16,7 +16,7 @@ export type SchemaTables = Pick<PlantQueries, 'count'> & {
 }
 
 export type Migration = {
-  /** The newest version that the tables have had. */
+  /** The newest version among the applied steps. */
   version: number
   /** The number of rows that the backfills changed. */
   filled: number
@@ -40,7 +40,7 @@ export async function migrate(
   const { oldest } = await tables.read()
   let filled = 0
   for (const { version, backfill } of tables.steps) {
-    // Instances that do not fill in this column can no longer use the tables.
+    // Every instance that can still use the tables writes this column, so no row needs the backfill.
     if (backfill === undefined || version <= oldest) continue
     filled += await fillAll(tables, backfill, progress)
   }

@@ -15,7 +15,7 @@ export type SchemaStep = {
 
 export type Backfill = { set: string; where: string }
 
-/** The versions whose steps a database has had, and the oldest version whose instances can use it. */
+/** The versions whose steps have been applied to a database, and the oldest version whose instances can use it. */
 export type SchemaState = { applied: Set<number>; oldest: number }
 
 /** Returns whether a step expands, so that older instances can still use the tables. */

@@ -23,7 +23,7 @@ export type PlantDatabase = {
   commit(batch: StoredPlant[]): CreateOutcome[]
   /** Runs one of `sqliteQueries` by its name. */
   query(name: string, args: unknown[]): unknown
-  /** Makes a commit like that of a create which changes no plant. Throws when a create cannot be committed. */
+  /** Commits as a create does, but changes no plant. Throws when a create could not be committed. */
   probe(): void
   /** Copies the write-ahead log into the database file. Throws when it fails, unlike SQLite's automatic checkpoint. */
   checkpoint(): void
@@ -51,7 +51,8 @@ export function openDatabase(path: string, beside = false, steps = sqliteSteps):
     for (const closeOne of opened.splice(0).reverse()) closeOne()
   }
   try {
-    // Opened under another name, the file is read without its write-ahead log, which may hold all plants.
+    // SQLite finds the write-ahead log by the file's name. Under another hard link it would miss the log, which may
+    // hold all plants.
     if (hasOtherNames(real)) throw new Error('it has several hard links; remove all but one')
     const lock = `${real}-lock`
     // No lock file is created beside another program's database. When a lock file exists, this process may have the
@@ -64,6 +65,7 @@ export function openDatabase(path: string, beside = false, steps = sqliteSteps):
     if (isOwner) {
       opened.push(unlock)
       finishRestore(real)
+      // Throws for a newer file, before SQLite opens it.
       if (existsSync(real)) isMarkedFile(real, steps)
       // A writable connection copies the write-ahead log into the file when it is closed, even after a failed check.
       if (existsSync(`${real}-wal`)) readDatabase(real, (database) => assertOwnDatabase(database, steps))
@@ -96,8 +98,8 @@ export function openDatabase(path: string, beside = false, steps = sqliteSteps):
 }
 
 /**
- * Locks a file and returns a function that releases the lock. Returns undefined when `beside` is set and a service has
- * it.
+ * Locks a file and returns a function that releases the lock. Returns undefined when a service holds the lock and
+ * `beside` is set.
  */
 function lockUnlessServed(path: string, beside: boolean): (() => void) | undefined {
   try {

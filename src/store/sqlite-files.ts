@@ -35,7 +35,7 @@ export function watchFileIdentity(path: string): DatabaseFiles {
   }
 }
 
-/** Has SQLite's own error code for a moved file, for which SQLite does not check in WAL mode. */
+/** Reports a moved file with SQLite's own error code, because SQLite does not check for moved files in WAL mode. */
 class MovedError extends Error {
   readonly code = 'SQLITE_READONLY_DBMOVED'
   constructor(file: string) {

@@ -43,7 +43,7 @@ export function hasLocks(path: string): boolean {
   return !isRefused
 }
 
-/** Returns a text on the file or directory that this user may not write, or undefined when there is none. */
+/** Returns a message about the first file or directory that this user may not write, or undefined. */
 function deniedFile(path: string, access: typeof probes.access): string | undefined {
   for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}-lock`, dirname(path)]) {
     try {

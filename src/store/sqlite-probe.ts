@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3'
 
 /**
- * Returns a function that commits as a create does but leaves no plant. It needs the table and its columns, and writes
- * the unchanged schema version.
+ * Returns a function that commits as a create does but leaves no plant. It throws when the table or a column is
+ * missing. To have something to commit, it writes the schema version unchanged.
  */
 export function createProbe(database: Database.Database): () => void {
   const insertNothing = database.prepare("INSERT INTO plants (id, name, tag) SELECT 0, '', NULL WHERE false")

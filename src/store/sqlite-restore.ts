@@ -9,7 +9,7 @@ export const restoredPath = (path: string): string => `${path}-restored`
 export const replacedPath = (path: string): string => `${path}-replaced`
 
 /**
- * Replaces the file by the backup of a decided restore, or does nothing when there is none. The caller must hold the
+ * Replaces the file with the backup of a decided restore, or does nothing when there is none. The caller must hold the
  * lock of the file. After a crash at any moment, the next call finishes the restore. SQLite would apply the journal of
  * the old file to the new one, so the journal is moved away, and the move synced, before the backup is renamed.
  */

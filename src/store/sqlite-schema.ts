@@ -6,7 +6,7 @@ import { sqliteSteps } from './sqlite-steps.ts'
 /** Marks a file of this service (sqlite.org/pragma.html#pragma_application_id): "plnt" in ASCII. */
 const applicationId = 0x706c6e74
 
-/** The first versions: a file of version n has had the first n migrations. */
+/** The first versions: version n has the first n of these migrations. */
 const migrations = [
   'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
   `PRAGMA application_id = ${applicationId}`,
@@ -61,7 +61,7 @@ export function makeTables(database: Database): void {
   upgrade.exclusive()
 }
 
-/** Returns the steps that a database has had. */
+/** Returns the steps that have been applied to a database. */
 export function schemaOf(database: Database): SchemaState {
   const oldest = database.pragma('user_version', { simple: true }) as number
   const hasHistory = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plants_schema'").get() !== undefined
@@ -77,7 +77,7 @@ export function assertExpanded(database: Database, steps: SchemaStep[]): void {
   throw new Error(`it has no schema version ${missing.version} yet; run plant-store migrate expand`)
 }
 
-/** Runs the steps that a database has not had, each in a transaction that also inserts its row. */
+/** Runs the steps that are missing in a database, each in a transaction that also inserts its row. */
 export function runSqliteSteps(database: Database, steps: SchemaStep[]): void {
   for (const { version, sql, oldest } of steps) {
     const take = database.transaction(() => {

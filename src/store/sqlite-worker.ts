@@ -6,7 +6,7 @@ import { openRehearsal } from './sqlite-rehearsal.ts'
 
 /** A batch to commit, or a query by its name. */
 type Work = StoredPlant[] | { query: string; args: unknown[] }
-/** Work on the file, the same on a database in memory, or a probe of the file. */
+/** Work on the file, rehearsed work on a database in memory, or a probe of the file. */
 export type DatabaseRequest = Work | { rehearsed: Work } | 'probe'
 /** A request to the thread. */
 export type WorkerRequest = DatabaseRequest | 'close'

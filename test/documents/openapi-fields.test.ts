@@ -55,7 +55,7 @@ t.test('every row names existing tests', async (t) => {
       `${name} appears in the table of a field`,
     )
     const [, file = ''] = /^\[(.*)\]\(\.\.\/\1\)$/.exec(link) ?? []
-    const [, document] = /^(.*) is served as it says$/.exec(title) ?? []
+    const [, document] = /^(.*) is served as documented$/.exec(title) ?? []
     if (document !== undefined) t.ok(names.includes(document), title)
     else t.ok(existsSync(file) && readFileSync(file, 'utf8').includes(`'${title}'`), `${file}: ${title}`)
   }

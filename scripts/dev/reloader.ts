@@ -60,7 +60,7 @@ async function open() {
   }
 }
 
-/** Takes snapshots until there are no more changes, so that the last state is the one that runs. */
+/** Repeats snapshots until there are no more changes, so that the last state is the one that runs. */
 async function update(): Promise<void> {
   while (hasChanged()) {
     const ofDocument = changed.document

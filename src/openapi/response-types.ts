@@ -85,7 +85,7 @@ type Offered<Responses> = [OfSuccess<Responses>] extends [never]
   ? Several<Responses[keyof Responses]>
   : OfSuccess<Responses>
 
-/** Tells whether a type is a union of at least two types. */
+/** The literal `true` if a type is a union of at least two types. */
 export type IsUnion<Type, All = Type> = [Type] extends [never]
   ? false
   : Type extends unknown

@@ -24,7 +24,7 @@ const defaults = {
   store: undefined,
 }
 
-/** Gives each scenario its own random sequence, so that a seed reproduces it whichever other scenarios run. */
+/** Assigns each scenario its own random sequence, so that a seed reproduces it whichever other scenarios run. */
 const seeded = ({ run, ...fault }: Fault): Scenario<Values<typeof defaults>> => ({
   ...fault,
   async run(report, { seed, ...options }) {

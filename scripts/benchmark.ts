@@ -28,11 +28,12 @@ CPU; more is better. CPU is user and system time of the server's processes, as t
 directory of another build of this service, made by \`npm run build\` there; its contenders are before-memory and so on.
 
 Server and load have a core each. The load is this process: each connection has one request in flight, and sends the
-next one after the load has checked status and body of the response. The load needs half of a core for the fastest server
-and never sleeps, because waking it would cost the server up to a sixth of a request. With --generator wrk the load is
-wrk with one thread, in a new process for the warm-up and for the measurement. It sends the same bytes, checks only the
-status of each response, and sleeps while it has none. A server that is less than 100 % "busy" has "waited" for its
-core, because of other processes or its own threads, or else for its disk or database. Access logs go to /dev/null.
+next one after the load has checked status and body of the response. The load needs half of a core for the fastest
+server and never sleeps, because waking it would cost the server up to a sixth of a request. With --generator wrk the
+load is wrk with one thread, in a new process for the warm-up and for the measurement. It sends the same bytes, checks
+only the status of each response, and sleeps while it has none. A server that is less than 100 % "busy" has "waited"
+for its core, because of other processes or its own threads, or else for its disk or database. Access logs go to
+/dev/null.
 
 In memory, the same 10,000 plants are created again and again, so that each response is a 200 and no Map grows. With
 SQLite and PostgreSQL each request creates a new plant, so that each waits for the disk of --directory (default: the

@@ -60,7 +60,8 @@ t.test('a store may be an instance of a class', async (t) => {
 
 t.test('functions of a store that throw or return a plain value behave like promises', async (t) => {
   const directory = t.testdir({
-    'plain.mjs': `export const open = () => ({
+    'plain.mjs': `import { anyStore } from '${anyStore}'
+    export const open = () => anyStore({
       create({ id }) { if (id === 1n) throw new Error('too early'); return 'created' },
       ready() {},
       close() {},

@@ -78,8 +78,10 @@ function fileOrPipe(isShared: boolean): LogOutput {
   stream.flushSync = () => {
     // Called when the process exits: it would retry a failed write forever.
     if (watch.hasTold()) return
-    lines.send()
     flushSync()
+    // Node cancels a write that still waits for a thread when the process exits.
+    const last = destination({ sync: true, contentMode: 'buffer' }).on('error', ({ message }) => watch.tell(message))
+    lines.send((bytes) => last.write(bytes as unknown as string))
   }
   return { write: lines.add, flush: (done) => stream.flush(done) }
 }
@@ -88,13 +90,13 @@ function fileOrPipe(isShared: boolean): LogOutput {
 function collectLines(size: number, output: (bytes: Buffer) => void) {
   const collected = Buffer.allocUnsafeSlow(size)
   let length = 0
-  const send = () => {
+  const send = (to = output) => {
     if (length === 0) return
     // A separate buffer of this length: a slice would keep the larger buffer in memory while the piece waits.
     const bytes = Buffer.allocUnsafeSlow(length)
     collected.copy(bytes, 0, 0, length)
     length = 0
-    output(bytes)
+    to(bytes)
   }
   return {
     send,

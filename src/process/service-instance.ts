@@ -128,6 +128,7 @@ export async function openService(config: Config, routes: Routes, failed: (error
       await app.close()
       health.close()
       await store.close()
+      await new Promise((resolve) => log.flush(resolve))
     },
   }
 }

@@ -1,5 +1,7 @@
 import { existsSync, openSync } from 'node:fs'
+import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { nodeCommand, spawnProcess } from '../support/child-process.ts'
 import { httpRequest } from '../support/http-request.ts'
 import { forSourceAndBundle, sourceCode } from '../support/service-code.ts'
 import { type ServiceOptions, startService } from '../support/service-process.ts'
@@ -138,6 +140,20 @@ forSourceAndBundle(t, (t, code) => {
 })
 
 const full = '/dev/full'
+const exitingWriter = nodeCommand(resolve('test/support/exiting-log-writer.ts'))
+
+t.test('a line logged just before the process exits is written', async (t) => {
+  for (const format of ['json', 'pretty']) {
+    const { untilEnded } = spawnProcess(exitingWriter, { env: { LOG_FORMAT: format } })
+    t.match(await untilEnded(), { code: 0, stdout: /the last line.*\n$/, stderr: /^$/ })
+  }
+})
+
+t.test('a failure to write the last lines is reported', { skip: !existsSync(full) }, async (t) => {
+  const stdio = ['ignore', openSync(full, 'w'), 'pipe'] as const
+  const { untilEnded } = spawnProcess(exitingWriter, { env: { LOG_FORMAT: 'json' }, stdio: [...stdio] })
+  t.match(await untilEnded(), { code: 0, stderr: /^plant-store: the log cannot be written: ENOSPC[^\n]*\n$/ })
+})
 
 t.test('an unwritable log does not end the service', { skip: !existsSync(full) }, async (t) => {
   const stdio = ['ignore', openSync(full, 'w'), 'pipe'] as const

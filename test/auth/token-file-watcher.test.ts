@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { until } from '../../scripts/system/poll.ts'
 import { watchTokenFile } from '../../src/auth/token-file-watcher.ts'
 import { newToken } from '../../src/auth/tokens.ts'
-import { inSeconds, tokenFileText, writeTokenFile } from '../support/token-files.ts'
+import { inSeconds, replaceTokenFile, tokenFileText, writeTokenFile } from '../support/token-files.ts'
 
 const [first, second, third] = [newToken(), newToken(), newToken()]
 
@@ -28,12 +28,6 @@ async function within(t: Test, isSo: () => boolean, what: string): Promise<void>
   const end = performance.now() + 2_000
   while (!isSo() && performance.now() < end) await sleep(10)
   t.ok(isSo(), what)
-}
-
-/** Replaces a file atomically. */
-function replace(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text, { mode: 0o600 })
-  renameSync(`${path}.new`, path)
 }
 
 t.test('a token gives its client', async (t) => {
@@ -71,7 +65,7 @@ t.test('a token expires while the file is unchanged', async (t) => {
 t.test('every kind of file change is noticed', async (t) => {
   const path = writeTokenFile(t, ['a', first])
   const { verify, told } = await follow(t, path)
-  replace(path, tokenFileText(['a', first], ['b', second]))
+  replaceTokenFile(path, tokenFileText(['a', first], ['b', second]))
   await within(t, () => verify(second) === 'b', 'a new file in its place')
   t.equal(verify(first), 'a')
 
@@ -115,7 +109,7 @@ t.test('a broken file keeps the last good tokens and is reported once', async (t
   const good = tokenFileText(['a', first])
   const isTold = (what: RegExp) => () => what.test(String(told.at(-1)))
 
-  replace(path, good.slice(0, -9))
+  replaceTokenFile(path, good.slice(0, -9))
   await within(t, isTold(/^it is not JSON/), 'half a file')
   t.equal(verify(first), 'a')
   // The next polls must cause no event.
@@ -124,15 +118,15 @@ t.test('a broken file keeps the last good tokens and is reported once', async (t
   rmSync(path)
   await within(t, isTold(/^ENOENT/), 'no file')
   t.equal(verify(first), 'a')
-  replace(path, good)
+  replaceTokenFile(path, good)
   await within(t, isTold(/^1$/), 'the same as before')
-  replace(path, tokenFileText())
+  replaceTokenFile(path, tokenFileText())
   await within(t, isTold(/^0$/), 'no token at all')
   t.equal(verify(first), undefined)
   t.equal(told.length, 5)
 
   close()
-  replace(path, good)
+  replaceTokenFile(path, good)
   // A poll that was still scheduled would have run after this pause.
   await sleep(1_100)
   t.equal(told.length, 5, 'a closed watcher emits no event')
@@ -170,7 +164,7 @@ t.test('an unreadable file is read again, even with the same content', async (t)
 t.test('a file over 16 MiB is reported once until it shrinks', async (t) => {
   const path = writeTokenFile(t, ['a', first])
   const small = tokenFileText(['a', first])
-  const pad = (size: number) => replace(path, small + ' '.repeat(size - small.length))
+  const pad = (size: number) => replaceTokenFile(path, small + ' '.repeat(size - small.length))
   pad(2 ** 24 + 1)
   const { told } = await follow(t, path)
   const large = `large: ${2 ** 24 + 1}`

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
@@ -21,6 +21,12 @@ export function writeTokenFile(t: Test, ...entries: Entry[]): string {
   const path = join(t.testdir({}), 'tokens.json')
   writeFileSync(path, tokenFileText(...entries), { mode: 0o600 })
   return path
+}
+
+/** Replaces a token file atomically. */
+export function replaceTokenFile(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
 }
 
 /** Returns the date and time in that many seconds (RFC 3339). */

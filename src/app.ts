@@ -15,6 +15,7 @@ import { registerOperations } from './openapi/register-operations.ts'
 import type { Routes } from './openapi/routes.ts'
 import type { PlantOperations } from './store/plant-store.ts'
 
+/** The options of createApp. */
 export type AppOptions = {
   routes: Routes
   store: PlantOperations

@@ -11,7 +11,7 @@ type ExpectedBody = {
    * Returns whether a Content-Type is accepted; default: a listed media type in any case, with no parameter but
    * charset=utf-8.
    */
-  takes?(given: string | undefined, request: IncomingMessage): boolean
+  accepts?(given: string | undefined, request: IncomingMessage): boolean
 }
 
 /**
@@ -24,12 +24,12 @@ const mediaType = /^([^\s;]+)(?:(?:[ \t]*;)+[ \t]*charset=(?:utf-8|"utf-8"))?(?:
  * body without validation, since it has no schema for it.
  */
 export const checkMediaType =
-  ({ mediaTypes, isRequired, takes = (given) => isListed(given, mediaTypes) }: ExpectedBody): Step =>
+  ({ mediaTypes, isRequired, accepts = (given) => isListed(given, mediaTypes) }: ExpectedBody): Step =>
   ({ headers, raw }) => {
     const given = headers['content-type']
     const isAbsent = given === undefined && contentLength(headers) === 0 && headers['transfer-encoding'] === undefined
     if (isAbsent && !isRequired) return undefined
-    if (!takes(given, raw)) {
+    if (!accepts(given, raw)) {
       const charset = given !== undefined && /;[ \t]*charset=/i.test(given) ? ', with no charset but utf-8' : ''
       const message = `the media type must be ${mediaTypes.join(' or ')}${charset}`
       return new ContractError('unsupportedMediaType', message, { accept: mediaTypes.join(', ') })

@@ -27,24 +27,25 @@ export function rejectConnection(error: Error & { code?: string }, socket: Socke
   connection.refused = true
   // The bytes belong to the latest request if it is incomplete, else to a new one.
   const own = latest?.req.complete === false ? latest : undefined
-  const answered = own?.headersSent ?? latest?.shouldKeepAlive === false
-  const owed = own === undefined || answered ? latest : previous
+  const isAnswered = own?.headersSent ?? latest?.shouldKeepAlive === false
+  // The error response must follow this one.
+  const awaited = own === undefined || isAnswered ? latest : previous
   const hangUp = () => {
-    if (answered) socket.destroySoon()
-    else if (own !== undefined) end(socket, error, contextOf(own.req), own.getHeaders())
+    if (isAnswered) socket.destroySoon()
+    else if (own !== undefined) sendError(socket, error, contextOf(own.req), own.getHeaders())
     else {
       const context = newContext('')
       observer.begin(context)
-      end(socket, error, context)
+      sendError(socket, error, context)
       observer.end(context)
     }
   }
-  if (owed === undefined || owed.writableFinished) hangUp()
-  else owed.once('close', hangUp)
+  if (awaited === undefined || awaited.writableFinished) hangUp()
+  else awaited.once('close', hangUp)
 }
 
 /** Sends the error response and closes the connection. `given` are the headers already set on the response. */
-function end(socket: Socket, thrown: unknown, context: RequestContext, given: OutgoingHttpHeaders = {}): void {
+function sendError(socket: Socket, thrown: unknown, context: RequestContext, given: OutgoingHttpHeaders = {}): void {
   const error = toContractError(thrown)
   const { statusCode, headers } = error
   recordAddress(context, socket.remoteAddress)

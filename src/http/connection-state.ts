@@ -9,7 +9,7 @@ export type Connection = {
   previous: ServerResponse | undefined
   latest: ServerResponse | undefined
   /** The responses that are not completely sent yet. */
-  owed: ServerResponse[]
+  pending: ServerResponse[]
   /** Whether the connection gets an error response and is closed once all pending responses are sent. */
   refused: boolean
   /** The value of socket.bytesRead at which the next head begins; NaN if unknown. */
@@ -29,7 +29,7 @@ export const connectionOf = (socket: TrackedSocket): Connection => socket[key] a
 
 /** Starts tracking a connection. `writeError` creates the body of error responses outside of a request. */
 export function beginConnection(socket: TrackedSocket, observer: Observer, writeError: WriteError): Connection {
-  const none = { previous: undefined, latest: undefined, owed: [], refused: false }
+  const none = { previous: undefined, latest: undefined, pending: [], refused: false }
   socket[key] = { ...none, headStart: 0, headEnd: 0, observer, writeError }
   return socket[key]
 }

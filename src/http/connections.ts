@@ -13,6 +13,7 @@ import { endConnections, stopListening } from './stop-listening.ts'
 /** Observer that ignores every event. */
 const unobserved: Observer = { begin() {}, end() {} }
 
+/** The options of trackConnections. */
 export type Tracking = {
   observer?: Observer | undefined
   /** Returns whether each response must close its connection. */
@@ -36,29 +37,29 @@ export function trackConnections(
   { observer = unobserved, draining = () => false, headersLimit = maxHeaderSize, linger = 0 }: Tracking,
 ): void {
   const sockets = new Set<Socket>()
-  let endsWithAnswer = draining
+  let closesAfterResponse = draining
   const finish = (response: ServerResponse) => {
     const context = contextOf(response.req)
     recordEnd(context, response.headersSent ? response.statusCode : undefined)
     observer.end(context)
   }
-  function left(this: ServerResponse): void {
+  function onResponseClose(this: ServerResponse): void {
     const connection = connectionOf(this.req.socket)
-    const at = connection.owed.indexOf(this)
+    const at = connection.pending.indexOf(this)
     if (at === -1) return
-    connection.owed.splice(at, 1)
+    connection.pending.splice(at, 1)
     // No longer needed; a reference would keep the response in memory while the connection is idle.
     if (connection.latest === this && this.shouldKeepAlive && isAllRead(this.req)) connection.latest = undefined
     if (isAllRead(this.req)) noteEnd(this.req, connection)
     finish(this)
   }
   app.server.on('connection', (socket: Socket) => {
-    const { owed } = beginConnection(socket, observer, writeError)
+    const { pending } = beginConnection(socket, observer, writeError)
     sockets.add(socket)
     socket.once('close', () => {
       sockets.delete(socket)
       // Node.js emits no close event for a response that waits behind another one.
-      for (const response of owed.splice(0)) {
+      for (const response of pending.splice(0)) {
         finish(response)
         response.destroy().emit('close')
       }
@@ -72,21 +73,21 @@ export function trackConnections(
     connection.latest = response
     // Node.js drops bytes that follow an upgrade request in the same segment, so the next parse may start inside a
     // body: the connection must not be reused.
-    if (endsWithAnswer() || request.headers.upgrade !== undefined || isBehindLast(request))
+    if (closesAfterResponse() || request.headers.upgrade !== undefined || isBehindLast(request))
       response.shouldKeepAlive = false
-    connection.owed.push(response)
+    connection.pending.push(response)
     observer.begin(contextOf(request))
-    response.on('close', left)
+    response.on('close', onResponseClose)
   })
   const bodyLimit = app.initialConfig.bodyLimit as number
-  const looking = setInterval(() => {
+  const timer = setInterval(() => {
     for (const socket of sockets) {
       const connection = connectionOf(socket)
       noteQuiet(socket, connection)
       if (isTooLarge(socket, connection, headersLimit, bodyLimit)) rejectConnection(headersTooLarge(), socket)
     }
   }, interval).unref()
-  app.addHook('onClose', async () => clearInterval(looking))
+  app.addHook('onClose', async () => clearInterval(timer))
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // Node.js detaches the socket of a CONNECT request, so its errors and timeouts must be handled here.
     for (const event of ['error', 'timeout']) socket.on(event, () => socket.destroy())
@@ -94,7 +95,7 @@ export function trackConnections(
     rejectConnection(new ContractError('noSuchMethod', 'CONNECT is not supported', { allow: '' }), socket)
   })
   app.addHook('preClose', async () => {
-    endsWithAnswer = () => true
+    closesAfterResponse = () => true
     for (const socket of sockets) {
       const { latest } = connectionOf(socket)
       if (latest !== undefined) latest.shouldKeepAlive = false

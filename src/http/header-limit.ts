@@ -10,37 +10,39 @@ import { contentLength } from './request-head.ts'
  * socket.bytesRead: a data listener would disable the fast path of Node.js from socket to parser.
  */
 
-const key = Symbol('bytes to explain')
+const headStartKey = Symbol('start of a suspect head')
 
 /** A request whose head may be too large, with the value of socket.bytesRead where the head began; NaN if unknown. */
-type Doubtful = IncomingMessage & { [key]?: number }
+type SuspectRequest = IncomingMessage & { [headStartKey]?: number }
 
-const bodyKey = Symbol('limit of the body')
+const bodyLimitKey = Symbol('body limit')
 
-type Limited = IncomingMessage & { [bodyKey]?: number }
+type LimitedRequest = IncomingMessage & { [bodyLimitKey]?: number }
 
 /** Records the maximum size in bytes of the body of a request, if it differs from the general limit. */
-export function noteBodyLimit(request: Limited, limit: number): void {
-  request[bodyKey] = limit
+export function noteBodyLimit(request: LimitedRequest, limit: number): void {
+  request[bodyLimitKey] = limit
 }
 
 /** Records that a head is complete. Must be called for each head, before more is read from its connection. */
-export function noteHead(request: Doubtful, connection: Connection, limit: number): void {
+export function noteHead(request: SuspectRequest, connection: Connection, limit: number): void {
   const { bytesRead } = request.socket
   const { headStart } = connection
   connection.headStart = Number.NaN
   connection.headEnd = bytesRead
   // Usually all bytes since the head began, including those of the body, are within the limit.
-  if (!(bytesRead - headStart <= limit)) request[key] = headStart
+  if (!(bytesRead - headStart <= limit)) request[headStartKey] = headStart
 }
 
 /** Records that a response was sent and its request is complete, so that the next head begins after its body. */
 export function noteEnd(request: IncomingMessage, connection: Connection): void {
-  if (connection.owed.length > 0) return
+  if (connection.pending.length > 0) return
   const { bytesRead } = request.socket
   const { headEnd } = connection
-  const isKnown = bytesRead > headEnd && !isChunked(request)
-  connection.headStart = isKnown ? Math.min(bytesRead, headEnd + contentLength(request.headers)) : bytesRead
+  // The next head begins at bytesRead or before. The end of a body is known better if it has a Content-Length and did
+  // not arrive with its head.
+  const isEndKnown = bytesRead > headEnd && !isChunked(request)
+  connection.headStart = isEndKnown ? Math.min(bytesRead, headEnd + contentLength(request.headers)) : bytesRead
 }
 
 /**
@@ -48,7 +50,7 @@ export function noteEnd(request: IncomingMessage, connection: Connection): void 
  * complete: noteEnd was not called for it.
  */
 export function noteQuiet(socket: Socket, connection: Connection): void {
-  const isQuiet = connection.owed.length === 0 && (connection.latest?.req.complete ?? true)
+  const isQuiet = connection.pending.length === 0 && (connection.latest?.req.complete ?? true)
   if (isQuiet && Number.isNaN(connection.headStart)) connection.headStart = socket.bytesRead
 }
 
@@ -57,8 +59,8 @@ export function isTooLarge(socket: Socket, connection: Connection, limit: number
   const { headStart, headEnd, latest } = connection
   const { bytesRead } = socket
   if (latest === undefined || latest.req.complete) return bytesRead - headStart > limit
-  const most = (latest.req as Limited)[bodyKey] ?? bodyLimit
-  return isChunked(latest.req) && bytesRead - headEnd > mostOnWire(latest.req, most) + limit
+  const maxBody = (latest.req as LimitedRequest)[bodyLimitKey] ?? bodyLimit
+  return isChunked(latest.req) && bytesRead - headEnd > maxOnWire(latest.req, maxBody) + limit
 }
 
 /**
@@ -66,18 +68,19 @@ export function isTooLarge(socket: Socket, connection: Connection, limit: number
  * parsed lines, which lack the whitespace around values, and that of the bytes on the wire. The latter is unknown, and
  * not checked, if another request arrived in the same read.
  */
-export function checkHeaderSize(request: Doubtful, limit: number, done: (error?: ContractError) => void): void {
-  const headStart = request[key]
+export function checkHeaderSize(request: SuspectRequest, limit: number, done: (error?: ContractError) => void): void {
+  const headStart = request[headStartKey]
   if (headStart === undefined) done()
   else if (hasLargeLines(request, limit)) done(headersTooLarge())
   // By the next turn Node.js has parsed all bytes that it has read.
-  else setImmediate(() => done(hasLargeRest(request, headStart, limit) ? headersTooLarge() : undefined))
+  else setImmediate(() => done(hasLargeHead(request, headStart, limit) ? headersTooLarge() : undefined))
 }
 
-function hasLargeRest(request: IncomingMessage, headStart: number, limit: number): boolean {
+/** Returns whether the bytes of a head on the wire are too large: those read since it began, without the body. */
+function hasLargeHead(request: IncomingMessage, headStart: number, limit: number): boolean {
   const { socket, parsedLength } = request as CoalescingMessage
-  const rest = socket.bytesRead - headStart - mostOnWire(request, parsedLength)
-  return connectionOf(socket).latest?.req === request && rest > limit
+  const headBytes = socket.bytesRead - headStart - maxOnWire(request, parsedLength)
+  return connectionOf(socket).latest?.req === request && headBytes > limit
 }
 
 /** Returns whether the lines of a head are too large without the whitespace that the parser drops. */
@@ -93,8 +96,8 @@ export function checkTrailerSize(request: IncomingMessage, length: number, limit
   const { latest, headEnd } = connectionOf(request.socket)
   // Bytes after the trailers may belong to another request.
   const isLast = latest?.req === request
-  const rest = isLast ? request.socket.bytesRead - headEnd - mostOnWire(request, length) : 0
-  return rest > limit || linesLength(request.rawTrailers) > limit ? headersTooLarge() : undefined
+  const trailerBytes = isLast ? request.socket.bytesRead - headEnd - maxOnWire(request, length) : 0
+  return trailerBytes > limit || linesLength(request.rawTrailers) > limit ? headersTooLarge() : undefined
 }
 
 /** Returns the error of a header section over its limit: 431. */
@@ -112,6 +115,6 @@ function linesLength(raw: string[]): number {
  * Returns the maximum number of bytes on the wire for a body of `length` bytes: a chunk of one byte takes six, and the
  * empty last chunk takes five.
  */
-const mostOnWire = (request: IncomingMessage, length: number): number => (isChunked(request) ? 6 * length + 5 : length)
+const maxOnWire = (request: IncomingMessage, length: number): number => (isChunked(request) ? 6 * length + 5 : length)
 
 const isChunked = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined

@@ -72,11 +72,11 @@ export async function* readParts(source: ByteSource, boundary: string, limit: nu
 /** Writes a source to a parser. It reads the next chunk once the parser has consumed the previous one. */
 async function feed(source: ByteSource, parser: Dicer, hasFailed: () => boolean): Promise<void> {
   let isFinished = false
-  let goOn = ignore
+  let resume = ignore
   parser.on('finish', () => {
     isFinished = true
     // The parser may never call back for the chunk that holds the last boundary.
-    goOn()
+    resume()
   })
   for await (const chunk of source) {
     if (hasFailed()) return
@@ -84,17 +84,17 @@ async function feed(source: ByteSource, parser: Dicer, hasFailed: () => boolean)
     // reused.
     if (isFinished) continue
     await new Promise<void>((resolve) => {
-      goOn = resolve
+      resume = resolve
       parser.write(chunk, () => resolve())
     })
   }
   parser.end()
 }
 
-type Parsing = { add(part: Part): void; fail(error: Error): void; end(): void }
+type ParserEvents = { add(part: Part): void; fail(error: Error): void; end(): void }
 
 /** Returns a parser of a form. It checks heads itself: Dicer silently drops a malformed header line and the rest. */
-function parserOf(boundary: string, limit: number, { add, fail, end }: Parsing): Dicer {
+function parserOf(boundary: string, limit: number, { add, fail, end }: ParserEvents): Dicer {
   const parser = new Dicer({ boundary, maxHeaderSize: maxHeadSize } as ConstructorParameters<typeof Dicer>[0])
   const headOf = keepHead(parser)
   let count = 0

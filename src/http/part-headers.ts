@@ -63,7 +63,7 @@ function dispositionParameters(given: string): Map<string, string> | undefined {
     const [, name = '', quoted, token = ''] = found
     end = parameterGrammar.lastIndex
     const key = name.toLowerCase()
-    const value = key === 'filename*' ? extended(token) : (quoted?.replace(/\\(["\\])/g, '$1') ?? token)
+    const value = key === 'filename*' ? decodeExtended(token) : (quoted?.replace(/\\(["\\])/g, '$1') ?? token)
     if (value === undefined || parameters.has(key)) return undefined
     parameters.set(key, value)
   }
@@ -73,7 +73,7 @@ function dispositionParameters(given: string): Map<string, string> | undefined {
 /**
  * Decodes an extended value (RFC 8187 section 3.2). RFC 7578 forbids it, but some clients send it for non-ASCII names.
  */
-function extended(token: string): string | undefined {
+function decodeExtended(token: string): string | undefined {
   const [, encoded] = /^utf-8'[^']*'(.*)$/i.exec(token) ?? []
   try {
     return encoded && decodeURIComponent(encoded)

@@ -1,4 +1,7 @@
-/** Parses a query string to lists of values by name. Names are decoded; values stay percent-encoded. */
+/**
+ * Parses a query string to lists of values by name. Names are decoded. Values stay percent-encoded, because a list must
+ * be split before it is decoded.
+ */
 export const parseQuery = (text: string): Record<string, string[]> =>
   text === '' ? {} : parsePairs(text.split('&'), decodeText)
 

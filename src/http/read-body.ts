@@ -8,6 +8,7 @@ export const smallBody = 1_024
 export type BodyMemory = {
   /** Reserves more bytes for a body that arrives in parts and already holds `taken` bytes. */
   take(bytes: number, taken: number): ContractError | undefined
+  /** Releases the bytes that `take` reserved. */
   release(bytes: number): void
   /** Checks that the parsed value of `bytes` more bytes fits, for a body of which `held` bytes are already counted. */
   admit(bytes: number, held?: number): ContractError | undefined
@@ -62,7 +63,7 @@ function collect(request: IncomingMessage, limit: number, memory: BodyMemory, do
   let bytes = Buffer.alloc(0)
   let length = 0
   const settle: Done = (error, whole) => {
-    request.off('data', take).off('end', end).off('close', breakOff)
+    request.off('data', take).off('end', end).off('close', abort)
     memory.release(bytes.length)
     done(error, whole)
   }
@@ -80,8 +81,8 @@ function collect(request: IncomingMessage, limit: number, memory: BodyMemory, do
   }
   const end = () => settle(null, bytes.subarray(0, length))
   // The connection is closed, so this error is only logged and counted.
-  const breakOff = () => settle(new ContractError('malformedRequest', 'the body is incomplete'))
-  request.on('data', take).on('end', end).on('close', breakOff)
+  const abort = () => settle(new ContractError('malformedRequest', 'the body is incomplete'))
+  request.on('data', take).on('end', end).on('close', abort)
   // "error" precedes "close"; without a listener it would end the process.
   request.on('error', ignore)
 }

@@ -24,9 +24,9 @@ export const inOrder =
   (steps: Step[]): Hook =>
   (request, reply, done) => {
     for (const step of steps) {
-      const end = step(request, reply)
-      if (end === answered) return
-      if (end !== undefined) return done(end)
+      const result = step(request, reply)
+      if (result === answered) return
+      if (result !== undefined) return done(result)
     }
     done()
   }
@@ -75,7 +75,7 @@ export const shedLoad =
   (admit: Admit): Step =>
   ({ raw }, reply) => {
     const refusal = admit()
-    if (refusal !== undefined) readLater(raw.socket, reply.raw)
+    if (refusal !== undefined) pauseReading(raw.socket, reply.raw)
     return refusal
   }
 
@@ -83,7 +83,7 @@ export const shedLoad =
  * Pauses reading from a connection for about a second after this response. A rejection costs half a request, so clients
  * that ignore Retry-After would keep the service busy with rejections. The pause is random, to spread the retries.
  */
-function readLater(socket: Socket, response: ServerResponse): void {
+function pauseReading(socket: Socket, response: ServerResponse): void {
   const milliseconds = 500 + 1_000 * Math.random()
   // Node.js first resumes the socket to drain the body, so the pause must come after that.
   response.once('close', () =>

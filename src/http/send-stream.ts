@@ -16,6 +16,7 @@ export async function sendStream(reply: FastifyReply, parts: AsyncGenerator<Part
   reply.send(Readable.from(resumed(first, parts, reply), { objectMode: false, highWaterMark: 0 }))
 }
 
+/** Yields the first part and then the others. Logs an error of the source, since the head has been sent. */
 async function* resumed(first: IteratorResult<Part>, parts: AsyncGenerator<Part>, { request }: FastifyReply) {
   if (first.done === true) return
   yield first.value

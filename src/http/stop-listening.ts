@@ -8,7 +8,7 @@ const idleTurn = 0.03
 const turnsUntilDoubled = 50
 
 /** Turns after which the listener closes even if every turn accepted a connection. */
-const mostTurns = 400
+const maxTurns = 400
 
 /** Milliseconds between checks for idle connections. */
 const interval = 10
@@ -22,14 +22,14 @@ const interval = 10
  */
 export async function stopListening(server: Server): Promise<void> {
   let accepted = false
-  const note = () => {
+  const noteAccepted = () => {
     accepted = true
   }
-  server.on('connection', note).on('drop', note)
+  server.on('connection', noteAccepted).on('drop', noteAccepted)
   // Warms up close(): its first call takes 0.2 ms to compile.
   new Server().close()
   let isIdle = false
-  for (let turn = 0; !isIdle && turn < mostTurns; turn++) {
+  for (let turn = 0; !isIdle && turn < maxTurns; turn++) {
     // The scheduler rarely preempts a process that has just slept.
     await sleep(1)
     accepted = false
@@ -39,7 +39,7 @@ export async function stopListening(server: Server): Promise<void> {
   }
   // http.Server.close would also destroy idle connections and stop enforcing request timeouts.
   Server.prototype.close.call(server)
-  server.off('connection', note).off('drop', note)
+  server.off('connection', noteAccepted).off('drop', noteAccepted)
 }
 
 /**

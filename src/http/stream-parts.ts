@@ -39,7 +39,7 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
         (result) => settle({ result }),
         (error) => settle({ error }),
       )
-      const next = yield* settledOf()
+      const next = yield* nextSettled()
       if (next === undefined) return
       if ('error' in next) throw next.error
       if (next.result.done === true) return
@@ -51,7 +51,7 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
   }
 
   /** Waits for the next item and yields keep-alive texts meanwhile. Returns undefined if the parts have ended. */
-  async function* settledOf(): AsyncGenerator<string, Settled<Item> | undefined> {
+  async function* nextSettled(): AsyncGenerator<string, Settled<Item> | undefined> {
     for (;;) {
       let timer: NodeJS.Timeout | undefined
       await new Promise<void>((resolve) => {

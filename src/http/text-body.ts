@@ -21,7 +21,7 @@ export function textOf(bytes: Buffer, part: string): string {
 
 /** Parses a text body to a JsonDocument that holds one string. */
 export const parseText: ParseBody = (bytes, done) =>
-  giveOrRefuse(done, (): JsonDocument => {
+  callWithResult(done, (): JsonDocument => {
     const text = textOf(bytes, 'body')
     return { value: text, length: text.length }
   })
@@ -33,10 +33,10 @@ export type FormTexts = { texts: Record<string, string[]>; length: number }
 export const formParser =
   (fieldsLimit: number): ParseBody =>
   (bytes, done) =>
-    giveOrRefuse(done, (): FormTexts => {
+    callWithResult(done, (): FormTexts => {
       const text = textOf(bytes, 'body')
       // Counted before parsing, since a parsed field with a name of one byte takes a hundred bytes of memory.
-      if (fieldsOf(text) > fieldsLimit) throw tooManyFields(fieldsLimit)
+      if (countFields(text) > fieldsLimit) throw tooManyFields(fieldsLimit)
       if (/%00/.test(text)) throw new ContractError('invalid', 'body contains the character U+0000')
       try {
         decodeText(text)
@@ -46,7 +46,7 @@ export const formParser =
       return { texts: parseQuery(text), length: text.length }
     })
 
-function fieldsOf(text: string): number {
+function countFields(text: string): number {
   let count = 1
   for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) count++
   return count
@@ -56,7 +56,8 @@ function fieldsOf(text: string): number {
 export const tooManyFields = (limit: number): ContractError =>
   new ContractError('bodyTooLarge', `the form has more than ${limit} fields`)
 
-function giveOrRefuse(done: Parameters<ParseBody>[1], parse: () => unknown): void {
+/** Calls `done` with the result of `parse`, or with the error that it throws. */
+function callWithResult(done: Parameters<ParseBody>[1], parse: () => unknown): void {
   let body: unknown
   try {
     body = parse()
@@ -64,5 +65,6 @@ function giveOrRefuse(done: Parameters<ParseBody>[1], parse: () => unknown): voi
     done(error as Error)
     return
   }
+  // Outside of the try block, which must not catch errors of the next steps.
   done(null, body)
 }

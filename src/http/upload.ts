@@ -19,7 +19,7 @@ type Opened = {
   /** The reason if the stream ended early. */
   failure: ContractError | undefined
   /** Whether the client still waits for 100 Continue. */
-  isAwaited: boolean
+  awaitsContinue: boolean
 }
 
 const key = Symbol('upload')
@@ -45,7 +45,7 @@ export function openUpload(
     stream: undefined as never,
     over: isClosed ? Promise.resolve() : new Promise((resolve) => response.once('close', resolve)),
     failure: undefined,
-    isAwaited: isExpecting(request),
+    awaitsContinue: expectsContinue(request),
   }
   const check = (length: number, isWhole: boolean) => {
     if (length > limit) opened.failure = bodyTooLarge(limit)
@@ -54,20 +54,20 @@ export function openUpload(
   }
   const begin = () => {
     // 100 Continue is sent as late as possible: an earlier rejection saves the upload (RFC 9110 section 10.1.1).
-    if (opened.isAwaited) response.writeContinue()
-    opened.isAwaited = false
+    if (opened.awaitsContinue) response.writeContinue()
+    opened.awaitsContinue = false
   }
   const stream = tapStream(request, { begin, check })
-  const breakOff = () => {
+  const abort = () => {
     if (request.complete) return
     opened.failure ??= new ContractError('malformedRequest', 'the body is incomplete')
     stream.destroy(opened.failure)
   }
-  request.once('close', breakOff)
+  request.once('close', abort)
   // "error" precedes "close"; without a listener it would end the process.
   request.on('error', ignore)
   const close = () => {
-    if (!response.writableFinished) breakOff()
+    if (!response.writableFinished) abort()
     stream.destroy(stream.readableEnded ? undefined : new Error('the response has been sent'))
     // Drains the rest of the body; Node.js does so itself only if nothing was read.
     if (!request.complete) request.resume()
@@ -82,7 +82,7 @@ export function openUpload(
 /** Returns the body of a request that was opened as a stream. */
 export const uploadOf = (request: Uploading): Pick<Opened, 'stream' | 'over'> => request[key] as Opened
 
-const isExpecting = ({ headers, httpVersion }: IncomingMessage): boolean =>
+const expectsContinue = ({ headers, httpVersion }: IncomingMessage): boolean =>
   headers.expect !== undefined && httpVersion === '1.1'
 
 const ignore = () => {}
@@ -96,7 +96,7 @@ export function closeUnread(request: Uploading, response: ServerResponse): void 
   if (opened === undefined || request.complete) return
   const isChunked = request.headers['transfer-encoding'] !== undefined
   // Without 100 Continue a client may send its body or not, so the next bytes may be the body or another request.
-  if (opened.isAwaited || isChunked || contentLength(request.headers) > readAndDropped) {
+  if (opened.awaitsContinue || isChunked || contentLength(request.headers) > readAndDropped) {
     response.shouldKeepAlive = false
   }
 }

@@ -19,8 +19,8 @@ export function exactInteger(text: string): bigint | undefined {
 
 /**
  * Returns whether the value of a JSON number may differ from its double. Returns false if the double is not an integer:
- * the number is then no integer either, and only integers must be exact. Two numbers of at most 15 digits never share a
- * double (IEEE 754 binary64), unless both are so small that it is 0.
+ * the number is then no integer either, and only integers must be exact. Different numbers of at most 15 digits have
+ * different doubles (IEEE 754 binary64), except those so small that their double is 0.
  */
 export function mayBeInexact(text: string): boolean {
   const double = Number(text)

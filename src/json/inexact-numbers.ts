@@ -11,7 +11,7 @@ export type InexactNumber = { holder: Holder | undefined; key: string | number; 
 const maxDepth = 128
 
 /** Up to this many names of an object are compared one by one, which costs less than a set. */
-const few = 8
+const maxListed = 8
 
 /**
  * Checks a JSON text (RFC 8259) and returns its inexact numbers, without building its value. Throws a JsonError for
@@ -43,16 +43,17 @@ class Check {
     const scanner = this.#scanner
     const first = scanner.peek()
     if (first === '"') scanner.string()
-    else if (first === '{') this.#object(this.#below(depth))
-    else if (first === '[') this.#array(this.#below(depth))
+    else if (first === '{') this.#object(this.#enter(depth))
+    else if (first === '[') this.#array(this.#enter(depth))
     else if (first === 't') scanner.word('true')
     else if (first === 'f') scanner.word('false')
     else if (first === 'n') scanner.word('null')
     else this.#number(depth)
   }
 
-  #below(depth: number): number {
-    if (depth === maxDepth) throw this.#scanner.refused(`more than ${maxDepth} levels`)
+  /** Returns the depth of the members of an object or array at a depth. */
+  #enter(depth: number): number {
+    if (depth === maxDepth) throw this.#scanner.error(`more than ${maxDepth} levels`)
     this.#holders[depth + 1] = undefined
     return depth + 1
   }
@@ -65,9 +66,9 @@ class Check {
     do {
       const name = scanner.name()
       const isRepeated = Array.isArray(names) ? names.includes(name) : names.has(name)
-      if (isRepeated) throw scanner.refused('the same name twice in one object')
+      if (isRepeated) throw scanner.error('the same name twice in one object')
       if (!Array.isArray(names)) names.add(name)
-      else if (names.push(name) > few) names = new Set(names)
+      else if (names.push(name) > maxListed) names = new Set(names)
       scanner.expect(':')
       this.#keys[depth] = name
       this.#value(depth)

@@ -20,7 +20,7 @@ export function keepDigits(document: JsonDocument, holder: object, key: string |
 }
 
 /**
- * Moves the digits of one document to another. The only member of `root` becomes the member `key` of `holder` in the
+ * Copies the digits of one document to another. The only member of `root` becomes the member `key` of `holder` in the
  * new document.
  */
 export function moveDigits(
@@ -30,10 +30,10 @@ export function moveDigits(
   holder: object,
   key: string | number,
 ): void {
-  for (const [at, digits] of from.digits ?? []) {
-    for (const [place, text] of digits) {
-      if (at === root) keepDigits(document, holder, key, text)
-      else keepDigits(document, at, place, text)
+  for (const [source, digits] of from.digits ?? []) {
+    for (const [member, text] of digits) {
+      if (source === root) keepDigits(document, holder, key, text)
+      else keepDigits(document, source, member, text)
     }
   }
 }

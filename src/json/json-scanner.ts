@@ -28,7 +28,7 @@ export class JsonScanner {
 
   constructor(text: string) {
     this.#text = text
-    if (!text.isWellFormed()) throw this.refused('a lone surrogate')
+    if (!text.isWellFormed()) throw this.error('a lone surrogate')
     this.#skipSpace()
   }
 
@@ -55,7 +55,7 @@ export class JsonScanner {
     this.#skipSpace()
   }
 
-  /** Skips a number. Returns its text if it has a fraction, an exponent or more than 15 characters. */
+  /** Skips a number. Returns its text unless it is an integer of at most 15 characters, whose double is exact. */
   number(): string | undefined {
     const start = this.#at
     if (this.#text.charCodeAt(start) === minus) this.#at++
@@ -82,12 +82,12 @@ export class JsonScanner {
     this.#skipSpace()
   }
 
-  refused(what: string): JsonError {
-    return new JsonError(`${what} at character ${this.#at}`)
+  error(problem: string): JsonError {
+    return new JsonError(`${problem} at character ${this.#at}`)
   }
 
   unexpected(): JsonError {
-    return this.refused(this.peek() === undefined ? 'unexpected end' : 'unexpected character')
+    return this.error(this.peek() === undefined ? 'unexpected end' : 'unexpected character')
   }
 
   #digits(): void {
@@ -129,8 +129,8 @@ export class JsonScanner {
 
   #escape(): void {
     if (this.#match(escaped)) return
-    if (this.#match(escapedNul)) throw this.refused('a NUL in a string')
-    if (this.#match(escapedSurrogate)) throw this.refused('a lone surrogate in a string')
+    if (this.#match(escapedNul)) throw this.error('a NUL in a string')
+    if (this.#match(escapedSurrogate)) throw this.error('a lone surrogate in a string')
     throw this.unexpected()
   }
 

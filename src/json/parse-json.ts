@@ -11,12 +11,13 @@ import { type JsonDocument, keepDigits } from './json-document.ts'
 export function parseJson(text: string): JsonDocument {
   const numbers = inexactNumbers(text)
   const document: JsonDocument = { value: JSON.parse(text), length: text.length }
-  for (const { holder, key, text } of numbers) keepDigits(document, objectAt(document, holder), key, text)
+  for (const { holder, key, text: digits } of numbers) keepDigits(document, objectAt(document, holder), key, digits)
   return document
 }
 
-function objectAt(document: JsonDocument, place: Holder | undefined): object {
-  if (place === undefined) return document
-  place.value ??= (objectAt(document, place.holder) as Record<string | number, object>)[place.key] as object
-  return place.value
+/** Returns the object or array at a path, and keeps it in the path for the next number there. */
+function objectAt(document: JsonDocument, path: Holder | undefined): object {
+  if (path === undefined) return document
+  path.value ??= (objectAt(document, path.holder) as Record<string | number, object>)[path.key] as object
+  return path.value
 }

@@ -18,6 +18,7 @@ export type Limits = {
   keepAliveTime: number
   /** Time after which a handler counts as failed. */
   handlerTime: number
+  /** Number of open connections. */
   connections: number
   /** Number of handlers that run at the same time. */
   inFlight: number

@@ -2,28 +2,40 @@ import { performance } from 'node:perf_hooks'
 import { ContractError } from '../http/errors.ts'
 import type { Limits } from './limits.ts'
 
-/** Milliseconds between measurements, and the weight of the latest one in the moving average. */
+/** Milliseconds between measurements of the event loop delay. */
 const interval = 20
-const weight = 0.2
+
+/** Smoothing factor of the exponential moving average: the share of the latest measurement. */
+const smoothing = 0.2
 
 /**
  * While the event loop is late, one request in this many is rejected. A rejection costs half a request, so rejecting
  * every request would keep the event loop saturated.
  */
-const oneOf = 4
+const rejectOneIn = 4
 
+/** Why a request is rejected under overload. */
 export type ShedReason = 'event_loop_delay' | 'in_flight' | 'body_memory'
 
+/** The load shedder and the handler timeout of an app. */
 export type Overload = {
   /** Returns the error for a new request while the service is overloaded; otherwise undefined. */
   admit(): ContractError | undefined
   /** Calls `done` once: with the handler's outcome, with its error, or with a 503 if it times out. */
   run<Outcome>(outcome: Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void): void
+  /** Stops the measurements. */
   close(): void
 }
 
-/** A running handler: its index in the list, the time of the last measurement when it began, and its callback. */
-type Running = { place: number; since: number; done: ((error: unknown, outcome?: never) => void) | undefined }
+/** A running handler. */
+type Running = {
+  /** Its index in the list of running handlers. */
+  index: number
+  /** The time of the last measurement when it began. */
+  began: number
+  /** Its callback; undefined after its timeout. */
+  done: ((error: unknown, outcome?: never) => void) | undefined
+}
 
 /**
  * Watches the event loop delay and the number of running handlers, and enforces the handler timeout. Rejects some
@@ -33,54 +45,55 @@ export function watchOverload(
   { eventLoopDelay, inFlight, handlerTime }: Limits,
   shed: (reason: ShedReason) => void,
 ): Overload {
-  // Not the event loop histogram of Node.js: after each reset it measures nothing until its second sample.
+  // monitorEventLoopDelay of Node.js does not fit: after each reset it measures nothing until its second sample.
   let delay = 0
-  let late = 0
+  let requestsWhileLate = 0
   const running: Running[] = []
-  let last = performance.now()
-  const looking = setInterval(() => {
+  let measuredAt = performance.now()
+  const timer = setInterval(() => {
     const now = performance.now()
-    delay += weight * (now - last - interval - delay)
-    last = now
+    delay += smoothing * (now - measuredAt - interval - delay)
+    measuredAt = now
     // One timer for all handlers: one for each would cost more than many handlers do.
-    for (const one of running) if (now - one.since >= handlerTime) expire(one)
+    for (const handler of running) if (now - handler.began >= handlerTime) expire(handler)
   }, interval).unref()
 
-  const reason = (): ShedReason | undefined => {
+  const shedReason = (): ShedReason | undefined => {
     if (running.length >= inFlight) return 'in_flight'
-    return delay > eventLoopDelay && late++ % oneOf === 0 ? 'event_loop_delay' : undefined
+    return delay > eventLoopDelay && requestsWhileLate++ % rejectOneIn === 0 ? 'event_loop_delay' : undefined
   }
 
   return {
     admit() {
-      const why = reason()
-      if (why === undefined) return undefined
-      shed(why)
+      const reason = shedReason()
+      if (reason === undefined) return undefined
+      shed(reason)
       return overloaded('the service is overloaded')
     },
     run(outcome, done) {
-      const one: Running = { place: running.length, since: last, done }
-      running.push(one)
+      const handler: Running = { index: running.length, began: measuredAt, done }
+      running.push(handler)
       const end: typeof done = (error, value) => {
+        // The latest handler takes the index of the ended one: removal from the middle would move all later ones.
         const latest = running.pop() as Running
-        if (latest !== one) {
-          running[one.place] = latest
-          latest.place = one.place
+        if (latest !== handler) {
+          running[handler.index] = latest
+          latest.index = handler.index
         }
-        one.done?.(error, value as never)
+        handler.done?.(error, value as never)
       }
       outcome.then((value) => end(undefined, value), end)
     },
     close() {
-      clearInterval(looking)
+      clearInterval(timer)
     },
   }
 }
 
 /** Responds with a 503. The handler goes on and still counts as running, but its outcome is ignored. */
-function expire(one: Running): void {
-  one.done?.(overloaded('the service took too long'))
-  one.done = undefined
+function expire(handler: Running): void {
+  handler.done?.(overloaded('the service took too long'))
+  handler.done = undefined
 }
 
 /** Returns a 503 with a random Retry-After of 1 to 3 seconds, so that rejected clients do not all retry at once. */

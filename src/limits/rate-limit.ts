@@ -1,12 +1,12 @@
 /** A rate limiter for clients or addresses. */
 export type RateLimit = {
   /** Counts an event if it is allowed. Returns 0 if it is, else the seconds until the next event is allowed. */
-  take(of: string): number
+  take(client: string): number
   /** Returns the same as `take`, without counting. */
-  wait(of: string): number
+  wait(client: string): number
 }
 
-/** Not the wall clock: if it were set back, every client would be rejected until it caught up. */
+/** Returns monotonic milliseconds. If a wall clock were set back, every client would be rejected until it caught up. */
 const monotonic = (): number => performance.now()
 
 /** Tolerance in milliseconds for floating-point errors. */
@@ -20,30 +20,31 @@ const maxKeys = 10_000
  * returns the key of a client or address. The limiter stores one number for each key, the time at which its quota is
  * full again (generic cell rate algorithm), and evicts keys whose quota is full.
  */
-export function rateLimit(perMinute: number, keyOf = (of: string) => of, now = monotonic): RateLimit {
+export function rateLimit(perMinute: number, keyOf = (client: string) => client, now = monotonic): RateLimit {
   /** By key, the time at which its quota is full again. */
   const fullAt = new Map<string, number>()
   const interval = 60_000 / perMinute
   let sweepAt = maxKeys
   const evict = (time: number) => {
-    for (const [key, end] of fullAt) if (end <= time) fullAt.delete(key)
+    for (const [key, full] of fullAt) if (full <= time) fullAt.delete(key)
+    // The bound doubles with the size, so that evictions cost each key a constant time on average.
     sweepAt = Math.max(maxKeys, 2 * fullAt.size)
   }
-  const look = (of: string) => {
-    const [key, time] = [keyOf(of), now()]
-    const next = Math.max(time, fullAt.get(key) ?? 0) + interval
-    const early = next - time - 60_000
-    return { key, time, next, seconds: early > rounding ? early / 1_000 : 0 }
+  const check = (client: string) => {
+    const [key, time] = [keyOf(client), now()]
+    const nextFullAt = Math.max(time, fullAt.get(key) ?? 0) + interval
+    const milliseconds = nextFullAt - time - 60_000
+    return { key, time, nextFullAt, seconds: milliseconds > rounding ? milliseconds / 1_000 : 0 }
   }
   if (perMinute === 0) return { take: () => 0, wait: () => 0 }
   return {
-    take(of) {
-      const { key, time, next, seconds } = look(of)
+    take(client) {
+      const { key, time, nextFullAt, seconds } = check(client)
       if (seconds > 0) return seconds
-      fullAt.set(key, next)
+      fullAt.set(key, nextFullAt)
       if (fullAt.size > sweepAt) evict(time)
       return 0
     },
-    wait: (of) => look(of).seconds,
+    wait: (client) => check(client).seconds,
   }
 }

@@ -2,10 +2,10 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { Operation } from './routes.ts'
 
 /** The HTTP methods that fastify-openapi-glue registers. */
-const ofGlue = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH']
+const glueMethods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH']
 
 /** Returns whether OpenAPI 3.2 added the method of an operation, such as QUERY or COPY. */
-export const isAdditional = ({ method }: Operation): boolean => !ofGlue.includes(String(method))
+export const isAdditional = ({ method }: Operation): boolean => !glueMethods.includes(String(method))
 
 /** Registers the operations with additional methods; fastify-openapi-glue registers all others. */
 export function registerAdditional(

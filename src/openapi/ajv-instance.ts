@@ -9,12 +9,12 @@ const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
 
 /**
  * Creates an Ajv instance that knows the shared schemas of an OpenAPI 3.1 document. Each validation adds the locations
- * of int64 integers and ignored properties to `places`. A validation stops at the first error unless `allErrors` is
+ * of int64 integers and ignored properties to `locations`. A validation stops at the first error unless `allErrors` is
  * true.
  */
 export function newAjv(
   schemas: Record<string, Schema>,
-  places: ConvertedLocations,
+  locations: ConvertedLocations,
   { allErrors }: { allErrors: boolean },
 ): Ajv {
   const ajv = new Ajv2020({
@@ -33,7 +33,7 @@ export function newAjv(
   addFormats.default(ajv)
   // ajv-formats accepts a multi-line text as soon as one of its lines is base64.
   ajv.addFormat('byte', base64)
-  addExactKeywords(ajv, places)
+  addExactKeywords(ajv, locations)
   for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, name)
   return ajv
 }

@@ -25,13 +25,14 @@ type Negotiation = {
 export function negotiation({ response }: Pick<RouteSchema, 'response'>): Negotiation | undefined {
   const statuses = Object.keys(response)
   const successes = statuses.filter((status) => status.startsWith('2'))
-  const several = (keys: string[]) => [
+  /** Returns the media types of those responses that have several. */
+  const choicesOf = (keys: string[]) => [
     ...new Set(
       keys.map((key) => Object.keys(response[key]?.content ?? {})).flatMap((types) => (types.length > 1 ? types : [])),
     ),
   ]
-  const ofSuccess = several(successes.length > 0 ? successes : ['default'])
-  const offered = ofSuccess.length > 0 ? ofSuccess : several(statuses)
+  const successTypes = choicesOf(successes.length > 0 ? successes : ['default'])
+  const offered = successTypes.length > 0 ? successTypes : choicesOf(statuses)
   const [first] = offered
   if (first === undefined) return undefined
   const preferred = (accept: string | undefined): string | undefined => {
@@ -42,7 +43,7 @@ export function negotiation({ response }: Pick<RouteSchema, 'response'>): Negoti
     choose: (accept) => preferred(accept) ?? first,
     check({ headers: { accept } }, reply) {
       addVary(reply, 'Accept')
-      if (ofSuccess.length === 0 || preferred(accept) !== undefined) return undefined
+      if (successTypes.length === 0 || preferred(accept) !== undefined) return undefined
       return new ContractError('notAcceptable', `the available media types are ${offered.join(', ')}`)
     },
   }

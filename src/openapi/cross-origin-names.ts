@@ -2,10 +2,10 @@ import type { CrossOrigin } from '../http/cors.ts'
 import type { Routes } from './routes.ts'
 
 /** Request headers that clients may send to any operation. */
-const ofRequests = ['Authorization', 'Content-Type', 'Traceparent', 'Tracestate', 'X-Request-Id']
+const commonHeaders = ['Authorization', 'Content-Type', 'Traceparent', 'Tracestate', 'X-Request-Id']
 
 /** Response headers of errors, which operations need not declare. */
-const ofErrors = ['Accept', 'Allow', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id']
+const errorHeaders = ['Accept', 'Allow', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id']
 
 /**
  * Returns the methods and headers of all operations. Pages of other origins may use them on every path, so that they
@@ -19,8 +19,8 @@ export function crossOriginNames({
   const responses = operations.flatMap(({ schema }) => Object.values(schema.response))
   return {
     methods: distinct(operations.map(({ method }) => String(method))),
-    requestHeaders: distinct([...ofRequests, ...apiKeyHeaders, ...parameters.map(({ name }) => name)]),
-    responseHeaders: distinct([...ofErrors, ...responses.flatMap(({ headers = {} }) => Object.keys(headers))]),
+    requestHeaders: distinct([...commonHeaders, ...apiKeyHeaders, ...parameters.map(({ name }) => name)]),
+    responseHeaders: distinct([...errorHeaders, ...responses.flatMap(({ headers = {} }) => Object.keys(headers))]),
   }
 }
 

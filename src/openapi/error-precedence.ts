@@ -10,19 +10,19 @@ const challengeHeader = 'www-authenticate'
  * since either scheme is sufficient (RFC 9110 section 11.6.1).
  */
 export function moreSpecificError(first: Error, second: Error): Error {
-  const heavier = weightOf(second) > weightOf(first) ? second : first
-  if (!isUnauthenticated(heavier)) return heavier
+  const chosen = rankOf(second) > rankOf(first) ? second : first
+  if (!isUnauthenticated(chosen)) return chosen
   // A 401 ranks lowest, so the other rejection is a 401 too, and both have challenges.
   const challenges = withoutRepeats(challengesOf(first as ContractError), challengesOf(second as ContractError))
-  if (challenges === challengesOf(heavier)) return heavier
-  return new ContractError(heavier.kind, heavier.message, { ...heavier.headers, [challengeHeader]: challenges })
+  if (challenges === challengesOf(chosen)) return chosen
+  return new ContractError(chosen.kind, chosen.message, { ...chosen.headers, [challengeHeader]: challenges })
 }
 
 /** Ranks by status, then by error number: a wrong token is more specific than a missing one. */
-function weightOf(refusal: Error): number {
+function rankOf(refusal: Error): number {
   if (!(refusal instanceof ContractError)) return Number.POSITIVE_INFINITY
-  const place = order.indexOf(refusal.statusCode)
-  return (place === -1 ? order.length : place) * 100_000 + refusal.error
+  const index = order.indexOf(refusal.statusCode)
+  return (index === -1 ? order.length : index) * 100_000 + refusal.error
 }
 
 const challengesOf = ({ headers }: ContractError): string => headers[challengeHeader] ?? ''

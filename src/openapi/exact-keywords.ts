@@ -25,7 +25,7 @@ const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
  * over int64.
  */
 export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
-  ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoring(found)) })
+  ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoredCheck(found)) })
   replace(ajv, 'format', (format) => ({
     ...format,
     error: { message: (context) => messageOf(context as KeywordCxt, format) },
@@ -42,7 +42,7 @@ export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
     replace(ajv, keyword, (definition) => ({
       ...definition,
       code(context, type) {
-        takeBack(context, found)
+        discardOnFailure(context, found)
         definition.code(context, type)
       },
       // unevaluatedItems must run later: items that match `contains` count as evaluated.
@@ -55,10 +55,10 @@ export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
  * Converts the integers at these locations to bigint and deletes the ignored properties. A location may occur more than
  * once.
  */
-export function convertLocations(document: JsonDocument, places: ConvertedLocations): void {
-  for (let i = 0; i < places.length; i += 2) {
-    const holder = places[i] as Record<string | number, unknown>
-    const key = places[i + 1] as string | number | IgnoredName
+export function convertLocations(document: JsonDocument, locations: ConvertedLocations): void {
+  for (let i = 0; i < locations.length; i += 2) {
+    const holder = locations[i] as Record<string | number, unknown>
+    const key = locations[i + 1] as string | number | IgnoredName
     if (typeof key === 'object') {
       delete holder[key.name]
       continue
@@ -102,7 +102,7 @@ function check(context: KeywordCxt, isValid: Check): void {
 }
 
 /** Wraps the compilation of a keyword's subschemas: a subschema that fails removes the locations that it found. */
-function takeBack(context: KeywordCxt, found: ConvertedLocations): void {
+function discardOnFailure(context: KeywordCxt, found: ConvertedLocations): void {
   const { gen } = context
   const list = gen.scopeValue('obj', { ref: found })
   const subschema = context.subschema.bind(context)
@@ -115,7 +115,7 @@ function takeBack(context: KeywordCxt, found: ConvertedLocations): void {
 }
 
 /** Only schemas of properties have this keyword, so the key is always a string. */
-const ignoring =
+const ignoredCheck =
   (found: ConvertedLocations): Check =>
   (_value, _document, holder, key) => {
     found.push(holder, new IgnoredName(key as string))

@@ -16,14 +16,14 @@ export function formReader({ fields, otherTypes }: Form): (form: FormTexts) => J
     const document = read(texts)
     document.length = length
     for (const [name, given] of Object.entries(texts)) {
-      if (name !== '' && !isField(name)) setOther(document, name, given, otherTypes)
+      if (name !== '' && !isField(name)) setUndeclared(document, name, given, otherTypes)
     }
     return document
   }
 }
 
 /** Sets a property that the schema does not name; validation decides whether it is allowed. */
-export function setOther(document: JsonDocument, name: string, given: string[], types: string[]): void {
+function setUndeclared(document: JsonDocument, name: string, given: string[], types: string[]): void {
   const holder = document.value as object
   const [first = '', ...more] = given.map(decodeText)
   if (more.length === 0) setScalar(document, holder, name, first, types)
@@ -32,9 +32,9 @@ export function setOther(document: JsonDocument, name: string, given: string[], 
 
 /** Returns a function that tells whether a name in a form belongs to a field or to a separate property of a field. */
 function fieldFinder(fields: FormField[]): (name: string) => boolean {
-  const namesOf = ({ kind, style, explode, key, properties }: FormField) => {
+  const namesOf = ({ kind, style, explode, key, properties = {} }: FormField) => {
     if (kind === 'object' && style === 'deepObject') return []
-    return kind === 'object' && style === 'form' && explode ? Object.keys(Object(properties)) : [key]
+    return kind === 'object' && style === 'form' && explode ? Object.keys(properties) : [key]
   }
   const names = new Set(fields.flatMap(namesOf))
   const prefixes = fields.filter(({ style }) => style === 'deepObject').map(({ key }) => `${key}[`)

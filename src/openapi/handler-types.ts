@@ -60,25 +60,30 @@ type StatusIn<Range> = Range extends `${infer Class}XX` ? NumberOf<`${Class}${Di
 type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
 type NumberOf<Text> = Text extends `${infer Value extends number}` ? Value : never
 
+/**
+ * The handler of an operation. A ContractError that it throws becomes its error response; toContractError in
+ * http/errors.ts maps any other error.
+ */
 export type Handler<Operation> = (request: OperationRequest<Operation>) => Promise<OperationResponse<Operation>>
 
 /** Exactly one handler for each operationId of the document. */
 export type Handlers<Operations = operations> = { [Id in keyof Operations]: Handler<Operations[Id]> }
 
-type ParametersIn<Operation, Place extends string> = Operation extends { parameters: infer All }
-  ? All extends { [Key in Place]?: infer Parameters }
-    ? Filled<Exclude<Parameters, undefined>, NamesOfDefaults<Operation, Place>>
+type ParametersIn<Operation, Location extends string> = Operation extends { parameters: infer All }
+  ? All extends { [Key in Location]?: infer Parameters }
+    ? WithDefaults<Exclude<Parameters, undefined>, NamesOfDefaults<Operation, Location>>
     : never
   : never
 
 /** The parameters with a default: the handler always gets a value for them. */
-type NamesOfDefaults<Operation, Place extends string> = Operation extends {
-  defaults: { [Key in Place]: infer Names }
+type NamesOfDefaults<Operation, Location extends string> = Operation extends {
+  defaults: { [Key in Location]: infer Names }
 }
   ? Names
   : never
 
-type Filled<Parameters, Names> = [Names] extends [never]
+/** The parameters, of which those with these names are always present. */
+type WithDefaults<Parameters, Names> = [Names] extends [never]
   ? Parameters
   : { [Name in keyof Parameters as Name extends Names ? never : Name]: Parameters[Name] } & {
       [Name in keyof Parameters as Name extends Names ? Name : never]-?: Exclude<Parameters[Name], undefined>

@@ -43,7 +43,7 @@ export function multipartReader(
 ): (form: Arriving, contentType: ContentType) => AsyncGenerator<FormPart> {
   const byName = new Map(fields.map((field) => [field.name, partField(field, validator)]))
   const validate = validator.request(schema, 'body')
-  const keepsNames = mayRejectNames(schema, new Set(byName.keys()), shared)
+  const mayRejectName = mayRejectNames(schema, new Set(byName.keys()), shared)
   return ({ stream, over }, { parameters }) => read(stream, boundaryOf(parameters), over)
 
   async function* read(stream: ByteSource, boundary: string, over: Promise<void>): AsyncGenerator<FormPart> {
@@ -53,7 +53,7 @@ export function multipartReader(
       const { name } = part
       const field = byName.get(name)
       if (field === undefined) {
-        if (keepsNames && !Object.hasOwn(whole.value, name)) {
+        if (mayRejectName && !Object.hasOwn(whole.value, name)) {
           count(Buffer.byteLength(name))
           whole.length += name.length
           setMember(whole.value, name, '')
@@ -99,11 +99,12 @@ function partField(field: FormField, validator: Validator): PartField {
     part,
     mediaTypes: mediaTypesOf(field),
     read(text) {
-      const given = () => readText({ [field.key]: [text] })
+      // Read twice, since the validator converts the value for the handler in place.
+      const sent = () => readText({ [field.key]: [text] })
       const document: JsonDocument = { value: undefined, length: text.length }
-      moveMember(given(), name, document, document, 'value')
+      moveMember(sent(), name, document, document, 'value')
       const value = valueOrThrow(validate(document))
-      return [given(), value]
+      return [sent(), value]
     },
   }
 }

@@ -60,7 +60,7 @@ export function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Prom
   return { count, collect }
 }
 
-/** Copies a member of one document to another, and moves the digits of its numbers there. */
+/** Copies a member of one document to another, with the digits of its numbers. */
 export function moveMember(
   from: JsonDocument,
   name: string,

@@ -1,6 +1,6 @@
 import type { TextValue } from './routes.ts'
 
-/** The serialization style of a value. */
+/** The serialization style of a value (OpenAPI 3.1 section 4.8.12.3). */
 export type Style = Pick<TextValue, 'name' | 'style' | 'explode'>
 
 /** A text that does not follow its style. The message begins with a verb, to follow the name of the value. */
@@ -25,50 +25,49 @@ const explodedSeparators = { label: '.', matrix: ';' } as const
 
 /** Splits a text into its parts: the items of an array, or the names and values of an object. */
 function partsOf({ style, explode }: Style, text: string): string[] {
-  const isOther = explode && (style === 'label' || style === 'matrix')
-  return text.split(isOther ? explodedSeparators[style] : separators[style])
+  const isExplodedPath = explode && (style === 'label' || style === 'matrix')
+  return text.split(isExplodedPath ? explodedSeparators[style] : separators[style])
 }
 
 /** Removes the prefix of a style from a text. Throws a TextError if the prefix is missing. */
-export function withoutStyle(style: Style, text: string, decode: (text: string) => string): string {
-  const { style: kind, name } = style
-  if (kind === 'label') {
+export function withoutStyle({ style, name }: Style, text: string, decode: (text: string) => string): string {
+  if (style === 'label') {
     if (!text.startsWith('.')) throw new TextError('must begin with .')
     return text.slice(1)
   }
-  if (kind !== 'matrix') return text
+  if (style !== 'matrix') return text
   const [given, value] = entryOf(text)
   if (!text.startsWith(';') || decode(given.slice(1)) !== name) throw new TextError(`must begin with ;${name}=`)
   return value
 }
 
 /** Returns the texts of the items of an array, as they were sent. */
-export function itemTexts(style: Style, texts: string[], decode: (text: string) => string): string[] {
-  const { style: kind, explode, name } = style
-  if (kind === 'form' && explode) return texts
-  if (kind !== 'matrix' || !explode) return texts.flatMap((text) => partsOf(style, withoutStyle(style, text, decode)))
+export function itemTexts(value: Style, texts: string[], decode: (text: string) => string): string[] {
+  const { style, explode, name } = value
+  if (style === 'form' && explode) return texts
+  if (style !== 'matrix' || !explode) return texts.flatMap((text) => partsOf(value, withoutStyle(value, text, decode)))
   return texts.flatMap((text) => {
-    const items = matrixEntries(style, text)
+    const items = matrixEntries(value, text)
     if (items.some(([given]) => decode(given) !== name)) throw new TextError(`must repeat ;${name}= before each item`)
     return items.map(([, item]) => item)
   })
 }
 
 /** Returns the names and texts of the properties of an object in one text, as they were sent. */
-export function propertyTexts(style: Style, text: string, decode: (text: string) => string): Entry[] {
-  if (style.style === 'matrix' && style.explode) return matrixEntries(style, text)
-  const inner = withoutStyle(style, text, decode)
+export function propertyTexts(value: Style, text: string, decode: (text: string) => string): Entry[] {
+  if (value.style === 'matrix' && value.explode) return matrixEntries(value, text)
+  const inner = withoutStyle(value, text, decode)
   if (inner === '') return []
-  const parts = partsOf(style, inner)
-  if (style.explode) return parts.map(namedPart)
+  const parts = partsOf(value, inner)
+  if (value.explode) return parts.map(namedPart)
   if (parts.length % 2 === 1) throw new TextError('must alternate names and values')
   return Array.from({ length: parts.length / 2 }, (_, index) => parts.slice(2 * index, 2 * index + 2) as Entry)
 }
 
 /** Splits an exploded matrix text into entries. An empty value has no equals sign (RFC 6570 section 3.2.7). */
-function matrixEntries(style: Style, text: string): Entry[] {
+function matrixEntries(value: Style, text: string): Entry[] {
   if (!text.startsWith(';')) throw new TextError('must begin with ;')
-  return partsOf(style, text.slice(1)).map(entryOf)
+  return partsOf(value, text.slice(1)).map(entryOf)
 }
 
 function namedPart(part: string): Entry {
@@ -86,16 +85,16 @@ function entryOf(text: string): Entry {
  * `color[R]=1&color[G]=2` in the style deepObject. The names are already decoded.
  */
 export function separateTexts(value: TextValue, texts: Record<string, unknown>): [name: string, texts: string[]][] {
-  const names = namesOf(value, texts)
-  return names.map(([name, key]) => [name, texts[key] as string[]])
+  return namesAndKeys(value, texts).map(([name, key]) => [name, texts[key] as string[]])
 }
 
-function namesOf({ style, key, properties = {}, takesAll }: TextValue, texts: object): Entry[] {
+/** Returns the names of the properties that a request has, each with the key of its texts. */
+function namesAndKeys({ style, key, properties = {}, takesAll }: TextValue, texts: object): [string, string][] {
   if (style !== 'deepObject') {
     const names = takesAll ? Object.keys(texts) : Object.keys(properties).filter((name) => Object.hasOwn(texts, name))
     return names.map((name) => [name, name])
   }
-  return Object.keys(texts).flatMap((given): Entry[] => {
+  return Object.keys(texts).flatMap((given): [string, string][] => {
     if (!given.startsWith(`${key}[`) || !given.endsWith(']')) return []
     const name = given.slice(key.length + 1, -1)
     if (/[[\]]/.test(name)) throw new TextError(`must have only one level of properties, unlike ${given}`)

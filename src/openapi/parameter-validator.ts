@@ -7,7 +7,7 @@ import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
 /** OpenAPI's parameter locations by Fastify's names for them. */
-const places: Record<string, ParameterText['in']> = { params: 'path', querystring: 'query', headers: 'header' }
+const locations: Record<string, ParameterText['in']> = { params: 'path', querystring: 'query', headers: 'header' }
 
 /**
  * Returns Fastify's validator compiler for one operation. A compiled validator converts a body (a JsonDocument), or the
@@ -20,22 +20,22 @@ export function partValidatorCompiler(
   { isValidated = false }: { isValidated?: boolean } = {},
 ): FastifySchemaCompiler<unknown> {
   return ({ schema, httpPart = 'body' }) => {
-    const place = places[httpPart]
-    if (place === undefined && isValidated) return () => true
-    if (place === undefined) return validator.request(schema as Schema, 'body') as never
-    return parametersValidator(operation, place, schema as Schema, validator) as never
+    const location = locations[httpPart]
+    if (location === undefined && isValidated) return () => true
+    if (location === undefined) return validator.request(schema as Schema, 'body') as never
+    return parametersValidator(operation, location, schema as Schema, validator) as never
   }
 }
 
 /** Returns a function that reads and validates the parameters of one location, such as the query. */
 export function parametersValidator(
   { parameters }: Operation,
-  place: ParameterText['in'],
+  location: ParameterText['in'],
   schema: Schema,
   validator: Validator,
 ) {
-  const read = parameterReader(parameters, place)
-  const validate = validator.request(schema, place)
+  const read = parameterReader(parameters, location)
+  const validate = validator.request(schema, location)
   return (texts: Texts): { value: unknown } | { error: Error } => {
     let document: JsonDocument
     try {

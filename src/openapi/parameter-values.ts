@@ -9,6 +9,7 @@ import { setMember, setScalar } from './scalar-values.ts'
 /** The encoded texts of a request by name: one text in a path or header, a list in a query, form or cookies. */
 export type Texts = Record<string, string | string[] | undefined>
 
+/** The part of a request from which texts come. */
 export type TextSource = {
   /** The name of the part of the request in messages. */
   part: string

@@ -10,11 +10,11 @@ import type { ParameterText, TextValue } from './routes.ts'
  */
 export const parameterReader = (
   parameters: ParameterText[],
-  place: ParameterText['in'],
+  location: ParameterText['in'],
 ): ((texts: Texts) => JsonDocument) =>
   textReader(
-    parameters.filter((parameter) => parameter.in === place),
-    { part: place, decode: decoders[place] },
+    parameters.filter((parameter) => parameter.in === location),
+    { part: location, decode: decoders[location] },
   )
 
 const decoders: Record<ParameterText['in'], (text: string, value: TextValue) => string> = {

@@ -20,6 +20,7 @@ import type { Operation, Routes } from './routes.ts'
 import type { Conclude, Verifiers } from './security.ts'
 import { createValidator } from './validator.ts'
 
+/** What registerOperations binds to the operations of a document. */
 export type Binding = Tracking & {
   routes: Routes
   /** By operationId. */
@@ -30,8 +31,11 @@ export type Binding = Tracking & {
   errorBody: AnyErrorBody
   /** Makes the final decision on each request after authentication, such as rate limits; default: no limit. */
   conclude?: Conclude | undefined
+  /** Runs the handlers, for example with a timeout; default: no timeout. */
   run?: Run | undefined
+  /** Rejects requests under overload; default: none. */
   admit?: Admit | undefined
+  /** The memory budget that all request bodies share; default: no limit. */
   memory?: BodyMemory | undefined
   /** Default: 64 MiB, and 1,000 fields in a form. */
   uploads?: UploadLimits | undefined
@@ -41,8 +45,8 @@ export type Binding = Tracking & {
 
 /**
  * Registers the operations with their handlers on a new Fastify instance. Each request passes the steps of
- * request-steps.ts, and no other route is reachable. Throws an error that lists every operation without a handler or
- * verifier, and every surplus handler.
+ * request-steps.ts, and no other route is reachable. Rejects with an error that lists every operation without a handler
+ * or verifier, and every surplus handler.
  */
 export async function registerOperations(app: FastifyInstance, binding: Binding): Promise<void> {
   const {

@@ -76,7 +76,7 @@ export function requestBody(
       checkMediaType({
         mediaTypes,
         isRequired,
-        takes(given, request: Typed) {
+        accepts(given, request: Typed) {
           request[key] = find(given)
           if (isBodyReadByHandler(request)) noteBodyLimit(request, bounds.uploads.bytes)
           return request[key] !== undefined

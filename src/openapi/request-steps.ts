@@ -120,7 +120,7 @@ function handle(
   const handler = mayStream(operation.schema) ? (endingLateStreams(given as never) as AnyHandler) : given
   const fail = (reply: FastifyReply, thrown: unknown) =>
     reply.send(thrown instanceof Error ? thrown : new Error('the thrown value is not an Error', { cause: thrown }))
-  const answer: SendOutcome = (reply, error, outcome) => {
+  const sendOutcome: SendOutcome = (reply, error, outcome) => {
     try {
       if (outcome === undefined) {
         abortStream(reply.request.raw)
@@ -132,8 +132,8 @@ function handle(
       fail(reply, thrown)
     }
   }
-  const respond = afterUpload(operation.schema, answer)
-  const respondSoon = responseQueue<Parameters<SendOutcome>>((response) => respond(...response))
+  const respond = afterUpload(operation.schema, sendOutcome)
+  const queueResponse = responseQueue<Parameters<SendOutcome>>((response) => respond(...response))
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
@@ -141,7 +141,7 @@ function handle(
     if (bytes >= smallBody) request.body = undefined
     run(memory.during(bytes, handler(input as never)), (error, outcome) => {
       // After a large body the response is not queued, since the body would stay in memory until it is sent.
-      if (bytes < smallBody) respondSoon([reply, error, outcome])
+      if (bytes < smallBody) queueResponse([reply, error, outcome])
       else respond(reply, error, outcome)
     })
   }

@@ -3,11 +3,11 @@ import type { IsUnion, Json, Text } from './response-types.ts'
 
 /** The body of a request, with `contentType` if the operation allows several media types or a range. */
 export type InputBody<Operation> = Operation extends { requestBody: infer Body }
-  ? Given<Body>
+  ? SentBody<Body>
   : Operation extends { requestBody?: infer Body }
     ? [NonNullable<Body>] extends [never]
       ? { body: undefined }
-      : Given<NonNullable<Body>> | Absent<NonNullable<Body>>
+      : SentBody<NonNullable<Body>> | NoBody<NonNullable<Body>>
     : { body: undefined }
 
 /**
@@ -19,15 +19,16 @@ export type Uploaded<Operation> = Operation extends { requestBody?: infer Body }
     : { signal: AbortSignal }
   : unknown
 
-type Given<Body> = Body extends { content: infer Media }
-  ? { [Type in keyof Media]: Typed<Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
+type SentBody<Body> = Body extends { content: infer Media }
+  ? { [Type in keyof Media]: TypedBody<Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
   : { body: undefined }
 
-type Absent<Body> = true extends IsUnion<MediaTypes<Body>> | IsRange<MediaTypes<Body>>
+/** What a handler gets if the client sends no optional body. */
+type NoBody<Body> = true extends IsUnion<MediaTypes<Body>> | IsRange<MediaTypes<Body>>
   ? { contentType: undefined; body: undefined }
   : { body: undefined }
 
-type Typed<Type, Value, IsOneOfSeveral> =
+type TypedBody<Type, Value, IsOneOfSeveral> =
   true extends IsRange<Type>
     ? { contentType: string; body: ByteSource }
     : IsOneOfSeveral extends true
@@ -55,6 +56,7 @@ type Essence<Name extends string> = Name | `${Name};${string}` | `${Name} ;${str
 
 type IsRange<Type> = Type extends `${string}*${string}` ? true : false
 
+/** A media type if the handler reads its bodies itself, else never. */
 type Upload<Type> = Type extends string
   ? true extends IsRange<Type>
     ? Type

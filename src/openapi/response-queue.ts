@@ -2,7 +2,7 @@
  * The maximum number of queued responses. libuv reads from all readable connections in one turn of the event loop, so
  * a longer queue would keep the objects of many requests alive until the garbage collector copies them.
  */
-const mostWaiting = 64
+const maxQueued = 64
 
 /**
  * Returns a function that queues a response. Calls `send` for each queued response at the end of the event loop's turn,
@@ -10,20 +10,20 @@ const mostWaiting = 64
  */
 export function responseQueue<Response>(send: (response: Response) => void): (response: Response) => void {
   let queue: Response[] = []
-  let armed = false
+  let isArmed = false
   const flush = () => {
     const responses = queue
     queue = []
     for (const response of responses) send(response)
   }
   const flushAtEndOfTurn = () => {
-    armed = false
+    isArmed = false
     flush()
   }
   return (response) => {
-    if (queue.push(response) === mostWaiting) flush()
-    else if (!armed) {
-      armed = true
+    if (queue.push(response) === maxQueued) flush()
+    else if (!isArmed) {
+      isArmed = true
       setImmediate(flushAtEndOfTurn)
     }
   }

@@ -24,7 +24,7 @@ export function responseSerializerCompiler(
 }
 
 /** The merged keywords of all schemas that apply to one location. */
-type Place = {
+type MergedKeywords = {
   properties: Map<string, Schema[]>
   /** The patternProperties: each schema applies to the names that match its pattern. */
   patterns: [RegExp, Schema][]
@@ -43,7 +43,7 @@ export function responseSerializer(shared: Record<string, Schema>, schema: Schem
 
   function writer(schemas: Schema[]): Serialize {
     // Schemas may be recursive, so the schemas below a location are resolved when a value first reaches it.
-    let place: Place | undefined
+    let merged: MergedKeywords | undefined
     let item: Serialize | undefined
     const members = new Map<string, Member>()
     const others = new Map<string, Serialize | undefined>()
@@ -51,26 +51,26 @@ export function responseSerializer(shared: Record<string, Schema>, schema: Schem
     function member(name: string): Member {
       const known = members.get(name)
       if (known !== undefined) return known
-      place ??= placeOf(shared, schemas)
-      const { properties, patterns, others: rest } = place
+      merged ??= mergeKeywords(shared, schemas)
+      const { properties, patterns, others: otherSchemas } = merged
       const own = properties.get(name)
       const matching = patterns.filter(([pattern]) => pattern.test(name))
       const key = `${JSON.stringify(name)}:`
-      const below = () => {
+      const memberWriter = () => {
         if (own?.some(isIgnored)) return undefined
         const described = [...(own ?? []), ...matching.map(([, schema]) => schema)]
-        const schemas = described.length > 0 ? described : rest
-        return schemas && writer(schemas)
+        const memberSchemas = described.length > 0 ? described : otherSchemas
+        return memberSchemas && writer(memberSchemas)
       }
       if (own !== undefined) {
-        const made = { key, write: below() }
+        const made = { key, write: memberWriter() }
         members.set(name, made)
         return made
       }
       // Undescribed names are cached by the patterns that they match, so that new names cannot grow the cache.
-      const kind = matching.map(([pattern]) => pattern.source).join()
-      if (!others.has(kind)) others.set(kind, below())
-      return { key, write: others.get(kind) }
+      const matches = matching.map(([pattern]) => pattern.source).join()
+      if (!others.has(matches)) others.set(matches, memberWriter())
+      return { key, write: others.get(matches) }
     }
 
     return function write(value) {
@@ -78,16 +78,16 @@ export function responseSerializer(shared: Record<string, Schema>, schema: Schem
       if (typeof value === 'bigint') return value.toString()
       if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
       if (Array.isArray(value)) {
-        place ??= placeOf(shared, schemas)
-        item ??= writer(place.items)
+        merged ??= mergeKeywords(shared, schemas)
+        item ??= writer(merged.items)
         return `[${value.map(item).join()}]`
       }
       let text = '{'
       for (const name of Object.keys(value)) {
-        const inside = (value as Record<string, unknown>)[name]
-        if (inside === undefined) continue
+        const inner = (value as Record<string, unknown>)[name]
+        if (inner === undefined) continue
         const { key, write } = member(name)
-        if (write !== undefined) text += (text === '{' ? '' : ',') + key + write(inside)
+        if (write !== undefined) text += (text === '{' ? '' : ',') + key + write(inner)
       }
       return `${text}}`
     }
@@ -101,8 +101,8 @@ const escaped = /["\\\u0000-\u001f\ud800-\udfff]/
 /** The name of a member as JSON text with its colon, and the serializer of its value; undefined if it is left out. */
 type Member = { key: string; write: Serialize | undefined }
 
-function placeOf(shared: Record<string, Schema>, schemas: Schema[]): Place {
-  const place: Place = { properties: new Map(), patterns: [], items: [], others: undefined }
+function mergeKeywords(shared: Record<string, Schema>, schemas: Schema[]): MergedKeywords {
+  const merged: MergedKeywords = { properties: new Map(), patterns: [], items: [], others: undefined }
   const seen = new Set<Schema>()
   const add = (schema: Schema | undefined) => {
     if (typeof schema !== 'object' || seen.has(schema)) return
@@ -110,22 +110,22 @@ function placeOf(shared: Record<string, Schema>, schemas: Schema[]): Place {
     const { $ref, properties = {}, patternProperties = {} } = schema as Keywords
     if ($ref !== undefined) add(shared[$ref.slice(0, -1)])
     for (const keyword of inPlaceKeywords) for (const branch of schemasIn(schema, keyword)) add(branch)
-    for (const [name, below] of Object.entries(properties)) {
-      place.properties.set(name, [...(place.properties.get(name) ?? []), below])
+    for (const [name, property] of Object.entries(properties)) {
+      merged.properties.set(name, [...(merged.properties.get(name) ?? []), property])
     }
-    place.items.push(...schemasIn(schema, 'prefixItems'), ...schemasIn(schema, 'items'))
-    for (const [pattern, below] of Object.entries(patternProperties)) {
-      place.patterns.push([new RegExp(pattern, 'u'), below])
+    merged.items.push(...schemasIn(schema, 'prefixItems'), ...schemasIn(schema, 'items'))
+    for (const [pattern, property] of Object.entries(patternProperties)) {
+      merged.patterns.push([new RegExp(pattern, 'u'), property])
     }
     for (const keyword of ['additionalProperties', 'unevaluatedProperties']) {
-      for (const below of schemasIn(schema, keyword))
-        if (below !== false) place.others = [...(place.others ?? []), below]
+      for (const other of schemasIn(schema, keyword))
+        if (other !== false) merged.others = [...(merged.others ?? []), other]
     }
   }
   schemas.forEach(add)
   // An object without any described properties is written whole.
-  if (place.properties.size + place.patterns.length === 0) place.others ??= []
-  return place
+  if (merged.properties.size + merged.patterns.length === 0) merged.others ??= []
+  return merged
 }
 
 type Keywords = {

@@ -37,6 +37,7 @@ type RangeBody<Range extends string, Value> =
   | { contentType: Json; body: Value }
   | { contentType: Concrete<Range>; body: string | Uint8Array | ByteStream }
 
+/** The media types within a range. */
 type Concrete<Range extends string> = Range extends `*/${string}`
   ? `${string}/${string}`
   : Range extends `${infer Type}/${string}`
@@ -67,6 +68,7 @@ type NotJson<Type> = Type extends string ? (Lowercase<Type> extends Json ? never
 
 type MediaTypes<Response> = Response extends { content: infer Media } ? keyof Media : never
 
+/** The media types of a response that has several. */
 type Several<Response> = Response extends { content: infer Media }
   ? IsUnion<keyof Media> extends true
     ? keyof Media
@@ -77,10 +79,12 @@ type Success<Responses> = {
   [Key in keyof Responses]: `${Key & (string | number)}` extends `2${string}` ? Key : never
 }[keyof Responses]
 
+/** The media types of the successful responses that have several; of `default` if none is successful. */
 type OfSuccess<Responses> = Several<
   [Success<Responses>] extends [never] ? Responses['default' & keyof Responses] : Responses[Success<Responses>]
 >
 
+/** The media types among which a client chooses; `negotiation` must say the same at run time. */
 type Offered<Responses> = [OfSuccess<Responses>] extends [never]
   ? Several<Responses[keyof Responses]>
   : OfSuccess<Responses>

@@ -70,21 +70,23 @@ const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
     : (request, done) =>
         verify(request, (refusal, client) => done(refusal ?? scopeError(client, scopes), client), scopes)
 
+/** Combines two checks, both of which must pass. */
 const both =
   (one: Authenticator, other: Authenticator): Authenticator =>
   (request, done) =>
     one(request, (refusal, client) => {
       if (refusal !== undefined) return done(refusal, client)
-      other(request, (refusal, second) => done(refusal, client ?? second))
+      other(request, (refusal, otherClient) => done(refusal, client ?? otherClient))
     })
 
+/** Combines two checks, one of which must pass. The second runs only if the first rejects the request. */
 const either =
   (one: Authenticator, other: Authenticator): Authenticator =>
   (request, done) =>
-    one(request, (first, client, ignored) => {
-      if (first === undefined) return done(undefined, client, ignored)
-      other(request, (second, another) => {
-        if (second !== undefined) return done(moreSpecificError(first, second), client ?? another)
-        done(undefined, another, another === undefined ? first : undefined)
+    one(request, (refusal, client, ignored) => {
+      if (refusal === undefined) return done(undefined, client, ignored)
+      other(request, (otherRefusal, otherClient) => {
+        if (otherRefusal !== undefined) return done(moreSpecificError(refusal, otherRefusal), client ?? otherClient)
+        done(undefined, otherClient, otherClient === undefined ? refusal : undefined)
       })
     })

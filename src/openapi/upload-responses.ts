@@ -11,11 +11,11 @@ export type SendOutcome = (reply: FastifyReply, error: unknown, outcome?: Outcom
  * Wraps the sender of an operation whose handler may read the body. If the upload failed, the response reports that
  * failure instead of the error that the handler threw.
  */
-export function afterUpload(schema: RouteSchema, answer: SendOutcome): SendOutcome {
-  if (!mayReadBody(schema)) return answer
+export function afterUpload(schema: RouteSchema, send: SendOutcome): SendOutcome {
+  if (!mayReadBody(schema)) return send
   return (reply, error, outcome) => {
     const { raw } = reply.request
     closeUnread(raw, reply.raw)
-    answer(reply, outcome === undefined ? (uploadFailure(raw) ?? error) : error, outcome)
+    send(reply, outcome === undefined ? (uploadFailure(raw) ?? error) : error, outcome)
   }
 }

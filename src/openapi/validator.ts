@@ -9,7 +9,7 @@ import type { Schema } from './schema-keywords.ts'
 /** The maximum number of problems that a message lists. */
 const maxProblems = 10
 /** Characters. A location contains names that the client chose, so it is cut off at this length. */
-const maxPlace = 100
+const maxLocation = 100
 /** Characters. In a longer text only the first problem is reported: finding all can take 200 times as long. */
 const maxLengthForAll = 16_384
 
@@ -28,9 +28,9 @@ export type Validator = {
 
 /** Creates a validator that knows the shared schemas. Each schema is compiled at its first use. */
 export function createValidator(schemas: Record<string, Schema>): Validator {
-  const places: ConvertedLocations = []
-  const first = lazily(() => newAjv(schemas, places, { allErrors: false }))
-  const all = lazily(() => newAjv(schemas, places, { allErrors: true }))
+  const locations: ConvertedLocations = []
+  const firstErrorAjv = lazily(() => newAjv(schemas, locations, { allErrors: false }))
+  const allErrorsAjv = lazily(() => newAjv(schemas, locations, { allErrors: true }))
 
   /**
    * Returns a function that returns the errors of a document. If there are none, it calls `use` with the locations to
@@ -39,13 +39,13 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
   const compile = (
     ajv: () => Ajv,
     schema: Schema,
-    use: (document: JsonDocument, places: ConvertedLocations) => void,
+    use: (document: JsonDocument, locations: ConvertedLocations) => void,
   ) => {
     const compiled = lazily(() => ajv().compile(schema as object))
     return (document: JsonDocument): ErrorObject[] | undefined => {
       const validate = compiled()
       // An earlier validation that threw may have left locations.
-      places.length = 0
+      locations.length = 0
       const isValid = validate(document.value, {
         instancePath: '',
         parentData: document,
@@ -53,10 +53,10 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
         rootData: document as never,
         dynamicAnchors: {},
       })
-      if (isValid) use(document, places)
+      if (isValid) use(document, locations)
       const errors = isValid ? undefined : (validate.errors as ErrorObject[])
       // Both would keep the body in memory.
-      places.length = 0
+      locations.length = 0
       validate.errors = null
       return errors
     }
@@ -64,8 +64,8 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
 
   return {
     request(schema, part) {
-      const firstErrorOf = compile(first, schema, convertLocations)
-      const errorsOf = compile(all, schema, () => {})
+      const firstErrorOf = compile(firstErrorAjv, schema, convertLocations)
+      const errorsOf = compile(allErrorsAjv, schema, () => {})
       return (document) => {
         let errors = firstErrorOf(document)
         if (errors === undefined) return { value: document.value }
@@ -74,7 +74,7 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
       }
     },
     response(schema, part = 'response') {
-      const firstErrorOf = compile(first, schema, () => {})
+      const firstErrorOf = compile(firstErrorAjv, schema, () => {})
       return (value) => {
         const errors = firstErrorOf(withDoubles(value))
         if (errors !== undefined) throw new Error(`the response breaks its schema: ${describe(part, errors)}`)
@@ -94,14 +94,14 @@ function lazily<T>(make: () => T): () => T {
 
 function describe(part: string, errors: ErrorObject[]): string {
   // The error of a failed then or else branch says enough, so the error of its `if` is left out.
-  const told = errors.filter(({ keyword }) => keyword !== 'if')
-  const all = new Set(told.map((error) => `${shorten(part + error.instancePath)} ${messageWithFormat(error)}`))
-  const [...listed] = all
+  const reported = errors.filter(({ keyword }) => keyword !== 'if')
+  const messages = reported.map((error) => `${shorten(part + error.instancePath)} ${messageWithFormat(error)}`)
+  const listed = [...new Set(messages)]
   const more = listed.splice(maxProblems).length
   return listed.join('; ') + (more > 0 ? `; and ${more} more` : '')
 }
 
-const shorten = (place: string) => (place.length > maxPlace ? `${place.slice(0, maxPlace)}…` : place)
+const shorten = (location: string) => (location.length > maxLocation ? `${location.slice(0, maxLocation)}…` : location)
 
 /** Returns the value of a validation, or throws its error. */
 export function valueOrThrow(result: { value: unknown } | { error: Error }): unknown {

@@ -47,7 +47,7 @@ t.test('requests on connections that were idle when the listener closed are serv
   await closed()
 })
 
-t.test('connections that stay idle are closed after the linger', async (t) => {
+t.test('connections that stay idle are closed after the linger time', async (t) => {
   const { open, close } = await start(t, { linger: 50 })
   const silent = await open()
   const answered = await open(request())

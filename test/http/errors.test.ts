@@ -3,7 +3,7 @@ import { errorNumbers } from '../../generated/error-numbers.ts'
 import { ContractError, toContractError } from '../../src/http/errors.ts'
 import { contractErrorNumbers } from '../support/contract.ts'
 
-t.test('every number is in the table of the document', async (t) => {
+t.test('every error number is in the error table of the document', async (t) => {
   for (const [kind, number] of Object.entries(errorNumbers)) t.ok(contractErrorNumbers.includes(number), kind)
   t.equal(new Set(contractErrorNumbers).size, contractErrorNumbers.length, 'each error has its own number')
 })

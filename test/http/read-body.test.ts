@@ -67,7 +67,7 @@ t.test('the parts of a body are joined in order', async (t) => {
   t.ok(outcomes[0] === text)
 })
 
-t.test('bodies that arrive in parts share a memory limit, which each releases however it ends', async (t) => {
+t.test('bodies that arrive in parts share a memory limit, and each releases its memory however it ends', async (t) => {
   const shed: string[] = []
   const memory = bodyMemory(9_000, (reason) => shed.push(reason))
   const begin = () => reading({ limit: 8_000, has: 'a'.repeat(5_000), memory })

@@ -91,7 +91,7 @@ t.test('an aborted stream does not read its source', async (t) => {
   t.equal(isAsked, false)
 })
 
-t.test('the first keep-alive part comes early', async (t) => {
+t.test('the first keep-alive part is sent after the opening delay, the next after the full interval', async (t) => {
   const source = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<IteratorResult<string>>(() => {}) }) }
   const controller = new AbortController()
   const keepAlive = { opening: 10, time: 600_000, text: '-' }

@@ -18,7 +18,7 @@ t.test('the limit per minute holds for bursts and for spread events', async (t) 
   t.same([count('a'), count('a'), count('a'), count('a')], [0, 0, 0, 20], 'after a minute the quota is full again')
 })
 
-t.test('0 is no limit', async (t) => {
+t.test('a limit of 0 allows every event', async (t) => {
   const { take: count, wait } = rateLimit(0)
   for (let i = 0; i < 1_000; i++) t.same([count('a'), wait('a')], [0, 0])
 })
@@ -36,10 +36,10 @@ t.test('the rate limiter evicts keys whose quota is full again and keeps the oth
   t.equal(count('0'), 0)
 })
 
-t.test('several clients may share one key', async (t) => {
+t.test('clients with the same key share one quota', async (t) => {
   const { take } = rateLimit(
     1,
-    (of) => of.slice(0, 1),
+    (client) => client.slice(0, 1),
     () => 0,
   )
   t.same([take('ab'), take('ac'), take('b')], [0, 60, 0])

@@ -70,7 +70,7 @@ t.test('names of undeclared parts count toward the field limit if the schema may
   }
 })
 
-t.test('names that the schema cannot refuse are not held', async (t) => {
+t.test('names that the schema cannot reject are not kept in memory', async (t) => {
   const open: [more: object, components?: object][] = [
     [{ description: 'Takes other parts', required: ['a'], additionalProperties: true }],
     [
@@ -92,7 +92,7 @@ t.test('names that the schema cannot refuse are not held', async (t) => {
   }
 })
 
-t.test('held names count towards the memory of bodies', async (t) => {
+t.test('names that are kept in memory count toward the memory limit of bodies', async (t) => {
   const memory = bodyMemory(100_000, () => {})
   let go = () => {}
   const waiting = new Promise<void>((resolve) => {

@@ -192,7 +192,7 @@ t.test('a disconnect ends the stream, aborts the signal and leaves no listener',
   t.same(logged, [])
 })
 
-t.test('a small unread rest is dropped, a large one closes the connection', async (t) => {
+t.test('a small unread rest of an upload is drained, a large one closes the connection', async (t) => {
   const { port } = await serve(t, async ({ body }) => {
     for await (const chunk of body) return chunk.length > 0
     return 'empty'
@@ -234,7 +234,7 @@ t.test('a handler over its time limit gets 503, and its stream ends', async (t) 
   ])
 })
 
-t.test('a shutdown finishes an upload', async (t) => {
+t.test('an upload that is in flight at shutdown is read to its end', async (t) => {
   let isAborted: boolean | undefined
   const { port, app, request } = await serve(t, async ({ body, signal }) => {
     const { length } = await buffer(body)

@@ -108,7 +108,8 @@ t.test('a client over its rate limit gets 429', async (t) => {
   })
   const as = (token: string) => send({ authorization: `Bearer ${token}` })
   t.match([await as(first), await as('wrong'), await as(first)], [{ status: 200 }, { status: 401 }, { status: 200 }])
-  t.same(await as(first), { status: 429, error: 42900, retryAfter: '30' })
+  // Up to 30 seconds; each second that the busy machine took is one less.
+  t.match(await as(first), { status: 429, error: 42900, retryAfter: /^(2\d|30)$/ })
   t.match(await as(second), { status: 200 }, 'another client')
 })
 
@@ -116,7 +117,9 @@ t.test('an address over its limit of authentication failures gets 429', async (t
   const { send } = await listening(t, { limits: { authFailures: 3 } })
   const wrong = [{ authorization: 'Bearer wrong' }, { authorization: '' }, { authorization: 'Bearer "' }]
   for (const headers of wrong) t.match(await send(headers), { status: 401 })
-  for (const headers of wrong) t.same(await send(headers), { status: 429, error: 42900, retryAfter: '20' })
+  for (const headers of wrong) {
+    t.match(await send(headers), { status: 429, error: 42900, retryAfter: /^(1\d|20)$/ })
+  }
   t.match(await send(), { status: 200 }, 'a valid token from the same address still works')
 })
 

@@ -199,10 +199,12 @@ t.test('--only selects contenders by name', async (t) => {
   t.equal(selectContenders(all, undefined), all)
   t.same(selectService(all, 'sqlite-log'), all['sqlite-log'])
   for (const name of ['fastify', 'memory,sqlite'])
-    t.throws(() => selectService(all, name), { message: /name one store/ })
+    t.throws(() => selectService(all, name), { message: /must be one contender that is this service/ })
   const built = contendersWith({ sqlite: '', postgres: async () => '' }, '../old')
   t.match(built['before-sqlite-log'], { args: ['../old/dist/server.js'], accessLog: true })
-  t.throws(() => selectContenders(all, 'memory,koa'), { message: /^--only koa: allowed are node-http, fastify, / })
+  t.throws(() => selectContenders(all, 'memory,koa'), {
+    message: /^--only koa: unknown contender; use node-http, fastify, /,
+  })
 })
 
 async function serve(t: Test, listener: RequestListener): Promise<number> {

@@ -38,7 +38,7 @@ const elements: Record<string, string> = {
   '<javascript:1>': '<javascript:1>',
 }
 
-t.test('any other element, comment or instruction is named', async (t) => {
+t.test('an element outside the list, a comment or an instruction is reported', async (t) => {
   for (const [text, tag] of Object.entries(elements)) {
     t.match(markdownProblems(text), [RegExp(`^raw HTML ${tag.replaceAll(/[?[\]]/g, '\\$&')} is not allowed;`)], text)
   }
@@ -70,7 +70,7 @@ t.test('an allowed element does not begin an HTML block', async (t) => {
     t.match(markdownProblems(text), [/start of a line/], text)
 })
 
-t.test('a link that a browser could run is named', async (t) => {
+t.test('a link that a browser could run is reported', async (t) => {
   const destinations = [
     'javascript:1',
     'JavaScript:1',
@@ -89,7 +89,7 @@ t.test('a link that a browser could run is named', async (t) => {
   }
 })
 
-t.test('a Markdoc tag is named, even in code', async (t) => {
+t.test('a Markdoc tag is reported, even in code', async (t) => {
   for (const text of ['# a {% onclick="1" %}', '{% html name="iframe" /%}', '`{% a %}`', '```\n{% a %}\n```']) {
     t.match(markdownProblems(text), [/^\{% begins a tag of Markdoc; /], text)
   }

@@ -30,13 +30,13 @@ const document = normalizedDocument(JSON.parse(documentText))
 const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
 const negotiations = new Map(routes.operations.map(({ operationId, schema }) => [operationId, negotiation(schema)]))
 const chosen = new AsyncLocalStorage<Outcome>()
-const answer = async ({ body }: { body: unknown }) => {
+const respond = async ({ body }: { body: unknown }) => {
   const outcome = chosen.getStore() as Outcome
   // The parts of a multipart form are validated while they are read.
   if (isStream(body)) for await (const _part of body);
   return outcome
 }
-const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, answer as AnyHandler]))
+const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, respond as AnyHandler]))
 const app = Fastify({ ...serverOptions, logger: { level: 'error' } })
 app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
   const { operationId } = routeOptions.schema as { operationId: string }
@@ -49,7 +49,7 @@ app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
 try {
   await registerOperations(app, { routes, handlers, verifiers: await anyCredentials(app, document), errorBody })
   const url = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT || 3000) })
-  console.log(`mock of ${routes.info.title} ${routes.info.version} on ${url}, it accepts any token`)
+  console.log(`mock of ${routes.info.title} ${routes.info.version} on ${url}; it accepts any token`)
 } catch (error) {
   console.error(`mock: ${(error as Error).message}`)
   process.exitCode = 1

@@ -6,14 +6,14 @@ export type Answer = { status: number; text: string }
 export function post(port: number, token: string | undefined, body: string): Promise<Answer | undefined> {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const headers = { ...authorization, 'content-type': 'application/json' }
-  return answerTo({ port, path: '/plants', method: 'POST', headers }, body)
+  return sendRequest({ port, path: '/plants', method: 'POST', headers }, body)
 }
 
 /** Returns whether `/readyz` of an admin server responds 200. */
 export const isReady = async (port: number): Promise<boolean> =>
-  (await answerTo({ port, path: '/readyz' }))?.status === 200
+  (await sendRequest({ port, path: '/readyz' }))?.status === 200
 
-function answerTo(options: RequestOptions, body?: string): Promise<Answer | undefined> {
+function sendRequest(options: RequestOptions, body?: string): Promise<Answer | undefined> {
   return new Promise((resolve, reject) => {
     const sent = request({ ...options, host: '127.0.0.1', agent: false }, async (response) => {
       let text = ''

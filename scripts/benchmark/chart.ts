@@ -32,14 +32,14 @@ export function chart({ node, machine, date, generator, rounds, seconds, connect
   <text x="${(labels + length + 8).toFixed(1)}" y="${baseline}">${thousands(requests)}${ratio}</text>`
   })
   const height = top + contenders.length * line + 44
-  const title = 'Requests for a second of the server’s CPU'
+  const title = 'Requests per second of the server’s CPU time'
   const measured = `${generator}, ${connections} connections, medians of ${rounds} processes, ${seconds} s each`
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${title}">
   <style>${style}
   </style>
   <rect class="page" width="100%" height="100%" rx="6"/>
   <text class="title" x="20" y="32">${title}</text>
-  <text class="note" x="20" y="54">POST /plants, ${measured}; more is better, x: to node:http</text>${bars.join('')}
+  <text class="note" x="20" y="54">POST /plants, ${measured}; more is better, x: ratio to node:http</text>${bars.join('')}
   <text class="note" x="20" y="${height - 18}">${escaped(`Node ${node}, ${machine}, ${date}`)}</text>
 </svg>
 `

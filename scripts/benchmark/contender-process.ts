@@ -63,17 +63,17 @@ export async function startServer(
   const ended = once(child, 'exit')
   const kill = () => void child.kill('SIGKILL')
   process.once('exit', kill)
-  while (!(await (untouched ? isReady(managementPort) : answers()))) {
+  while (!(await (untouched ? isReady(managementPort) : isResponding()))) {
     if (performance.now() - start > 60_000) throw new Error(`${contender.name}: no response within 60 s`)
     if (child.exitCode !== null) throw new Error(`${contender.name}: exited with ${child.exitCode} before it responded`)
     await sleep(1)
   }
   const sumOf = (figure: (pid: number) => number) =>
     withChildren(child.pid as number).reduce((sum, pid) => sum + figure(pid), 0)
-  async function answers(): Promise<boolean> {
-    const answer = await post(port, token, '{"id":-1,"name":"first"}')
-    if (answer === undefined || answer.status === 200) return answer !== undefined
-    throw new Error(`${contender.name}: the first response is ${answer.status}: ${answer.text}`)
+  async function isResponding(): Promise<boolean> {
+    const response = await post(port, token, '{"id":-1,"name":"first"}')
+    if (response === undefined || response.status === 200) return response !== undefined
+    throw new Error(`${contender.name}: the first response is ${response.status}: ${response.text}`)
   }
   return {
     port,

@@ -65,7 +65,8 @@ export function selectContenders(
   if (names === undefined) return contenders
   const chosen = names.split(',').map((name) => {
     const contender = contenders[name]
-    if (contender === undefined) throw new Error(`--only ${name}: allowed are ${Object.keys(contenders).join(', ')}`)
+    if (contender === undefined)
+      throw new Error(`--only ${name}: unknown contender; use ${Object.keys(contenders).join(', ')}`)
     return [name, contender] as const
   })
   return Object.fromEntries(chosen)
@@ -75,6 +76,6 @@ export function selectContenders(
 export function selectService(contenders: Record<string, Contender>, name: string): Contender {
   const [contender, ...others] = Object.values(selectContenders(contenders, name))
   if (contender?.store === undefined || others.length > 0)
-    throw new Error(`--only ${name}: name one store of this service`)
+    throw new Error(`--only ${name}: must be one contender that is this service, such as sqlite-log`)
   return contender
 }

@@ -49,7 +49,7 @@ export const requestHead = (port: number, token: string): string =>
   ].join('\r\n')
 
 /** A connection: the time at which its request was sent or due, and the received part of the response. */
-type Lane = { since: number; text: string; send(body: string): void }
+type Connection = { since: number; text: string; send(body: string): void }
 
 const maxLatency = 3_600e9
 
@@ -57,12 +57,12 @@ const maxLatency = 3_600e9
 export function openLoad({ port, token, connections, ids, gap, polls = false }: LoadOptions): HttpLoad {
   const head = requestHead(port, token)
   const latency = createHistogram({ lowest: 1, highest: maxLatency, figures: 3 })
-  const idle: Lane[] = []
+  const idle: Connection[] = []
   let errors = 0
   let due = performance.now()
   let closed = false
   const sockets = new Set<Socket>()
-  for (let count = 0; count < connections; count++) openLane()
+  for (let count = 0; count < connections; count++) openConnection()
   const pace = gap === undefined || polls ? undefined : setInterval(sendDue, 1)
 
   if (polls) poll()
@@ -73,46 +73,47 @@ export function openLoad({ port, token, connections, ids, gap, polls = false }: 
     setImmediate(poll)
   }
 
-  function next(lane: Lane): void {
+  function next(connection: Connection): void {
     if (gap !== undefined) {
-      idle.push(lane)
+      idle.push(connection)
       sendDue()
-    } else send(lane, performance.now())
+    } else send(connection, performance.now())
   }
 
   function sendDue(): void {
     if (gap === undefined) return
-    for (const now = performance.now(); due <= now && idle.length > 0; due += gap()) send(idle.pop() as Lane, due)
+    for (const now = performance.now(); due <= now && idle.length > 0; due += gap()) send(idle.pop() as Connection, due)
   }
 
-  function send(lane: Lane, since: number): void {
-    lane.since = since
-    lane.text = ''
+  function send(connection: Connection, since: number): void {
+    connection.since = since
+    connection.text = ''
     const body = plantBody(ids())
-    lane.send(`${head}${body.length}\r\n\r\n${body}`)
+    connection.send(`${head}${body.length}\r\n\r\n${body}`)
   }
 
   /** Opens a connection, and reopens it when it closes. */
-  function openLane(): void {
+  function openConnection(): void {
     const buffer = Buffer.alloc(16_384)
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer, callback } })
-    const lane: Lane = { since: 0, text: '', send: (text) => void socket.write(text, 'latin1') }
+    const connection: Connection = { since: 0, text: '', send: (text) => void socket.write(text, 'latin1') }
     sockets.add(socket)
-    socket.once('connect', () => next(lane)).on('error', () => {})
+    socket.once('connect', () => next(connection)).on('error', () => {})
     socket.once('close', () => {
       sockets.delete(socket)
       if (closed) return
       errors++
-      if (idle.includes(lane)) idle.splice(idle.indexOf(lane), 1)
-      setTimeout(() => closed || openLane(), 100)
+      if (idle.includes(connection)) idle.splice(idle.indexOf(connection), 1)
+      setTimeout(() => closed || openConnection(), 100)
     })
 
     function callback(length: number): boolean {
-      lane.text += buffer.toString('latin1', 0, length)
-      if (isRight(lane.text)) latency.record(Math.max(1, Math.round((performance.now() - lane.since) * 1e6)))
-      else if (isWhole(lane.text)) errors++
+      connection.text += buffer.toString('latin1', 0, length)
+      if (isCorrect(connection.text))
+        latency.record(Math.max(1, Math.round((performance.now() - connection.since) * 1e6)))
+      else if (isComplete(connection.text)) errors++
       else return true
-      next(lane)
+      next(connection)
       return true
     }
   }
@@ -137,9 +138,9 @@ export function openLoad({ port, token, connections, ids, gap, polls = false }: 
 }
 
 /** Returns whether a text is one complete, correct response. A connection has only one request in flight. */
-const isRight = (text: string) => text.startsWith('HTTP/1.1 200 ') && text.endsWith(`\r\n\r\n${responseBody}`)
+const isCorrect = (text: string) => text.startsWith('HTTP/1.1 200 ') && text.endsWith(`\r\n\r\n${responseBody}`)
 
-function isWhole(text: string): boolean {
+function isComplete(text: string): boolean {
   const end = text.indexOf('\r\n\r\n') + 4
   const [, length] = /\r\ncontent-length: (\d+)\r\n/i.exec(text) ?? []
   return end >= 4 && text.length >= end + Number(length ?? 0)

@@ -35,7 +35,7 @@ export async function latencyAt(
 }
 
 /** The seconds within which the requests of the first second must get a response. */
-const patience = 4
+const responseTimeout = 4
 
 /**
  * Measures all requests that are due in the first second after a new process is ready. The process has no request
@@ -50,13 +50,13 @@ export async function firstSecond(
     const load = openLoad({ ...targetOf(server, contender), connections, gap: schedule.gap })
     let answered = 0
     const figures = await figuresOf(server, async () => {
-      const measured = await load.measure(patience)
+      const measured = await load.measure(responseTimeout)
       answered = measured.answers + measured.errors
       return { ...measured, seconds: 1 }
     })
     load.close()
     if (schedule.total() === answered) return figures
-    throw new Error(`${answered} of ${schedule.total() ?? 'more'} requests got a response within ${patience} s`)
+    throw new Error(`${answered} of ${schedule.total() ?? 'more'} requests got a response within ${responseTimeout} s`)
   })
 }
 

@@ -23,13 +23,14 @@ export type Difference = {
 export function severityOf(difference: Difference): { weight: Severity; why: string } {
   const { impact, verdicts, typeName, property } = difference
   if (impact === 'major') return { weight: 'breaking', why: verdicts.map(({ message }) => message).join(' ') }
-  if (forPeople.test(property === undefined ? typeName : `${typeName}.${property}`)) return { weight: 'text', why: '' }
+  if (documentationOnly.test(property === undefined ? typeName : `${typeName}.${property}`))
+    return { weight: 'text', why: '' }
   const [why] = underrated.find(([, applies]) => applies(difference)) ?? []
   return why === undefined ? { weight: 'compatible', why: '' } : { weight: 'breaking', why }
 }
 
 /** The objects and fields of OpenAPI 3.1 (section 4.8) that are documentation only. */
-const forPeople =
+const documentationOnly =
   /^(Info|Contact|License|Tag|TagList|ExternalDocs|Example|ExamplesMap)\b|\.(title|summary|description|examples?|tags)$/
 
 /**
@@ -47,17 +48,20 @@ const underrated: [why: string, applies: (difference: Difference) => boolean][] 
     (difference) => isLostProperty(difference) && difference.directions.includes('request'),
   ],
   [
-    'No operation refers to it: code that has its type may use this name.',
+    'No operation refers to the schema, but code that uses its type may use this name.',
     (difference) => isLostProperty(difference) && difference.directions.length === 0,
   ],
   [
     'Clients that leave it out get another value.',
     (difference) => difference.property === 'default' && isSent(difference),
   ],
-  ['Clients that do not find it assume another value.', ({ property }) => property === 'default'],
-  ['What clients send of it is ignored.', (difference) => isSetTrue(difference, 'readOnly') && isSent(difference)],
+  ['Clients assume another value if a response lacks it.', ({ property }) => property === 'default'],
   [
-    'What clients send of it is no longer ignored.',
+    'Values that clients send for it are ignored.',
+    (difference) => isSetTrue(difference, 'readOnly') && isSent(difference),
+  ],
+  [
+    'Values that clients send for it are no longer ignored.',
     (difference) => difference.property === 'readOnly' && difference.base?.value === true && isSent(difference),
   ],
   ['It is no longer returned.', (difference) => isSetTrue(difference, 'writeOnly') && isReturned(difference)],
@@ -70,12 +74,12 @@ const underrated: [why: string, applies: (difference: Difference) => boolean][] 
     ({ typeName, kind, revision }) => typeName === 'RequestBody' && kind === 'added' && isRequired(revision?.value),
   ],
   [
-    'On one side there is nothing to compare with.',
+    'Only one of the documents has a schema here, so the allowed values cannot be compared.',
     ({ kind, path }) => kind !== 'modified' && /(?<!\/(properties|schemas))\/schema$/.test(path),
   ],
   // The schemas that a discriminator maps to are compared at their own places.
   [
-    'Clients tell the schemas apart by it.',
+    'Clients distinguish the schemas by it.',
     ({ kind, base, revision }) =>
       kind !== 'added' && /(?<!\/properties)\/discriminator(\/|$)/.test((revision ?? base)?.pointer ?? ''),
   ],

@@ -25,7 +25,7 @@ export type ComparableDocument = {
  */
 export function comparableDocument(document: Document): ComparableDocument {
   const components = { schemas: {}, ...document.components }
-  const told = copyOf(withDiscriminators(asCounting({ ...document, components })))
+  const told = copyOf(withDiscriminators(withoutSiblings({ ...document, components })))
   const targets = new Set(referencesOf(told))
   const { merge, finish, alternatives, originsOf, taken, steps } = schemaMerger(told, targets)
   const comparable = copyOf(told)
@@ -51,7 +51,7 @@ export function comparableDocument(document: Document): ComparableDocument {
 const copyOf = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
 /** Removes the siblings of a $ref, which OpenAPI 3.0 ignores (section 4.7.23), but keeps documentation keywords. */
-const asCounting = (document: Document): Document =>
+const withoutSiblings = (document: Document): Document =>
   document.openapi.startsWith('3.0.')
     ? mapDocument(document, {
         schema: (schema) =>

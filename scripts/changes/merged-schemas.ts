@@ -30,6 +30,7 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
   const fixed = new Set([...targets].flatMap(pointersAbove))
   let steps = 0
 
+  /** Returns the schema that describes what all sources describe together, for the pointer `at` of the result. */
   function emit(sources: Source[], at: string, depth: number): unknown {
     steps += sources.length ** 2
     const [first, ...others] = distinctSources(document, sources) as [Source, ...Source[]]
@@ -44,6 +45,7 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
     return { allOf }
   }
 
+  /** Returns a shared schema as a $ref, or as a copy. */
   function referred(pointer: string): unknown {
     const schema = resolve(document, pointer)
     if (!isNode(schema) || isReference(schema)) return schema
@@ -61,6 +63,7 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
     return isNode(schema) && isReference(schema) ? schema : { $ref: place.pointer }
   }
 
+  /** Returns a schema with its own $ref and allOf merged into it if possible. */
   function single(pointer: string, at: string, depth: number): unknown {
     const schema = resolve(document, pointer)
     if (!isNode(schema)) return schema
@@ -96,6 +99,7 @@ export function schemaMerger(document: object, targets: Iterable<string>): Schem
     return mergeParts(parts, sources.length === 1 ? parts[0] : undefined)
   }
 
+  /** Records the shared parts of a merged schema as taken, and returns the schema. */
   function take({ parts }: Merged, built: Node): Node {
     for (const { pointer, shared } of parts) if (shared) taken.add(pointer)
     return built

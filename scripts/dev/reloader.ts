@@ -63,26 +63,26 @@ async function open() {
 /** Repeats snapshots until there are no more changes, so that the last state is the one that runs. */
 async function update(): Promise<void> {
   while (hasChanged()) {
-    const ofDocument = changed.document
+    const hasNewDocument = changed.document
     changed.code = changed.document = false
     const directory = join(snapshots, String(++count))
     try {
-      await takeSnapshot(directory, ofDocument)
+      await takeSnapshot(directory, hasNewDocument)
       if (!hasChanged()) await replace(directory)
     } catch (error) {
       // A change in the meantime may have fixed the error.
-      if (!hasChanged()) tell(error as Error)
+      if (!hasChanged()) report(error as Error)
     }
   }
 }
 
-async function takeSnapshot(directory: string, ofDocument: boolean): Promise<void> {
-  builder.send({ directory, ofDocument })
+async function takeSnapshot(directory: string, hasNewDocument: boolean): Promise<void> {
+  builder.send({ directory, hasNewDocument })
   const [{ error }] = await once(builder, 'message')
   if (error !== undefined) throw new Error(error)
 }
 
-function tell({ message }: Error): void {
+function report({ message }: Error): void {
   console.error(message)
   if (running !== undefined) console.error('dev: the last working service keeps running')
   else {
@@ -114,7 +114,7 @@ async function replace(directory: string): Promise<void> {
 }
 
 async function serve(directory: string): Promise<void> {
-  const service = await startSnapshot(directory, { say: console.error })
+  const service = await startSnapshot(directory, { onStderr: console.error })
   running = service
   forward(service)
   for (const line of service.written)
@@ -124,7 +124,7 @@ async function serve(directory: string): Promise<void> {
   void service.ended.then((how) => {
     if (running !== service || isEnding) return
     running = undefined
-    tell(new Error(`dev: the service has ended with ${how}`))
+    report(new Error(`dev: the service has ended with ${how}`))
   })
 }
 

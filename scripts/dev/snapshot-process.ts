@@ -20,8 +20,8 @@ process.on('SIGINT', () => {})
 const checkTypes = typeChecker('src/server.ts')
 let isGenerated = false
 
-process.on('message', async ({ directory, ofDocument }: { directory: string; ofDocument: boolean }) => {
-  const error = await takeSnapshot(directory, ofDocument).then(
+process.on('message', async ({ directory, hasNewDocument }: { directory: string; hasNewDocument: boolean }) => {
+  const error = await takeSnapshot(directory, hasNewDocument).then(
     () => undefined,
     ({ message }: Error) => message,
   )
@@ -29,8 +29,8 @@ process.on('message', async ({ directory, ofDocument }: { directory: string; ofD
 })
 
 /** Generates, type-checks and bundles the current state of the service into a directory. */
-async function takeSnapshot(directory: string, ofDocument: boolean): Promise<void> {
-  if (ofDocument) isGenerated = false
+async function takeSnapshot(directory: string, hasNewDocument: boolean): Promise<void> {
+  if (hasNewDocument) isGenerated = false
   if (!isGenerated) await generate()
   isGenerated = true
   checkTypes()

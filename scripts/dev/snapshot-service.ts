@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { within } from '../system/poll.ts'
 
 /** The time limit in milliseconds for a service to start and become ready. */
-const patience = 30_000
+const startTimeout = 30_000
 
 /** A running service, started from a snapshot of its code. */
 export type SnapshotService = {
@@ -23,7 +23,7 @@ export type SnapshotService = {
 type Options = {
   environment?: Record<string, string>
   /** Receives the lines of stderr once the service is ready. Without it they and the log on stdout are dropped. */
-  say?: (line: string) => void
+  onStderr?: (line: string) => void
 }
 
 const banner = /^plant-store \S+ .*?on (\S+), store .*, management on (\S+)$/
@@ -34,7 +34,7 @@ const banner = /^plant-store \S+ .*?on (\S+), store .*, management on (\S+)$/
  */
 export async function startSnapshot(
   directory: string,
-  { environment = {}, say }: Options = {},
+  { environment = {}, onStderr }: Options = {},
 ): Promise<SnapshotService> {
   const child = spawn(process.execPath, [join(directory, 'dist', 'server.js')], {
     // Requests wait for the next service while this one drains, so it must drain fast.
@@ -48,7 +48,7 @@ export async function startSnapshot(
       PORT: '0',
       MANAGEMENT_PORT: '0',
     },
-    stdio: ['ignore', say === undefined ? 'ignore' : 'inherit', 'pipe'],
+    stdio: ['ignore', onStderr === undefined ? 'ignore' : 'inherit', 'pipe'],
   })
   const kill = () => void child.kill('SIGKILL')
   process.once('exit', kill)
@@ -57,25 +57,25 @@ export async function startSnapshot(
     return signal === null ? `exit code ${code}` : `signal ${signal}`
   })
   const written: string[] = []
-  let isAnswering = false
+  let isReady = false
   const [, url = '', managementUrl = ''] = await within(
     new Promise<RegExpExecArray>((resolve, reject) => {
       createInterface(child.stderr)
         .on('line', (line) => {
-          if (isAnswering) return say?.(line)
+          if (isReady) return onStderr?.(line)
           written.push(line)
           const found = banner.exec(line)
           if (found !== null) untilReady(found[2] as string).then(() => resolve(found), reject)
         })
         .on('close', () => reject(new Error(written.join('\n') || 'the service ended without a message')))
     }),
-    () => ['the service to answer', ...written].join('\n'),
-    patience,
+    () => ['the service to become ready', ...written].join('\n'),
+    startTimeout,
   ).catch((error) => {
     kill()
     throw error
   })
-  isAnswering = true
+  isReady = true
   const stop = async () => {
     child.kill('SIGINT')
     await ended
@@ -84,6 +84,6 @@ export async function startSnapshot(
 }
 
 async function untilReady(managementUrl: string): Promise<void> {
-  const answer = await fetch(`${managementUrl}/readyz`)
-  if (!answer.ok) throw new Error(`the service is not ready: ${await answer.text()}`)
+  const response = await fetch(`${managementUrl}/readyz`)
+  if (!response.ok) throw new Error(`the service is not ready: ${await response.text()}`)
 }

@@ -1,8 +1,8 @@
 import { type FSWatcher, readdirSync, watch } from 'node:fs'
 import { join } from 'node:path'
 
-/** The delay in milliseconds between the last change and the callback: editors write a file in several steps. */
-const quiet = 50
+/** The debounce delay in milliseconds: editors write a file in several steps. */
+const debounceDelay = 50
 
 /**
  * Calls `changed` after changes below a folder. Watches each folder separately: Node's recursive watcher on Linux
@@ -11,12 +11,12 @@ const quiet = 50
 export function watchFolder(root: string, changed: () => void): void {
   const watchers = new Map<string, FSWatcher>()
   let timer: NodeJS.Timeout | undefined
-  const note = () => {
+  const schedule = () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
       watchAll()
       changed()
-    }, quiet)
+    }, debounceDelay)
   }
   const watchAll = () => {
     const below = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
@@ -26,7 +26,7 @@ export function watchFolder(root: string, changed: () => void): void {
         watchers.get(folder)?.close()
         watchers.delete(folder)
       }
-      watchers.set(folder, watch(folder, note).on('error', forget))
+      watchers.set(folder, watch(folder, schedule).on('error', forget))
     }
   }
   watchAll()

@@ -45,7 +45,7 @@ export async function writeDocs(directory: string, document = published, release
       '--openapi.schemaDefinitionsTagName=Schemas',
     )
     const html = selfContainedPage(await readFile(built, 'utf8'), await readFile(ownScript, 'utf8'))
-    await writeFile(built, html + (await mark(document, released)))
+    await writeFile(built, html + (await sourceMark(document, released)))
     const history = join(temporary, 'history.html')
     await writeFile(history, await historyPage(document, released))
     await rename(history, join(directory, 'history.html'))
@@ -60,7 +60,7 @@ export async function writeDocs(directory: string, document = published, release
 /** Calls `writeDocs` unless the existing page was built from the same sources. */
 export async function writeStaleDocs(directory: string): Promise<void> {
   const page = await readFile(join(directory, 'index.html'), 'utf8').catch(() => '')
-  if (!page.endsWith(await mark(published, releases))) await writeDocs(directory)
+  if (!page.endsWith(await sourceMark(published, releases))) await writeDocs(directory)
 }
 
 /** Writes try.html into a directory. Only the service uses it: a published page has no service to send requests to. */
@@ -73,12 +73,12 @@ export async function writeTryPage(directory: string, document = published): Pro
 }
 
 /** Returns the last line of a complete page, with a hash of its sources. */
-async function mark(document: string, released: string): Promise<string> {
+async function sourceMark(document: string, released: string): Promise<string> {
   const hash = createHash('sha256')
   for (const source of [document, released, ...sources]) {
     for (const file of await filesOf(source)) hash.update(await readFile(file))
   }
-  return `<!-- sha256 of what it was made from: ${hash.digest('hex')} -->\n`
+  return `<!-- sha256 of its sources: ${hash.digest('hex')} -->\n`
 }
 
 /** Returns the path of a file, or the sorted paths of the files of a directory. */

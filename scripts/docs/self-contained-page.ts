@@ -22,7 +22,7 @@ export function selfContainedPage(built: string, ownScript: string): string {
   let script = rest.slice(0, end)
   const isKnown = built.includes(tag) && end >= 0 && !head.includes('<script')
   if (prerendered.length === 0 || !isKnown || !replacements.every(([from]) => script.match(from))) {
-    throw new Error('redocly build-docs: the page differs from that of version 2.77; see selfContainedPage')
+    throw new Error('redocly build-docs: the page differs from that of version 2.77; adapt selfContainedPage to it')
   }
   for (const [from, to] of replacements) script = script.replace(from, to)
   const policy = `${sourceOf(ownScript)} ${sourceOf(script)}`

@@ -3,7 +3,7 @@
 import { expandPath, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
 
 /** The maximum number of bytes of a body to show. */
-const mostShown = 1_048_576
+const maxShown = 1_048_576
 
 for (const form of document.forms) {
   let isPending = false
@@ -12,7 +12,7 @@ for (const form of document.forms) {
     if (isPending) return
     isPending = true
     show(form, { status: 'Sending …' })
-    show(form, await answerTo(form).catch((error) => ({ status: `Not sent: ${error.message}` })))
+    show(form, await sendForm(form).catch((error) => ({ status: `Not sent: ${error.message}` })))
     isPending = false
   })
 }
@@ -25,7 +25,7 @@ function show(form, { status, headers = '', body = '' }) {
   form.querySelector('.answer').hidden = headers === ''
 }
 
-async function answerTo(form) {
+async function sendForm(form) {
   const pairs = pairsOf(form)
   const query = pairs('query').map(pairText).join('&')
   const path = expandPath(form.dataset.path, pairs('path'))
@@ -102,8 +102,8 @@ async function bodyOf(response) {
     for (let part = await reader?.read(); part?.done === false; part = await reader.read()) {
       chunks.push(part.value)
       bytes += part.value.length
-      if (bytes > mostShown) {
-        note = `; the body is shown up to ${mostShown} bytes`
+      if (bytes > maxShown) {
+        note = `; the body is shown up to ${maxShown} bytes`
         void reader.cancel()
         break
       }
@@ -111,7 +111,7 @@ async function bodyOf(response) {
   } catch {
     note = '; the response ended early'
   }
-  const whole = await new Blob(chunks).slice(0, mostShown).arrayBuffer()
+  const whole = await new Blob(chunks).slice(0, maxShown).arrayBuffer()
   try {
     // The last character may be cut off by the limit.
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

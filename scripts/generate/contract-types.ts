@@ -57,7 +57,7 @@ function typed(document: Document): OpenAPI3 {
     // openapi-typescript would follow references that are not types, even to other hosts.
     example: ({ externalValue: _, ...example }) => example,
     response: ({ links: _, ...response }) => withOptionalHeaders(document, response),
-    schema: (schema) => besideReference(withoutBooleans(open(exactly(withoutIgnoredProperties(plain(schema)))))),
+    schema: (schema) => typedSchema(withoutIgnoredProperties(schema)),
     components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapped(schemas as Node, asObject) }),
   }) as unknown as OpenAPI3
 }
@@ -90,11 +90,15 @@ function withoutIgnored(document: Document, node: Node): Node {
   return { ...node, parameters: node.parameters.filter((one) => !isIgnored(refers(one) ?? one)) }
 }
 
+/** Returns a schema from which openapi-typescript writes the type of its values. */
+const typedSchema = (schema: Node): Node =>
+  withAllOfReference(withoutBooleans(withAnyMember(withExactInt64(withoutRepeated(schema)))))
+
 /** Drops keywords that the normalized schemas already express: openapi-typescript would write them a second time. */
-const plain = ({ discriminator: _, $defs: __, definitions: ___, ...schema }: Node): Node => schema
+const withoutRepeated = ({ discriminator: _, $defs: __, definitions: ___, ...schema }: Node): Node => schema
 
 /** Drops the enum and const of an int64, which hold numbers and not bigints, and separates it from its other types. */
-function exactly(node: Node): Node {
+function withExactInt64(node: Node): Node {
   if (!isInt64(node)) return node
   const { enum: _, const: __, ...schema } = node
   const types = [node.type].flat()
@@ -108,7 +112,8 @@ function exactly(node: Node): Node {
   }
 }
 
-const described = [
+/** Keywords that describe which members an object has. */
+const memberKeywords = [
   'properties',
   'patternProperties',
   'additionalProperties',
@@ -120,8 +125,8 @@ const described = [
 ]
 
 /** Allows any member in an object whose schema describes none: openapi-typescript would type it as an empty object. */
-const open = (schema: Node): Node =>
-  [schema.type].flat().includes('object') && !described.some((keyword) => Object.hasOwn(schema, keyword))
+const withAnyMember = (schema: Node): Node =>
+  [schema.type].flat().includes('object') && !memberKeywords.some((keyword) => Object.hasOwn(schema, keyword))
     ? { ...schema, additionalProperties: true }
     : schema
 
@@ -131,22 +136,13 @@ const asObject = (schema: unknown): unknown => (typeof schema === 'boolean' ? { 
 const withoutBooleans = (schema: Node): Node =>
   Array.isArray(schema.allOf) ? { ...schema, allOf: schema.allOf.map(asObject) } : schema
 
-const annotations = [
-  'summary',
-  'description',
-  'title',
-  'deprecated',
-  'default',
-  'example',
-  'examples',
-  'readOnly',
-  'writeOnly',
-]
+/** Keywords that openapi-typescript applies beside a $ref, or that have no effect on a type. */
+const annotations = /^(summary|description|title|deprecated|default|examples?|readOnly|writeOnly)$/
 
 /** Moves a $ref with siblings into allOf: openapi-typescript ignores the siblings (OpenAPI 3.1 section 4.8.24). */
-function besideReference(node: Node): Node {
+function withAllOfReference(node: Node): Node {
   const { $ref, allOf, ...rest } = node
   if (typeof $ref !== 'string') return node
-  if (allOf === undefined && Object.keys(rest).every((key) => annotations.includes(key))) return node
+  if (allOf === undefined && Object.keys(rest).every((key) => annotations.test(key))) return node
   return { ...rest, allOf: [{ $ref }, ...((allOf ?? []) as unknown[])] }
 }

@@ -56,7 +56,9 @@ export function errorBodyProblems(document: Document, routes: Routes, { path, er
     const key = [`${statusCode}`, `${Math.trunc(statusCode / 100)}XX`, 'default'].find((each) => response[each])
     const content = response[key ?? '']?.content
     if (key === undefined || content === undefined) return []
-    const known = [...(error.comes === undefined ? [] : [undefined]), ...(error.comes === 'before' ? [] : [operation])]
+    // errorBody gets no operation for an error that occurs before the operation is known.
+    const { occurs = 'after' } = error
+    const known = [...(occurs === 'after' ? [] : [undefined]), ...(occurs === 'before' ? [] : [operation])]
     const place = join(endpoint.responses[key]?.pointer ?? '', 'content')
     return known.flatMap((each) =>
       messages.flatMap((message) => {

@@ -6,37 +6,39 @@ import type { Document } from './openapi-document.ts'
 import { commonTypes, numbersOf, type Part, partsOf } from './schema-parts.ts'
 import type { Node } from './walk-document.ts'
 
-/** Keywords that provide a value themselves, the best source first. */
-const giving = ['const', 'example', 'examples', 'default', 'enum']
+/** Keywords whose value is an example, in order of preference. */
+const exampleKeywords = ['const', 'example', 'examples', 'default', 'enum']
 
 /**
- * The state of building an example. Depth and budget bound it: the examples of recursive schemas have no natural size.
+ * The state of building an example. `within` are the references that lead to the current schema, and `keywords` those
+ * whose values are used. Depth and budget bound it: the examples of recursive schemas have no natural size.
  */
-type Progress = { within: string[]; depth: number; budget: { left: number }; giving: string[]; isFilled: boolean }
+type Progress = { within: string[]; depth: number; budget: { left: number }; keywords: string[]; isFilled: boolean }
 
 /** The maximum number of values of one example, and how many are reserved for required properties. */
-const mostValues = 1000
+const maxValues = 1000
 const reserved = 500
 /** From this depth on, an example has required properties only. */
 const optionalDepth = 4
 /** The maximum number of items of an array. */
-const mostItems = 100
+const maxArrayItems = 100
 
 /**
  * Returns an example value of a schema: its own example, or one built from the examples of its parts, or else from its
  * keywords. Returns undefined for a schema that contains itself or allows nothing, so that the property is omitted. The
  * value usually satisfies the schema, but this is not guaranteed.
  */
-export const exampleOf = (document: Document, schema: Schema): unknown => make(document, schema, giving)
+export const exampleOf = (document: Document, schema: Schema): unknown => make(document, schema, exampleKeywords)
 
 /** Returns an example value for a request: like `exampleOf`, but generated strings are not empty if possible. */
-export const filledExampleOf = (document: Document, schema: Schema): unknown => make(document, schema, giving, true)
+export const filledExampleOf = (document: Document, schema: Schema): unknown =>
+  make(document, schema, exampleKeywords, true)
 
 /** Returns a value that is built from the keywords of a schema alone, without its examples. */
 export const generatedValue = (document: Document, schema: Schema): unknown => make(document, schema, ['const', 'enum'])
 
-const make = (document: Document, schema: Schema, giving: string[], isFilled = false): unknown =>
-  makeValue(document, schema, { within: [], depth: 0, budget: { left: mostValues }, giving, isFilled })
+const make = (document: Document, schema: Schema, keywords: string[], isFilled = false): unknown =>
+  makeValue(document, schema, { within: [], depth: 0, budget: { left: maxValues }, keywords, isFilled })
 
 function makeValue(document: Document, schema: Schema, progress: Progress): unknown {
   const parts = partsOf(document, schema)
@@ -45,13 +47,13 @@ function makeValue(document: Document, schema: Schema, progress: Progress): unkn
   if (schema === false || isWithin || progress.budget.left-- <= 0) return undefined
   const own = givenIn(
     parts.filter(({ isOwn }) => isOwn),
-    progress.giving,
+    progress.keywords,
   )
   if (own !== undefined) return own.value
   const schemas = parts.map((part) => part.schema)
   const chosen = chosenAlternatives(document, parts, progress)
   if (chosen.length === 0 && schemas.some(hasAlternatives) && !schemas.some(isObjectSchema)) return undefined
-  const given = givenIn(parts, progress.giving) ?? (chosen.length > 0 ? { value: chosen[0] } : undefined)
+  const given = givenIn(parts, progress.keywords) ?? (chosen.length > 0 ? { value: chosen[0] } : undefined)
   const isOpen = given === undefined || isObject(given.value) || schemas.some(isObjectSchema)
   const type = commonTypes(schemas)?.[0] ?? (isOpen ? 'object' : 'any')
   if (type === 'object') return objectOf(document, parts, chosen, progress)
@@ -69,8 +71,8 @@ const scalars: Record<string, (schemas: Node[], progress: Progress) => unknown> 
 const scalarOf = (schemas: Node[], type: string, progress: Progress): unknown =>
   Object.hasOwn(scalars, type) ? scalars[type]?.(schemas, progress) : null
 
-function givenIn(parts: Part[], giving: string[]): { value: unknown } | undefined {
-  for (const keyword of giving) {
+function givenIn(parts: Part[], keywords: string[]): { value: unknown } | undefined {
+  for (const keyword of keywords) {
     for (const { schema } of parts) {
       if (!Object.hasOwn(schema, keyword)) continue
       const isList = keyword === 'examples' || keyword === 'enum'
@@ -105,7 +107,7 @@ function itemsOf(document: Document, parts: Part[], progress: Progress): unknown
       keyword,
     )
   const least = Math.max(first.length, ...limit('minItems'), others.length > 0 ? 1 : 0)
-  const count = Math.min(least, ...limit('maxItems'), mostItems)
+  const count = Math.min(least, ...limit('maxItems'), maxArrayItems)
   const values = Array.from({ length: count }, (_, index) =>
     makeValue(document, first[index] ?? together(others), inside),
   )
@@ -118,7 +120,7 @@ const isObjectSchema = ({ type, properties, required }: Node): boolean =>
 const isObject = (value: unknown): boolean => Object(value) === value && !Array.isArray(value)
 
 function objectOf(document: Document, parts: Part[], chosen: unknown[], progress: Progress): unknown {
-  const examples = parts.filter(({ isOwn }) => !isOwn).map((part) => givenIn([part], progress.giving)?.value)
+  const examples = parts.filter(({ isOwn }) => !isOwn).map((part) => givenIn([part], progress.keywords)?.value)
   const members = new Map<string, unknown>(
     [...examples, ...chosen].filter(isObject).flatMap((value) => Object.entries(value as object)),
   )

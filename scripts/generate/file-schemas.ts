@@ -16,7 +16,8 @@ export const isFree = (document: Document, schema: Schema): boolean =>
   )
 
 /**
- * OpenAPI 3.0 marks bytes by the format (section 4.7.14.2), 3.1 by the media type of the content (section 4.8.14.3).
+ * Returns whether a schema describes bytes. OpenAPI 3.0 marks them by the format (section 4.7.14.2), 3.1 by the media
+ * type of the content (section 4.8.14.3).
  */
 const isBinary = ({ format, contentMediaType, contentEncoding }: Node): boolean =>
   format === 'binary' ||

@@ -24,8 +24,8 @@ export const isForm = (mediaType: string): boolean => ['form', 'multipart'].incl
  * values.
  */
 export function formProperties(document: Document, { schema = true, encoding = {} }: MediaType): FormProperty[] {
-  const counting = discriminatorNames(inPlace(document, schema))
-  const ignored = [...ignoredNamesOf(document, 'request')(schema)].filter((name) => !counting.has(name))
+  const discriminators = discriminatorNames(inPlace(document, schema))
+  const ignored = [...ignoredNamesOf(document, 'request')(schema)].filter((name) => !discriminators.has(name))
   const parts = describing(document, [schema], branches)
   return propertyNames(document, schema).flatMap((name) => {
     const described = parts.flatMap((part) => ownSchema(part, name)).filter((one) => !isIgnored(one))
@@ -42,17 +42,17 @@ const anyOf = ([first = true, ...more]: Schema[]): Schema => (more.length === 0 
 const ownSchema = ({ properties }: Node, name: string): Schema[] =>
   Object.hasOwn(Object(properties), name) ? [(properties as Record<string, Schema>)[name] as Schema] : []
 
-/** Returns how the service parses a form. `read` converts a schema of the document to one of the service. */
+/** Returns how the service parses a form. `convert` converts a schema of the document to one of the service. */
 export function formOf(
   document: Document,
   mediaType: string,
   media: MediaType,
-  read: (schema: Schema) => Schema = (schema) => schema,
+  convert: (schema: Schema) => Schema = (schema) => schema,
 ): Form {
   const properties = formProperties(document, media)
   const isMultipart = requestKindOf(mediaType) === 'multipart'
   const fields = properties.map((property) =>
-    isMultipart ? partField(document, property, read) : queryField(document, property),
+    isMultipart ? partField(document, property, convert) : queryField(document, property),
   )
   return { fields, otherTypes: [...new Set(otherTypes(document, media.schema).flat())] }
 }
@@ -77,7 +77,7 @@ function queryField(document: Document, { name, schema, encoding }: FormProperty
   return { ...textValue(document, { name, style }), kind: 'json' }
 }
 
-function partField(document: Document, { name, schema, encoding }: FormProperty, read: (schema: Schema) => Schema) {
+function partField(document: Document, { name, schema, encoding }: FormProperty, convert: (schema: Schema) => Schema) {
   const { isItem, schema: each } = partSchema(document, schema)
   const mediaTypes = mediaTypesOf(encoding)
   const file = isFile(document, each, mediaTypes)
@@ -91,7 +91,7 @@ function partField(document: Document, { name, schema, encoding }: FormProperty,
       ...(file && { isFile: true }),
       ...(isItem && { isItem: true }),
       ...(mediaTypes.length > 0 && { mediaTypes: mediaTypes.map(essenceOf) }),
-      schema: file ? true : read(each),
+      schema: file ? true : convert(each),
     },
   }
   return field

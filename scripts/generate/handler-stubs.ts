@@ -35,11 +35,11 @@ export function handlerStubs(files: Files, before: Document | undefined): string
     .filter(({ operationId }) => !known.has(operationId))
     .map((endpoint) => {
       const operation = byId.get(endpoint.operationId) as Operation
-      const answers = [exampleResponse(document, endpoint), ...generatedResponses(document, endpoint)]
+      const returns = [exampleResponse(document, endpoint), ...generatedResponses(document, endpoint)]
         .flatMap((reply) => sendableResponse(validator, operation, reply) ?? [])
         .map((outcome) => `return ${literalOf(outcome)}`)
       const isNegotiated = negotiation(operation.schema) !== undefined
-      return [...answers, noAnswer].map((statement) => stubOf(endpoint, isNegotiated, statement))
+      return [...returns, notWritten].map((statement) => stubOf(endpoint, isNegotiated, statement))
     })
   return compiled(choices, types)
 }
@@ -75,7 +75,7 @@ function bodyText(body: unknown, indent: string): string {
   return `(async function* () {\n${yields.join('')}${indent}})()`
 }
 
-const noAnswer = "throw new Error('this handler is not written yet')"
+const notWritten = "throw new Error('this handler is not written yet')"
 
 const hasSeveralTypes = ({ content }: RequestBody): boolean =>
   Object.keys(content).length > 1 || Object.keys(content).some(isRange)

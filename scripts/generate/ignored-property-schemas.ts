@@ -5,8 +5,8 @@ import type { Node } from './walk-document.ts'
 /** Returns a schema without its ignored properties, and without `properties` if none are left. */
 export function withoutIgnoredProperties(schema: Node): Node {
   const all = Object.entries(Object(schema.properties) as Record<string, Schema>)
-  const counting = all.filter(([, each]) => !isIgnored(each))
-  if (counting.length === all.length) return schema
+  const kept = all.filter(([, each]) => !isIgnored(each))
+  if (kept.length === all.length) return schema
   const { properties: _, ...rest } = schema
-  return counting.length === 0 ? rest : { ...rest, properties: Object.fromEntries(counting) }
+  return kept.length === 0 ? rest : { ...rest, properties: Object.fromEntries(kept) }
 }

@@ -12,10 +12,13 @@ const loaded = new Map<string, number>()
 /** The function that makes the bodies of a service's own errors, and the path of its module. */
 export type ErrorBodySource = { path: string; errorBody: AnyErrorBody }
 
-/** Loads the function errorBody from the current state of a module. Rejects if the module does not export one. */
+/** Loads the function errorBody from the current state of a module. Rejects if the module or its errorBody is missing. */
 export async function loadErrorBody(path: string = errorModule): Promise<ErrorBodySource> {
   const url = pathToFileURL(resolve(path))
-  const { mtimeMs } = statSync(url)
+  const { mtimeMs } = statSync(url, { throwIfNoEntry: false }) ?? {}
+  if (mtimeMs === undefined) {
+    throw new Error(`${path} does not exist; correct the path, or add the module with a function errorBody`)
+  }
   // Node caches a module by its URL, so a changed module needs a new one.
   if ((loaded.get(url.href) ?? mtimeMs) !== mtimeMs) url.search = `changed=${mtimeMs}`
   else loaded.set(url.href, mtimeMs)

@@ -4,7 +4,7 @@ import { join, resolve } from './json-pointer.ts'
 import { type OperationPlace, operationsIn } from './path-operations.ts'
 import { basePaths, type Server, serverUrl } from './servers.ts'
 
-/** The parts of a bundled OpenAPI 3.1 document that the generator reads. */
+// These types have only the parts of a bundled OpenAPI 3.1 document that the generator reads.
 export type MediaType = { schema?: Schema; encoding?: Record<string, Encoding> }
 export type MediaTypes = Record<string, MediaType>
 /** How a property of a form is sent (section 4.8.15). */
@@ -130,8 +130,8 @@ function parameters(document: Document, ...holders: Located<Item>[]): Located<Pa
   const all = holders.flatMap(({ parameters = [], pointer }) =>
     parameters.map((_, index) => locate<Parameter>(document, join(pointer, 'parameters', String(index)))),
   )
-  const counting = all.filter((parameter) => !isIgnored(parameter))
-  return [...new Map(counting.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
+  const kept = all.filter((parameter) => !isIgnored(parameter))
+  return [...new Map(kept.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
 }
 
 /** Returns the object at a pointer in a document, after following any $ref. */

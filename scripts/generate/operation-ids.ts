@@ -42,15 +42,15 @@ const pathPlace = ({ path, keys }: Endpoint): string => join('#', 'paths', path,
 export function nameProblems(document: Document): string[] {
   const all = endpoints(document)
   const seen = new Set<string>()
-  const isDouble = (name: string) => seen.size === seen.add(name).size
+  const isDuplicate = (name: string) => seen.size === seen.add(name).size
   const given = all.filter(({ hasDerivedId }) => !hasDerivedId)
   const derived = all.filter(({ hasDerivedId }) => hasDerivedId)
   return [
     ...given
-      .filter(({ operationId }) => isDouble(operationId))
+      .filter(({ operationId }) => isDuplicate(operationId))
       .map(({ operationId, pointer }) => `${pointer}: operationId ${operationId} is used twice; rename one of them`),
     ...derived
-      .filter(({ operationId }) => isDouble(operationId))
+      .filter(({ operationId }) => isDuplicate(operationId))
       .map(
         (endpoint) =>
           `${pathPlace(endpoint)}: has no operationId, and ${endpoint.operationId}, derived from its method and path, is the name of another operation; add an operationId`,

@@ -32,8 +32,9 @@ export function withSchema(node: Node): Node {
 export function contentProblems(document: Document, { content, schema }: Parameter): string[] {
   if (content === undefined) return schema === undefined ? ['has no schema; add one'] : []
   if (schema !== undefined) return ['has both schema and content; remove one of them']
-  const [[mediaType, media] = ['', {}], ...more] = Object.entries(content)
-  if (mediaType === '' || more.length > 0) return ['its content must have exactly one media type; correct it']
+  const [[mediaType, media] = ['', {}]] = Object.entries(content)
+  const count = Object.keys(content).length
+  if (count !== 1) return [`its content has ${count} media types; use exactly one`]
   const kind = kindOf(mediaType)
   if ((kind !== 'json' && kind !== 'text') || charsetProblem(mediaType, 'read') !== undefined) {
     return [`${mediaType} is not supported in a parameter; use application/json or text/plain`]

@@ -5,8 +5,8 @@ import type { Direction } from './read-write-marks.ts'
 import { directedSchemas } from './read-write-schemas.ts'
 import { isNode, mapTree, type Node, walkSchemas } from './walk-document.ts'
 
-/** The direction of what an operation receives, and of what it responds with. */
-type Directions = [taken: Direction, answered: Direction]
+/** The directions of an operation's request and response, as the client of the service sees them. */
+type Directions = [ofRequest: Direction, ofResponse: Direction]
 
 /**
  * Returns a document with shared schemas in which the schemas of requests do not constrain readOnly properties, and
@@ -29,12 +29,14 @@ export function withDirections(document: Document): Document {
       if (kind === 'parameter') return part(value, kind, directions[0])
       return kind === 'operation' ? operationOf(value, directions) : value
     })
-  const operationOf = (operation: unknown, [taken, answered]: Directions): unknown =>
+  const operationOf = (operation: unknown, [ofRequest, ofResponse]: Directions): unknown =>
     mapped(operation, (name, value) => {
-      if (name === 'parameters') return part(value, 'parameter', taken)
-      if (name === 'requestBody') return mapTree(value, name, transforms(taken))
-      if (name === 'responses') return part(value, 'response', answered)
-      return name === 'callbacks' ? mapped(value, (_, callback) => callbackOf(callback, [answered, taken])) : value
+      if (name === 'parameters') return part(value, 'parameter', ofRequest)
+      if (name === 'requestBody') return mapTree(value, name, transforms(ofRequest))
+      if (name === 'responses') return part(value, 'response', ofResponse)
+      return name === 'callbacks'
+        ? mapped(value, (_, callback) => callbackOf(callback, [ofResponse, ofRequest]))
+        : value
     })
   const callbackOf = (callback: unknown, directions: Directions): unknown =>
     mapped(callback, (name, item) => (name === '$ref' ? item : itemOf(item, directions)))

@@ -6,7 +6,7 @@ import { schemaPrefix, sharedName } from './shared-schemas.ts'
 import { isNode, type Node } from './walk-document.ts'
 
 /** A value that several schemas describe together: its ignored properties, and those that are never ignored. */
-type Place = { direction: Direction; ignored: Set<string>; counting: Set<string> }
+type Context = { direction: Direction; ignored: Set<string>; kept: Set<string> }
 
 /** The names of the properties that the parts of a schema mention, and of those that they mark. */
 type Mentions = { named: Set<string>; marked: Set<string> }
@@ -42,38 +42,39 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
   /** Returns the schema that applies to a whole value, which no surrounding schema describes. */
   const directed = (schema: Schema, direction: Direction): Schema => {
     if (!reaches[direction](schema)) return schema
-    const counting = discriminatorNames(inPlace(document, schema))
-    return rewritten(schema, inside({ direction, ignored: new Set(), counting }, schema))
+    const kept = discriminatorNames(inPlace(document, schema))
+    return rewritten(schema, inside({ direction, ignored: new Set(), kept }, schema))
   }
 
-  const inside = ({ direction, ignored, counting }: Place, schema: Schema): Place => {
-    const own = [...ignoredNames[direction](schema)].filter((name) => !counting.has(name))
-    return { direction, ignored: new Set([...ignored, ...own]), counting }
+  const inside = ({ direction, ignored, kept }: Context, schema: Schema): Context => {
+    const own = [...ignoredNames[direction](schema)].filter((name) => !kept.has(name))
+    return { direction, ignored: new Set([...ignored, ...own]), kept }
   }
 
-  function rewritten(schema: Schema, place: Place): Schema {
+  function rewritten(schema: Schema, context: Context): Schema {
     if (!isNode(schema)) return schema
-    const entries = Object.entries(schema).map(([keyword, value]) => [keyword, keywordOf(keyword, value, place)])
+    const entries = Object.entries(schema).map(([keyword, value]) => [keyword, keywordOf(keyword, value, context)])
     return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
   }
 
-  function keywordOf(keyword: string, value: unknown, place: Place): unknown {
-    const { direction, ignored } = place
-    if (keyword === '$ref') return schemaPrefix + variantOf(sharedName(value as string), place)
+  function keywordOf(keyword: string, value: unknown, context: Context): unknown {
+    const { direction, ignored } = context
+    if (keyword === '$ref') return schemaPrefix + variantOf(sharedName(value as string), context)
     if (keyword === 'properties') {
       return mapped(value as Node, (below, name) =>
         ignored.has(name) ? { [ignoredKeyword]: true } : directed(below as Schema, direction),
       )
     }
-    if (keyword === 'required') return counted(value, ignored)
-    if (keyword === 'dependentRequired') return mapped(without(value, ignored), (list) => counted(list, ignored) ?? [])
+    if (keyword === 'required') return notIgnored(value, ignored)
+    if (keyword === 'dependentRequired')
+      return mapped(without(value, ignored), (list) => notIgnored(list, ignored) ?? [])
     if (keyword === 'dependencies') return without(value, ignored)
     if (keyword === 'example' || keyword === 'default') return shown(value, ignored)
     if (keyword === 'examples' && Array.isArray(value)) return value.map((each) => shown(each, ignored))
     const shape = Object.hasOwn(schemaKeywords, keyword) && !tests.includes(keyword) && schemaKeywords[keyword]
     if (!shape) return value
     const below = branches.includes(keyword)
-      ? (each: Schema) => rewritten(each, inside(place, each))
+      ? (each: Schema) => rewritten(each, inside(context, each))
       : (each: Schema) => directed(each, direction)
     if (shape === 'one') return below(value as Schema)
     if (shape === 'list') return (value as Schema[]).map(below)
@@ -83,15 +84,15 @@ export function directedSchemas(document: object, schemas: Record<string, Schema
   }
 
   /** Returns the name of the variant of a shared schema for a place: its own name if nothing in it is ignored. */
-  function variantOf(name: string, place: Place): string {
-    const { direction } = place
+  function variantOf(name: string, context: Context): string {
+    const { direction } = context
     const target = schemas[name] as Schema
     const { named, marked } = mentionsOf(name, direction)
-    const counting = new Set([...place.counting].filter((each) => marked.has(each)))
-    const ignored = new Set([...place.ignored].filter((each) => named.has(each)))
-    const own = inside({ direction, ignored, counting }, target)
+    const kept = new Set([...context.kept].filter((each) => marked.has(each)))
+    const ignored = new Set([...context.ignored].filter((each) => named.has(each)))
+    const own = inside({ direction, ignored, kept }, target)
     if (own.ignored.size === 0 && !reaches[direction](target)) return name
-    const key = JSON.stringify([name, direction, [...own.ignored].sort(), [...counting].sort()])
+    const key = JSON.stringify([name, direction, [...own.ignored].sort(), [...kept].sort()])
     const known = names.get(key)
     if (known !== undefined) return known
     const made = unused(`${name}.${direction}`)
@@ -128,7 +129,7 @@ const mapped = (node: Node, map: (value: unknown, name: string) => unknown): Nod
   Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(value, name)]))
 
 /** Returns the names of a list that are not ignored, or undefined if none are left. */
-function counted(list: unknown, ignored: Set<string>): unknown {
+function notIgnored(list: unknown, ignored: Set<string>): unknown {
   const names = (list as string[]).filter((name) => !ignored.has(name))
   return names.length > 0 ? names : undefined
 }

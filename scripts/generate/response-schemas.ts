@@ -34,8 +34,8 @@ export const withItemSchemas = (document: Document): Document =>
     response: (response) => {
       if (response.content === undefined) return response
       const content = Object.entries(response.content as Record<string, Node>).map(([mediaType, media]) => {
-        const array = kindOf(mediaType) === 'lines' ? itemsOf(document, media.schema) : undefined
-        return [mediaType, array === undefined ? media : { ...media, schema: array }]
+        const items = kindOf(mediaType) === 'lines' ? itemsOf(document, media.schema) : undefined
+        return [mediaType, items === undefined ? media : { ...media, schema: items }]
       })
       return { ...response, content: Object.fromEntries(content) }
     },

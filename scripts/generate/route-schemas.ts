@@ -21,10 +21,10 @@ import { mapTree, type Node } from './walk-document.ts'
 export function routesOf(document: Document): Routes {
   const shared = new Map<string, Schema>()
   /** Returns a schema in the form that the service compiles, and adds the target of each $ref to `shared`. */
-  const read = (schema: Schema): Schema =>
+  const convert = (schema: Schema): Schema =>
     mapTree(asObject(schema), 'schema', {
       schema: (node) => {
-        const { $ref, ...rest } = readable(node)
+        const { $ref, ...rest } = validatorSchema(node)
         if (typeof $ref !== 'string') return rest
         const name = sharedName($ref)
         share(name)
@@ -34,9 +34,9 @@ export function routesOf(document: Document): Routes {
   const share = (name: string) => {
     if (shared.has(name)) return
     shared.set(name, {})
-    shared.set(name, read(schemasOf(document)[name] as Schema))
+    shared.set(name, convert(schemasOf(document)[name] as Schema))
   }
-  const operations = endpoints(document).map((endpoint) => operationOf(document, endpoint, read))
+  const operations = endpoints(document).map((endpoint) => operationOf(document, endpoint, convert))
   const byName = Array.from(shared, ([name, schema]): [string, Schema] => [safeName(name), schema]).sort(
     ([one], [other]) => (one < other ? -1 : 1),
   )
@@ -60,28 +60,28 @@ const safeName = (name: string): string =>
 const schemasOf = ({ components = {} }: Document) =>
   (components as { schemas?: Record<string, Schema> }).schemas as Record<string, Schema>
 
-type Read = (schema: Schema) => Schema
+type Convert = (schema: Schema) => Schema
 
-function operationOf(document: Document, endpoint: Endpoint, read: Read): Operation {
+function operationOf(document: Document, endpoint: Endpoint, convert: Convert): Operation {
   const { operationId, method, routes, security, parameters, requestBody, responses } = endpoint
   const kinds = Object.entries(parts).flatMap(([kind, part]) => {
     const described = parameters.filter((parameter) => parameter.in === kind)
-    return described.length === 0 ? [] : [[part, objectOf(described, read)]]
+    return described.length === 0 ? [] : [[part, objectOf(described, convert)]]
   })
   const replies = Object.entries(responses).map(([status, response]) => {
     const content = checkedContent(document, response)
-    const described = headersOf(document, response).map(([name, { schema = true }]) => [name, read(schema)])
+    const described = headersOf(document, response).map(([name, { schema = true }]) => [name, convert(schema)])
     return [
       status,
       {
         ...(described.length > 0 && { headers: Object.fromEntries(described) }),
-        ...(Object.keys(content).length > 0 ? { content: contentOf(content, read) } : { type: 'null' }),
+        ...(Object.keys(content).length > 0 ? { content: contentOf(content, convert) } : { type: 'null' }),
       },
     ]
   })
   const schema: RouteSchema = {
     ...Object.fromEntries(kinds),
-    ...(requestBody && { body: { content: contentOf(checkedBody(document, requestBody), read) } }),
+    ...(requestBody && { body: { content: contentOf(checkedBody(document, requestBody), convert) } }),
     response: Object.fromEntries(replies),
   }
   const given = Object.entries(responses).map(
@@ -97,7 +97,7 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
     ...(requestBody && { bodyRequired: requestBody.required === true }),
     parameters: parameters.map((parameter) => parameterText(document, endpoint.path, parameter)),
     ...(forms.length > 0 && {
-      forms: Object.fromEntries(forms.map(([type, media]) => [type, formOf(document, type, media, read)])),
+      forms: Object.fromEntries(forms.map(([type, media]) => [type, formOf(document, type, media, convert)])),
     }),
     ...(withHeaders.length > 0 && { replyHeaders: Object.fromEntries(withHeaders) }),
     schema,
@@ -107,15 +107,15 @@ function operationOf(document: Document, endpoint: Endpoint, read: Read): Operat
 /** Fastify's names for the locations of parameters. */
 const parts = { path: 'params', query: 'querystring', header: 'headers', cookie: 'cookies' } as const
 
-const objectOf = (parameters: Located<Parameter>[], read: Read): Schema =>
-  read({
+const objectOf = (parameters: Located<Parameter>[], convert: Convert): Schema =>
+  convert({
     type: 'object',
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
     properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, schemaOf(parameter)])),
   })
 
-const contentOf = (content: Record<string, { schema?: Schema }>, read: Read) =>
-  Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: read(schema) }]))
+const contentOf = (content: Record<string, { schema?: Schema }>, convert: Convert) =>
+  Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: convert(schema) }]))
 
 /** Keywords that a validator does not need. */
 const annotations = /^(title|description|examples?|externalDocs|xml|discriminator|\$comment|\$defs|definitions|x-.*)$/
@@ -124,7 +124,11 @@ const isAnnotation = (keyword: string) => annotations.test(keyword) && keyword !
 /** Returns a boolean schema as an equivalent object, which Fastify expects. */
 const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
 
-function readable(node: Node): Node {
+/**
+ * Returns a schema without the keywords that a validator does not need. Drops int32 and int64 if the type allows other
+ * numbers: the service would then accept integers only.
+ */
+function validatorSchema(node: Node): Node {
   const kept = Object.fromEntries(Object.entries(node).filter(([keyword]) => !isAnnotation(keyword)))
   const { format, ...rest } = kept
   const schema = /^int(32|64)$/.test(String(format)) && !isExactInteger(kept) ? rest : kept

@@ -1,5 +1,5 @@
 import { newAjv } from '../../src/openapi/ajv-instance.ts'
-import type { Operation, Routes } from '../../src/openapi/routes.ts'
+import type { Content, Operation, Routes } from '../../src/openapi/routes.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { mapTree } from './walk-document.ts'
 
@@ -21,15 +21,27 @@ export function uncompilableSchemas({ operations, schemas }: Routes): string[] {
   return [
     ...Object.entries(schemas).flatMap(([name, schema]) => problemOf(`schema ${name}`, schema)),
     ...operations.flatMap((operation) =>
-      inlineSchemas(operation).flatMap((schema) => problemOf(`operation ${operation.operationId}`, schema)),
+      inlineSchemas(operation).flatMap(([part, schema]) =>
+        problemOf(`operation ${operation.operationId}, ${part}`, schema),
+      ),
     ),
   ]
 }
 
-/** Returns the schemas of an operation: parameters, bodies and response headers. */
-function inlineSchemas({ schema: { params, querystring, headers, cookies, body, response } }: Operation): Schema[] {
-  const contents = [body?.content, ...Object.values(response).map(({ content }) => content)]
-  const ofHeaders = Object.values(response).flatMap(({ headers = {} }) => Object.values(headers))
-  const ofBodies = contents.flatMap((content) => Object.values(content ?? {}).map(({ schema }) => schema))
-  return [...[params, querystring, headers, cookies].filter((part) => part !== undefined), ...ofHeaders, ...ofBodies]
+/** Returns the schemas of an operation, each with the part of the operation that it describes. */
+function inlineSchemas({ schema }: Operation): [part: string, schema: Schema][] {
+  const { params, querystring, headers, cookies, body, response } = schema
+  const parameters = { path: params, query: querystring, header: headers, cookie: cookies }
+  const named = (part: string, schemas: Record<string, Schema> = {}) =>
+    Object.entries(schemas).map(([name, each]): [string, Schema] => [`${part} ${name}`, each])
+  const ofContent = (part: string, content: Content = {}) =>
+    Object.entries(content).map(([mediaType, media]): [string, Schema] => [`${part} ${mediaType}`, media.schema])
+  return [
+    ...Object.entries(parameters).flatMap(([kind, each]): [string, Schema][] =>
+      each === undefined ? [] : [[`${kind} parameters`, each]],
+    ),
+    ...Object.entries(response).flatMap(([status, each]) => named(`response ${status} header`, each.headers)),
+    ...ofContent('request body', body?.content),
+    ...Object.entries(response).flatMap(([status, each]) => ofContent(`response ${status}`, each.content)),
+  ]
 }

@@ -19,7 +19,7 @@ export function partsOf(document: object, schema: Schema): Part[] {
   const found: Part[] = []
   const seen = new Set<unknown>()
   const add = (given: unknown, references: string[], isOwn: boolean): void => {
-    const node = given === false ? nothing : given
+    const node = given === false ? falseSchema : given
     if (typeof node !== 'object' || node === null || seen.has(node)) return
     seen.add(node)
     const part = { schema: node as Node, references, isOwn }
@@ -32,7 +32,7 @@ export function partsOf(document: object, schema: Schema): Part[] {
   return found
 }
 
-const nothing: Node = { not: {} }
+const falseSchema: Node = { not: {} }
 
 /** Returns the numeric values of a keyword in some schemas. */
 export const numbersOf = (schemas: Node[], keyword: string): number[] =>

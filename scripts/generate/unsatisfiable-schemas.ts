@@ -13,8 +13,8 @@ type Contradiction = { schema: Node; reason: string }
  * The maximum number of search steps for one schema, and the maximum depth of nested calls of `search`, which bounds
  * the stack. Schemas beyond these limits are assumed to be satisfiable.
  */
-const mostSteps = 10_000
-const deepest = 100
+const maxSteps = 10_000
+const maxDepth = 100
 
 /**
  * Returns one line for each schema that no value satisfies: an allOf or a discriminator that contradicts itself, or a
@@ -45,7 +45,7 @@ function searcher(document: Document, satisfiable: Set<Node>) {
 
   /** Returns a contradiction in a schema or in what its values must contain; `within` are the enclosing schemas. */
   function search(schema: Node, within: Node[]): Contradiction | undefined {
-    if (satisfiable.has(schema) || depth === deepest || ++steps > mostSteps) return undefined
+    if (satisfiable.has(schema) || depth === maxDepth || ++steps > maxSteps) return undefined
     if (within.includes(schema)) return { schema, reason: 'each value would have to contain another one, without end' }
     depth++
     try {
@@ -75,7 +75,7 @@ function searcher(document: Document, satisfiable: Set<Node>) {
    * of each list in `chosen`.
    */
   function together(holder: Node, schemas: Schema[], chosen: Schema[][], within: Node[]): Contradiction | undefined {
-    if (++steps > mostSteps || within.length > deepest) return undefined
+    if (++steps > maxSteps || within.length > maxDepth) return undefined
     const nodes = schemas.flatMap((schema) => partsOf(document, schema)).map((part) => part.schema)
     const reason = clash(nodes)
     if (reason !== undefined) return { schema: holder, reason }

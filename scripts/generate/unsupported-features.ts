@@ -29,7 +29,7 @@ export function unsupportedFeatures(document: Document): string[] {
       ...Object.values(endpoint.responses).flatMap((response) => headerProblems(document, response)),
     ]),
     ...nameProblems(document),
-    ...doubles(all),
+    ...duplicateRoutes(all),
     ...scopeProblems(document),
     ...unsupportedSchemas(document),
     ...readWriteProblems(document),
@@ -46,21 +46,25 @@ function pathProblems({ path, routes }: Endpoint): string[] {
   const repeated = names.filter((name, index) => names.indexOf(name) < index)
   for (const name of new Set(repeated)) problems.push(`${place}: ${name} occurs twice; use each path parameter once`)
   for (const route of routes) {
-    if (!route.startsWith('/')) problems.push(`${place}: the server URL must contain // or begin with /`)
-    else if (/[*?#%{]/.test(route.replace(/\{[^}]*\}/g, ''))) {
-      problems.push(`${place}: ${route} contains one of * ? # % {, which a path cannot contain; remove it`)
+    const [unsupported] = /[*?#%{]/.exec(route.replace(/\{[^}]*\}/g, '')) ?? []
+    if (!route.startsWith('/')) {
+      problems.push(
+        `${place}: ${route} does not begin with /; begin the server URL with / or with a scheme such as https://`,
+      )
+    } else if (unsupported !== undefined) {
+      problems.push(`${place}: ${route} contains ${unsupported}, which is not supported in a path; remove it`)
     }
   }
   return problems
 }
 
 /** Returns one line for each operation that has the method and path of another one and so would never be called. */
-function doubles(all: Endpoint[]): string[] {
+function duplicateRoutes(all: Endpoint[]): string[] {
   const seen = new Set<string>()
-  const isDouble = (key: string) => seen.size === seen.add(key).size
+  const isDuplicate = (key: string) => seen.size === seen.add(key).size
   return all.flatMap(({ method, routes, pointer }) =>
     routes
-      .filter((route) => isDouble(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`))
+      .filter((route) => isDuplicate(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`))
       .map((route) => `${pointer}: ${method} ${route} is already served by another operation; remove one of them`),
   )
 }

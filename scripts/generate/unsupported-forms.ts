@@ -73,17 +73,17 @@ function partProblems(document: Document, { schema, encoding }: FormProperty): s
   const { schema: each } = partSchema(document, schema)
   const mediaTypes = mediaTypesOf(encoding)
   if (!isFile(document, each, mediaTypes)) return textProblems(document, each, mediaTypes)
-  const said = describing(document, [each], branches)
-  const lists = describing(document, [schema], branches)
+  const fileSchemas = describing(document, [each], branches)
+  const listSchemas = describing(document, [schema], branches)
   const { types } = typesOf(document, each)
   return [
     ...(types.some((type) => type !== 'string' && type !== 'null')
       ? ['a file must have the type string; correct it']
       : []),
     ...textKeywords
-      .filter((keyword) => said.some((one) => Object.hasOwn(one, keyword)))
+      .filter((keyword) => fileSchemas.some((one) => Object.hasOwn(one, keyword)))
       .map((keyword) => `${keyword} is not checked for a file; state it in the description`),
-    ...(lists.some(({ uniqueItems }) => uniqueItems === true)
+    ...(listSchemas.some(({ uniqueItems }) => uniqueItems === true)
       ? ['uniqueItems is not checked for files; state it in the description']
       : []),
   ]

@@ -29,5 +29,5 @@ function problemOf(field: string, mediaType: string, isReply: boolean, media: ob
     return 'cannot be combined with schema; describe either the items or the whole body'
   if (kindOf(mediaType) !== 'events')
     return `items of ${mediaType} are not supported; use application/jsonl or text/event-stream`
-  return 'an event may have data, event, id and retry; only data may be required or have more than a type'
+  return 'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
 }

@@ -29,7 +29,7 @@ function ownProblems(document: Document, { path }: Endpoint, parameter: Located<
     ...(value.kind === 'object' ? propertyProblems(document, parameter, value) : []),
     ...(isSplit(parameter, value) && segmentOf(path, parameter.name) === undefined
       ? [
-          'is split into several values, so it must be the only parameter of its path segment and end it; put a / before and after it',
+          'is split into several values, so it must be the only parameter in its path segment, at its end; put a / before and after it',
         ]
       : []),
   ]
@@ -67,8 +67,8 @@ function styleProblems(
   if (style === 'label' && kind !== 'scalar' && value.explode && inside.includes('number')) {
     problems.push('style label would split a number at its decimal point; use explode: false')
   }
-  const isEmptyText = [types, typesOf(document, schema).types].some((all) => all.length === 0 || takesEmpty(all))
-  if (allowEmptyValue === true && place === 'query' && kind !== 'object' && !isEmptyText) {
+  const acceptsEmptyText = [types, typesOf(document, schema).types].some((all) => all.length === 0 || takesEmpty(all))
+  if (allowEmptyValue === true && place === 'query' && kind !== 'object' && !acceptsEmptyText) {
     problems.push(`an empty value is not of type ${types.join(' or ')}; add the type 'null', or remove allowEmptyValue`)
   }
   return problems

@@ -8,7 +8,7 @@ import { type Node, schemaPlaces, walkSchemas } from './walk-document.ts'
 /**
  * Keywords that identify a schema, or refer to one, by something other than its place (JSON Schema core, section 8.2).
  */
-const names = ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef', '$schema']
+const identifierKeywords = ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef']
 
 /** Returns one line for each schema of a bundled document that the service cannot validate values against. */
 export function unsupportedSchemas(document: Document): string[] {
@@ -42,20 +42,19 @@ function referenceProblem(document: Document, places: Set<string>, schema: Node,
 
 function schemaProblems(schema: Node): [keys: string, problem: string][] {
   const problems: [string, string][] = []
-  for (const key of names) {
-    if (typeof schema[key] === 'string')
-      problems.push([key, 'is not supported; refer to the schema by its JSON pointer, with $ref'])
+  for (const keyword of identifierKeywords) {
+    if (typeof schema[keyword] === 'string')
+      problems.push([keyword, 'is not supported; refer to the schema by its JSON pointer, with $ref'])
   }
+  if (typeof schema.$schema === 'string') problems.push(['$schema', 'is not supported; remove it'])
   const defaultMapping = defaultMappingProblem(schema)
   if (defaultMapping !== undefined) problems.push(['discriminator/defaultMapping', defaultMapping])
   // nullable does not exist in OpenAPI 3.1, but Ajv would still apply it.
   if (typeof schema.nullable === 'boolean')
     problems.push(['nullable', "belongs to OpenAPI 3.0; add the type 'null' instead"])
-  const { pattern, patternProperties } = schema
-  const patterns = typeof pattern === 'string' ? [pattern] : []
-  for (const one of [...patterns, ...Object.keys(patternProperties ?? {})]) {
-    if (!isPattern(one))
-      problems.push(['pattern', `${one} is not a regular expression of ECMA-262 with the flag u; correct it`])
+  for (const [keyword, pattern] of patternsOf(schema)) {
+    if (!isPattern(pattern))
+      problems.push([keyword, `${pattern} is not a regular expression of ECMA-262 with the flag u; correct it`])
   }
   for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
     // Ajv ignores the name __proto__ in these keywords.
@@ -65,6 +64,11 @@ function schemaProblems(schema: Node): [keys: string, problem: string][] {
   }
   return problems
 }
+
+const patternsOf = ({ pattern, patternProperties }: Node): [keyword: string, pattern: string][] => [
+  ...(typeof pattern === 'string' ? [['pattern', pattern] as [string, string]] : []),
+  ...Object.keys(patternProperties ?? {}).map((key): [string, string] => ['patternProperties', key]),
+]
 
 function isPattern(text: string): boolean {
   try {

@@ -30,10 +30,10 @@ function targetProblem(root: string, page: string, target: string): string | und
   const [path = '', anchor] = target.split('#').map(decodeURIComponent)
   const isAbsolute = path.startsWith('/')
   const file = path === '' ? join(root, page) : join(root, isAbsolute ? '' : dirname(page), path)
-  if (!existsSync(file)) return 'leads to no file'
+  if (!existsSync(file)) return 'leads to no file; correct the link'
   // GitHub also has anchors for the lines of other files and for the README of a folder. They are not checked.
   if (!anchor || !file.endsWith('.md') || statSync(file).isDirectory()) return undefined
-  return anchorsOf(readFileSync(file, 'utf8')).has(anchor) ? undefined : 'leads to no heading'
+  return anchorsOf(readFileSync(file, 'utf8')).has(anchor) ? undefined : 'leads to no heading; correct the link'
 }
 
 /** Returns the anchors that a Markdown page has on GitHub: one for each heading, and those written in HTML. */

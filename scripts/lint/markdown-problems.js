@@ -80,12 +80,14 @@ function problemsOfLine(line, hasCode) {
 const unreadableLink = 'a link has no plain destination; write it in one line as [text](https://example.com/path)'
 
 const rawHtml = (tag) =>
-  `raw HTML ${tag}; write Markdown, &lt; for <, or code between backticks of one line. ` +
+  `raw HTML ${tag} is not allowed; write Markdown, &lt; for <, or code between backticks of one line. ` +
   `Allowed are, without attributes and not at the start of a line: ${elements.join(', ')}`
 
 /** Returns a message for the destination of a link unless it is certainly a web page or a mail address. */
 export function destinationProblems(destination) {
   const [, scheme = 'https'] = /^([^/?#]*?):/.exec(destination) ?? []
   if (/^(https?|mailto)$/i.test(scheme) && !/&[^;]*;|\\/.test(destination)) return []
-  return [`a link to ${destination}; use https:, http:, mailto: or a relative URL, without entities and backslashes`]
+  return [
+    `a link to ${destination} is not allowed; use https:, http:, mailto: or a relative URL, without entities and backslashes`,
+  ]
 }

@@ -24,7 +24,7 @@ export type Directory = {
 }
 
 // The pipe closes when this process ends, even by SIGKILL; an immediate shutdown leaves no shared memory behind.
-const guard = `
+const guardScript = `
   while read -r line; do pid=$line; done
   [ -z "$pid" ] || kill -QUIT "$pid"
   for attempt in 1 2 3 4 5; do rm -rf "$1" && exit; sleep 1; done`
@@ -33,7 +33,7 @@ const guard = `
 export function makeDirectory(parent = tmpdir()): Directory {
   const path = mkdtempSync(join(parent, 'plant-store-postgres-'))
   own(path)
-  const shell = spawn('sh', ['-c', guard, 'sh', path], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  const shell = spawn('sh', ['-c', guardScript, 'sh', path], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   shell.unref()
   return {
     data: join(path, 'data'),

@@ -94,7 +94,7 @@ export class Postgres {
         await this.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
         await this.query('SELECT pg_reload_conf()')
       }
-      await this.#followed(name, synchronous ? 'sync' : 'async')
+      await this.#untilStreaming(name, synchronous ? 'sync' : 'async')
     } catch (error) {
       await standby.close()
       throw error
@@ -102,11 +102,11 @@ export class Postgres {
     return standby
   }
 
-  async #followed(name: string, state: 'sync' | 'async'): Promise<void> {
+  async #untilStreaming(name: string, state: 'sync' | 'async'): Promise<void> {
     const sql =
       "SELECT FROM pg_stat_replication WHERE application_name = $1 AND state = 'streaming' AND sync_state = $2"
-    const isFollowed = async () => (await this.query(sql, [name, state])).length > 0
-    await until(isFollowed, `the ${state} standby ${name} to stream`)
+    const isStreaming = async () => (await this.query(sql, [name, state])).length > 0
+    await until(isStreaming, `the ${state} standby ${name} to stream`)
   }
 
   /** Promotes this standby to primary; resolves when it accepts writes. */

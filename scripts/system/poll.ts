@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The default time limit in milliseconds, far longer than any wait on a busy machine. */
-const patience = 120_000
+const defaultLimit = 120_000
 
 /** Polls a condition for up to `timeout` milliseconds and returns whether it became true. */
 export async function holdsWithin(timeout: number, condition: () => boolean | Promise<boolean>): Promise<boolean> {
@@ -14,7 +14,7 @@ type What = string | (() => string)
  * Polls a condition and resolves with its first truthy value. Rejects if the condition throws, or after `limit`
  * milliseconds with a message that names `what`.
  */
-export async function until<T>(condition: () => T | Promise<T>, what: What, limit = patience) {
+export async function until<T>(condition: () => T | Promise<T>, what: What, limit = defaultLimit) {
   const end = performance.now() + limit
   for (;;) {
     // The condition itself may hang, for example while it waits for a process.
@@ -26,7 +26,7 @@ export async function until<T>(condition: () => T | Promise<T>, what: What, limi
 }
 
 /** Resolves or rejects like a promise, or rejects after `limit` milliseconds with a message that names `what`. */
-export async function within<T>(promise: Promise<T>, what: What, limit = patience): Promise<T> {
+export async function within<T>(promise: Promise<T>, what: What, limit = defaultLimit): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const expired = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late(what, limit)), limit)
@@ -35,4 +35,4 @@ export async function within<T>(promise: Promise<T>, what: What, limit = patienc
 }
 
 const late = (what: What, limit: number) =>
-  new Error(`not within ${limit} ms: ${typeof what === 'string' ? what : what()}`)
+  new Error(`timed out after ${limit} ms: ${typeof what === 'string' ? what : what()}`)

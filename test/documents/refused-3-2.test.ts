@@ -9,7 +9,8 @@ t.test('unsupported features of OpenAPI 3.2 are rejected with location and remed
   )
   const items = '#/paths/~1items/post'
   const responses = `${items}/responses`
-  const ofEvents = 'an event may have data, event, id and retry; only data may be required or have more than a type'
+  const ofEvents =
+    'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
   const ofParts = 'parts without names are not supported; use multipart/form-data with encoding'
   t.same(message.split('\n  '), [
     `${document} cannot be served as written:`,

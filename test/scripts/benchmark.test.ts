@@ -76,13 +76,13 @@ t.test('a fixed rate is kept, and a stall shows up in the latency', async (t) =>
   t.ok(p99 > 100, 'requests that were due during the stall waited')
 })
 
-t.test('ids cycle or grow', async (t) => {
+t.test('the ids of plants in memory repeat, those of durable plants increase', async (t) => {
   const [cycling, growing] = [cyclingIds(2), increasingIds()]
   t.same([cycling(), cycling(), cycling()], [1, 0, 1])
   t.same([growing(), growing(), growing()], [1, 2, 3])
 })
 
-t.test('wrk sends the requests of the other generator, and its figures are read', async (t) => {
+t.test('wrk sends the same requests as the load of this process, and its figures are parsed', async (t) => {
   const script = luaScript('POST / HTTP/1.1\r\ncontent-length: ', 7, undefined)
   t.match(script, /^local id = 6\n/)
   t.match(script, 'id = id + 1\n')
@@ -199,10 +199,12 @@ t.test('--only selects contenders by name', async (t) => {
   t.equal(selectContenders(all, undefined), all)
   t.same(selectService(all, 'sqlite-log'), all['sqlite-log'])
   for (const name of ['fastify', 'memory,sqlite'])
-    t.throws(() => selectService(all, name), { message: /name one store/ })
+    t.throws(() => selectService(all, name), { message: /must be one contender that is this service/ })
   const built = contendersWith({ sqlite: '', postgres: async () => '' }, '../old')
   t.match(built['before-sqlite-log'], { args: ['../old/dist/server.js'], accessLog: true })
-  t.throws(() => selectContenders(all, 'memory,koa'), { message: /^--only koa: allowed are node-http, fastify, / })
+  t.throws(() => selectContenders(all, 'memory,koa'), {
+    message: /^--only koa: unknown contender; use node-http, fastify, /,
+  })
 })
 
 async function serve(t: Test, listener: RequestListener): Promise<number> {

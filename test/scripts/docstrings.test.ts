@@ -41,7 +41,7 @@ const openings = [
   '`f`',
 ]
 
-t.test('any other opening is found', async (t) => {
+t.test('a docstring that does not begin with a verb that names the action is reported', async (t) => {
   for (const opening of openings) {
     const [problem, ...more] = docstringProblems('a.ts', `\n/** ${opening} a plant. */\n${body}`)
     t.equal(

@@ -20,7 +20,7 @@ t.test('the pages and the modules of src and scripts are checked', async (t) => 
   t.same(documentationProblems(root), [])
 })
 
-t.test('each kind of fault is found in each place', async (t) => {
+t.test('each kind of problem is reported in each folder', async (t) => {
   const wrong = 'export const f = () => 1\n'
   const root = t.testdir({
     'README.md': '[a](a)\n'.repeat(151),

@@ -15,7 +15,7 @@ t.test('committed generated files equal a fresh generation, byte for byte', asyn
     t.equal(readFileSync(join('generated', name), 'utf8'), text, name)
 })
 
-t.test('--check names what is stale and writes nothing', async (t) => {
+t.test('--check lists stale files and writes nothing', async (t) => {
   const cwd = copyProject(t)
   await useHouseDocument(cwd)
   const generate = (...args: string[]) =>

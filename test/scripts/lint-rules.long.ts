@@ -101,7 +101,7 @@ t.test(
         reports.filter(({ message }) => pattern.test(message)).map(({ location }) => location[0].pointer),
       ).values()
     t.same(
-      [...at(/^raw HTML <iframe; write Markdown, &lt; for <, /)].sort(),
+      [...at(/^raw HTML <iframe is not allowed; write Markdown, &lt; for <, /)].sort(),
       [
         '#/components/schemas/Plant/properties/name/description',
         '#/components/securitySchemes/bearer/description',
@@ -118,7 +118,7 @@ t.test(
       'examples are not checked',
     )
     t.same(
-      [...at(/^a link to (javascript|data):\S+; use https:, /)].sort(),
+      [...at(/^a link to (javascript|data):\S+ is not allowed; use https:, /)].sort(),
       [
         '#/components/securitySchemes/oauth/flows/clientCredentials/tokenUrl',
         '#/externalDocs/url',

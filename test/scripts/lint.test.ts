@@ -22,7 +22,7 @@ t.test('lint runs every check whatever they find, and --fix formats the code', a
   t.match(JSON.parse(readFileSync('package.json', 'utf8')).scripts.format, /^biome check --write /)
 
   writeFileSync(join(directory, 'README.md'), '[a](missing.md)\n')
-  t.match(await lint(), { code: 1, stderr: 'README.md: missing.md leads to no file\n' })
+  t.match(await lint(), { code: 1, stderr: 'README.md: missing.md leads to no file; correct the link\n' })
   writeFileSync(join(directory, 'README.md'), '# A\n')
   writeFileSync(join(directory, 'cspell'), '#!/bin/sh\nexit 1\n')
   t.match(await lint(), { code: 1 })

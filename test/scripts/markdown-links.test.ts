@@ -40,23 +40,23 @@ const right = [
   '- list\n  ~~~\n  [a](missing.md)\n  ~~~',
 ]
 
-t.test('links to files and headings that exist are right', async (t) => {
+t.test('links to existing files and headings are accepted', async (t) => {
   for (const text of right) t.same(problemsOf(t, text), [], text)
 })
 
 const wrong: Record<string, string> = {
-  '[a](missing.md)': 'missing.md leads to no file',
-  '![a](missing.png "title")': 'missing.png leads to no file',
-  '[a](other.md)': 'other.md leads to no file',
-  '[a](/other.md)': '/other.md leads to no file',
-  '[a](<no file.txt>)': 'no file.txt leads to no file',
-  '[a][b]\n\n[b]: missing.md': 'missing.md leads to no file',
-  '[a](#missing)': '#missing leads to no heading',
-  '[a](docs/other.md#two)': 'docs/other.md#two leads to no heading',
-  '[a](docs/other.md#One)': 'docs/other.md#One leads to no heading',
-  '[a](docs/other.md#same-2)': 'docs/other.md#same-2 leads to no heading',
-  '[a](docs/other.md#a-comment)': 'docs/other.md#a-comment leads to no heading',
-  '```\n[a](b)\n```\n[a](missing.md)': 'missing.md leads to no file',
+  '[a](missing.md)': 'missing.md leads to no file; correct the link',
+  '![a](missing.png "title")': 'missing.png leads to no file; correct the link',
+  '[a](other.md)': 'other.md leads to no file; correct the link',
+  '[a](/other.md)': '/other.md leads to no file; correct the link',
+  '[a](<no file.txt>)': 'no file.txt leads to no file; correct the link',
+  '[a][b]\n\n[b]: missing.md': 'missing.md leads to no file; correct the link',
+  '[a](#missing)': '#missing leads to no heading; correct the link',
+  '[a](docs/other.md#two)': 'docs/other.md#two leads to no heading; correct the link',
+  '[a](docs/other.md#One)': 'docs/other.md#One leads to no heading; correct the link',
+  '[a](docs/other.md#same-2)': 'docs/other.md#same-2 leads to no heading; correct the link',
+  '[a](docs/other.md#a-comment)': 'docs/other.md#a-comment leads to no heading; correct the link',
+  '```\n[a](b)\n```\n[a](missing.md)': 'missing.md leads to no file; correct the link',
 }
 
 t.test('a link to a missing file or heading is found', async (t) => {

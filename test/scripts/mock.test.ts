@@ -9,7 +9,7 @@ import { assertContractResponse } from '../support/contract.ts'
 
 t.test('the mock answers with examples and rejects what the service rejects', async (t) => {
   const mock = run(t, 'scripts/mock.ts')
-  const [, url] = await mock.find('stdout', /^mock of .* on (\S+), it accepts any token\n/)
+  const [, url] = await mock.find('stdout', /^mock of .* on (\S+); it accepts any token\n/)
   const post = async (body: string, headers: Record<string, string> = { authorization: 'Bearer any' }) => {
     const answer = await fetch(`${url}/plants`, {
       method: 'POST',

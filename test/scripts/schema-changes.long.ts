@@ -55,7 +55,7 @@ t.test('the client receives webhook bodies, and an unreferenced schema counts as
   t.same(changes.map(({ weight, what }) => [weight, what]).sort(), [
     [
       'breaking',
-      'removed #/components/schemas/Unused/properties/name: No operation refers to it: code that has its type may use this name.',
+      'removed #/components/schemas/Unused/properties/name: No operation refers to the schema, but code that uses its type may use this name.',
     ],
     ['breaking', `removed ${event}/properties/name: Property \`name\` was removed.`],
     ['compatible', `added ${event}/properties/height`],

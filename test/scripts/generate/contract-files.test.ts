@@ -91,7 +91,7 @@ t.test('schemas of any name are served', async (t) => {
 
 t.test('a schema that cannot be compiled is rejected when generating', async (t) => {
   const cases: [schema: unknown, problem: RegExp][] = [
-    [{ enum: [] }, /operation a: .*enum.*; correct the schema/],
+    [{ enum: [] }, /operation a, request body application\/json: .*enum.*; correct the schema/],
     [{ $ref: '#/components/schemas/A' }, /schema A: .*"id".*; correct the schema/],
   ]
   for (const [schema, message] of cases) {
@@ -115,6 +115,16 @@ t.test('a schema that cannot be compiled is rejected when generating', async (t)
     /^a cannot be served as written:\n {2}schema A: [^\n]+\n {2}schema C: [^\n]+$/,
     'where it stands, once',
   )
+})
+
+t.test('a schema of a parameter or a header that cannot be compiled is rejected with its place', async (t) => {
+  const schema = { enum: [] }
+  const parameters = [{ name: 'p', in: 'query', schema }]
+  const responses = { '4XX': { headers: { 'X-A': { schema } } } }
+  const document = documentOf({}, { paths: { '/a': { get: { operationId: 'a', parameters, responses } } } })
+  await t.rejects(filesOf(document, 'a.yaml'), {
+    message: /\n {2}operation a, query parameters: [^\n]+\n {2}operation a, response 4XX header X-A: [^\n]+$/,
+  })
 })
 
 t.test('an int64 that would not be exact is rejected', async (t) => {

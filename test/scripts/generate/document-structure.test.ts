@@ -110,7 +110,7 @@ t.test('extensions and plain data have any shape, and a reference needs no other
   t.same(structureProblems(document), [])
 })
 
-t.test('generating checks the structure first', async (t) => {
+t.test('an invalid structure is reported before any other problem', async (t) => {
   await t.rejects(filesOf(operation({ parameters: null }) as unknown as Document, 'a.yaml'), {
     message:
       'a.yaml cannot be served as written:\n  #/paths/~1a/get/parameters: must be an array, not null; correct it',

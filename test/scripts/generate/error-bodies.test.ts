@@ -178,9 +178,10 @@ t.test("a document without an error table gets the service's numbers", async (t)
   )
 })
 
-t.test('a module without errorBody is rejected, and a changed one is reloaded', async (t) => {
+t.test('a missing module or one without errorBody is rejected, and a changed one is reloaded', async (t) => {
   const folder = t.testdir({ 'none.js': 'export const a = 1', 'some.mjs': 'export const errorBody = () => 1' })
   await t.rejects(loadErrorBody(`${folder}/none.js`), { message: /none\.js does not export a function errorBody; add/ })
+  await t.rejects(loadErrorBody('missing.js'), { message: /^missing\.js does not exist; correct the path, or add/ })
   t.equal((await loadErrorBody(`${folder}/some.mjs`)).errorBody({} as never, {} as never), 1)
   writeFileSync(`${folder}/some.mjs`, 'export const errorBody = () => 2')
   utimesSync(`${folder}/some.mjs`, 1, 1)

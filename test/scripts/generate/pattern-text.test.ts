@@ -1,7 +1,7 @@
 import t from 'tap'
 import { textOfPattern } from '../../../scripts/generate/pattern-text.ts'
 
-t.test('a matching text is built part by part', async (t) => {
+t.test('a text built from a pattern matches the pattern', async (t) => {
   const cases: [pattern: string, text: string, longer: string][] = [
     ['', '', ''],
     ['^(\\d{4})-(\\d{2})$', '0000-00', '0000-00'],

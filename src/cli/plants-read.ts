@@ -82,11 +82,11 @@ const ids = `an integer from ${least} to ${greatest}`
 
 function parseId(text: string, name: string): bigint {
   const id = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined
-  if (id === undefined || id < least || id > greatest) throw new UsageError(`${name} is wrong, allowed: ${ids}`)
+  if (id === undefined || id < least || id > greatest) throw new UsageError(`${name} is invalid, allowed: ${ids}`)
   return id
 }
 
 function parseLimit(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-  throw new UsageError('--limit is wrong, allowed: an integer of at least 1')
+  throw new UsageError('--limit is invalid, allowed: an integer of at least 1')
 }

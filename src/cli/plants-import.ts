@@ -38,7 +38,7 @@ export async function importPlants({ operand, storeUrl, limit, terminal }: Plant
       bar.end()
       await writeText(stdout, tally.summary())
     }
-    return tally.isWhole() ? 0 : 3
+    return tally.isComplete() ? 0 : 3
   }).finally(() => input.destroy())
 }
 

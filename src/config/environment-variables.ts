@@ -43,7 +43,7 @@ const bytes = (least: number) => integer(least, 2 ** 30, 'a number of bytes')
 const milliseconds = (least: number) => integer(least, 3_600_000, 'a number of milliseconds')
 const perMinute = integer(0, 1_000_000_000, 'a number per minute')
 const count = integer(1, 1_000_000)
-const secureUrl = 'an https URL, or an http URL of this machine'
+const secureUrl = 'an https URL, or an http URL of a loopback host'
 
 /** Accepts CIDR ranges in the notation of RFC 4632 section 3.1. */
 const ranges = list('IP addresses and CIDR ranges, comma separated', (range) => {

@@ -14,7 +14,7 @@ const maxPending = 2 ** 24
 /** If lines wait and none is written for this many milliseconds, stderr gets a message. */
 const stallTime = 5_000
 
-const full = 'stdout is not read; up to 16 MiB wait for its reader, lines beyond are dropped'
+const full = 'stdout is not being read; up to 16 MiB of lines are kept, and further ones are dropped'
 
 /** The output of the log. `flush` calls back once all lines are written. */
 export type LogOutput = DestinationStream & { flush(done?: (error?: Error) => void): void }

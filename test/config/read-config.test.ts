@@ -176,7 +176,7 @@ t.test('an invalid variable is reported with its value and the allowed values', 
     [
       'JWT_ISSUER',
       'http://issuer.example',
-      /^JWT_ISSUER is "http:.*", allowed: an https URL, or an http URL of this machine$/,
+      /^JWT_ISSUER is "http:.*", allowed: an https URL, or an http URL of a loopback host$/,
     ],
     [
       'JWT_ISSUER',

@@ -30,33 +30,26 @@ async function start(): Promise<void> {
   const { metrics, ready, onReady } = service
   const docs = fileURLToPath(docsPath)
   let url: string | undefined
-  const management = createAdminServer({ contract, docs, metrics, ready, onReady, serviceUrl: () => url })
-  const managementUrl = await listen(
-    (place) => once(management.listen(place), 'listening'),
-    management,
+  const adminServer = createAdminServer({ contract, docs, metrics, ready, onReady, serviceUrl: () => url })
+  const adminUrl = await listen(
+    (address) => once(adminServer.listen(address), 'listening'),
+    adminServer,
     config.management,
     'MANAGEMENT_',
   )
   url = await service.listen()
-  announce(config, contract, url, managementUrl)
+  announce(config, contract, url, adminUrl)
   stop = async (signal) => {
     await drain(service, config, signal)
-    management.close().closeAllConnections()
+    adminServer.close().closeAllConnections()
   }
 }
 
 /** Prints what is served, and where, to stderr; stdout is for the log only. */
-function announce(
-  { workers, generatedToken, storeUrl }: Config,
-  { routes }: Contract,
-  url: string,
-  management: string,
-) {
+function announce({ workers, generatedToken, storeUrl }: Config, { routes }: Contract, url: string, adminUrl: string) {
   const by = workers === 1 ? '' : ` by ${workers} workers`
   const store = maskPassword(storeUrl)
-  process.stderr.write(
-    `plant-store ${routes.info.version}${by} on ${url}, store ${store}, management on ${management}\n`,
-  )
+  process.stderr.write(`plant-store ${routes.info.version}${by} on ${url}, store ${store}, management on ${adminUrl}\n`)
   if (generatedToken === undefined) return
   process.stderr.write(
     `ACCESS_TOKENS is not set: this process accepts the token ${generatedToken}\n` +

@@ -26,7 +26,7 @@ t.test('an unavailable store gets 503, a failing store 500', async (t) => {
   const busy = await createTestApp(t, { store: failing(Object.assign(new Error('full'), { retryAfter: 2 })) })
   const refused = await busy.create({ id: 1, name: 'a' })
   t.match(refused, { status: 503, headers: { 'retry-after': '2' }, body: { error: 50300 } })
-  t.match(busy.log.join(''), /request refused.*full|full.*request refused/)
+  t.match(busy.log.join(''), /request rejected.*full|full.*request rejected/)
   const broken = await createTestApp(t, { store: failing(new Error('disk on fire')) })
   const failed = await broken.create({ id: 1, name: 'secret name' })
   t.same(failed.body, { error: 50000, message: 'the service failed' })

@@ -85,7 +85,7 @@ export function errorBodyProblems(document: Document, routes: Routes, { path, er
       if (isChecked) validator.response(schema, 'body')(kindOf(contentType) === 'json' ? body : String(body))
       return undefined
     } catch (thrown) {
-      const reason = (thrown as Error).message.replace('the response breaks its schema: ', '')
+      const reason = (thrown as Error).message.replace('the response does not match its schema: ', '')
       return { reason: `the body of errors {statuses} does not match the declared schema: ${reason}`, body: made }
     }
   }

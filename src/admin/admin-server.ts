@@ -16,17 +16,17 @@ const limits = {
 export const connectionLimit = 64
 
 /** The socket timeout in milliseconds, for a client that does not read. */
-const idle = 30_000
+const socketTimeout = 30_000
 
 /**
- * Creates the admin server, which does not listen yet. It serves probes, metrics, the docs page and the OpenAPI
+ * Creates the admin server, which is not listening yet. It serves probes, metrics, the docs page and the OpenAPI
  * document. On a loopback address it also serves the forms of try.html and forwards their requests. Each response
  * closes its connection. close() stops the server gracefully, and closeAllConnections() at once.
  */
 export function createAdminServer(options: AdminOptions): Server {
-  const answer = answers(options, () => isLoopback((server.address() as AddressInfo | null)?.address))
+  const respond = createResponder(options, () => isLoopback((server.address() as AddressInfo | null)?.address))
   const server = createServer(limits, async (request, response) => {
-    const { status = 200, headers, body } = await answer(request).catch(failed)
+    const { status = 200, headers, body } = await respond(request).catch(errorResponse)
     const isStream = typeof body === 'object' && !Buffer.isBuffer(body)
     response.writeHead(status, {
       'content-type': 'text/plain; charset=utf-8',
@@ -41,7 +41,7 @@ export function createAdminServer(options: AdminOptions): Server {
     else await pipeline(body, response).catch(() => {})
   })
   limitConnections(server)
-  server.setTimeout(idle)
+  server.setTimeout(socketTimeout)
   // The caller handles an error of listen(). Later errors are ignored: a connection that cannot be accepted affects
   // only its client.
   server.once('listening', () => server.on('error', () => {}))
@@ -53,33 +53,36 @@ export function createAdminServer(options: AdminOptions): Server {
  * that has not sent a complete request head, unless more than half of all connections have sent one.
  */
 function limitConnections(server: Server): void {
-  const silent = new Set<Socket>()
-  const asking = new Set<Socket>()
+  const withoutRequest = new Set<Socket>()
+  const withRequest = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
-    if (silent.size + asking.size === connectionLimit) {
-      const [oldest] = asking.size > connectionLimit / 2 ? asking : silent
+    if (withoutRequest.size + withRequest.size === connectionLimit) {
+      const [oldest] = withRequest.size > connectionLimit / 2 ? withRequest : withoutRequest
       forget(oldest as Socket)
       oldest?.destroy()
     }
-    silent.add(socket)
+    withoutRequest.add(socket)
     socket.once('close', () => forget(socket))
   })
   // Each response closes its connection, so a connection serves only one request.
   server.prependListener('request', ({ socket }: IncomingMessage) => {
-    if (silent.delete(socket)) asking.add(socket)
+    if (withoutRequest.delete(socket)) withRequest.add(socket)
   })
   function forget(socket: Socket): void {
-    silent.delete(socket)
-    asking.delete(socket)
+    withoutRequest.delete(socket)
+    withRequest.delete(socket)
   }
 }
 
 /**
- * Returns a function that answers requests.
+ * Returns a function that resolves with the response to a request.
  *
  * @param isLocal Returns whether the server listens on a loopback address.
  */
-function answers(options: AdminOptions, isLocal: () => boolean): (request: IncomingMessage) => Promise<AdminResponse> {
+function createResponder(
+  options: AdminOptions,
+  isLocal: () => boolean,
+): (request: IncomingMessage) => Promise<AdminResponse> {
   const all = pages(options)
   const forward = createForwarder(options.serviceUrl)
   return async (request) => {
@@ -112,4 +115,4 @@ const isLoopback = (address = ''): boolean => /^(::ffff:)?127\.|^::1$/.test(addr
 /** RFC 9110 section 7.2: an IPv6 address in brackets or another host, and an optional port. */
 const hostAndPort = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d*)?$/
 
-const failed = ({ message }: Error): AdminResponse => ({ status: 500, body: `${message}\n` })
+const errorResponse = ({ message }: Error): AdminResponse => ({ status: 500, body: `${message}\n` })

@@ -7,7 +7,7 @@ import type { AdminResponse } from './pages.ts'
 export const forwardLimit = 4
 
 /** The timeout of a request in milliseconds, up to the end of its response. */
-const limit = 20_000
+const defaultTimeout = 20_000
 
 /** The prefix of the path of a forwarded request. */
 export const forwardedPath = '/try'
@@ -27,59 +27,62 @@ const notForwarded =
  * service's status in the header try-status, or with an error status and a reason when there is no response. Bodies are
  * streamed with backpressure, so that none is held in memory.
  *
- * @param time The timeout of a request in milliseconds.
+ * @param timeout The timeout of a request in milliseconds.
  */
 export function createForwarder(
   serviceUrl: () => string | undefined,
-  time = limit,
+  timeout = defaultTimeout,
 ): (request: IncomingMessage) => Promise<AdminResponse> {
   let forwarded = 0
   return async (request) => {
-    const refusal = (status: number, text: string): AdminResponse => ({ status, body: whole([`${text}\n`], request) })
+    const refusal = (status: number, text: string): AdminResponse => ({
+      status,
+      body: heldUntilRequestEnds([`${text}\n`], request),
+    })
     const service = serviceUrl()
     const { 'sec-fetch-site': site, 'sec-fetch-dest': destination, 'transfer-encoding': coding } = request.headers
     // A page cannot set these two headers (Fetch Metadata Request Headers, section 2).
     if (site !== 'same-origin' || destination !== 'empty')
       return refusal(403, 'only the page /try.html may send this request')
     if (coding !== undefined) return refusal(411, 'the request must have a Content-Length')
-    if (service === undefined) return refusal(503, 'the service does not listen yet')
+    if (service === undefined) return refusal(503, 'the service is not listening yet; try again later')
     if (forwarded === forwardLimit) return refusal(503, `${forwardLimit} requests are being forwarded; try again later`)
-    const signal = AbortSignal.timeout(time)
+    const signal = AbortSignal.timeout(timeout)
     const path = (request.url as string).slice(forwardedPath.length)
     const { method } = request
-    const sent = sendRequest(service, { path, method, headers: headersOf(request), agent: false, signal })
+    const sent = sendRequest(service, { path, method, headers: requestHeaders(request), agent: false, signal })
     forwarded++
     // Each response closes its connection, so the request ends with its socket.
     request.socket.once('close', () => {
       forwarded--
       sent.destroy()
     })
-    const answered = once(sent, 'response')
+    const responded = once(sent, 'response')
     // The service may reject a request before its body has arrived completely.
     sent.on('error', () => {})
     request.pipe(sent)
     try {
-      const [response] = (await answered) as [IncomingMessage]
-      return { headers: answerHeaders(response), body: whole(response, request) }
+      const [response] = (await responded) as [IncomingMessage]
+      return { headers: responseHeaders(response), body: heldUntilRequestEnds(response, request) }
     } catch (error) {
-      if (signal.aborted) return refusal(504, `the service did not respond within ${time} ms`)
+      if (signal.aborted) return refusal(504, `the service did not respond within ${timeout} ms`)
       return refusal(502, `the service did not respond: ${(error as Error).message}`)
     }
   }
 }
 
-function headersOf({ headers }: IncomingMessage): Record<string, string> {
+function requestHeaders({ headers }: IncomingMessage): Record<string, string> {
   const length = headers['content-length']
-  const named = Object.entries(headers as Record<string, string>).flatMap(([name, value]) =>
+  const entries = Object.entries(headers as Record<string, string>).flatMap(([name, value]) =>
     name.startsWith(prefix) ? [[name.slice(prefix.length), value] as const] : [],
   )
   return {
-    ...Object.fromEntries(named.filter(([name]) => name !== '' && !notForwarded.test(name))),
+    ...Object.fromEntries(entries.filter(([name]) => name !== '' && !notForwarded.test(name))),
     ...(length !== undefined && { 'content-length': length }),
   }
 }
 
-function answerHeaders({
+function responseHeaders({
   statusCode,
   statusMessage,
   headersDistinct,
@@ -96,7 +99,7 @@ function answerHeaders({
  * Yields a response body, then waits for the end of the request: a browser may discard a response when the connection
  * closes while the browser is still sending.
  */
-async function* whole(
+async function* heldUntilRequestEnds(
   parts: Iterable<string> | AsyncIterable<Buffer>,
   request: IncomingMessage,
 ): AsyncGenerator<string | Buffer> {

@@ -27,7 +27,7 @@ export type AdminResponse = {
 /** @param isLocal Whether only this machine can reach the pages. */
 type Page = (isLocal: boolean) => AdminResponse | Promise<AdminResponse>
 
-const list = `/livez         whether the process is alive
+const pathList = `/livez         whether the process is alive
 /readyz        whether the service is ready, and why not
 /metrics       metrics in the Prometheus text format
 /docs          the documentation of the service
@@ -40,7 +40,7 @@ const list = `/livez         whether the process is alive
  * Marks the place in the docs page for a link to the forms. Published docs lack the link, since there is no service
  * beside them.
  */
-const linkPlace = '<!-- try.html -->'
+const linkMarker = '<!-- try.html -->'
 const link = '<a href="try.html">Try an operation</a>'
 
 /**
@@ -58,18 +58,18 @@ export const localOnlyResponse: AdminResponse = {
 export function pages({ contract, docs, metrics, ready, onReady }: AdminOptions) {
   const { title, version } = contract.routes.info
   const probe = readiness(ready)
-  const look = async () => {
+  const checkReadiness = async () => {
     const reason = await probe()
     onReady(reason === undefined)
     return reason
   }
   return new Map<string, Page>([
-    ['/', () => ({ body: `${title} ${version}\n\n${list}` })],
+    ['/', () => ({ body: `${title} ${version}\n\n${pathList}` })],
     ['/livez', () => ({ body: 'alive\n' })],
     [
       '/readyz',
       async () => {
-        const reason = await look()
+        const reason = await checkReadiness()
         return reason === undefined ? { body: 'ready\n' } : { status: 503, body: `${reason}\n` }
       },
     ],
@@ -77,7 +77,7 @@ export function pages({ contract, docs, metrics, ready, onReady }: AdminOptions)
       '/metrics',
       async () => {
         // The readiness metric is measured at the scrape, so that it does not depend on probes.
-        await look()
+        await checkReadiness()
         return { headers: { 'content-type': prometheus }, body: await metrics() }
       },
     ],
@@ -100,7 +100,7 @@ const policy = "frame-ancestors 'none'"
 
 async function docsPage(path: string, isLocal: boolean): Promise<AdminResponse> {
   const page = await htmlPage(path)
-  return isLocal ? { ...page, body: String(page.body).replace(linkPlace, link) } : page
+  return isLocal ? { ...page, body: String(page.body).replace(linkMarker, link) } : page
 }
 
 async function htmlPage(path: string, command = 'npm run docs'): Promise<AdminResponse> {

@@ -1,23 +1,23 @@
 /** The timeout of a probe in milliseconds. */
-const limit = 2_000
+const timeout = 2_000
 
 /**
  * Returns a probe that calls `ready`. It resolves with undefined when the service is ready, and otherwise with the
- * reason. Without an answer within 2,000 ms, that is the reason. Concurrent probes share one call.
+ * reason, which may be that `ready` did not settle within 2,000 ms. Concurrent probes share one call.
  */
 export function readiness(ready: () => Promise<void>): () => Promise<string | undefined> {
-  let asked: Promise<string | undefined> | undefined
+  let pending: Promise<string | undefined> | undefined
   return () => {
-    asked ??= reasonInTime(ready).finally(() => {
-      asked = undefined
+    pending ??= reasonInTime(ready).finally(() => {
+      pending = undefined
     })
-    return asked
+    return pending
   }
 }
 
 function reasonInTime(ready: () => Promise<void>): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, limit, `the store did not respond within ${limit} ms`)
+    const timer = setTimeout(resolve, timeout, `the store did not respond within ${timeout} ms`)
     ready()
       .then(
         () => resolve(undefined),

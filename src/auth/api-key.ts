@@ -16,20 +16,24 @@ const challenge = challengeOf('ApiKey')
  * Creates the verifier of an apiKey scheme, which calls `verify` with each key. A key that is sent twice, or has more
  * than 4,096 characters, is not valid.
  */
-export const apiKeyVerifier = (place: ApiKeyPlace, verify: VerifyToken, mayCost: MayCost = alwaysAllowed): Verifier =>
+export const apiKeyVerifier = (
+  location: ApiKeyPlace,
+  verify: VerifyToken,
+  mayCost: MayCost = alwaysAllowed,
+): Verifier =>
   credentialVerifier(
     {
-      read: (request) => keyOf(valuesAt(place, request), place.in === 'query' ? decodeText : String),
+      read: (request) => keyOf(valuesAt(location, request), location.in === 'query' ? decodeText : String),
       verify,
-      missing: () => missingCredentials('an API key is needed', challenge),
+      missing: () => missingCredentials('an API key is required', challenge),
       invalid: () => invalidCredentials('the API key is not valid', challenge),
     },
     mayCost,
   )
 
-function valuesAt({ in: place, name }: ApiKeyPlace, { headers, query }: FastifyRequest): string[] {
-  if (place === 'header') return ownValues(headers, name.toLowerCase())
-  return ownValues(place === 'query' ? (query as object) : parseCookies(headers.cookie), name)
+function valuesAt({ in: location, name }: ApiKeyPlace, { headers, query }: FastifyRequest): string[] {
+  if (location === 'header') return ownValues(headers, name.toLowerCase())
+  return ownValues(location === 'query' ? (query as object) : parseCookies(headers.cookie), name)
 }
 
 /** Returns the values of an own property only: a name such as `toString` is also that of an inherited property. */

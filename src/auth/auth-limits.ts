@@ -4,10 +4,10 @@ import { contextOf } from '../http/request-context.ts'
 import type { RateLimit } from '../limits/rate-limit.ts'
 import type { Conclude } from '../openapi/security.ts'
 
-/** Returns whether the verifier may do more than a look-up for the credentials of a request. */
+/** Returns whether a verifier may do costly work for a request: more than a look-up, such as checking a signature. */
 export type MayCost = (request: Pick<FastifyRequest, 'raw'>) => boolean
 
-/** Allows that for every request. */
+/** Allows costly work for every request. */
 export const alwaysAllowed: MayCost = () => true
 
 /**

@@ -23,7 +23,7 @@ export type VerifyPassword = (
 const challenge = challengeOf('Basic', 'charset="UTF-8"')
 
 /** RFC 7617 section 2: the scheme in any case, then base64 with padding. */
-const given = /^basic +([A-Za-z\d+/]*={0,2})$/i
+const basicHeader = /^basic +([A-Za-z\d+/]*={0,2})$/i
 
 /** RFC 7617 section 2 forbids control characters in both. The user name ends at the first colon. */
 const userPass = /^([^\p{Cc}:]*):(\P{Cc}*)$/u
@@ -34,7 +34,7 @@ export const basicVerifier = (verify: VerifyPassword, mayCost: MayCost = alwaysA
     {
       read,
       verify,
-      missing: () => missingCredentials('a user name and a password are needed', challenge),
+      missing: () => missingCredentials('a user name and a password are required', challenge),
       invalid: () => invalidCredentials('the user name or the password is not valid', challenge),
     },
     mayCost,
@@ -51,7 +51,7 @@ export const tokensAsPasswords =
 
 function read({ headers: { authorization = '' } }: FastifyRequest): Credentials | undefined | null {
   if (!/^basic +[^ ]/i.test(authorization)) return undefined
-  const [, text = ''] = authorization.length > maxCredentialsLength ? [] : (given.exec(authorization) ?? [])
+  const [, text = ''] = authorization.length > maxCredentialsLength ? [] : (basicHeader.exec(authorization) ?? [])
   const bytes = Buffer.from(text, 'base64')
   // Buffer also decodes text that is not base64.
   if (bytes.toString('base64') !== text || !isUtf8(bytes)) return null

@@ -67,7 +67,7 @@ export async function bearerVerifier(
 const ignored = { code() {} } as unknown as FastifyReply
 
 /** RFC 6750 section 3.1: the challenge for a missing token has no error code. */
-const missingToken = () => missingCredentials('an access token is needed', challenge)
+const missingToken = () => missingCredentials('an access token is required', challenge)
 
 /** Returns the same error for an unknown, an expired and a revoked token. */
 const invalidToken = () => invalidCredentials('the access token is not valid', `${challenge}, error="invalid_token"`)

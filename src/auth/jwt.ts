@@ -8,12 +8,12 @@ import type { VerifyToken } from './tokens.ts'
 export type JwtOptions = KeySource & { audience: string; times?: KeyTimes }
 
 /** A JWS in compact form (RFC 7515 section 7.1). Its header begins with a brace, which is an e in base64url. */
-const compact = /^e[\w-]+\.[\w-]+\.[\w-]+$/
+const compactJws = /^e[\w-]+\.[\w-]+\.[\w-]+$/
 
 /**
- * The maximum number of concurrent verifications: their clients are not authenticated yet, so anybody can cause them.
+ * The maximum number of concurrent verifications: their clients are not authenticated yet, so anyone can cause them.
  */
-const mostAtOnce = 1_000
+const maxInFlight = 1_000
 
 /** The accepted algorithms, all with a public key. A token cannot choose another one (RFC 8725 section 3.1). */
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
@@ -26,7 +26,7 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
  * token.
  */
 export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): VerifyToken {
-  const key = cachedJwks({ issuer, jwksUrl }, times)
+  const getKey = cachedJwks({ issuer, jwksUrl }, times)
   const verified = createJwtCache()
   const options: JWTVerifyOptions = {
     algorithms,
@@ -38,19 +38,21 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
     clockTolerance: 10,
   }
 
-  let underWay = 0
+  let inFlight = 0
 
-  async function verifyInTurn(token: string): Promise<Client | undefined> {
-    if (underWay === mostAtOnce) throw Object.assign(new Error('too many tokens are being verified'), { retryAfter: 1 })
-    underWay++
+  async function verifyWithinLimit(token: string): Promise<Client | undefined> {
+    if (inFlight === maxInFlight) {
+      throw Object.assign(new Error('too many tokens are being verified'), { retryAfter: 1 })
+    }
+    inFlight++
     return await verify(token).finally(() => {
-      underWay--
+      inFlight--
     })
   }
 
   async function verify(token: string): Promise<Client | undefined> {
     try {
-      const { payload } = await jwtVerify(token, key, options)
+      const { payload } = await jwtVerify(token, getKey, options)
       const client = clientOf(payload)
       if (client !== undefined) verified.add(token, client, Number(payload.exp) * 1_000)
       return client
@@ -61,8 +63,8 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
   }
 
   return (token, mayCost = () => true) => {
-    if (!compact.test(token)) return undefined
-    return verified.get(token) ?? (mayCost() ? verifyInTurn(token) : undefined)
+    if (!compactJws.test(token)) return undefined
+    return verified.get(token) ?? (mayCost() ? verifyWithinLimit(token) : undefined)
   }
 }
 
@@ -70,12 +72,12 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
 const clientId = /^[\x20-\x7e]{1,200}$/
 
 function clientOf({ client_id: name, sub, jti, scope, scp }: JWTPayload): Client | undefined {
-  const strings = [name, sub, jti].every((claim) => typeof claim === 'string')
-  if (!strings || !clientId.test(name as string)) return undefined
+  const areStrings = [name, sub, jti].every((claim) => typeof claim === 'string')
+  if (!areStrings || !clientId.test(name as string)) return undefined
   return { name: name as string, scopes: scopesOf(scope ?? scp) }
 }
 
-/** RFC 9068 section 2.2.3 defines a text of scopes separated by spaces; some issuers send a list. */
+/** RFC 9068 section 2.2.3 defines a string of scopes separated by spaces; some issuers send an array. */
 function scopesOf(claim: unknown): string[] {
   const scopes = typeof claim === 'string' ? scopesIn(claim) : claim
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string' && scope !== '') : []

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from '../http/authenticated-client.ts'
 import { digestLookup } from './token-digests.ts'
 import { readTokenFile } from './token-file.ts'
@@ -18,10 +18,10 @@ export type TokenFileWatcher = {
 }
 
 /**
- * Watches a token file: a change takes effect within one second. Rejects, in one line without any token, when the file
- * is unusable at first. When it becomes unusable later, its last valid content stays in effect. Calls `on.load` after
- * each change with the number of clients that have a token which has not expired, `on.error` once for each new problem,
- * and `on.large` with the size in bytes when the file becomes large.
+ * Watches a token file: a change takes effect within one second. Rejects with one line, which contains no token, when
+ * the file is unusable at the start. When it becomes unusable later, its last valid content stays in effect. Calls
+ * `on.load` after each change with the number of clients that have a token which has not expired, `on.error` once for
+ * each new problem, and `on.large` with the size in bytes when the file becomes large.
  */
 export async function watchTokenFile(
   path: string,
@@ -48,7 +48,7 @@ export async function watchTokenFile(
     seen = await readTokenFile(path, { size })
     if (before?.equals(seen)) return
     const text = seen.toString()
-    await turn()
+    await nextTurn()
     const { tokens, clients } = await indexTokens(text)
     if (closed) return
     accepted = tokens
@@ -56,7 +56,7 @@ export async function watchTokenFile(
     on.load(clients)
   }
 
-  const look = async () => {
+  const poll = async () => {
     try {
       await load()
     } catch (error) {
@@ -66,7 +66,7 @@ export async function watchTokenFile(
         on.error(error as Error)
       }
     }
-    if (!closed) timer = setTimeout(look, interval).unref()
+    if (!closed) timer = setTimeout(poll, interval).unref()
   }
 
   const find = digestLookup((digest) => {
@@ -74,7 +74,7 @@ export async function watchTokenFile(
     return found !== undefined && isValid(found) ? found.client : undefined
   })
   await load()
-  timer = setTimeout(look, interval).unref()
+  timer = setTimeout(poll, interval).unref()
   return {
     verify: (token) => (isMistyped(token) ? undefined : find(token)),
     close() {

@@ -44,19 +44,21 @@ export const entryRules: Record<keyof TokenEntry, Rule> = {
 }
 
 /**
- * Reads a token file. Rejects, in one line, when it cannot be read, is not a regular file, or is writable by users
- * other than its owner. Calls `on.size` with the size in bytes before it reads.
+ * Reads a token file. Rejects with one line when the file cannot be read, is not a regular file, or is writable by
+ * users other than its owner. Calls `on.size` with the size in bytes before it reads.
  */
 export async function readTokenFile(path: string, on: { size?(bytes: number): void } = {}): Promise<Buffer> {
   // Without O_NONBLOCK, opening a pipe waits for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const status = await file.stat()
-    if (!status.isFile()) throw new Error('it is not a regular file')
+    if (!status.isFile()) throw new Error('not a regular file')
     // The rule of sshd for authorized_keys: the digest of a random token is not secret, but every user who can write
     // the file can create tokens. The owner is not checked, since containers map user ids.
     const mode = status.mode & 0o777
-    if (mode & 0o022) throw new Error(`its mode is ${mode.toString(8)}, allowed: writable by its owner alone`)
+    if (mode & 0o022) {
+      throw new Error(`writable by users other than its owner (mode ${mode.toString(8)}); run chmod go-w on it`)
+    }
     on.size?.(status.size)
     return await file.readFile()
   } finally {
@@ -69,32 +71,32 @@ export const parseTokenFile = (text: string): TokenEntry[] => Array.from(tokenEn
 
 /**
  * Parses the text of a token file entry by entry, so that a caller can yield to the event loop between them. Throws one
- * line that names the invalid place and what is allowed there. The message quotes nothing of the text, which may
- * contain a token in a wrong place.
+ * line that names the invalid member and what is allowed there. The message quotes nothing of the text, which may
+ * contain a token in the wrong member.
  */
 export function* tokenEntries(text: string): Generator<TokenEntry> {
-  if (tokenPattern.test(text)) throw new Error('it contains a token, allowed: digests of tokens')
-  const places = new Map<string, number>()
+  if (tokenPattern.test(text)) throw new Error('contains a token, allowed: the SHA-256 digests of tokens')
+  const indexes = new Map<string, number>()
   for (const value of items(text)) {
-    const entry = toEntry(value, places.size)
-    const other = places.get(entry.sha256)
+    const entry = toEntry(value, indexes.size)
+    const other = indexes.get(entry.sha256)
     if (other !== undefined) {
       throw new Error(
-        `tokens[${places.size}].sha256 is the same as in tokens[${other}], allowed: one entry for each token`,
+        `tokens[${indexes.size}].sha256 is the same as in tokens[${other}], allowed: one entry for each token`,
       )
     }
-    places.set(entry.sha256, places.size)
+    indexes.set(entry.sha256, indexes.size)
     yield entry
   }
 }
 
-/** Yields the items of the list `tokens`, the only member of the file. */
+/** Yields the items of the array `tokens`, the only member of the file. */
 function* items(text: string): Generator<unknown> {
   const list = listItems(text, 'tokens')
   for (;;) {
     const { done, value } = next(list)
     if (done && value === true) return
-    if (done) throw new Error('it has the wrong structure, allowed: an object whose only member is the list tokens')
+    if (done) throw new Error('wrong structure, allowed: an object whose only member is an array "tokens"')
     yield value
   }
 }
@@ -103,7 +105,7 @@ function next(list: Generator<unknown, boolean>): IteratorResult<unknown, boolea
   try {
     return list.next()
   } catch (error) {
-    throw new Error(`it is not JSON: ${(error as Error).message}`)
+    throw new Error(`not valid JSON: ${(error as Error).message}`)
   }
 }
 
@@ -115,7 +117,9 @@ function toEntry(value: unknown, index: number): TokenEntry {
     const text = entry[name]
     if (text === undefined && optional) continue
     if (text === undefined) throw new Error(`tokens[${index}].${name} is missing, allowed: ${allowed}`)
-    if (typeof text !== 'string' || !is(text)) throw new Error(`tokens[${index}].${name} is wrong, allowed: ${allowed}`)
+    if (typeof text !== 'string' || !is(text)) {
+      throw new Error(`tokens[${index}].${name} is invalid, allowed: ${allowed}`)
+    }
   }
   for (const name in entry) {
     if (Object.hasOwn(entryRules, name)) continue

@@ -1,11 +1,11 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from '../http/authenticated-client.ts'
 import { scopesIn } from '../http/scopes.ts'
 import { parseDateTime } from './rfc3339.ts'
 import { type TokenEntry, tokenEntries } from './token-file.ts'
 
 /** The number of entries that are read before yielding to the event loop: about 3 ms of work. */
-const slice = 500
+const sliceSize = 500
 
 /** The client of each token and its expiry in milliseconds since 1970, by the SHA-256 digest of the token. */
 export type TokenIndex = Map<string, { client: Client; expires: number }>
@@ -22,7 +22,7 @@ export async function indexTokens(text: string): Promise<{ tokens: TokenIndex; c
     const found = { client: { name, scopes: scopesOf(scope) }, expires: timeOf(expires) }
     tokens.set(sha256, found)
     if (isValid(found)) clients.add(found.client.name)
-    if (tokens.size % slice === 0) await turn()
+    if (tokens.size % sliceSize === 0) await nextTurn()
   }
   return { tokens, clients: clients.size }
 }

@@ -15,15 +15,15 @@ export type TokenSources = {
 }
 
 /** The callbacks of `watchTokenFile`. */
-type Following = { load(clients: number): void; error(error: Error): void; large?(bytes: number): void }
+type WatchCallbacks = { load(clients: number): void; error(error: Error): void; large?(bytes: number): void }
 
 /** Creates a verifier for the tokens of all sources. Rejects with one line when the token file cannot be used. */
 export async function createTokenVerifier(
   { tokens, scopes, tokensFile, jwt }: TokenSources,
-  on: Following,
+  on: WatchCallbacks,
 ): Promise<TokenVerifier> {
   const verifiers: VerifyToken[] = tokens.length === 0 ? [] : [listVerifier(tokens, scopes)]
-  const file = tokensFile === undefined ? undefined : await follow(tokensFile, on)
+  const file = tokensFile === undefined ? undefined : await watch(tokensFile, on)
   if (file !== undefined) verifiers.push(file.verify)
   // The JWT verifier is the last one, because only it may have to wait.
   if (jwt !== undefined) verifiers.push((await import('./jwt.ts')).jwtVerifier(jwt))
@@ -39,7 +39,7 @@ export async function createTokenVerifier(
   }
 }
 
-async function follow(path: string, on: Following) {
+async function watch(path: string, on: WatchCallbacks) {
   const { watchTokenFile } = await import('./token-file-watcher.ts')
   return await watchTokenFile(path, on).catch((error: Error) => {
     throw new Error(`TOKENS_FILE is ${JSON.stringify(path)}: ${error.message}`)

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/** Reports a wrong command line: its message is printed as one line, and the exit code is 2. */
+/** Reports an invalid command line: its message is printed as one line, and the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -7,7 +7,7 @@ export type ImportTally = {
   /** Returns the number of plants that have an outcome. */
   plants(): number
   /** Returns whether the store now has the plant of every line. */
-  isWhole(): boolean
+  isComplete(): boolean
   /** Returns a summary to print: the counts, the first ids in conflict and the first wrong lines. */
   summary(): string
 }
@@ -32,7 +32,7 @@ export function newImportTally(): ImportTally {
       if (reasons.length < listed) reasons.push(`line ${line}: ${reason}\n`)
     },
     plants: () => counts.created + counts.identical + counts.conflict,
-    isWhole: () => counts.conflict + wrong === 0,
+    isComplete: () => counts.conflict + wrong === 0,
     summary() {
       const { created, identical, conflict } = counts
       const ids = conflict === 0 ? '' : `ids in conflict: ${conflicts.join(', ')}${more(conflict)}\n`

@@ -47,9 +47,9 @@ async function run([command = '', ...args]: string[]): Promise<void> {
     case 'token': {
       // The module loads SQLite, which serve may not need.
       const { token } = await import('./token.ts')
-      const { result, words = '' } = await token(args, process.env)
+      const { result, message = '' } = await token(args, process.env)
       process.stdout.write(result)
-      process.stderr.write(words)
+      process.stderr.write(message)
       return
     }
     case 'backup':

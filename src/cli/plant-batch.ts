@@ -15,13 +15,13 @@ type Creating = { store: Pick<PlantStore, 'create'>; tally: ImportTally; interru
  */
 export async function createBatch(plants: StoredPlant[], { store, tally, interrupt }: Creating): Promise<void> {
   const creates = plants.map(async (plant) => {
-    tally.add(plant.id, await createPatiently(store, plant, interrupt))
+    tally.add(plant.id, await createWithRetries(store, plant, interrupt))
   })
   await Promise.allSettled(creates)
   await Promise.all(creates)
 }
 
-async function createPatiently(
+async function createWithRetries(
   store: Pick<PlantStore, 'create'>,
   plant: StoredPlant,
   interrupt: AbortSignal,
@@ -33,6 +33,6 @@ async function createPatiently(
     const { retryAfter } = error as Error & { retryAfter?: number }
     if (retryAfter === undefined || left === 1 || interrupt.aborted) throw error
     await sleep(1_000 * retryAfter)
-    return await createPatiently(store, plant, interrupt, left - 1)
+    return await createWithRetries(store, plant, interrupt, left - 1)
   }
 }

@@ -22,14 +22,15 @@ export async function importPlants({ operand, storeUrl, limit, terminal }: Plant
   if (operand === undefined && 'isTTY' in stdin && stdin.isTTY) {
     throw new UsageError('FILE is missing, allowed: a file, or lines on standard input')
   }
-  const { input, part } = operand === undefined ? { input: stdin, part: () => undefined } : await openFile(operand)
+  const { input, fraction } =
+    operand === undefined ? { input: stdin, fraction: () => undefined } : await openFile(operand)
   addAbortSignal(interrupt, input)
   const tally = newImportTally()
   const bar = progressBar(stderr)
   return await withStore(storeUrl, async (store) => {
     const create = async (plants: StoredPlant[]) => {
       await createBatch(plants, { store, tally, interrupt })
-      bar.update(tally.plants(), part())
+      bar.update(tally.plants(), fraction())
     }
     try {
       await createLines(input, { limit, tally, create, interrupt })
@@ -37,16 +38,16 @@ export async function importPlants({ operand, storeUrl, limit, terminal }: Plant
       bar.end()
       await writeText(stdout, tally.summary())
     }
-    return tally.isWhole() ? 0 : 3
+    return tally.isComplete() ? 0 : 3
   }).finally(() => input.destroy())
 }
 
-/** Opens a file. `part` returns the fraction of it that has been read, or undefined for a pipe. */
-async function openFile(path: string): Promise<{ input: Readable; part(): number | undefined }> {
+/** Opens a file. `fraction` returns how much of it has been read, from 0 to 1, or undefined for a pipe. */
+async function openFile(path: string): Promise<{ input: Readable; fraction(): number | undefined }> {
   const handle = await open(path)
   const status = await handle.stat()
   const input = handle.createReadStream({ highWaterMark: 2 ** 18 })
-  return { input, part: () => (status.isFile() ? input.bytesRead / status.size : undefined) }
+  return { input, fraction: () => (status.isFile() ? input.bytesRead / status.size : undefined) }
 }
 
 type Importing = {
@@ -61,13 +62,13 @@ async function createLines(input: Readable, { limit, tally, create, interrupt }:
   const parse = plantParser()
   let batch: StoredPlant[] = []
   let size = 0
-  let underWay = Promise.resolve()
+  let inFlight = Promise.resolve()
   const createNext = async () => {
-    await underWay
+    await inFlight
     interrupt.throwIfAborted()
-    underWay = create(batch)
+    inFlight = create(batch)
     // The next await of this promise reports its error. Without a handler until then, Node would end the process.
-    underWay.catch(() => {})
+    inFlight.catch(() => {})
     batch = []
     size = 0
   }
@@ -75,19 +76,19 @@ async function createLines(input: Readable, { limit, tally, create, interrupt }:
     for await (const lines of readLines(input, limit)) {
       for (const { number, bytes } of lines) {
         if (bytes?.every(isSpace)) continue
-        const plant = bytes === undefined ? `more than ${limit} bytes` : parse(bytes)
-        if (typeof plant === 'string') {
-          tally.addWrong(number, plant)
+        const parsed = bytes === undefined ? `more than ${limit} bytes` : parse(bytes)
+        if (typeof parsed === 'string') {
+          tally.addWrong(number, parsed)
           continue
         }
-        batch.push(plant)
+        batch.push(parsed)
         size += (bytes as Buffer).length
         if (batch.length === batchLength || size >= batchBytes) await createNext()
       }
     }
     await createNext()
   } finally {
-    await underWay
+    await inFlight
   }
 }
 

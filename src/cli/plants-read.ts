@@ -46,7 +46,10 @@ export async function countPlants({ storeUrl, terminal }: PlantsCall): Promise<n
   return 0
 }
 
-/** Counts all plants, in parts, so that no transaction lasts for the whole count. */
+/**
+ * Counts all plants, in parts, so that no transaction lasts for the whole count. Rejects with an AbortError when
+ * `interrupt` is aborted.
+ */
 export async function countAll(reader: Pick<PlantReader, 'count'>, interrupt: AbortSignal): Promise<number> {
   let total = 0
   let from = least
@@ -61,7 +64,10 @@ export async function countAll(reader: Pick<PlantReader, 'count'>, interrupt: Ab
 
 type Range = { from?: bigint; limit?: number; interrupt: AbortSignal }
 
-/** Yields the plants in the order of their ids, in pages of bounded size. */
+/**
+ * Yields the plants in the order of their ids, in pages of bounded size. Throws an AbortError when `interrupt` is
+ * aborted.
+ */
 export async function* pagesOf(
   reader: PlantReader,
   { from = least, limit = Number.POSITIVE_INFINITY, interrupt }: Range,
@@ -82,11 +88,11 @@ const ids = `an integer from ${least} to ${greatest}`
 
 function parseId(text: string, name: string): bigint {
   const id = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined
-  if (id === undefined || id < least || id > greatest) throw new UsageError(`${name} is wrong, allowed: ${ids}`)
+  if (id === undefined || id < least || id > greatest) throw new UsageError(`${name} is invalid, allowed: ${ids}`)
   return id
 }
 
 function parseLimit(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-  throw new UsageError('--limit is wrong, allowed: an integer of at least 1')
+  throw new UsageError('--limit is invalid, allowed: an integer of at least 1')
 }

@@ -41,7 +41,7 @@ const commands: Record<string, Command> = {
  * line that says what failed.
  */
 export async function plants(
-  [name = '', ...words]: string[],
+  [name = '', ...args]: string[],
   { STORE_URL, BODY_LIMIT }: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<number> {
@@ -50,7 +50,7 @@ export async function plants(
   if (command === undefined && !isHelp) {
     throw new UsageError(`plants: unknown command, allowed: ${Object.keys(commands).join(', ')}`)
   }
-  const options = command && parseOptions(withNegativeIds(words), command.options, command.operand)
+  const options = command && parseOptions(withNegativeIds(args), command.options, command.operand)
   if (command === undefined || options === undefined || options.help) {
     terminal.stdout.write(plantsHelp)
     return 0
@@ -71,7 +71,7 @@ export async function plants(
 }
 
 /** Rewrites the arguments so that parseArgs does not treat a negative id, after `--from` or alone, as an option. */
-function withNegativeIds(words: string[]): string[] {
-  const joined = words.join('\0').replace(/(^|\0)--from\0-(?=\d)/g, '$1--from=-')
-  return joined === '' ? words : joined.split('\0').flatMap((word) => (/^-\d/.test(word) ? ['--', word] : [word]))
+function withNegativeIds(args: string[]): string[] {
+  const joined = args.join('\0').replace(/(^|\0)--from\0-(?=\d)/g, '$1--from=-')
+  return joined === '' ? args : joined.split('\0').flatMap((arg) => (/^-\d/.test(arg) ? ['--', arg] : [arg]))
 }

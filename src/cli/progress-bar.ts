@@ -6,7 +6,7 @@ export type Screen = Writable & { isTTY?: boolean; columns?: number }
 export type ProgressBar = {
   isShown: boolean
   /** Shows the number of plants done, and the fraction of all plants (0 to 1) when it is known. */
-  update(plants: number, part?: number): void
+  update(plants: number, fraction?: number): void
   /** Removes the bar. */
   end(): void
 }
@@ -23,11 +23,11 @@ export function progressBar(screen: Screen, now: () => number = () => performanc
   let drawn = Number.NEGATIVE_INFINITY
   return {
     isShown: true,
-    update(plants, part) {
+    update(plants, fraction) {
       const time = now()
       if (time - drawn < interval) return
       drawn = time
-      const text = look(plants, part, (time - started) / 1_000)
+      const text = barText(plants, fraction, (time - started) / 1_000)
       screen.write(erase + text.slice(0, (screen.columns ?? 80) - 1))
     },
     end() {
@@ -36,12 +36,12 @@ export function progressBar(screen: Screen, now: () => number = () => performanc
   }
 }
 
-function look(plants: number, part: number | undefined, seconds: number): string {
+function barText(plants: number, fraction: number | undefined, seconds: number): string {
   const rate = `${grouped(plants)} plants, ${grouped(seconds > 0 ? plants / seconds : 0)}/s`
-  if (part === undefined) return rate
-  const full = Math.min(width, Math.floor(part * width))
-  const left = part > 0 ? `, ${Math.ceil((seconds * (1 - part)) / part)} s left` : ''
-  return `[${'#'.repeat(full).padEnd(width)}] ${Math.floor(part * 100)} %, ${rate}${left}`
+  if (fraction === undefined) return rate
+  const full = Math.min(width, Math.floor(fraction * width))
+  const left = fraction > 0 ? `, ${Math.ceil((seconds * (1 - fraction)) / fraction)} s left` : ''
+  return `[${'#'.repeat(full).padEnd(width)}] ${Math.floor(fraction * 100)} %, ${rate}${left}`
 }
 
 const grouped = (number: number): string => Math.round(number).toLocaleString('en')

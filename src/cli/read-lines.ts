@@ -14,7 +14,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, limit: number): 
     if (size <= limit) parts.push(part)
     else parts = []
   }
-  const take = (): NumberedLine => {
+  const finishLine = (): NumberedLine => {
     const bytes = size > limit ? undefined : parts.length === 1 ? parts[0] : Buffer.concat(parts)
     parts = []
     size = 0
@@ -26,11 +26,11 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, limit: number): 
     let start = 0
     for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
       add(chunk.subarray(start, end))
-      lines.push(take())
+      lines.push(finishLine())
       start = end + 1
     }
     if (start < chunk.length) add(chunk.subarray(start))
     yield lines
   }
-  if (size > 0) yield [take()]
+  if (size > 0) yield [finishLine()]
 }

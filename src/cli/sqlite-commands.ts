@@ -16,7 +16,7 @@ const operands = { backup: 'TARGET', restore: 'SOURCE', check: 'FILE' }
 
 /**
  * Runs `plant-store backup`, `restore` or `check` with its arguments. Returns the text to print and the exit code.
- * Throws a UsageError, or one line that says what is wrong with a file.
+ * Throws a UsageError, or one line that names a file and the problem.
  */
 export function sqliteCommand(
   command: keyof typeof operands,

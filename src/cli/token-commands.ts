@@ -9,10 +9,10 @@ import { parseDuration, parseExpiry } from './duration.ts'
 export type Given = Partial<Record<string, string>>
 
 /** The result of a command: the new entries, the text for standard output, and a message for standard error. */
-export type Change = { entries: TokenEntry[]; result: string; words: string }
+export type Change = { entries: TokenEntry[]; result: string; message: string }
 
 /**
- * Creates the first token of a client. Throws a UsageError for wrong options, like all commands here; the returned
+ * Creates the first token of a client. Throws a UsageError for invalid options, like all commands here; the returned
  * function throws when the entries do not allow the change.
  */
 export function create(given: Given, now: number): (entries: TokenEntry[]) => Change {
@@ -22,8 +22,8 @@ export function create(given: Given, now: number): (entries: TokenEntry[]) => Ch
     if (entries.some((entry) => entry.name === name && isActive(entry, now))) {
       throw new Error(`${name} already has an active token; rotate or revoke it`)
     }
-    const { token, entry } = make(name, now, { expires, scope, note })
-    return { entries: [...entries, entry], result: `${token}\n`, words: `the token of ${name} ${lifetime(entry)}` }
+    const { token, entry } = makeToken(name, now, { expires, scope, note })
+    return { entries: [...entries, entry], result: `${token}\n`, message: `the token of ${name} ${lifetime(entry)}` }
   }
 }
 
@@ -40,19 +40,19 @@ export function rotate(given: Given, now: number): (entries: TokenEntry[]) => Ch
     const active = entries.filter((entry) => entry.name === name && isActive(entry, now))
     const latest = active.at(-1)
     if (latest === undefined) throw new Error(`${name} has no active token; create one`)
-    const { token, entry } = make(name, now, {
-      expires: expires ?? sameLife(latest, now),
+    const { token, entry } = makeToken(name, now, {
+      expires: expires ?? inheritedExpiry(latest, now),
       scope: scope ?? latest.scope,
       note: note ?? latest.note,
     })
-    const ending = active.map((old) => ({
+    const expiring = active.map((old) => ({
       ...old,
       expires: isActive(old, end) ? dateTime(end) : (old.expires as string),
     }))
     return {
-      entries: [...others, ...ending, entry],
+      entries: [...others, ...expiring, entry],
       result: `${token}\n`,
-      words: `the new token of ${name} ${lifetime(entry)}; the previous ones expire by ${dateTime(end)}`,
+      message: `the new token of ${name} ${lifetime(entry)}; the previous ones expire by ${dateTime(end)}`,
     }
   }
 }
@@ -61,16 +61,16 @@ export function rotate(given: Given, now: number): (entries: TokenEntry[]) => Ch
 export function revoke({ name, digest }: Given): (entries: TokenEntry[]) => Change {
   if (name === undefined && digest === undefined) throw new UsageError('--name is missing, allowed: --name or --digest')
   if (digest !== undefined && !/^[\da-f]{8,64}$/.test(digest)) {
-    throw new UsageError('--digest is wrong, allowed: 8 to 64 hexadecimal digits, as list shows them')
+    throw new UsageError('--digest is invalid, allowed: 8 to 64 hexadecimal digits, as list shows them')
   }
   return (entries) => {
-    const isMeant = (entry: TokenEntry) =>
+    const isMatch = (entry: TokenEntry) =>
       (name === undefined || entry.name === name) && entry.sha256.startsWith(digest ?? '')
-    const kept = entries.filter((entry) => !isMeant(entry))
+    const kept = entries.filter((entry) => !isMatch(entry))
     const count = entries.length - kept.length
     if (count === 0) throw new Error('no token matches')
     if (digest !== undefined && count > 1) throw new Error(`${count} tokens match this digest; give more digits`)
-    return { entries: kept, result: '', words: `${count} ${count === 1 ? 'token is' : 'tokens are'} revoked` }
+    return { entries: kept, result: '', message: `${count} ${count === 1 ? 'token is' : 'tokens are'} revoked` }
   }
 }
 
@@ -105,12 +105,12 @@ function labels({ name, scope, note }: Given): Labels & { name: string } {
   if (name === undefined) throw new UsageError(`--name is missing, allowed: ${entryRules.name.allowed}`)
   for (const [label, text] of Object.entries({ name, scope, note })) {
     const { is, allowed } = entryRules[label as keyof typeof entryRules]
-    if (text !== undefined && !is(text)) throw new UsageError(`--${label} is wrong, allowed: ${allowed}`)
+    if (text !== undefined && !is(text)) throw new UsageError(`--${label} is invalid, allowed: ${allowed}`)
   }
   return { name, scope, note }
 }
 
-function make(name: string, now: number, { expires, scope, note }: Labels & { expires: number | undefined }) {
+function makeToken(name: string, now: number, { expires, scope, note }: Labels & { expires: number | undefined }) {
   const token = newToken()
   const entry: TokenEntry = {
     name,
@@ -126,7 +126,7 @@ function make(name: string, now: number, { expires, scope, note }: Labels & { ex
 const lifetime = ({ expires }: TokenEntry) => (expires === undefined ? 'does not expire' : `expires ${expires}`)
 
 /** Returns the expiry of a token created now with the lifetime of the given one, in milliseconds since 1970. */
-const sameLife = ({ created, expires }: TokenEntry, now: number) =>
+const inheritedExpiry = ({ created, expires }: TokenEntry, now: number) =>
   expires === undefined ? undefined : now + timeOf(expires) - timeOf(created)
 
 const isActive = ({ expires }: TokenEntry, now: number) => expires === undefined || now < timeOf(expires)

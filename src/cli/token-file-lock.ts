@@ -21,18 +21,19 @@ export async function lockTokenFile(path: string, timeout: number): Promise<() =
 }
 
 /**
- * Locks a file with the program flock(1) of Linux. It ends when its standard input closes, so also with this process.
+ * Locks a file as `lockTokenFile` does, with the program flock(1) of Linux. The program ends and releases the lock when
+ * its standard input closes, so also when this process ends.
  */
 export async function lockWithFlock(path: string, timeout: number): Promise<() => void> {
   const program = spawn('flock', [path, 'sh', '-c', 'echo locked && exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
   const release = () => {
     program.stdin.end()
   }
-  const ended = once(program, 'exit').then(() => {
-    throw new Error('flock failed')
+  const ended = once(program, 'exit').then(([code]) => {
+    throw new Error(`cannot be locked: flock ended with exit code ${code}`)
   })
-  const waited = new AbortController()
-  const late = sleep(timeout, undefined, waited).then(() => {
+  const canceled = new AbortController()
+  const late = sleep(timeout, undefined, canceled).then(() => {
     // flock may still be waiting for the lock.
     program.kill()
     release()
@@ -42,9 +43,9 @@ export async function lockWithFlock(path: string, timeout: number): Promise<() =
     await Promise.race([once(program.stdout, 'data'), ended, late])
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw new Error('it cannot be locked: install better-sqlite3, or the program flock of util-linux', { cause: error })
+    throw new Error('cannot be locked: install better-sqlite3, or the program flock of util-linux', { cause: error })
   } finally {
-    waited.abort()
+    canceled.abort()
     // The race is over: the promises that lost may reject later.
     for (const promise of [ended, late]) promise.catch(() => {})
   }

@@ -33,12 +33,12 @@ const options = {
 
 /**
  * Runs `plant-store token` with its arguments. Resolves with the text for standard output and a message for standard
- * error. Rejects with a UsageError, or with one line that says what is wrong with the file.
+ * error. Rejects with a UsageError, or with one line that names the file and the problem.
  */
 export async function token(
   [command = '', ...args]: string[],
   environment: NodeJS.ProcessEnv,
-): Promise<{ result: string; words?: string }> {
+): Promise<{ result: string; message?: string }> {
   if (command === '--help' || command === '-h') return { result: tokenHelp }
   if (!Object.hasOwn(options, command)) {
     throw new UsageError(`token: unknown command, allowed: ${Object.keys(options).join(', ')}`)
@@ -52,8 +52,8 @@ export async function token(
   const changed = name === 'list' ? undefined : changes[name](given, now)
   try {
     if (changed === undefined) return { result: list(await readTokens(file), now) }
-    const { result, words } = await updateTokenFile(file, changed)
-    return { result, words: `${file}: ${words}\n` }
+    const { result, message } = await updateTokenFile(file, changed)
+    return { result, message: `${file}: ${message}\n` }
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`)
   }

@@ -76,8 +76,8 @@ function headersOf(given: RequestInit['headers'], parameters: ParameterPair[]): 
 
 function parseResponse(text: string, table: Int64Responses, operation: string, status: number): unknown {
   if (text === '') return undefined
-  const place = responseSchemaNode(table, operation, status)
-  return place === undefined ? JSON.parse(text) : exactResponse(text, table, place)
+  const root = responseSchemaNode(table, operation, status)
+  return root === undefined ? JSON.parse(text) : exactResponse(text, table, root)
 }
 
 /** Returns the parsed body of an error, or its text: a proxy, unlike the service, may send HTML. */

@@ -13,55 +13,58 @@ type Writing = Required<Pick<ParameterStyle, 'style' | 'explode'>> & {
   in: ParameterLocation
   name: string
   /** The prefix of a value in its style. */
-  lead: string
+  prefix: string
   refuse: (problem: string) => void
 }
 
 /**
- * Serializes a parameter to pairs of name and value, as the service parses them. An empty list has no pair. Undefined
+ * Serializes a parameter to pairs of name and value, as the service parses them. An empty array has no pair. Undefined
  * items and properties are left out. Values are percent-encoded, except in a header. Calls `refuse` for a value that
  * the style cannot represent.
  */
 export function parameterPairs(
-  { in: place, name, isJson, ...given }: ParameterStyle & { in: ParameterLocation; name: string },
+  { in: location, name, isJson, ...given }: ParameterStyle & { in: ParameterLocation; name: string },
   value: unknown,
   refuse: (problem: string) => void = () => {},
 ): ParameterPair[] {
-  const { style = place === 'path' || place === 'header' ? 'simple' : 'form' } = given
+  const { style = location === 'path' || location === 'header' ? 'simple' : 'form' } = given
   const { explode = style === 'form' || style === 'deepObject' } = given
-  if (isJson) return [[name, place === 'header' ? asciiJson(value) : encodeURIComponent(String(stringifyJson(value)))]]
-  const lead = { label: '.', matrix: `;${encodeURIComponent(name)}=` }[style] ?? ''
-  const writing = { in: place, name, style, explode, lead, refuse }
+  if (isJson) {
+    return [[name, location === 'header' ? asciiJson(value) : encodeURIComponent(String(stringifyJson(value)))]]
+  }
+  const prefix = { label: '.', matrix: `;${encodeURIComponent(name)}=` }[style] ?? ''
+  const writing = { in: location, name, style, explode, prefix, refuse }
   if (Array.isArray(value)) return listPairs(writing, value)
   if (typeof value === 'object' && value !== null) return objectPairs(writing, value)
-  return [[name, lead + encoded(writing, textOf(value))]]
+  return [[name, prefix + encoded(writing, textOf(value))]]
 }
 
 function listPairs(writing: Writing, list: unknown[]): ParameterPair[] {
-  const { in: place, name, style, explode, lead, refuse } = writing
+  const { in: location, name, style, explode, prefix, refuse } = writing
   const items = list.filter((item) => item !== undefined).map((item) => part(writing, item))
   if (style === 'form' && explode) return items.map((item) => [name, item])
-  if (items.length > 0) return [[name, lead + items.join(style === 'matrix' && explode ? lead : delimiterOf(writing))]]
-  if (place === 'path') refuse('a path cannot contain an empty list')
+  const delimiter = style === 'matrix' && explode ? prefix : delimiterOf(writing)
+  if (items.length > 0) return [[name, prefix + items.join(delimiter)]]
+  if (location === 'path') refuse('a path cannot contain an empty array')
   return []
 }
 
 function objectPairs(writing: Writing, object: object): ParameterPair[] {
-  const { in: place, name, style, explode, lead, refuse } = writing
+  const { in: location, name, style, explode, prefix, refuse } = writing
   const entries = Object.entries(object).filter(([, member]) => member !== undefined)
   if (style === 'form' && explode) return entries.map(([key, member]) => [key, part(writing, member)])
   if (style === 'deepObject') {
     if (entries.some(([key]) => /[[\]]/.test(key))) refuse('the name of a property cannot contain a bracket')
     return entries.map(([key, member]) => [`${name}[${key}]`, part(writing, member)])
   }
-  if (entries.length === 0 && place === 'path') refuse('a path cannot contain an empty object')
-  if (explode && place === 'header' && entries.some(([key]) => key.includes('='))) {
+  if (entries.length === 0 && location === 'path') refuse('a path cannot contain an empty object')
+  if (explode && location === 'header' && entries.some(([key]) => key.includes('='))) {
     refuse('the name of a property cannot contain "="')
   }
   const parts = entries.map(
     ([key, member]) => `${part(writing, key)}${explode ? '=' : delimiterOf(writing)}${part(writing, member)}`,
   )
-  return [[name, (style === 'matrix' && explode ? ';' : lead) + parts.join(delimiterOf(writing))]]
+  return [[name, (style === 'matrix' && explode ? ';' : prefix) + parts.join(delimiterOf(writing))]]
 }
 
 const delimiterOf = ({ style, explode }: Writing): string => (explode ? explodedDelimiters : delimiters)[style] ?? ','
@@ -71,16 +74,16 @@ const reserved: Record<string, string> = { spaceDelimited: ' ', pipeDelimited: '
 
 /** Serializes an item, or the name or value of a property. */
 function part(writing: Writing, value: unknown): string {
-  const { in: place, style, explode, refuse } = writing
+  const { in: location, style, explode, refuse } = writing
   const text = textOf(value)
-  const separator = place === 'header' ? ',' : reserved[style]
+  const separator = location === 'header' ? ',' : reserved[style]
   if (separator !== undefined && text.includes(separator)) refuse(`its parts cannot contain "${separator}"`)
   // encodeURIComponent does not escape a dot, which separates parts here.
   return style === 'label' && explode ? encoded(writing, text).replaceAll('.', '%2E') : encoded(writing, text)
 }
 
-function encoded({ in: place, refuse }: Writing, text: string): string {
-  if (place !== 'header') return encodeURIComponent(text)
+function encoded({ in: location, refuse }: Writing, text: string): string {
+  if (location !== 'header') return encodeURIComponent(text)
   if (text !== text.trim()) refuse('a header value cannot begin or end with white space')
   return text
 }

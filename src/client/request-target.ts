@@ -5,7 +5,7 @@ import { expandPath, type ParameterLocation, type ParameterPair, pairText, param
 export type CallParameters = Partial<Record<'path' | 'query' | 'header', Record<string, unknown>>>
 
 /** Serializes the parameters of one location to pairs of name and value. */
-type PairsOf = (place: keyof CallParameters & ParameterLocation) => ParameterPair[]
+type PairsOf = (location: keyof CallParameters & ParameterLocation) => ParameterPair[]
 
 /**
  * Returns a function that serializes the parameters of a call, without undefined ones. `operation` is a method and a
@@ -13,12 +13,12 @@ type PairsOf = (place: keyof CallParameters & ParameterLocation) => ParameterPai
  */
 export function pairWriter(operation: string, params: CallParameters, styles: CallStyles): PairsOf {
   const ofOperation = own(styles, operation)
-  return (place) =>
-    Object.entries(params[place] ?? {})
+  return (location) =>
+    Object.entries(params[location] ?? {})
       .filter(([, value]) => value !== undefined)
       .flatMap(([name, value]) =>
-        parameterPairs({ ...own(own(ofOperation, place), name), in: place, name }, value, (problem) => {
-          throw new TypeError(`${place}/${name}: ${problem}`)
+        parameterPairs({ ...own(own(ofOperation, location), name), in: location, name }, value, (problem) => {
+          throw new TypeError(`${location}/${name}: ${problem}`)
         }),
       )
 }
@@ -30,7 +30,7 @@ export function pairWriter(operation: string, params: CallParameters, styles: Ca
 export function requestTarget(template: string, pairs: PairsOf): string {
   const path = expandPath(template, pairs('path'))
   // URL parsers resolve such a segment even when it is percent-encoded.
-  if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new TypeError(`${template}: a part of a path cannot be . or ..`)
+  if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new TypeError(`${template}: a path segment cannot be "." or ".."`)
   const query = pairs('query').map(pairText).join('&')
   return query === '' ? path : `${path}?${query}`
 }

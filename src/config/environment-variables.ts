@@ -41,9 +41,9 @@ const address = text('an IP address or localhost', (host) => host === 'localhost
 const port = integer(0, 65_535)
 const bytes = (least: number) => integer(least, 2 ** 30, 'a number of bytes')
 const milliseconds = (least: number) => integer(least, 3_600_000, 'a number of milliseconds')
-const perMinute = integer(0, 1_000_000_000, 'a number a minute')
+const perMinute = integer(0, 1_000_000_000, 'a number per minute')
 const count = integer(1, 1_000_000)
-const ofThisMachine = 'an https URL, or an http URL of this machine'
+const secureUrl = 'an https URL, or an http URL of a loopback host'
 
 /** Accepts CIDR ranges in the notation of RFC 4632 section 3.1. */
 const ranges = list('IP addresses and CIDR ranges, comma separated', (range) => {
@@ -66,9 +66,9 @@ export const environmentVariables = {
 
   ACCESS_TOKENS: anything(''),
   TOKENS_FILE: anything(''),
-  JWT_ISSUER: text(ofThisMachine, isIssuer)(''),
+  JWT_ISSUER: text(secureUrl, isIssuer)(''),
   JWT_AUDIENCE: anything(''),
-  JWT_JWKS_URL: text(ofThisMachine, isKeySource)(''),
+  JWT_JWKS_URL: text(secureUrl, isKeySource)(''),
   TRUST_PROXY: ranges([]),
   CORS_ORIGINS: origins([]),
 

@@ -28,8 +28,8 @@ export type Config = {
 }
 
 /**
- * Reads the configuration from environment variables. Throws an error of one line that names the first invalid
- * variable, its value and what is allowed. The error does not show the value of a token.
+ * Reads the configuration from environment variables. Throws one line that names the first invalid variable, its value
+ * and what is allowed, but never shows a token.
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const values = readVariables(environment)
@@ -97,11 +97,11 @@ function checkWorkers({ WORKERS, STORE_URL }: ReturnType<typeof readVariables>):
   )
 }
 
-const everywhere = ['0.0.0.0', '::']
+const wildcardAddresses = ['0.0.0.0', '::']
 
 function checkPorts({ HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT }: ReturnType<typeof readVariables>): void {
   const hosts = [addressOf(HOST), addressOf(MANAGEMENT_HOST)]
-  const isShared = hosts[0] === hosts[1] || hosts.some((host) => everywhere.includes(host))
+  const isShared = hosts[0] === hosts[1] || hosts.some((host) => wildcardAddresses.includes(host))
   if (PORT !== MANAGEMENT_PORT || PORT === 0 || !isShared) return
   throw new Error(`MANAGEMENT_PORT is "${MANAGEMENT_PORT}", the same as PORT, allowed: another port`)
 }

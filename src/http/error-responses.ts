@@ -41,7 +41,7 @@ const closing = new Set<number>([
 
 function logCause(request: FastifyRequest, { statusCode }: ContractError, err: unknown): void {
   if (statusCode === 500) logFailure(request, err)
-  else if (statusCode === 503) request.log.warn({ request_id: contextOf(request.raw).id, err }, 'request refused')
+  else if (statusCode === 503) request.log.warn({ request_id: contextOf(request.raw).id, err }, 'request rejected')
 }
 
 function unreadBytes({ raw: { complete, headers } }: FastifyRequest): number {

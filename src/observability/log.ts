@@ -12,8 +12,8 @@ type Cause = { type: string; code?: unknown; message: string; stack?: string | u
 /** Serializes an error. Other members may contain what a client sent: a PostgreSQL error quotes the row. */
 const cause = (error: unknown): Cause => {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
-  const { name: type, code, message, stack, cause: below } = error as Error & { code?: unknown }
-  return { type, code, message, stack, ...(below !== undefined && { cause: cause(below) }) }
+  const { name: type, code, message, stack, cause: inner } = error as Error & { code?: unknown }
+  return { type, code, message, stack, ...(inner !== undefined && { cause: cause(inner) }) }
 }
 
 const options: LoggerOptions = {
@@ -25,7 +25,7 @@ const options: LoggerOptions = {
 
 /**
  * Creates the log. It writes one line for each event of at least `level`: JSON, or readable text if `format` is
- * `pretty`. The format `auto` means `pretty` on a terminal, otherwise JSON. `isShared` tells whether other processes
+ * `pretty`. The format `auto` means `pretty` on a terminal, otherwise JSON. `isShared` says whether other processes
  * write to stdout too.
  */
 export async function createLog({ level, format, isShared }: LogOptions): Promise<Log> {
@@ -60,10 +60,13 @@ export const requestLog = (log: Logger, output: DestinationStream) => (context: 
 function requestLine(level: string, context: RequestContext): string {
   const { id, trace, client, address, method, operation, status, error, duration } = context
   const traced = trace && `,"trace_id":"${trace.traceId}","parent_id":"${trace.parentId}"`
-  const who = member('client', client?.name) + member('address', address)
-  const what = `,"method":"${method}"${member('operation', operation)}`
-  const how = `,"status":${status}${member('error', error)},"duration_ms":${Math.round(duration * 1_000) / 1_000}`
-  return `{"level":"${level}","time":${Date.now()},"request_id":"${id}"${traced ?? ''}${who}${what}${how},"msg":"request"}\n`
+  const sender = member('client', client?.name) + member('address', address)
+  const target = `,"method":"${method}"${member('operation', operation)}`
+  const outcome = `,"status":${status}${member('error', error)},"duration_ms":${Math.round(duration * 1_000) / 1_000}`
+  return (
+    `{"level":"${level}","time":${Date.now()},"request_id":"${id}"${traced ?? ''}` +
+    `${sender}${target}${outcome},"msg":"request"}\n`
+  )
 }
 
 const member = (name: string, value: string | number | undefined): string =>

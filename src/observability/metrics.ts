@@ -74,9 +74,9 @@ export function createMetrics({ version }: { version: string }): Metrics {
     registers,
     aggregator: 'first',
   }).set(build, 1)
-  const tokens = told(registry, 'plant_store_tokens_file_good', '1 if the token file is valid, 0 if it is not.')
-  const ready = told(registry, 'plant_store_ready', '1 if the service is ready, 0 while creates fail.')
-  const ends = [measureBatches(registry), measureWriteAheadLog(registry), measureProcess(registry)]
+  const tokens = booleanGauge(registry, 'plant_store_tokens_file_good', '1 if the token file is valid, 0 if it is not.')
+  const ready = booleanGauge(registry, 'plant_store_ready', '1 if the service is ready, 0 while creates fail.')
+  const stops = [measureBatches(registry), measureWriteAheadLog(registry), measureProcess(registry)]
   return {
     begin() {
       active++
@@ -95,13 +95,13 @@ export function createMetrics({ version }: { version: string }): Metrics {
     figures: () => registry.getMetricsAsJSON(),
     text: () => registry.metrics(),
     close() {
-      for (const end of ends) end()
+      for (const stop of stops) stop()
     },
   }
 }
 
 /** Registers a gauge for a boolean. It is not exported before its first value is set. */
-function told(registry: Registry, name: string, help: string): (yes: boolean) => void {
+function booleanGauge(registry: Registry, name: string, help: string): (yes: boolean) => void {
   const gauge = new Gauge({ name, help, registers: [registry], aggregator: 'min' })
   gauge.remove()
   return (yes) => gauge.set(Number(yes))

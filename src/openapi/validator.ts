@@ -77,7 +77,7 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
       const firstErrorOf = compile(firstErrorAjv, schema, () => {})
       return (value) => {
         const errors = firstErrorOf(withDoubles(value))
-        if (errors !== undefined) throw new Error(`the response breaks its schema: ${describe(part, errors)}`)
+        if (errors !== undefined) throw new Error(`the response does not match its schema: ${describe(part, errors)}`)
       }
     },
   }

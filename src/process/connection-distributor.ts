@@ -9,26 +9,27 @@ const ignore = () => {}
 export type Distributor = {
   /** Starts listening and resolves with the URL. */
   listen(address: ListenAddress): Promise<string>
-  /** Sends connections to a worker until it exits. */
+  /** Passes connections to a worker until it exits. */
   add(worker: WorkerProcess): void
-  /** Stops listening. Resolves once every accepted connection was sent to a worker. */
+  /** Stops listening. Resolves once every accepted connection has been passed to a worker. */
   close(): Promise<void>
 }
 
 /**
- * Accepts connections and sends them to workers in turn. A worker gets the next one after it has taken the previous
+ * Accepts connections and passes them to workers in turn. A worker gets the next one after it has received the previous
  * one, so a stuck worker delays only one connection. `node:cluster` cannot replace this: it loses accepted connections
  * when the last worker stops listening.
  *
  * @param limit The maximum number of open connections. Further ones are closed at once. Without a running worker, all
- * connections are closed at once. @param refused Called for each connection above the limit.
+ * connections are closed at once.
+ * @param onRefused Called for each connection above the limit.
  */
-export function distributeConnections(limit: number, refused: () => void): Distributor {
+export function distributeConnections(limit: number, onRefused: () => void): Distributor {
   const workers = new Set<WorkerProcess>()
   const free: WorkerProcess[] = []
   const waiting: Socket[] = []
   /** Called whenever no connection waits for a worker. */
-  let handedOver = ignore
+  let onNoneWaiting = ignore
 
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     // The client may reset the connection while it waits for a worker.
@@ -37,26 +38,26 @@ export function distributeConnections(limit: number, refused: () => void): Distr
     distribute()
   })
   server.maxConnections = limit
-  server.on('drop', refused)
+  server.on('drop', onRefused)
 
   function distribute(): void {
     if (workers.size === 0) for (const socket of waiting.splice(0)) socket.destroy()
-    while (waiting.length > 0 && free.length > 0) void hand(free.shift() as WorkerProcess, waiting.shift() as Socket)
-    if (waiting.length === 0) handedOver()
+    while (waiting.length > 0 && free.length > 0) void pass(free.shift() as WorkerProcess, waiting.shift() as Socket)
+    if (waiting.length === 0) onNoneWaiting()
   }
 
-  async function hand(worker: WorkerProcess, socket: Socket): Promise<void> {
-    const isTaken = await worker.take(socket)
+  async function pass(worker: WorkerProcess, socket: Socket): Promise<void> {
+    const isAlive = await worker.passConnection(socket)
     // The worker has its own descriptor of the connection.
     socket.destroy()
-    if (!isTaken) return
+    if (!isAlive) return
     free.push(worker)
     distribute()
   }
 
   return {
-    async listen(address) {
-      const url = await listen((place) => once(server.listen(place), 'listening'), server, address)
+    async listen(listenAddress) {
+      const url = await listen((address) => once(server.listen(address), 'listening'), server, listenAddress)
       // A failure to accept a connection must not end the process.
       server.on('error', ignore)
       return url
@@ -74,7 +75,7 @@ export function distributeConnections(limit: number, refused: () => void): Distr
     async close() {
       await stopListening(server)
       await new Promise<void>((resolve) => {
-        handedOver = resolve
+        onNoneWaiting = resolve
         distribute()
       })
     },

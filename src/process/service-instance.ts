@@ -36,11 +36,15 @@ export type OwnService = Service & {
 }
 
 /**
- * Opens the store, the token file and the log, and returns the service in this process, which does not listen yet.
- * Rejects with a one-line message that names the variable to change. If the store fails permanently later, `failed` is
- * called after a grace period for pending responses.
+ * Opens the store, the token file and the log, and returns the service in this process, which is not listening yet.
+ * Rejects with a one-line message that names the variable to change. If the store fails permanently later, `onFailure`
+ * is called after a grace period for pending responses.
  */
-export async function openService(config: Config, routes: Routes, failed: (error: Error) => void): Promise<OwnService> {
+export async function openService(
+  config: Config,
+  routes: Routes,
+  onFailure: (error: Error) => void,
+): Promise<OwnService> {
   // In parallel: a store may open in its own thread while the other modules load.
   const [store, { createApp }, { createMetrics }, { log, logRequest }] = await Promise.all([
     openStore(config.storeUrl).catch((error: Error) => {
@@ -56,8 +60,8 @@ export async function openService(config: Config, routes: Routes, failed: (error
   const metrics = createMetrics(routes.info)
   // The generated token is for evaluation, so it may call every operation.
   const scopes = config.generatedToken === undefined ? [] : requiredScopes(routes.operations)
-  const accepted: TokenSources = { ...config, scopes }
-  const tokens = await createTokenVerifier(accepted, {
+  const sources: TokenSources = { ...config, scopes }
+  const tokens = await createTokenVerifier(sources, {
     load(clients) {
       metrics.tokens(true)
       log.info({ clients }, 'token file loaded')
@@ -97,7 +101,7 @@ export async function openService(config: Config, routes: Routes, failed: (error
   app.server.on('drop', () => metrics.refused('connections'))
   void store.failure?.then(({ message }) => {
     // In-flight requests get a moment to finish; a slow client must not delay the restart.
-    setTimeout(failed, grace, new Error(`the store has failed: ${message}`))
+    setTimeout(onFailure, grace, new Error(`the store has failed: ${message}`))
     unready = 'the store has failed'
     void app.close()
   })
@@ -113,7 +117,7 @@ export async function openService(config: Config, routes: Routes, failed: (error
     onReady: metrics.ready,
     begin,
     async listen() {
-      const url = await listen((place) => app.listen(place), app.server, config)
+      const url = await listen((address) => app.listen(address), app.server, config)
       await begin()
       return url
     },

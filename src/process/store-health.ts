@@ -3,14 +3,14 @@ import type { CreateOutcome, PlantStore, StoredPlant } from '../store/open.ts'
 /** Milliseconds between two checks of the store. The following values are numbers of checks. */
 const interval = 1_000
 
-/** The store is probed after this long without a commit. A probe syncs the disk: 12 times a minute on an idle store. */
-const idle = 5
-/** A pending probe counts as failed after `late`. After `abandoned` a new one is sent. */
+/** The store is probed after this many checks without a new plant: an idle disk gets 12 syncs a minute. */
+const idleChecks = 5
+/** A pending probe counts as failed after `late` checks. After `abandoned` checks a new one is sent. */
 const [late, abandoned] = [2, 10]
 /** The service becomes unready after this many checks with failed creates, even if probes succeed. */
-const enough = 5
-/** After `enough` such checks, a successful probe counts only after this long without a failed create. */
-const calm = 10
+const maxFailedChecks = 5
+/** After `maxFailedChecks`, a successful probe counts only after this many checks without a failed create. */
+const recoveryChecks = 10
 
 export type StoreHealth = {
   /** Creates a plant in the store and observes the outcome. */
@@ -29,97 +29,98 @@ export type StoreHealth = {
  * probes. It is then probed until a probe or a create succeeds. A single failure changes nothing, and neither does an
  * identical plant, since no store has to write for it.
  *
- * @param changed Called with the reason when creates start to fail, and with undefined when they succeed again.
+ * @param onChange Called with the reason when creates start to fail, and with undefined when they succeed again.
  */
-export function watchStore(store: PlantStore, changed: (reason: string | undefined) => void): StoreHealth {
+export function watchStore(store: PlantStore, onChange: (reason: string | undefined) => void): StoreHealth {
+  /** The number of checks so far, which is the clock of the values below. */
   let now = 0
   let reason: string | undefined = 'starting'
-  let told = true
+  let reportedHealthy = true
   /** Since the last success: the number of failed probes, and whether a create failed. */
-  let missed = 0
-  let doubted = false
+  let failedProbes = 0
+  let createFailed = false
   /** The number of checks with failed creates since the last new plant, and the latest of these checks. */
-  let strikes = 0
-  let struck = Number.NEGATIVE_INFINITY
+  let failedChecks = 0
+  let lastFailedCheck = Number.NEGATIVE_INFINITY
   /** Whether a plant was created since the last check, and the check of the last success. */
   let created = false
-  let proven = 0
+  let lastSuccess = 0
   let probe: { since: number } | undefined
-  let know: () => void
+  let resolveKnown: () => void
   const known = new Promise<void>((resolve) => {
-    know = resolve
+    resolveKnown = resolve
   })
 
   function succeed(): void {
-    missed = 0
-    doubted = false
-    proven = now
-    if (strikes >= enough && now - struck < calm) return
-    if (reason !== undefined) strikes = 0
+    failedProbes = 0
+    createFailed = false
+    lastSuccess = now
+    if (failedChecks >= maxFailedChecks && now - lastFailedCheck < recoveryChecks) return
+    if (reason !== undefined) failedChecks = 0
     reason = undefined
-    tell(true)
+    report(true)
   }
 
   function fail(message: string): void {
     reason = message
-    tell(false)
+    report(false)
   }
 
-  function tell(good: boolean): void {
-    know()
-    if (told === good) return
-    told = good
-    changed(reason)
+  function report(healthy: boolean): void {
+    resolveKnown()
+    if (reportedHealthy === healthy) return
+    reportedHealthy = healthy
+    onChange(reason)
   }
 
-  function miss(message: string): void {
-    missed++
-    if (reason !== undefined || doubted || missed > 1) fail(message)
+  function probeFailed(message: string): void {
+    failedProbes++
+    if (reason !== undefined || createFailed || failedProbes > 1) fail(message)
   }
 
   /** Counts a failed create, at most one for each check: creates that fail together have one cause. */
-  function strike(message: string): void {
-    doubted = true
-    if (now === struck) return
-    strikes = now - struck < calm ? strikes + 1 : 1
-    struck = now
-    if (missed > 0 || strikes >= enough) fail(message)
-    else if (probe === undefined) void ask()
+  function countFailedCreate(message: string): void {
+    createFailed = true
+    if (now === lastFailedCheck) return
+    failedChecks = now - lastFailedCheck < recoveryChecks ? failedChecks + 1 : 1
+    lastFailedCheck = now
+    if (failedProbes > 0 || failedChecks >= maxFailedChecks) fail(message)
+    else if (probe === undefined) void sendProbe()
   }
 
-  async function ask(): Promise<void> {
+  async function sendProbe(): Promise<void> {
     const own = { since: now }
     probe = own
     try {
       await store.ready()
       succeed()
     } catch (error) {
-      miss((error as Error).message)
+      probeFailed((error as Error).message)
     }
     if (probe === own) probe = undefined
   }
 
-  function look(): void {
+  function check(): void {
     now++
     if (created) {
       created = false
-      proven = now
+      lastSuccess = now
       probe = undefined
       return
     }
     if (probe !== undefined) {
       const waited = now - probe.since
-      if (waited >= late) miss(`the store did not respond within ${late * interval} ms`)
+      if (waited >= late) probeFailed(`the store did not respond within ${late * interval} ms`)
       if (waited < abandoned) return
     }
-    if (reason !== undefined || missed > 0 || now - proven >= idle) void ask()
+    if (reason !== undefined || failedProbes > 0 || now - lastSuccess >= idleChecks) void sendProbe()
   }
 
   function observe(outcome: CreateOutcome): CreateOutcome {
     if (outcome === 'created') {
       created = true
-      if (reason !== undefined || missed > 0 || doubted || strikes > 0) {
-        strikes = 0
+      if (reason !== undefined || failedProbes > 0 || createFailed || failedChecks > 0) {
+        failedChecks = 0
         succeed()
       }
     }
@@ -128,12 +129,12 @@ export function watchStore(store: PlantStore, changed: (reason: string | undefin
 
   function observeFailure(error: Error & { retryAfter?: number }): never {
     // An error without retryAfter concerns one plant only, and becomes a 500.
-    if (error.retryAfter !== undefined) strike(error.message)
+    if (error.retryAfter !== undefined) countFailedCreate(error.message)
     throw error
   }
 
-  const looking = setInterval(look, interval).unref()
-  void ask()
+  const timer = setInterval(check, interval).unref()
+  void sendProbe()
   const create = (plant: StoredPlant) => store.create(plant).then(observe, observeFailure)
-  return { create, known, reason: () => reason, close: () => clearInterval(looking) }
+  return { create, known, reason: () => reason, close: () => clearInterval(timer) }
 }

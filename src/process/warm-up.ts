@@ -56,8 +56,8 @@ export function rehearsable(effects: Effects) {
 
   /**
    * Sends example requests to the app for at most `time` milliseconds, so that V8 compiles the code that serves them.
-   * The app must not listen yet. Nothing is stored, logged or counted: plants go to the rehearsal operations of the
-   * store, or to a memory store if it has none.
+   * The app must not be listening yet. Nothing is stored, logged or counted: plants go to the rehearsal operations of
+   * the store, or to a memory store if it has none.
    */
   async function warmUp(app: FastifyInstance, routes: Routes, real: Pick<PlantStore, 'rehearsal'>, time = 2_000) {
     const end = performance.now() + time

@@ -14,31 +14,32 @@ export type Question = keyof Answers
 export type Command = { order: 'serve'; config: Config; routes: Routes } | { order: 'drain' | 'close' | Question }
 
 /**
- * "take" carries a connection; Node.js drops the message if the worker has no free file descriptor. "confirm" follows
- * it and always arrives, so that the worker reports "taken" in any case.
+ * "connection" carries a socket; Node.js drops the message if the worker has no free file descriptor. "confirm" follows
+ * it and always arrives, so that the worker reports "confirmed" in any case.
  */
-export type ConnectionOrder = { order: 'take' } | { order: 'confirm' }
+export type ConnectionOrder = { order: 'connection' } | { order: 'confirm' }
 
 /**
- * A message from a worker: it listens for messages, serves, is ready for the next connection, exits for a reason, or
+ * A message from a worker: it listens for messages, serves, can receive the next connection, exits for a reason, or
  * answers a question.
  */
 export type Report =
   | 'listening'
   | 'serving'
-  | 'taken'
+  | 'confirmed'
   | { end: string }
   | { question: Question; answer: Answers[Question] }
   | { question: Question; problem: string }
 
 export type WorkerProcess = {
-  /** Resolves when the worker serves. Rejects with the reason if it exits before. */
+  /** Resolves when the worker serves. Rejects with the reason if it exits before that. */
   serving: Promise<unknown>
-  /** Resolves when the process has exited, with whether the exit was clean (`inPeace`), and the reason. */
-  ended: Promise<{ inPeace: boolean; reason: Error }>
-  tell(order: Command): void
-  /** Sends a connection and resolves with whether the worker is alive. Call it again only after that. */
-  take(socket: Socket): Promise<boolean>
+  /** Resolves when the process has exited. The exit is clean if its exit code is 0. */
+  ended: Promise<{ isClean: boolean; reason: Error }>
+  /** Sends a message, which is lost if the worker has exited. */
+  send(order: Command): void
+  /** Passes a connection to the worker. Resolves with whether the worker is alive; call it again only after that. */
+  passConnection(socket: Socket): Promise<boolean>
   /** Asks the worker a question. Rejects with the worker's error, or with the reason of its exit. */
   ask<Q extends Question>(question: Q): Promise<Answers[Q]>
   /** Ends the worker at once, even if requests are in flight. */
@@ -46,63 +47,62 @@ export type WorkerProcess = {
   kill(): void
 }
 
-const exec = fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import.meta.url))
+const modulePath = fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import.meta.url))
 
 const ignore = () => {}
 
 /** Starts a worker process with a configuration. */
 export function forkWorker(config: Config, routes: Routes): WorkerProcess {
-  const worker = fork(exec)
+  const worker = fork(modulePath)
   const reports = new EventEmitter().on('error', ignore)
-  const asked = new Map<Question, Promise<Answers[Question]>>()
-  let told: string | undefined
-  let end: Error | undefined
+  const pending = new Map<Question, Promise<Answers[Question]>>()
+  let reported: string | undefined
+  let exitReason: Error | undefined
 
   worker.on('message', (report: Report) => {
     if (typeof report === 'string') reports.emit(report)
-    else if ('end' in report) told = report.end
+    else if ('end' in report) reported = report.end
     else reports.emit(report.question, report)
   })
-  const ended = endOf(worker).then(({ inPeace, how }) => {
-    end = new Error(told ?? how)
-    reports.emit('error', end)
-    return { inPeace, reason: end }
+  const ended = exitOf(worker).then(({ isClean, message }) => {
+    exitReason = new Error(reported ?? message)
+    reports.emit('error', exitReason)
+    return { isClean, reason: exitReason }
   })
   const serving = once(reports, 'serving')
   // Node.js loses messages that are sent before the worker's module listens for them.
   const listening = once(reports, 'listening')
 
-  /** Sends a message. It is lost if the worker has exited. */
-  function tell(order: Command): void {
+  function send(order: Command): void {
     listening.then(() => worker.send(order, ignore), ignore)
   }
 
   async function answerOf(question: Question): Promise<Answers[Question]> {
-    if (end !== undefined) throw end
-    tell({ order: question })
+    if (exitReason !== undefined) throw exitReason
+    send({ order: question })
     const [report] = await once(reports, question)
     if ('problem' in report) throw new Error(report.problem)
     return report.answer
   }
 
-  tell({ order: 'serve', config, routes })
+  send({ order: 'serve', config, routes })
   return {
     serving,
     ended,
-    tell,
-    async take(socket) {
-      const taken = once(reports, 'taken')
-      worker.send({ order: 'take' } satisfies ConnectionOrder, socket, { keepOpen: true }, ignore)
+    send,
+    async passConnection(socket) {
+      const confirmed = once(reports, 'confirmed')
+      worker.send({ order: 'connection' } satisfies ConnectionOrder, socket, { keepOpen: true }, ignore)
       worker.send({ order: 'confirm' } satisfies ConnectionOrder, ignore)
-      return await taken.then(
+      return await confirmed.then(
         () => true,
         () => false,
       )
     },
     // If the same question is pending, its answer serves both.
     ask<Q extends Question>(question: Q) {
-      const answer = asked.get(question) ?? answerOf(question).finally(() => asked.delete(question))
-      asked.set(question, answer)
+      const answer = pending.get(question) ?? answerOf(question).finally(() => pending.delete(question))
+      pending.set(question, answer)
       return answer as Promise<Answers[Q]>
     },
     disconnect() {
@@ -112,14 +112,14 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
   }
 }
 
-type Ending = { inPeace: boolean; how: string }
+type Exit = { isClean: boolean; message: string }
 
-function endOf(worker: ChildProcess): Promise<Ending> {
+function exitOf(worker: ChildProcess): Promise<Exit> {
   const { pid } = worker
   return new Promise((resolve) => {
     worker.on('error', ({ message }) => {
       // With a pid, the error is about a message to a worker that is exiting.
-      if (pid === undefined) resolve({ inPeace: false, how: `cannot start a worker: ${message}` })
+      if (pid === undefined) resolve({ isClean: false, message: `cannot start a worker: ${message}` })
     })
     // Waits for both the exit and the disconnect, since the last message may arrive after the exit. No single event
     // is reliable: after a disconnect by this process no "close" follows, and the exit of a worker causes no
@@ -127,8 +127,8 @@ function endOf(worker: ChildProcess): Promise<Ending> {
     const check = () => {
       const { exitCode, signalCode, connected } = worker
       if (connected || (exitCode === null && signalCode === null)) return
-      const how = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`
-      resolve({ inPeace: exitCode === 0, how: `worker ${pid} ended ${how}` })
+      const cause = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`
+      resolve({ isClean: exitCode === 0, message: `worker ${pid} ended ${cause}` })
     }
     for (const event of ['exit', 'disconnect', 'close']) worker.once(event, check)
   })

@@ -17,14 +17,14 @@ prepareStderr()
 // The primary process has exited.
 process.on('disconnect', () => process.exit())
 process.on('message', (order: Command | ConnectionOrder, socket?: Socket) => {
-  if (order.order === 'take') socket && serve?.(socket)
-  else if (order.order === 'confirm') report('taken')
-  else follow(order).catch(fail)
+  if (order.order === 'connection') socket && serve?.(socket)
+  else if (order.order === 'confirm') report('confirmed')
+  else execute(order).catch(fail)
 })
 
 report('listening')
 
-async function follow(order: Command): Promise<void> {
+async function execute(order: Command): Promise<void> {
   switch (order.order) {
     case 'serve': {
       const { config, routes } = order
@@ -57,8 +57,8 @@ async function answer(question: Question): Promise<void> {
   }
 }
 
-function report(report: Report, then = ignore): void {
-  process.send?.(report, then)
+function report(report: Report, sent = ignore): void {
+  process.send?.(report, sent)
 }
 
 /** Reports an error to the primary process, which prints it, and exits. */

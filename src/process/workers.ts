@@ -9,7 +9,7 @@ import { beforeExit, grace } from './shutdown.ts'
 import { forkWorker, type WorkerProcess } from './worker-process.ts'
 
 /** Milliseconds before an exited worker is replaced: a worker that fails at start must not use up the CPU. */
-const pause = 1_000
+const restartDelay = 1_000
 
 const ignore = () => {}
 
@@ -23,26 +23,26 @@ export async function openWorkers(config: Config, routes: Routes): Promise<Servi
   const connections = distributeConnections(config.limits.connections * config.workers, () =>
     own.refused('connections'),
   )
-  /** The worker of each place (0 to `config.workers` - 1); an exited one stays until its successor is started. */
+  /** The worker in each slot (0 to `config.workers` - 1); an exited one stays until its successor is started. */
   let workers: WorkerProcess[] = []
   let unready: string | undefined = 'starting'
-  let places: Promise<Error | undefined>[] = []
-  const tell = (order: 'drain' | 'close') => {
-    for (const worker of workers) worker.tell({ order })
+  let slots: Promise<Error | undefined>[] = []
+  const sendAll = (order: 'drain' | 'close') => {
+    for (const worker of workers) worker.send({ order })
   }
 
-  /** Keeps a place occupied until shutdown. Resolves with the reason if its last worker did not exit cleanly. */
-  async function occupy(place: number): Promise<Error | undefined> {
+  /** Replaces the worker in a slot until shutdown. Resolves with the reason if the last one did not exit cleanly. */
+  async function supervise(slot: number): Promise<Error | undefined> {
     for (;;) {
-      const worker = workers[place] as WorkerProcess
-      const { reason, inPeace } = await worker.ended
+      const worker = workers[slot] as WorkerProcess
+      const { reason, isClean } = await worker.ended
       figures.keep(worker)
-      if (unready === 'draining') return inPeace ? undefined : reason
+      if (unready === 'draining') return isClean ? undefined : reason
       process.stderr.write(`plant-store: ${reason.message}; starting a replacement\n`)
-      await sleep(pause)
+      await sleep(restartDelay)
       if (unready === 'draining') return
       const successor = forkWorker(config, routes)
-      workers[place] = successor
+      workers[slot] = successor
       successor.serving.then(() => connections.add(successor), ignore)
     }
   }
@@ -60,7 +60,7 @@ export async function openWorkers(config: Config, routes: Routes): Promise<Servi
       await Promise.all(workers.map(({ serving }) => serving))
       for (const worker of workers) connections.add(worker)
       const url = await connections.listen(config)
-      places = workers.map((_, place) => occupy(place))
+      slots = workers.map((_, slot) => supervise(slot))
       unready = undefined
       return url
     },
@@ -72,12 +72,12 @@ export async function openWorkers(config: Config, routes: Routes): Promise<Servi
     metrics: () => figures.text(workers),
     drain() {
       unready = 'draining'
-      tell('drain')
+      sendAll('drain')
     },
     async close() {
       await connections.close()
-      tell('close')
-      const reasons = await Promise.all(places)
+      sendAll('close')
+      const reasons = await Promise.all(slots)
       const reason = reasons.find((reason) => reason !== undefined)
       if (reason !== undefined) throw reason
     },

@@ -7,7 +7,7 @@ import type { Primary } from './postgres-primary.ts'
  * Matches PostgreSQL itself and builds of it by other vendors, such as AlloyDB. It does not match YugabyteDB
  * (`PostgreSQL 15.2-YB-2.25…`), CockroachDB (its own name) or PGAdapter for Spanner (`PostgreSQL 14.1`, no compiler).
  */
-const postgres = /^PostgreSQL \d+(?:\.\d+|beta\d+|rc\d+|devel)*[ ,].*compiled by /
+const postgresBuild = /^PostgreSQL \d+(?:\.\d+|beta\d+|rc\d+|devel)*[ ,].*compiled by /
 
 /**
  * Returns the dialect for the server. An unknown engine gets the portable statements, which it is more likely to
@@ -18,5 +18,5 @@ const postgres = /^PostgreSQL \d+(?:\.\d+|beta\d+|rc\d+|devel)*[ ,].*compiled by
  */
 export async function chooseDialect(query: Primary['query']): Promise<Dialect> {
   const [row] = await query<{ version: string }>('SELECT version()')
-  return postgres.test(String(row?.version)) ? ownDialect : portableDialect
+  return postgresBuild.test(String(row?.version)) ? ownDialect : portableDialect
 }

@@ -53,7 +53,7 @@ export function groupCommit<Item, Outcome>(
   { sizeOf, batchBytes = 2 ** 20, batchItems = Infinity, queueBytes = 2 ** 26, outstanding = 2, quiet }: Options<Item>,
 ): GroupCommit<Item, Outcome> {
   const queue: Waiting<Item, Outcome>[] = []
-  let held = 0
+  let heldBytes = 0
   let running = 0
   let armed = false
   let closed = false
@@ -66,12 +66,12 @@ export function groupCommit<Item, Outcome>(
     setImmediate(() => {
       armed = false
       // A long queue may have started a batch meanwhile.
-      if (queue.length > 0 && running < outstanding) void run(take())
+      if (queue.length > 0 && running < outstanding) void run(nextBatch())
       arm()
     })
   }
 
-  function take(): Waiting<Item, Outcome>[] {
+  function nextBatch(): Waiting<Item, Outcome>[] {
     let bytes = 0
     const end = queue.findIndex(({ size }, index) => {
       bytes += size
@@ -90,7 +90,7 @@ export function groupCommit<Item, Outcome>(
       batches.publish({ size: batch.length, duration, queued: queue.length } satisfies BatchMessage)
     }
     arm()
-    if (held === 0) for (const resolve of whenIdle.splice(0)) resolve()
+    if (heldBytes === 0) for (const resolve of whenIdle.splice(0)) resolve()
   }
 
   /** Commits a batch and settles its items. Returns the error when the store is unavailable. */
@@ -121,7 +121,7 @@ export function groupCommit<Item, Outcome>(
   }
 
   function settle(waiting: Waiting<Item, Outcome>): Waiting<Item, Outcome> {
-    held -= waiting.size
+    heldBytes -= waiting.size
     return waiting
   }
 
@@ -130,17 +130,17 @@ export function groupCommit<Item, Outcome>(
       return new Promise((resolve, reject) => {
         if (closed) throw new Error('the store is closed')
         const size = sizeOf(item)
-        if (held > 0 && held + size > queueBytes) throw new Unavailable('the queue of the store is full')
-        held += size
+        if (heldBytes > 0 && heldBytes + size > queueBytes) throw new Unavailable('the queue of the store is full')
+        heldBytes += size
         queue.push({ item, size, resolve, reject })
-        if (queue.length >= longQueue && running < outstanding) void run(take())
+        if (queue.length >= longQueue && running < outstanding) void run(nextBatch())
         else arm()
       })
     },
     close() {
       closed = true
       return new Promise((resolve) => {
-        if (held === 0) resolve()
+        if (heldBytes === 0) resolve()
         else whenIdle.push(resolve)
       })
     },

@@ -14,7 +14,7 @@ export async function openPostgresTables(url: string, steps = postgresSteps): Pr
     base: 1,
     count: store.count,
     read: () => readSchema(primary),
-    take: (asked) => runPostgresSteps(primary, { steps, asked }),
+    apply: (asked) => runPostgresSteps(primary, { steps, asked }),
     async fill({ set, where }, from, last) {
       const update = `UPDATE plants SET ${set} WHERE id BETWEEN $1 AND $2 AND (${where}) RETURNING id`
       const rows = await whileContended(() => primary.query(update, [from, last]))

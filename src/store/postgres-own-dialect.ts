@@ -7,7 +7,8 @@ const lock = (ids: string) => `SELECT id, name, tag FROM plants WHERE id = ANY($
 
 /**
  * The portable statements, but with a lock on existing rows. The lock is written to the write-ahead log, so its commit
- * waits for the disk and the synchronous standby. The commit that created the rows may have stopped waiting for them.
+ * waits for the disk and the synchronous standby. The transaction that created the rows may have been canceled while it
+ * waited for the standby, so a read without a lock would not prove that they are durable.
  */
 export const ownDialect: Dialect = {
   // The size limit of a batch allows no more plants: 1 MiB, with at least 1 KiB a plant. The protocol allows 65,535

@@ -8,7 +8,7 @@ export type Primary = {
   /**
    * Runs one statement in a transaction of its own. Rejects with the error of the server, whose `code` is an SQLSTATE,
    * with the error of the driver when the connection fails, or with `Unavailable` when no server can be used, or when
-   * the server does not answer in time.
+   * the server does not respond within `query_timeout`.
    */
   query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   /** Closes all connections, including those with a pending query. */
@@ -63,7 +63,8 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
     )
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Unavailable('the server does not answer in time')), timeout)
+      const fail = () => reject(new Unavailable(`the server did not respond within query_timeout, ${timeout} ms`))
+      timer = setTimeout(fail, timeout)
     })
     return await Promise.race([answer, late]).finally(() => clearTimeout(timer))
   }

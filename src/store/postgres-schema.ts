@@ -8,7 +8,7 @@ import { assertKnown, newestVersion, type SchemaState, type SchemaStep } from '.
  */
 const lockTimeout = 2_000
 /** Milliseconds during which a step is retried while other transactions hold locks or run the same step. */
-const patience = 20_000
+const retryTime = 20_000
 
 /**
  * SQLSTATEs that another transaction causes: lock timeout, serialization failure, deadlock, and the errors when another
@@ -69,14 +69,14 @@ export async function runPostgresSteps(primary: Primary, { steps, asked, table =
   assertKnown(oldest, newestVersion(1, steps))
   for (const step of asked) {
     if (applied.has(step.version)) continue
-    const take = () => takeStep(primary, step, table)
-    await whileContended(take, limit).catch((error) => {
+    const attempt = () => applyStep(primary, step, table)
+    await whileContended(attempt, limit).catch((error) => {
       throw failureOf(step, error)
     })
   }
 }
 
-async function takeStep(primary: Primary, { version, sql, oldest = 1 }: SchemaStep, table: string): Promise<void> {
+async function applyStep(primary: Primary, { version, sql, oldest = 1 }: SchemaStep, table: string): Promise<void> {
   const { applied, hasHistory } = await readSchema(primary)
   if (applied.has(version)) return
   if (!hasHistory) await primary.query(`${table}; ${makeHistory}`)
@@ -85,7 +85,7 @@ async function takeStep(primary: Primary, { version, sql, oldest = 1 }: SchemaSt
 }
 
 /** Runs `attempt`, and retries it for `limit` milliseconds while other transactions make it fail. */
-export async function whileContended<Result>(attempt: () => Promise<Result>, limit = patience): Promise<Result> {
+export async function whileContended<Result>(attempt: () => Promise<Result>, limit = retryTime): Promise<Result> {
   const deadline = performance.now() + limit
   for (;;) {
     const started = performance.now()

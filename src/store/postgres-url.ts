@@ -16,8 +16,8 @@ export const postgresUrl = new RegExp(
   String.raw`^postgres(?:ql)?://(?<user>[^@/?#]+@)?(?<hosts>${host}(?:,${host})*)(?<database>/[^/?#]+)(?:\?(?<parameters>[^#]+))?$`,
 )
 
-const milliseconds = { pattern: /^\d{1,9}$/, allowed: 'a number of milliseconds, 0 for none' }
-const text = { pattern: /./, allowed: 'a text' }
+const milliseconds = { pattern: /^\d{1,9}$/, allowed: 'a number of milliseconds, 0 for no limit' }
+const text = { pattern: /./, allowed: 'any text that is not empty' }
 const file = { pattern: /./, allowed: 'the path of a file' }
 
 /** The parameters of the URL, named as in libpq where it has them (postgresql.org/docs/current/libpq-connect.html). */
@@ -31,9 +31,9 @@ const known = new Map<string, { pattern: RegExp; allowed: string }>(
     sslcert: file,
     sslkey: file,
     application_name: text,
-    connect_timeout: { pattern: /^[1-9]\d{0,5}$/, allowed: 'a number of seconds' },
+    connect_timeout: { pattern: /^[1-9]\d{0,5}$/, allowed: 'a number of seconds, at least 1' },
     statement_timeout: milliseconds,
-    query_timeout: { pattern: /^[1-9]\d{0,8}$/, allowed: 'a number of milliseconds' },
+    query_timeout: { pattern: /^[1-9]\d{0,8}$/, allowed: 'a number of milliseconds, at least 1' },
     target_session_attrs: { pattern: /^(primary|read-write)$/, allowed: 'primary, read-write' },
     accept_data_loss: { pattern: /^(true|false)$/, allowed: 'true, false' },
   }),

@@ -17,7 +17,7 @@ const columns = 'id bigint PRIMARY KEY, name text NOT NULL, tag text'
 const table = `CREATE TABLE IF NOT EXISTS plants (${columns})`
 
 /** SQLSTATEs of a missing or different column or type, and of a missing primary key. */
-const unlikeTable = /^42(703|804|809|883|846|P10)$/
+const schemaMismatch = /^42(703|804|809|883|846|P10)$/
 
 /**
  * Opens the PostgreSQL database of a URL, which any number of instances can share, and creates its table when it is
@@ -39,7 +39,7 @@ export async function openPostgres(
     )
   } catch (error) {
     await primary.close()
-    throw ofSchema(error as Error & { code?: string })
+    throw explainMismatch(error as Error & { code?: string })
   }
   const creates = groupCreates((batch) => commit(primary, dialect, batch), dialect.batchItems)
   let closing: Promise<void> | undefined
@@ -58,9 +58,9 @@ export async function openPostgres(
 }
 
 /** Returns an error that names the table when its columns do not fit, and any other error unchanged. */
-function ofSchema(error: Error & { code?: string }): Error {
-  if (!unlikeTable.test(String(error.code))) return error
-  return new Error(`its table plants does not fit: ${error.message}; allowed: ${columns}`, { cause: error })
+function explainMismatch(error: Error & { code?: string }): Error {
+  if (!schemaMismatch.test(String(error.code))) return error
+  return new Error(`its table plants has the wrong schema: ${error.message}; allowed: ${columns}`, { cause: error })
 }
 
 /**

@@ -9,7 +9,8 @@ export type SchemaTables = Pick<PlantQueries, 'count'> & {
   /** The version of the tables before any step. */
   base: number
   read(): Promise<SchemaState>
-  take(steps: SchemaStep[]): Promise<void>
+  /** Applies the given steps that are missing. */
+  apply(steps: SchemaStep[]): Promise<void>
   /** Runs a backfill on the plants from one id to another. Resolves with the number of rows changed. */
   fill(backfill: Backfill, from: bigint, last: bigint): Promise<number>
   close(): Promise<void>
@@ -44,7 +45,7 @@ export async function migrate(
     if (backfill === undefined || version <= oldest) continue
     filled += await fillAll(tables, backfill, progress)
   }
-  if (contract) await tables.take(tables.steps)
+  if (contract) await tables.apply(tables.steps)
   const { applied } = await tables.read()
   const isLeft = (step: SchemaStep) => !applied.has(step.version)
   const done = tables.steps.filter((step) => !isLeft(step))
@@ -57,7 +58,7 @@ async function fillAll(
   backfill: Backfill,
   progress: (rows: number) => void,
 ): Promise<number> {
-  let passed = 0
+  let rowsRead = 0
   let filled = 0
   let from = -(2n ** 63n)
   for (;;) {
@@ -65,8 +66,8 @@ async function fillAll(
     const rows = await count(from, batch)
     if (rows.last === undefined) return filled
     filled += await fill(backfill, from, rows.last)
-    passed += rows.count
-    progress(passed)
+    rowsRead += rows.count
+    progress(rowsRead)
     if (rows.last === lastId) return filled
     from = rows.last + 1n
     await sleep(performance.now() - started)

@@ -3,7 +3,7 @@ import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 
 export type Commit = (batch: StoredPlant[]) => CreateOutcome[]
 
-/** Returns a function that creates a batch of plants in one transaction. */
+/** Returns a function that creates a batch of plants in one transaction. It throws when none was created. */
 export function createCommit(database: Database.Database): Commit {
   const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
   const select = database.prepare<[bigint], { name: string; tag: string | null }>(

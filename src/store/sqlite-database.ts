@@ -35,12 +35,12 @@ export type PlantDatabase = {
 
 /** How long a commit waits for a lock of another program, in milliseconds. */
 const timeout = 1_000
-/** How long a commit beside a running service waits for the service's commits, in milliseconds. */
-const patience = 10_000
+/** How long a commit waits while a service has the file open too, in milliseconds. */
+const sharedTimeout = 10_000
 
 /**
- * Opens the SQLite file at `path` for this process alone, and creates its directories when they are missing. Throws an
- * error of one line when the file is not a database of this service, is newer than this version, is in use by another
+ * Opens the SQLite file at `path` for this process alone, and creates its directories when they are missing. Throws a
+ * one-line error when the file is not a database of this service, is newer than this version, is in use by another
  * process, or is not writable. With `beside`, a service may have the file open.
  */
 export function openDatabase(path: string, beside = false, steps = sqliteSteps): PlantDatabase {
@@ -70,7 +70,7 @@ export function openDatabase(path: string, beside = false, steps = sqliteSteps):
       // A writable connection copies the write-ahead log into the file when it is closed, even after a failed check.
       if (existsSync(`${real}-wal`)) readDatabase(real, (database) => assertOwnDatabase(database, steps))
     }
-    const database = openSqliteFile(real, { timeout: isOwner ? timeout : patience, fileMustExist: !isOwner })
+    const database = openSqliteFile(real, { timeout: isOwner ? timeout : sharedTimeout, fileMustExist: !isOwner })
     opened.push(() => database.close())
     assertOwnDatabase(database, steps)
     makeDurable(database)

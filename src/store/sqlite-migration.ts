@@ -12,7 +12,7 @@ export function openSqliteTables(path: string, steps = sqliteSteps): SchemaTable
     base: baseVersion,
     count: async (from, limit) => query('count', [from, limit]) as ReturnType<PlantQueries['count']>,
     read: async () => tables.read(),
-    take: async (asked) => tables.take(asked),
+    apply: async (asked) => tables.apply(asked),
     fill: async (backfill, from, last) => tables.fill(backfill, from, last),
     close: async () => close(),
   }

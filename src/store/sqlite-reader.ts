@@ -5,7 +5,7 @@ import { openSqliteFile } from './sqlite-driver.ts'
 /** How long a reader waits for a lock of another process, in milliseconds. */
 const timeout = 1_000
 
-/** Opens a SQLite file read-only, while a service may have it open. */
+/** Opens a SQLite file read-only, while a service may have it open. Throws when it is missing or cannot be opened. */
 export function openReadOnly(path: string): { database: Database.Database; close(): void } {
   const hadJournal = existsSync(`${path}-wal`)
   const database = openSqliteFile(path, { readonly: true, fileMustExist: true, timeout })

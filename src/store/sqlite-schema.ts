@@ -80,7 +80,7 @@ export function assertExpanded(database: Database, steps: SchemaStep[]): void {
 /** Runs the steps that are missing in a database, each in a transaction that also inserts its row. */
 export function runSqliteSteps(database: Database, steps: SchemaStep[]): void {
   for (const { version, sql, oldest } of steps) {
-    const take = database.transaction(() => {
+    const applyStep = database.transaction(() => {
       // Another process may have run the step while this one waited for the lock.
       if (schemaOf(database).applied.has(version)) return
       database.exec('CREATE TABLE IF NOT EXISTS plants_schema (version INTEGER PRIMARY KEY) STRICT')
@@ -88,6 +88,6 @@ export function runSqliteSteps(database: Database, steps: SchemaStep[]): void {
       database.exec(sql)
       if (oldest !== undefined) database.pragma(`user_version = ${oldest}`)
     })
-    take.immediate()
+    applyStep.immediate()
   }
 }

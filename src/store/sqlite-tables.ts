@@ -6,7 +6,7 @@ import { runSqliteSteps, schemaOf } from './sqlite-schema.ts'
 /** The operations of a migration on an open SQLite file. */
 export type SqliteTables = {
   read(): SchemaState
-  take(steps: SchemaStep[]): void
+  apply(steps: SchemaStep[]): void
   /** Runs a backfill on the plants from one id to another. Returns the number of rows changed. */
   fill(backfill: Backfill, from: bigint, last: bigint): number
 }
@@ -14,7 +14,7 @@ export type SqliteTables = {
 /** Returns the operations of a migration, each of which throws when the file was removed or replaced. */
 export const sqliteTables = (database: Database, guard: DatabaseFiles['guard']): SqliteTables => ({
   read: guard(() => schemaOf(database)),
-  take: guard((steps) => runSqliteSteps(database, steps)),
+  apply: guard((steps) => runSqliteSteps(database, steps)),
   fill: guard(({ set, where }, from, last) => {
     const update = database.prepare(`UPDATE plants SET ${set} WHERE id BETWEEN ? AND ? AND (${where})`)
     return update.run(from, last).changes

@@ -28,7 +28,7 @@ const port = parentPort as NonNullable<typeof parentPort>
 const database = open()
 let rehearsal: ReturnType<typeof openRehearsal> | undefined
 
-let checkedAt = Number.NEGATIVE_INFINITY
+let checkpointedAt = Number.NEGATIVE_INFINITY
 
 port.on('message', (request: WorkerRequest) => {
   if (request === 'close') {
@@ -39,8 +39,8 @@ port.on('message', (request: WorkerRequest) => {
   port.postMessage(attempt(() => answer(request)))
   // Without this checkpoint, a failure to write the database file would go unnoticed until the log fills the disk.
   const now = performance.now()
-  if (now - checkedAt < 1_000) return
-  checkedAt = now
+  if (now - checkpointedAt < 1_000) return
+  checkpointedAt = now
   attempt(database.checkpoint)
 })
 port.postMessage('open')

@@ -23,25 +23,25 @@ export async function openSqlite(path: string, beside = false): Promise<PlantSto
     workerData: { path, beside },
   })
   await once(worker, 'message')
-  const ask = connect(worker)
-  const creates = groupCreates((batch) => ask(batch) as Promise<CreateOutcome[]>)
+  const send = connect(worker)
+  const creates = groupCreates((batch) => send(batch) as Promise<CreateOutcome[]>)
   const exit = new Promise((resolve) => worker.once('exit', resolve))
   let closing: Promise<unknown> | undefined
-  const askOpen = async (question: DatabaseRequest) => {
+  const sendOpen = async (request: DatabaseRequest) => {
     if (closing !== undefined) throw new Error('the store is closed')
-    return await ask(question)
+    return await send(request)
   }
   return {
-    ...queriesOf((query, args) => askOpen({ query, args })),
+    ...queriesOf((query, args) => sendOpen({ query, args })),
     create: creates.submit,
     async ready() {
-      await askOpen('probe')
+      await sendOpen('probe')
     },
     async rehearsal() {
       return {
-        ...queriesOf((query, args) => askOpen({ rehearsed: { query, args } })),
+        ...queriesOf((query, args) => sendOpen({ rehearsed: { query, args } })),
         create: groupCreates(
-          (rehearsed) => askOpen({ rehearsed }) as Promise<CreateOutcome[]>,
+          (rehearsed) => sendOpen({ rehearsed }) as Promise<CreateOutcome[]>,
           Number.POSITIVE_INFINITY,
           true,
         ).submit,
@@ -56,21 +56,23 @@ export async function openSqlite(path: string, beside = false): Promise<PlantSto
   }
 }
 
+const stopped = 'the SQLite store has stopped after a file or disk error'
+
 /** Returns a function that sends a request to the thread. Replies come in the order of the requests. */
-function connect(worker: Worker): (question: DatabaseRequest) => Promise<unknown> {
-  type Asked = { resolve(reply: WorkerResponse): void; reject(error: Error): void }
-  const asked: Asked[] = []
+function connect(worker: Worker): (request: DatabaseRequest) => Promise<unknown> {
+  type Pending = { resolve(reply: WorkerResponse): void; reject(error: Error): void }
+  const pending: Pending[] = []
   let failed = false
-  worker.on('message', (reply: WorkerResponse) => asked.shift()?.resolve(reply))
+  worker.on('message', (reply: WorkerResponse) => pending.shift()?.resolve(reply))
   worker.on('error', () => {
     failed = true
-    for (const { reject } of asked.splice(0)) reject(new Unavailable('the SQLite file has failed'))
+    for (const { reject } of pending.splice(0)) reject(new Unavailable(stopped))
   })
-  return async (question) => {
-    if (failed) throw new Unavailable('the SQLite file has failed')
+  return async (request) => {
+    if (failed) throw new Unavailable(stopped)
     const { result, refusal, journalBytes } = await new Promise<WorkerResponse>((resolve, reject) => {
-      asked.push({ resolve, reject })
-      worker.postMessage(question satisfies WorkerRequest)
+      pending.push({ resolve, reject })
+      worker.postMessage(request satisfies WorkerRequest)
     })
     if (journals.hasSubscribers) journals.publish({ bytes: journalBytes } satisfies JournalMessage)
     if (refusal === undefined) return result

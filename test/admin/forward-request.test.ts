@@ -109,11 +109,11 @@ t.test('only pages of the admin server may forward requests', async (t) => {
   t.equal((await httpRequest(url, { method: 'POST', headers: sameOriginHeaders })).status, 404)
 })
 
-t.test('a service that does not listen is reported', async (t) => {
+t.test('a request gets 503 before the service listens', async (t) => {
   const early = await serveDocs(t, 'index.html')
   t.match(await httpRequest(new URL('/try/', early).href, { headers: sameOriginHeaders }), {
     status: 503,
-    body: /not listen yet/,
+    body: /not listening yet/,
   })
   const gone = await serveDocs(t, 'index.html', 'http://127.0.0.1:1')
   t.match(await httpRequest(new URL('/try/', gone).href, { headers: sameOriginHeaders }), {

@@ -30,7 +30,7 @@ async function within(t: Test, isSo: () => boolean, what: string): Promise<void>
   t.ok(isSo(), what)
 }
 
-t.test('a token gives its client', async (t) => {
+t.test('a token of the file identifies its client unless it has expired', async (t) => {
   const entries = [
     ['a', first],
     ['a', second, inSeconds(60)],
@@ -110,7 +110,7 @@ t.test('a broken file keeps the last good tokens and is reported once', async (t
   const isTold = (what: RegExp) => () => what.test(String(told.at(-1)))
 
   replaceTokenFile(path, good.slice(0, -9))
-  await within(t, isTold(/^it is not JSON/), 'half a file')
+  await within(t, isTold(/^not valid JSON/), 'half a file')
   t.equal(verify(first), 'a')
   // The next polls must cause no event.
   await sleep(1_100)
@@ -155,10 +155,10 @@ t.test('an unreadable file is read again, even with the same content', async (t)
   const path = writeTokenFile(t, ['a', first])
   const { told } = await follow(t, path)
   chmodSync(path, 0o622)
-  await until(() => told.length === 2, 'its mode is told', 5_000)
+  await until(() => told.length === 2, 'its mode is reported', 5_000)
   chmodSync(path, 0o600)
-  await until(() => told.length === 3, 'it is good again', 5_000)
-  t.same(told, [1, 'its mode is 622, allowed: writable by its owner alone', 1])
+  await until(() => told.length === 3, 'the file is valid again', 5_000)
+  t.same(told, [1, 'writable by users other than its owner (mode 622); run chmod go-w on it', 1])
 })
 
 t.test('a file over 16 MiB is reported once until it shrinks', async (t) => {
@@ -183,7 +183,7 @@ t.test('an unusable file stops the start with one line', async (t) => {
   for (const text of [first, '[]', `{"tokens":[{"name":"${third}"}]}`]) {
     writeFileSync(path, text)
     const { message } = await follow(t, path).catch((error) => error)
-    t.match(message, /^it [^\n]+$/)
+    t.match(message, /^(contains|wrong structure)[^\n]+$/)
     t.notMatch(message, /plants_/)
   }
   await t.rejects(follow(t, `${path}.none`), { code: 'ENOENT' })

@@ -23,11 +23,11 @@ t.test('entries are returned as written', async (t) => {
 })
 
 t.test('an invalid entry is reported by its position, without its content', async (t) => {
-  const top = 'it has the wrong structure, allowed: an object whose only member is the list tokens'
+  const top = 'wrong structure, allowed: an object whose only member is an array "tokens"'
   const texts: [string, string][] = [
-    ['', 'it is not JSON: unexpected end at character 0'],
-    ['secret', 'it is not JSON: unexpected character at character 0'],
-    ['{"tokens":[],"tokens":[]}', 'it is not JSON: the same name twice in one object at character 21'],
+    ['', 'not valid JSON: unexpected end at character 0'],
+    ['secret', 'not valid JSON: unexpected character at character 0'],
+    ['{"tokens":[],"tokens":[]}', 'not valid JSON: the same name twice in one object at character 21'],
     ['null', top],
     ['"secret"', top],
     ['[]', top],
@@ -35,14 +35,17 @@ t.test('an invalid entry is reported by its position, without its content', asyn
     ['{"tokens":{}}', top],
     ['{"tokens":[],"secret":1}', top],
     ['{"secret":1,"tokens":[]}', top],
-    ['{"tokens":[],}', 'it is not JSON: unexpected character at character 13'],
-    ['{"tokens":[]', 'it is not JSON: unexpected end at character 12'],
+    ['{"tokens":[],}', 'not valid JSON: unexpected character at character 13'],
+    ['{"tokens":[]', 'not valid JSON: unexpected end at character 12'],
     [
       `{"tokens":[${JSON.stringify(entry)},`,
-      `it is not JSON: unexpected end at character ${12 + JSON.stringify(entry).length}`,
+      `not valid JSON: unexpected end at character ${12 + JSON.stringify(entry).length}`,
     ],
     ['{"tokens":[],"__proto__":1}', top],
-    [JSON.stringify({ tokens: [{ ...entry, note: newToken() }] }), 'it contains a token, allowed: digests of tokens'],
+    [
+      JSON.stringify({ tokens: [{ ...entry, note: newToken() }] }),
+      'contains a token, allowed: the SHA-256 digests of tokens',
+    ],
     [
       JSON.stringify({ tokens: [entry, full, { ...entry, name: 'other' }] }),
       'tokens[2].sha256 is the same as in tokens[0], allowed: one entry for each token',
@@ -59,32 +62,32 @@ t.test('an invalid entry is reported by its position, without its content', asyn
     [null, `.name is missing, ${name}`],
     ['secret', `.name is missing, ${name}`],
     [[], `.name is missing, ${name}`],
-    [{ ...entry, name: '' }, `.name is wrong, ${name}`],
-    [{ ...entry, name: 'the shop' }, `.name is wrong, ${name}`],
-    [{ ...entry, name: 'shop\n' }, `.name is wrong, ${name}`],
-    [{ ...entry, name: 'a'.repeat(65) }, `.name is wrong, ${name}`],
-    [{ ...entry, name: 1 }, `.name is wrong, ${name}`],
+    [{ ...entry, name: '' }, `.name is invalid, ${name}`],
+    [{ ...entry, name: 'the shop' }, `.name is invalid, ${name}`],
+    [{ ...entry, name: 'shop\n' }, `.name is invalid, ${name}`],
+    [{ ...entry, name: 'a'.repeat(65) }, `.name is invalid, ${name}`],
+    [{ ...entry, name: 1 }, `.name is invalid, ${name}`],
     [{ ...entry, sha256: undefined }, `.sha256 is missing, ${sha256}`],
-    [{ ...entry, sha256: 'a-token-of-the-tests-0123456789-abcdef' }, `.sha256 is wrong, ${sha256}`],
-    [{ ...entry, sha256: 'A'.repeat(64) }, `.sha256 is wrong, ${sha256}`],
-    [{ ...entry, sha256: 'a'.repeat(63) }, `.sha256 is wrong, ${sha256}`],
-    [{ ...entry, sha256: ['a'.repeat(64)] }, `.sha256 is wrong, ${sha256}`],
+    [{ ...entry, sha256: 'a-token-of-the-tests-0123456789-abcdef' }, `.sha256 is invalid, ${sha256}`],
+    [{ ...entry, sha256: 'A'.repeat(64) }, `.sha256 is invalid, ${sha256}`],
+    [{ ...entry, sha256: 'a'.repeat(63) }, `.sha256 is invalid, ${sha256}`],
+    [{ ...entry, sha256: ['a'.repeat(64)] }, `.sha256 is invalid, ${sha256}`],
     [{ ...entry, created: undefined }, `.created is missing, ${date}`],
-    [{ ...entry, created: '2026-02-30T12:00:00Z' }, `.created is wrong, ${date}`],
-    [{ ...entry, expires: null }, `.expires is wrong, ${date}`],
-    [{ ...entry, expires: '' }, `.expires is wrong, ${date}`],
-    [{ ...entry, expires: '2027-01-31' }, `.expires is wrong, ${date}`],
-    [{ ...entry, scope: '' }, `.scope is wrong, ${scope}`],
-    [{ ...entry, scope: 'a  b' }, `.scope is wrong, ${scope}`],
-    [{ ...entry, scope: ' a' }, `.scope is wrong, ${scope}`],
-    [{ ...entry, scope: 'a"b' }, `.scope is wrong, ${scope}`],
-    [{ ...entry, scope: 'é' }, `.scope is wrong, ${scope}`],
-    [{ ...entry, scope: ['a'] }, `.scope is wrong, ${scope}`],
-    [{ ...entry, scope: 'a'.repeat(1_001) }, `.scope is wrong, ${scope}`],
-    [{ ...entry, note: 'two\nlines' }, `.note is wrong, ${note}`],
-    [{ ...entry, note: '\u001b[2J' }, `.note is wrong, ${note}`],
-    [{ ...entry, note: '\u202e' }, `.note is wrong, ${note}`],
-    [{ ...entry, note: 'a'.repeat(201) }, `.note is wrong, ${note}`],
+    [{ ...entry, created: '2026-02-30T12:00:00Z' }, `.created is invalid, ${date}`],
+    [{ ...entry, expires: null }, `.expires is invalid, ${date}`],
+    [{ ...entry, expires: '' }, `.expires is invalid, ${date}`],
+    [{ ...entry, expires: '2027-01-31' }, `.expires is invalid, ${date}`],
+    [{ ...entry, scope: '' }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: 'a  b' }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: ' a' }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: 'a"b' }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: 'é' }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: ['a'] }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: 'a'.repeat(1_001) }, `.scope is invalid, ${scope}`],
+    [{ ...entry, note: 'two\nlines' }, `.note is invalid, ${note}`],
+    [{ ...entry, note: '\u001b[2J' }, `.note is invalid, ${note}`],
+    [{ ...entry, note: '\u202e' }, `.note is invalid, ${note}`],
+    [{ ...entry, note: 'a'.repeat(201) }, `.note is invalid, ${note}`],
     [
       { ...entry, expire: '2020-01-01T00:00:00Z' },
       ' has an unknown member, allowed: name, sha256, created, expires, scope, note',
@@ -105,7 +108,7 @@ t.test('a file that others can write is rejected, one that others can read is no
   }
   for (const mode of [0o620, 0o602, 0o664, 0o666, 0o777]) {
     chmodSync(path, mode)
-    const message = `its mode is ${mode.toString(8)}, allowed: writable by its owner alone`
+    const message = `writable by users other than its owner (mode ${mode.toString(8)}); run chmod go-w on it`
     await t.rejects(readTokenFile(path), { message: exactly(message) })
   }
 })
@@ -113,9 +116,9 @@ t.test('a file that others can write is rejected, one that others can read is no
 t.test('anything but a regular file is rejected at once', async (t) => {
   const directory = t.testdir({ file: '' })
   execFileSync('mkfifo', ['-m', '600', join(directory, 'pipe')])
-  await t.rejects(readTokenFile(join(directory, 'pipe')), { message: /^it is not a regular file$/ })
-  await t.rejects(readTokenFile(directory), { message: /^it is not a regular file$/ })
-  await t.rejects(readTokenFile('/dev/zero'), { message: /^it is not a regular file$/ })
+  await t.rejects(readTokenFile(join(directory, 'pipe')), { message: /^not a regular file$/ })
+  await t.rejects(readTokenFile(directory), { message: /^not a regular file$/ })
+  await t.rejects(readTokenFile('/dev/zero'), { message: /^not a regular file$/ })
   await t.rejects(readTokenFile(join(directory, 'none')), { code: 'ENOENT' })
   await t.rejects(readTokenFile(join(directory, 'file', 'tokens.json')), { code: 'ENOTDIR' })
   writeFileSync(join(directory, 'file'), 'text')

@@ -45,7 +45,7 @@ t.test('events of the token file are passed on', async (t) => {
   t.same(told, [1])
   appendFileSync(path, 'broken')
   await until(() => told.length > 1, 'the broken file is told of')
-  t.match(told.slice(1), [{ message: /^it is not JSON: [^\n]+$/ }])
+  t.match(told.slice(1), [{ message: /^not valid JSON: [^\n]+$/ }])
   t.equal(told.length, 2)
 })
 

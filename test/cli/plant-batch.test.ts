@@ -35,7 +35,7 @@ t.test('creates are retried while the store is unavailable', async (t) => {
     await createBatch(plants, { store: failing(times, busy()), tally, interrupt })
     t.equal(tally.summary(), numbers)
     t.equal(tally.plants(), 4)
-    t.equal(tally.isWhole(), false)
+    t.equal(tally.isComplete(), false)
   }
 })
 
@@ -66,7 +66,7 @@ t.test('plants created in a failed batch are counted', async (t) => {
 
 t.test('a summary lists the first ten IDs and lines', async (t) => {
   const tally = newImportTally()
-  t.equal(tally.isWhole(), true)
+  t.equal(tally.isComplete(), true)
   for (let n = 1; n <= 12; n++) {
     tally.add(BigInt(-n), 'conflict')
     tally.addWrong(n, `reason ${n}`)

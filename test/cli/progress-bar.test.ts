@@ -39,7 +39,7 @@ t.test('a bar is cut to the width of the terminal', async (t) => {
   t.same(written, ['\r\x1b[K[                        ] 0 '])
 })
 
-t.test('nothing is shown off a terminal or without an update', async (t) => {
+t.test('nothing is shown without a terminal or without an update', async (t) => {
   const file = screen({})
   const bar = progressBar(file.stream)
   t.equal(bar.isShown, false)

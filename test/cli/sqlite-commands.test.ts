@@ -43,7 +43,7 @@ t.test('check prints the damage and exits with 1', async (t) => {
   t.match(worse.stderr, /^plant-store: [^\n]+plants\.db: database disk image is malformed\n$/)
 })
 
-t.test('backup and restore have their effect', async (t) => {
+t.test('backup copies the file of STORE_URL, and restore brings its plants back', async (t) => {
   const directory = t.testdir({})
   const [path, copy] = [join(directory, 'plants.db'), join(directory, 'copy.db')]
   const STORE_URL = `sqlite:${path}`

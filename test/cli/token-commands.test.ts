@@ -25,12 +25,12 @@ t.test('create adds the first token of a client', async (t) => {
   const plain = create({ name: 'new' }, now)([shop])
   const entry = { name: 'new', sha256: digestOf(t, plain), created: '2026-01-31T12:00:00Z' }
   t.strictSame(plain.entries, [shop, entry])
-  t.equal(plain.words, 'the token of new does not expire')
+  t.equal(plain.message, 'the token of new does not expire')
 
   const full = create({ name: 'shop', expires: '90d', note: 'n' }, now)([expired])
   const expires = '2026-05-01T12:00:00Z'
   t.strictSame(full.entries, [expired, { ...entry, name: 'shop', sha256: digestOf(t, full), expires, note: 'n' }])
-  t.equal(full.words, 'the token of shop expires 2026-05-01T12:00:00Z')
+  t.equal(full.message, 'the token of shop expires 2026-05-01T12:00:00Z')
 
   t.throws(() => create({ name: 'shop' }, now)([shop]), /^shop already has an active token; rotate or revoke it$/)
   t.throws(() => create({}, now), noName)
@@ -41,7 +41,7 @@ t.test('rotate adds a token and lets the earlier ones expire', async (t) => {
   const change = rotate({ name: 'shop' }, now)([shop, expired, other])
   const entry = { name: 'shop', sha256: digestOf(t, change), created: '2026-01-31T12:00:00Z' }
   t.strictSame(change.entries, [other, { ...shop, expires: '2026-02-01T12:00:00Z' }, entry], 'expired ones are removed')
-  t.equal(change.words, 'the new token of shop does not expire; the previous ones expire by 2026-02-01T12:00:00Z')
+  t.equal(change.message, 'the new token of shop does not expire; the previous ones expire by 2026-02-01T12:00:00Z')
 
   const sooner = { ...shop, expires: '2026-01-31T13:00:00Z' }
   t.strictSame(rotate({ name: 'shop' }, now)([sooner]).entries[0], sooner, 'rotation extends no lifetime')
@@ -73,7 +73,7 @@ t.test('a token has the given scopes, and rotate keeps them', async (t) => {
   t.hasStrict(made.entries, [{ scope: 'plants:read plants:write' }])
   t.hasStrict(rotate({ name: 'new' }, now)(made.entries).entries[1], { scope: 'plants:read plants:write' })
   t.hasStrict(rotate({ name: 'new', scope: 'plants:read' }, now)(made.entries).entries[1], { scope: 'plants:read' })
-  const message = '--scope is wrong, allowed: scopes with one space between them, at most 1000 characters'
+  const message = '--scope is invalid, allowed: scopes with one space between them, at most 1000 characters'
   for (const command of [create, rotate]) {
     t.throws(() => command({ name: 'new', scope: 'a,"b"' }, now), usageError(message))
   }
@@ -81,18 +81,18 @@ t.test('a token has the given scopes, and rotate keeps them', async (t) => {
 
 t.test('an invalid name or note is rejected without being shown', async (t) => {
   for (const command of [create, rotate]) {
-    const name = usageError('--name is wrong, allowed: 1 to 64 letters, digits and ._-')
+    const name = usageError('--name is invalid, allowed: 1 to 64 letters, digits and ._-')
     for (const wrong of ['', 'the shop', 'a\nb', newToken() + newToken()]) {
       t.throws(() => command({ name: wrong }, now), name)
     }
-    const note = usageError('--note is wrong, allowed: one line of at most 200 characters')
+    const note = usageError('--note is invalid, allowed: one line of at most 200 characters')
     t.throws(() => command({ name: 'shop', note: 'a\nb' }, now), note)
   }
 })
 
 t.test('revoke removes the tokens of a client, or one', async (t) => {
   const entries = [shop, expired, other]
-  t.strictSame(revoke({ name: 'shop' })(entries), { entries: [other], result: '', words: '2 tokens are revoked' })
+  t.strictSame(revoke({ name: 'shop' })(entries), { entries: [other], result: '', message: '2 tokens are revoked' })
   t.strictSame(revoke({ digest: 'aaaaaaaa' })(entries).entries, [shop, other])
   t.strictSame(revoke({ digest: shop.sha256 })(entries).entries, [expired, other])
   t.strictSame(revoke({ digest: '01234567', name: 'shop' })(entries).entries, [expired, other])
@@ -104,7 +104,7 @@ t.test('revoke removes the tokens of a client, or one', async (t) => {
   t.throws(() => revoke({}), usageError('--name is missing, allowed: --name or --digest'))
   for (const digest of ['', '0123456', 'A'.repeat(8), 'a'.repeat(65), 'plants_x']) {
     const allowed = '8 to 64 hexadecimal digits, as list shows them'
-    t.throws(() => revoke({ digest, name: 'shop' }), usageError(`--digest is wrong, allowed: ${allowed}`))
+    t.throws(() => revoke({ digest, name: 'shop' }), usageError(`--digest is invalid, allowed: ${allowed}`))
   }
 })
 

@@ -12,7 +12,7 @@ const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT R
 /** A timeout (ms) that no test reaches. */
 const long = 60_000
 
-t.test('a lock of flock blocks others until it is released', { skip }, async (t) => {
+t.test('a lock that flock holds blocks other commands until its release', { skip }, async (t) => {
   const path = join(t.testdir({}), 'lock')
   const release = await lockWithFlock(path, long)
   await t.rejects(lockWithFlock(path, 50), { message: exactly('another command is changing it; try again') })
@@ -29,7 +29,7 @@ t.test('without SQLite a token file is locked by flock', { skip }, async (t) => 
   release()
 })
 
-t.test('a lock of flock ends with its process', { skip }, async (t) => {
+t.test('a lock that flock holds ends with the process of the command', { skip }, async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'lock')
   const script = join(directory, 'stuck.mjs')
@@ -51,13 +51,15 @@ t.test('a lock in a missing directory and a missing flock program are reported',
   const directory = t.testdir({})
   mkdirSync(join(directory, 'empty'))
   if (skip === false)
-    await t.rejects(lockWithFlock(join(directory, 'none', 'lock'), long), { message: exactly('flock failed') })
+    await t.rejects(lockWithFlock(join(directory, 'none', 'lock'), long), {
+      message: exactly('cannot be locked: flock ended with exit code 66'),
+    })
   const { PATH } = process.env
   t.teardown(() => {
     process.env.PATH = PATH
   })
   process.env.PATH = join(directory, 'empty')
-  const message = 'it cannot be locked: install better-sqlite3, or the program flock of util-linux'
+  const message = 'cannot be locked: install better-sqlite3, or the program flock of util-linux'
   hideSqlite(t)
   await t.rejects(lockTokenFile(join(directory, 'lock'), long), { message: exactly(message) })
 })

@@ -86,15 +86,15 @@ t.test('a failed update changes nothing', async (t) => {
   const wrong = { ...entry, name: '' }
   await t.rejects(
     updateTokenFile(path, () => ({ entries: [wrong] })),
-    /^tokens\[0\]\.name is wrong, allowed: [^\n]+$/,
+    /^tokens\[0\]\.name is invalid, allowed: [^\n]+$/,
   )
   t.equal(readFileSync(path, 'utf8'), text)
 
   chmodSync(path, 0o666)
-  await t.rejects(updateTokenFile(path, added), /^its mode is 666, allowed: writable by its owner alone$/)
+  await t.rejects(updateTokenFile(path, added), /^writable by users other than its owner \(mode 666\); run chmod go-w/)
   chmodSync(path, 0o600)
   writeFileSync(path, '{')
-  await t.rejects(updateTokenFile(path, added), /^it is not JSON: unexpected end at character 1$/)
+  await t.rejects(updateTokenFile(path, added), /^not valid JSON: unexpected end at character 1$/)
   await t.rejects(updateTokenFile(join(path, 'none', 'tokens.json'), added), { code: 'ENOTDIR' })
   await t.rejects(updateTokenFile(join(dirname(path), 'none', 'tokens.json'), added), { code: 'ENOENT' })
 })

@@ -155,8 +155,8 @@ t.test('wrong arguments are reported before a file is touched', async (t) => {
 
 t.test('help is printed', async (t) => {
   for (const args of [['--help'], ['-h'], ['create', '--help'], ['revoke', '-h']]) {
-    const { result, words } = await command(args, {})
+    const { result, message } = await command(args, {})
     t.equal(result, tokenHelp)
-    t.equal(words, undefined)
+    t.equal(message, undefined)
   }
 })

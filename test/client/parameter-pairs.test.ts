@@ -62,7 +62,7 @@ t.test('a value that its style cannot represent is rejected', async (t) => {
   t.same(problems({ in: 'header' }, ['a,b']), ['its parts cannot contain ","'])
   t.same(problems({ in: 'header' }, ' a'), ['a header value cannot begin or end with white space'])
   t.same(problems({ in: 'header', explode: true }, { 'a=': 1 }), ['the name of a property cannot contain "="'])
-  t.same(problems({ in: 'path' }, []), ['a path cannot contain an empty list'])
+  t.same(problems({ in: 'path' }, []), ['a path cannot contain an empty array'])
   t.same(problems({ in: 'path' }, {}), ['a path cannot contain an empty object'])
   t.same(problems({ in: 'header' }, []), [])
   t.equal(

@@ -142,7 +142,7 @@ t.test('an invalid variable is reported with its value and the allowed values', 
     ['BODY_LIMIT', '1MB', /^BODY_LIMIT is "1MB", allowed: a number of bytes from 1 to 1073741824$/],
     ['BODY_LIMIT', '0', /^BODY_LIMIT is "0", allowed: a number of bytes from 1 to 1073741824$/],
     ['HEADERS_TIMEOUT', '0', /^HEADERS_TIMEOUT is "0", allowed: a number of milliseconds from 1 to 3600000$/],
-    ['REQUESTS_PER_MINUTE', '-1', /^REQUESTS_PER_MINUTE is "-1", allowed: a number a minute from 0 to 1000000000$/],
+    ['REQUESTS_PER_MINUTE', '-1', /^REQUESTS_PER_MINUTE is "-1", allowed: a number per minute from 0 to 1000000000$/],
     ['LOG_LEVEL', 'loud', /^LOG_LEVEL is "loud", allowed: info, fatal, error, warn, debug, silent$/],
     ['ACCESS_LOG', 'yes', /^ACCESS_LOG is "yes", allowed: on, off$/],
     [
@@ -176,7 +176,7 @@ t.test('an invalid variable is reported with its value and the allowed values', 
     [
       'JWT_ISSUER',
       'http://issuer.example',
-      /^JWT_ISSUER is "http:.*", allowed: an https URL, or an http URL of this machine$/,
+      /^JWT_ISSUER is "http:.*", allowed: an https URL, or an http URL of a loopback host$/,
     ],
     [
       'JWT_ISSUER',

@@ -124,7 +124,7 @@ t.test('a failure is logged with its cause and nothing else of the thrown value'
       err: { cause: { type: /^string$/, message: /^no error at all$/ } },
     },
     { level: /^error$/, msg: /^request$/, request_id: ids[1], status: 500, error: 50000 },
-    { level: /^warn$/, msg: /^request refused$/, request_id: ids[2], err: { message: /^away$/ } },
+    { level: /^warn$/, msg: /^request rejected$/, request_id: ids[2], err: { message: /^away$/ } },
     { level: /^warn$/, msg: /^request$/, request_id: ids[2], status: 503, error: 50300 },
   ])
 })

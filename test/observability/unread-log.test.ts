@@ -17,7 +17,7 @@ t.jobs = 4
 
 const told = /^plant-store: the log cannot be written: ([^\n]+)$/gm
 const logWriter = nodeCommand(resolve('test/support/log-writer.ts'))
-const unread = 'stdout is not read; up to 16 MiB wait for its reader, lines beyond are dropped'
+const unread = 'stdout is not being read; up to 16 MiB of lines are kept, and further ones are dropped'
 
 type Where = { format: string; terminal?: 'apart' | 'there' }
 type Place = Where & { skip?: string | false; end: string; command?: string[] }

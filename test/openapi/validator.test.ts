@@ -175,7 +175,7 @@ t.test('a response is checked against its schema', async (t) => {
   const assertValid = validator.response(schema)
   for (const id of [2n ** 63n - 1n, 5, 0n]) assertValid({ id })
   for (const id of [2n ** 63n, 1.5, '1', undefined, null]) {
-    t.throws(() => assertValid({ id }), /^the response breaks its schema: response/)
+    t.throws(() => assertValid({ id }), /^the response does not match its schema: response/)
   }
 })
 

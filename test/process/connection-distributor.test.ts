@@ -24,8 +24,8 @@ function newWorker() {
       resolve()
     }
   })
-  const take = (socket: Socket) => new Promise<boolean>((settle) => offered.push({ socket, settle }))
-  return { worker: { take, ended } as unknown as WorkerProcess, offered, end }
+  const passConnection = (socket: Socket) => new Promise<boolean>((settle) => offered.push({ socket, settle }))
+  return { worker: { passConnection, ended } as unknown as WorkerProcess, offered, end }
 }
 
 t.test('connections go to workers round-robin, one at a time', async (t) => {

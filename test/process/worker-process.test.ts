@@ -14,8 +14,8 @@ t.test('a worker that cannot start counts as exited', async (t) => {
     process.execPath = execPath
   })
   const worker = forkWorker(readConfig({}), document)
-  const { inPeace, reason } = await worker.ended
-  t.notOk(inPeace)
+  const { isClean, reason } = await worker.ended
+  t.notOk(isClean)
   t.match(reason.message, /^cannot start a worker: [^\n]*ENOENT[^\n]*$/)
   await t.rejects(worker.serving, reason)
   await t.rejects(worker.ask('ready'), reason)

@@ -94,7 +94,7 @@ t.test('a table with other columns or without a primary key is reported', async 
     await query(url, `CREATE TABLE plants (${columns})`)
     const allowed = 'allowed: id bigint PRIMARY KEY, name text NOT NULL, tag text'
     await t.rejects(openPostgres(url, portable), {
-      message: exactly(`its table plants does not fit: ${message}; ${allowed}`),
+      message: exactly(`its table plants has the wrong schema: ${message}; ${allowed}`),
     })
     await query(url, 'DROP TABLE plants')
   }

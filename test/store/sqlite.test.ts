@@ -206,7 +206,7 @@ t.test('a corrupt file is a permanent failure of the store', async (t) => {
   const settled = await Promise.allSettled(Array.from({ length: count }, (_, id) => fill(id)))
   t.same(
     new Set(settled.map((each) => each.status === 'rejected' && each.reason.message)),
-    new Set(['the SQLite file has failed']),
+    new Set(['the SQLite store has stopped after a file or disk error']),
   )
   t.match(await store.failure, { message: /malformed|not a database|disk I\/O error/ })
   await t.rejects(store.create({ id: 0n, name: 'a' }), { name: 'Unavailable' })

@@ -77,7 +77,7 @@ t.test('a contraction stops the older release with one line; a failed one change
   const path = pathIn(t)
   t.equal(createBy(path, [], { id: 1n, name: 'a' }), 'created')
   const tables = openSqliteTables(path, sqliteNote)
-  await t.rejects(tables.take(sqliteNote), /NOT NULL constraint failed: noted\.note/)
+  await t.rejects(tables.apply(sqliteNote), /NOT NULL constraint failed: noted\.note/)
   await tables.close()
   t.same(inspect(path, history), [2, [3]])
   t.same(await migrateBy(path, sqliteNote, true), { version: 4, filled: 1, left: [] })
@@ -101,14 +101,14 @@ t.test('a reader that needs a newer schema reports it', async (t) => {
 t.test('a step that another process ran meanwhile is not repeated', async (t) => {
   const path = pathIn(t)
   const [first, second] = [openSqliteTables(path), openSqliteTables(path)]
-  await first.take([expansion])
-  await second.take([expansion])
+  await first.apply([expansion])
+  await second.apply([expansion])
   t.same(await second.read(), { applied: new Set([3]), oldest: 2 })
   await first.close()
   await second.close()
 })
 
-t.test('this release has nothing to migrate', async (t) => {
+t.test('a new file of this release needs no migration, and a memory store is rejected', async (t) => {
   const path = pathIn(t)
   const tables = await openTables(`sqlite:${path}`)
   t.same(await migrate(tables, true), { version: 2, filled: 0, left: [] })

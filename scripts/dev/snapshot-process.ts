@@ -25,7 +25,8 @@ process.on('message', async ({ directory, hasNewDocument }: { directory: string;
     () => undefined,
     ({ message }: Error) => message,
   )
-  process.send?.({ error })
+  // The main process may have ended during the build; without a callback, the failure to send would be thrown.
+  process.send?.({ error }, () => {})
 })
 
 /** Generates, type-checks and bundles the current state of the service into a directory. */

@@ -9,14 +9,14 @@ const script = new Script("new RegExp(pattern, 'u').test(text)")
 const context = createContext({})
 
 /**
- * Returns whether a text matches a regular expression of ECMA-262 with the flag u. Returns false if the pattern is
- * invalid or the match takes longer than 200 ms: the document may hold any pattern.
+ * Returns whether a text matches a regular expression of ECMA-262 with the flag u; an invalid one matches nothing.
+ * Returns undefined if the match takes longer than 200 ms, since the document may hold any pattern.
  */
-export function matchesPattern(pattern: string, text: string): boolean {
+export function matchesPattern(pattern: string, text: string): boolean | undefined {
   try {
     Object.assign(context, { pattern, text })
     return script.runInContext(context, { timeout })
-  } catch {
-    return false
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? undefined : false
   }
 }

@@ -129,7 +129,10 @@ const firstItem = (schema: Node): Schema[] =>
 function propertySchemas(schema: Node, name: string): Schema[] {
   const properties = Object(schema.properties) as Record<string, Schema>
   const patterns = Object.entries(Object(schema.patternProperties) as Record<string, Schema>)
-  const matching = patterns.filter(([pattern]) => matchesPattern(pattern, name)).map(([, below]) => below)
+  const matches = patterns.map(([pattern, below]) => ({ isMatch: matchesPattern(pattern, name), below }))
+  // A pattern that takes too long may match or not, so the property is assumed to be satisfiable.
+  if (matches.some(({ isMatch }) => isMatch === undefined)) return []
+  const matching = matches.filter(({ isMatch }) => isMatch).map(({ below }) => below)
   const own = Object.hasOwn(properties, name) ? [properties[name] as Schema] : []
   const described = [...own, ...matching]
   return described.length > 0 ? described : schemasIn(schema, 'additionalProperties')

@@ -10,7 +10,7 @@ t.test('a pattern matches with the flag u, and an invalid one matches nothing', 
 
 t.test('a pattern with catastrophic backtracking takes 200 ms at most', async (t) => {
   const began = performance.now()
-  t.equal(matchesPattern('^(\\w+)+!$', 'x'.repeat(60)), false)
+  t.equal(matchesPattern('^(\\w+)+!$', 'x'.repeat(60)), undefined)
   t.ok(performance.now() - began < 2000)
   t.equal(matchesPattern('^a$', 'a'), true, 'the next pattern matches')
 })

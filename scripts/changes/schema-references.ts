@@ -54,7 +54,7 @@ export const pointersAbove = (pointer: string): string[] => {
 }
 
 /** Returns the pointer that a pointer resolves to after following each $ref along its path. */
-export function standingAt(document: object, pointer: string): string {
+export function resolvedPointer(document: object, pointer: string): string {
   let place = '#'
   for (const key of keysOf(pointer)) {
     for (let hops = 0, node = resolve(document, place); isReferring(node) && hops < maximumHops; hops++) {

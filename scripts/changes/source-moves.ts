@@ -1,6 +1,6 @@
 import type { Source } from './merge-sources.ts'
 import { pointerMap } from './pointer-map.ts'
-import { standingAt } from './schema-references.ts'
+import { resolvedPointer } from './schema-references.ts'
 
 export type SourceMoves = {
   /** Records that the sources of the document are at a pointer of the result. */
@@ -31,7 +31,7 @@ export function sourceMoves(): SourceMoves {
     },
     finish(comparable) {
       for (const reference of references) {
-        reference.$ref = standingAt(comparable, moves.get(reference.$ref)[0] as string)
+        reference.$ref = resolvedPointer(comparable, moves.get(reference.$ref)[0] as string)
       }
     },
     originsOf: origins.get,

@@ -6,7 +6,7 @@ import { branches, memberSchemas } from '../generate/int64-responses.ts'
 import type { Document, Endpoint, Parameter } from '../generate/openapi-document.ts'
 import { holderOf, schemaOf } from '../generate/parameter-content.ts'
 import { isShown, shownPairs } from '../generate/request-parts.ts'
-import { describing } from '../generate/schema-types.ts'
+import { schemasDescribing } from '../generate/schema-types.ts'
 import { type Credential, credentialOf } from '../generate/security-schemes.ts'
 
 /** A request of an operation with the document's examples. Each int64 is a bigint. */
@@ -83,7 +83,7 @@ function shownValue(document: Document, parameter: Parameter): unknown {
 
 /** Returns a value with each int64 of its schemas as a bigint. */
 function exact(document: Document, holders: unknown[], value: unknown): unknown {
-  const schemas = describing(document, holders, branches)
+  const schemas = schemasDescribing(document, holders, branches)
   if (Number.isInteger(value) && schemas.some(isInt64)) return BigInt(value as number)
   const below = (member: unknown, name: string) =>
     exact(

@@ -2,7 +2,7 @@ import { requestKindOf } from '../../src/openapi/request-media.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { branches } from './int64-responses.ts'
 import type { Document } from './openapi-document.ts'
-import { describing } from './schema-types.ts'
+import { schemasDescribing } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
 /** Keywords that do not constrain a value. */
@@ -11,7 +11,7 @@ const annotations =
 
 /** Returns whether a schema does not constrain its values. */
 export const isFree = (document: Document, schema: Schema): boolean =>
-  describing(document, [schema], branches).every((each) =>
+  schemasDescribing(document, [schema], branches).every((each) =>
     Object.keys(each).every((keyword) => annotations.test(keyword) || keyword === '$ref'),
   )
 
@@ -25,7 +25,7 @@ const isBinary = ({ format, contentMediaType, contentEncoding }: Node): boolean 
 
 /** Returns whether values of a schema are bytes. */
 export const holdsBytes = (document: Document, schema: Schema): boolean =>
-  describing(document, [schema], branches).some(isBinary)
+  schemasDescribing(document, [schema], branches).some(isBinary)
 
 /** Returns whether a part of a form is a file: by its schema, by its media types, or because nothing constrains it. */
 export const isFile = (document: Document, schema: Schema, mediaTypes: string[]): boolean =>

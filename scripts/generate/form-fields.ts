@@ -9,7 +9,7 @@ import type { Document, Encoding, MediaType } from './openapi-document.ts'
 import { textValue } from './parameter-texts.ts'
 import { otherTypes, propertyNames } from './property-types.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace } from './read-write-marks.ts'
-import { describing, typesOf } from './schema-types.ts'
+import { schemasDescribing, typesOf } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
 /** A property of a form as a document describes it. */
@@ -26,7 +26,7 @@ export const isForm = (mediaType: string): boolean => ['form', 'multipart'].incl
 export function formProperties(document: Document, { schema = true, encoding = {} }: MediaType): FormProperty[] {
   const discriminators = discriminatorNames(inPlace(document, schema))
   const ignored = [...ignoredNamesOf(document, 'request')(schema)].filter((name) => !discriminators.has(name))
-  const parts = describing(document, [schema], branches)
+  const parts = schemasDescribing(document, [schema], branches)
   return propertyNames(document, schema).flatMap((name) => {
     const described = parts.flatMap((part) => ownSchema(part, name)).filter((one) => !isIgnored(one))
     if (described.length === 0 || ignored.includes(name)) return []
@@ -100,6 +100,6 @@ function partField(document: Document, { name, schema, encoding }: FormProperty,
 /** Returns the schema of one part of a property: an array has a part for each item (OpenAPI 3.1 section 4.8.15.1). */
 export function partSchema(document: Document, schema: Schema): { isItem: boolean; schema: Schema } {
   if (!typesOf(document, schema).types.includes('array')) return { isItem: false, schema }
-  const parts = describing(document, [schema], branches)
+  const parts = schemasDescribing(document, [schema], branches)
   return { isItem: true, schema: anyOf(parts.flatMap((part) => schemasIn(part, 'items'))) }
 }

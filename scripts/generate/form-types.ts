@@ -3,7 +3,7 @@ import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { isFile } from './file-schemas.ts'
 import { formProperties, mediaTypesOf, partSchema } from './form-fields.ts'
 import type { Document, MediaType } from './openapi-document.ts'
-import { describing } from './schema-types.ts'
+import { schemasDescribing } from './schema-types.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
 /** The format that marks a file in the document from which the types are generated. */
@@ -32,7 +32,7 @@ function typedForm(document: Document, media: MediaType): Node {
     const file: Schema = { type: 'string', format: fileFormat }
     return [name, isItem ? { type: 'array', items: file } : file]
   })
-  const certain = describing(document, [media.schema], ['allOf'])
+  const certain = schemasDescribing(document, [media.schema], ['allOf'])
   const required = new Set(certain.flatMap((part) => (part.required ?? []) as string[]))
   return {
     type: 'object',

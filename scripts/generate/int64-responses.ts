@@ -2,7 +2,7 @@ import type { Int64Responses, ResponseSchemaNode } from '../../src/client/exact-
 import { inPlaceKeywords, type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { holdsInt64, isInt64 } from './inexact-integers.ts'
 import { type Document, endpoints, type MediaTypes } from './openapi-document.ts'
-import { describing } from './schema-types.ts'
+import { schemasDescribing } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
 /**
@@ -26,7 +26,7 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
 
   /** Returns the index of the place that these schemas describe together, or null if it holds no int64. */
   function placeOf(holders: unknown[], name: string): number | null {
-    const schemas = describing(document, holders, branches)
+    const schemas = schemasDescribing(document, holders, branches)
     if (!schemas.some((schema) => holdsInt64(schema, document))) return null
     // A schema may contain itself, so the same schemas share one place.
     const key = schemas.map(identity).join()

@@ -23,7 +23,7 @@ type Clash = { parameter: Located<Parameter>; problems: string[] }
  * Returns the conflicts of each parameter of an operation. An object whose properties are sent under separate names
  * conflicts with every other parameter or credential of one of these names: the request would be ambiguous.
  */
-export function clashProblems(document: Document, endpoint: Endpoint): Clash[] {
+export function conflictProblems(document: Document, endpoint: Endpoint): Clash[] {
   const claims = endpoint.parameters.map((parameter) => claimOf(parameterText(document, endpoint.path, parameter)))
   const all = [...claims, ...credentialClaims(document, endpoint)]
   return endpoint.parameters.map((parameter, index) => {

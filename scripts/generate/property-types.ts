@@ -1,13 +1,14 @@
 import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { branches, memberSchemas } from './int64-responses.ts'
 import type { Document } from './openapi-document.ts'
-import { describing, type JsonType, typesOf } from './schema-types.ts'
+import { type JsonType, schemasDescribing, typesOf } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
 /** Keywords that describe the properties that a schema does not name. */
 const unnamed = ['patternProperties', 'additionalProperties', 'unevaluatedProperties']
 
-const parts = (document: Document, schema: Schema | undefined): Node[] => describing(document, [schema], branches)
+const parts = (document: Document, schema: Schema | undefined): Node[] =>
+  schemasDescribing(document, [schema], branches)
 
 /** Returns the names of the properties that a schema or its subschemas name. */
 export const propertyNames = (document: Document, schema: Schema | undefined): string[] => [

@@ -2,7 +2,7 @@ import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import type { Document } from './openapi-document.ts'
 import { type Kind, memberOf } from './openapi-grammar.ts'
 import type { Direction } from './read-write-marks.ts'
-import { directedSchemas } from './read-write-schemas.ts'
+import { schemasByDirection } from './read-write-schemas.ts'
 import { isNode, mapTree, type Node, walkSchemas } from './walk-document.ts'
 
 /** The directions of an operation's request and response, as the client of the service sees them. */
@@ -21,7 +21,7 @@ export function withDirections(document: Document): Document {
   if (!isMarked) return document
   const { paths, webhooks, components } = document as Document & Record<string, Node | undefined>
   const { schemas } = Object(components) as { schemas?: Record<string, Schema> }
-  const { directed, added } = directedSchemas(document, schemas ?? {})
+  const { directed, added } = schemasByDirection(document, schemas ?? {})
 
   const itemOf = (item: unknown, directions: Directions): unknown =>
     mapped(item, (name, value) => {

@@ -1,6 +1,6 @@
 import { inPlaceKeywords, type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { partsOf } from './schema-parts.ts'
-import { describing } from './schema-types.ts'
+import { schemasDescribing } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
 /** The direction of a value: from the client (request) or to it (response). */
@@ -46,7 +46,8 @@ export const markedNames = (document: object, schema: Node, direction: Direction
   )
 
 /** Returns a schema and the subschemas that may describe the same value. */
-export const inPlace = (document: object, schema: Schema): Node[] => describing(document, [schema], inPlaceKeywords)
+export const inPlace = (document: object, schema: Schema): Node[] =>
+  schemasDescribing(document, [schema], inPlaceKeywords)
 
 /** Returns the discriminator properties of some schemas, which are never ignored. */
 export const discriminatorNames = (schemas: Node[]): Set<string> =>

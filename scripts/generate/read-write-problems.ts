@@ -55,7 +55,7 @@ function unlikeAlternatives(
 const ofProperties = ['properties', 'allOf', 'schemas']
 
 /** Returns one line for each readOnly or writeOnly that has no effect because its schema is not that of a property. */
-export function ineffectiveMarks(document: Document): string[] {
+export function ineffectiveMarkWarnings(document: Document): string[] {
   const lines: string[] = []
   walkSchemas(document, (schema, pointer, members) => {
     if (ofProperties.includes(members.at(-1) as string)) return
@@ -67,7 +67,7 @@ export function ineffectiveMarks(document: Document): string[] {
 }
 
 /** Returns one line for each minProperties or maxProperties that counts properties which are ignored otherwise. */
-export function countedMarks(document: Document): string[] {
+export function countedPropertyWarnings(document: Document): string[] {
   const lines: string[] = []
   const ignoredNames = { request: ignoredNamesOf(document, 'request'), response: ignoredNamesOf(document, 'response') }
   walkSchemas(document, (schema, pointer) => {

@@ -2,7 +2,7 @@ import { isRange, kindOf } from '../../src/openapi/media-types.ts'
 import type { Schema } from '../../src/openapi/schema-keywords.ts'
 import { join, resolve } from './json-pointer.ts'
 import { type Document, endpoints, type MediaTypes, type Response } from './openapi-document.ts'
-import { describing, typesOf } from './schema-types.ts'
+import { schemasDescribing, typesOf } from './schema-types.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
 /**
@@ -53,7 +53,7 @@ export function unvalidatedResponses(document: Document): string[] {
     Object.values(responses).flatMap(({ content = {}, pointer }) =>
       Object.entries(content)
         .filter(([mediaType, { schema = true }]) => {
-          const isFree = describing(document, [schema], []).every((each) => Object.keys(each).length === 0)
+          const isFree = schemasDescribing(document, [schema], []).every((each) => Object.keys(each).length === 0)
           return !isFree && !allowsOnlyStrings(document, schema) && checkedSchema(document, mediaType, schema) === true
         })
         .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),

@@ -5,11 +5,11 @@ import { typeOfValue } from './schema-types.ts'
 import { isNode, type Node } from './walk-document.ts'
 
 /** The reason for a schema that is false or refers to one. */
-export const nothing = 'nothing is allowed there'
+export const nothingAllowed = 'nothing is allowed there'
 
 /** Returns the reason why no value satisfies all of the schemas, by their own keywords; undefined if there is none. */
-export function clash(schemas: Node[]): string | undefined {
-  if (schemas.some(({ not }) => isNode(not) && Object.keys(not).length === 0)) return nothing
+export function conflictReason(schemas: Node[]): string | undefined {
+  if (schemas.some(({ not }) => isNode(not) && Object.keys(not).length === 0)) return nothingAllowed
   const types = commonTypes(schemas)
   if (types?.length === 0) return 'its types exclude each other'
   const lists = schemas.flatMap(({ const: value, enum: values }) => [

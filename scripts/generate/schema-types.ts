@@ -12,7 +12,7 @@ const branches = ['allOf', 'anyOf', 'oneOf']
  * Returns the schemas that describe one value together: the given ones, the targets of their references, and the
  * subschemas in `keywords`. Each is included once, even if a schema contains itself.
  */
-export function describing(
+export function schemasDescribing(
   document: object,
   schemas: unknown[],
   keywords: string[],
@@ -22,19 +22,19 @@ export function describing(
     if (typeof schema !== 'object' || schema === null || found.has(schema as Node)) continue
     const node = schema as Node
     found.add(node)
-    if (typeof node.$ref === 'string') describing(document, [resolve(document, node.$ref)], keywords, found)
-    for (const keyword of keywords) describing(document, schemasIn(node, keyword), keywords, found)
+    if (typeof node.$ref === 'string') schemasDescribing(document, [resolve(document, node.$ref)], keywords, found)
+    for (const keyword of keywords) schemasDescribing(document, schemasIn(node, keyword), keywords, found)
   }
   return [...found]
 }
 
 /** Returns the types that a schema or its subschemas name for its values, and those for the items of an array. */
 export function typesOf(document: object, schema: Schema | undefined): { types: JsonType[]; items: JsonType[] } {
-  const schemas = describing(document, [schema], branches)
+  const schemas = schemasDescribing(document, [schema], branches)
   const items = schemas.flatMap((each) => [...schemasIn(each, 'items'), ...schemasIn(each, 'prefixItems')])
   return {
     types: unique(schemas.flatMap(ownTypes)),
-    items: unique(describing(document, items, branches).flatMap(ownTypes)),
+    items: unique(schemasDescribing(document, items, branches).flatMap(ownTypes)),
   }
 }
 

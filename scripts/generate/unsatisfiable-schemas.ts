@@ -2,7 +2,7 @@ import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { matchesPattern } from './pattern-matching.ts'
-import { clash, nothing } from './schema-conflicts.ts'
+import { conflictReason, nothingAllowed } from './schema-conflicts.ts'
 import { commonTypes, partsOf } from './schema-parts.ts'
 import { isNode, type Node, walkSchemas } from './walk-document.ts'
 
@@ -30,7 +30,7 @@ export function unsatisfiableSchemas(document: Document): string[] {
   const found = new Map<Node, string>()
   for (const schema of places.keys()) {
     const contradiction = searcher(document, satisfiable).search(schema, [])
-    if (contradiction !== undefined && contradiction.reason !== nothing) {
+    if (contradiction !== undefined && contradiction.reason !== nothingAllowed) {
       found.set(contradiction.schema, contradiction.reason)
     }
   }
@@ -77,7 +77,7 @@ function searcher(document: Document, satisfiable: Set<Node>) {
   function together(holder: Node, schemas: Schema[], chosen: Schema[][], within: Node[]): Contradiction | undefined {
     if (++steps > maxSteps || within.length > maxDepth) return undefined
     const nodes = schemas.flatMap((schema) => partsOf(document, schema)).map((part) => part.schema)
-    const reason = clash(nodes)
+    const reason = conflictReason(nodes)
     if (reason !== undefined) return { schema: holder, reason }
     for (const [name, schemas] of needed(nodes)) {
       const [only] = schemas
@@ -85,7 +85,7 @@ function searcher(document: Document, satisfiable: Set<Node>) {
         schemas.length === 1 && isNode(only) ? search(only, within) : together(holder, schemas, [], [...within, holder])
       if (contradiction === undefined) continue
       const { schema, reason } = contradiction
-      const isOwn = schema === holder || reason === nothing
+      const isOwn = schema === holder || reason === nothingAllowed
       return isOwn ? { schema: holder, reason: `${name}: ${reason}` } : contradiction
     }
     const branches = nodes
@@ -95,7 +95,7 @@ function searcher(document: Document, satisfiable: Set<Node>) {
     let last: Contradiction | undefined
     for (const branch of branches) {
       const alone = isNode(branch) ? search(branch, within) : undefined
-      if (branch === false || alone?.reason === nothing)
+      if (branch === false || alone?.reason === nothingAllowed)
         last ??= { schema: holder, reason: 'no alternative can be satisfied' }
       else last = alone ?? together(holder, [...schemas, branch], [...chosen, branches], within)
       if (last === undefined) return undefined

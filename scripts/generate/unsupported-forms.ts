@@ -8,7 +8,7 @@ import { branches } from './int64-responses.ts'
 import { join } from './json-pointer.ts'
 import { fieldTypeProblem } from './media-type-problems.ts'
 import type { Document, Endpoint, MediaType, Parameter } from './openapi-document.ts'
-import { describing, type JsonType, typesOf } from './schema-types.ts'
+import { type JsonType, schemasDescribing, typesOf } from './schema-types.ts'
 import { parameterProblems } from './unsupported-parameters.ts'
 
 /**
@@ -53,7 +53,7 @@ export function formProblems(document: Document, mediaType: string, media: Media
 
 /** Returns a problem unless the schema names every part: a handler receives only named parts, each with its type. */
 function openProblems(document: Document, media: MediaType): string[] {
-  const parts = describing(document, [media.schema], branches)
+  const parts = schemasDescribing(document, [media.schema], branches)
   const holders = ['additionalProperties', 'patternProperties', 'unevaluatedProperties']
   const isOpen = parts.some((part) =>
     holders.some((keyword) => schemasIn(part, keyword).some((one) => Object.keys(Object(one)).length > 0)),
@@ -73,8 +73,8 @@ function partProblems(document: Document, { schema, encoding }: FormProperty): s
   const { schema: each } = partSchema(document, schema)
   const mediaTypes = mediaTypesOf(encoding)
   if (!isFile(document, each, mediaTypes)) return textProblems(document, each, mediaTypes)
-  const fileSchemas = describing(document, [each], branches)
-  const listSchemas = describing(document, [schema], branches)
+  const fileSchemas = schemasDescribing(document, [each], branches)
+  const listSchemas = schemasDescribing(document, [schema], branches)
   const { types } = typesOf(document, each)
   return [
     ...(types.some((type) => type !== 'string' && type !== 'null')

@@ -1,6 +1,6 @@
 import type { TextValue } from '../../src/openapi/routes.ts'
 import type { Document, Endpoint, Located, Parameter } from './openapi-document.ts'
-import { clashProblems } from './parameter-conflicts.ts'
+import { conflictProblems } from './parameter-conflicts.ts'
 import { contentProblems } from './parameter-content.ts'
 import { isSplit, parameterText } from './parameter-texts.ts'
 import { isReadAlike, otherTypes, propertyNames, propertyTypes } from './property-types.ts'
@@ -11,7 +11,7 @@ import { segmentOf } from './served-paths.ts'
 export const parameterProblems = (document: Document, endpoint: Endpoint): string[] =>
   [
     ...endpoint.parameters.map((parameter) => ({ parameter, problems: ownProblems(document, endpoint, parameter) })),
-    ...clashProblems(document, endpoint),
+    ...conflictProblems(document, endpoint),
   ].flatMap(({ parameter: { pointer, name }, problems }) =>
     problems.map((problem) => `${pointer}: parameter ${name}: ${problem}`),
   )

@@ -2,7 +2,7 @@ import { inPlaceKeywords } from '../../src/openapi/schema-keywords.ts'
 import { defaultMappingProblem } from './discriminators.ts'
 import { join, keysOf, resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
-import { describing } from './schema-types.ts'
+import { schemasDescribing } from './schema-types.ts'
 import { type Node, schemaPlaces, walkSchemas } from './walk-document.ts'
 
 /**
@@ -34,7 +34,9 @@ function referenceProblem(document: Document, places: Set<string>, schema: Node,
     return 'does not point to a schema; move the schema to #/components/schemas'
   }
   // The validation of an endless schema would never return.
-  const isEndless = describing(document, [resolve(document, target)], [...inPlaceKeywords, 'not']).includes(schema)
+  const isEndless = schemasDescribing(document, [resolve(document, target)], [...inPlaceKeywords, 'not']).includes(
+    schema,
+  )
   return isEndless
     ? 'refers back to itself without a property or an item in between, so validation would never end; remove it'
     : undefined

@@ -2,7 +2,7 @@ import type { Files } from './generated-files.ts'
 import { ineffectiveNullables } from './ineffective-nullable.ts'
 import type { Document } from './openapi-document.ts'
 import { derivedNameWarnings } from './operation-ids.ts'
-import { countedMarks, ineffectiveMarks } from './read-write-problems.ts'
+import { countedPropertyWarnings, ineffectiveMarkWarnings } from './read-write-problems.ts'
 import { unvalidatedBodies } from './request-schemas.ts'
 import { unvalidatedResponses } from './response-schemas.ts'
 import { undeclaredScopes } from './security-scopes.ts'
@@ -22,7 +22,7 @@ function warnings(document: Document): string[] {
     ...unvalidatedBodies(upgraded),
     ...unvalidatedResponses(upgraded),
     ...ineffectiveNullables(document),
-    ...ineffectiveMarks(upgraded),
-    ...countedMarks(upgraded),
+    ...ineffectiveMarkWarnings(upgraded),
+    ...countedPropertyWarnings(upgraded),
   ]
 }

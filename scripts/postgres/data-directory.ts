@@ -1,7 +1,7 @@
 import { chmod, copyFile, cp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { execute, own, program } from './postgres-programs.ts'
+import { chownToServer, execute, program } from './postgres-programs.ts'
 
 export type DataOptions = {
   /** The password of the superuser; default: connections need none. */
@@ -14,7 +14,7 @@ export type DataOptions = {
 export async function initialize(data: string, { password, tls = false }: DataOptions): Promise<void> {
   const file = `${data}.password`
   await writeFile(file, `${password}\n`)
-  own(file)
+  chownToServer(file)
   const auth = password === undefined ? ['--auth=trust'] : ['--auth=scram-sha-256', `--pwfile=${file}`]
   // --no-sync concerns only the new files: the server itself syncs what it commits.
   const args = ['--no-sync', '--encoding=UTF8', '--locale=C', '--username=postgres', ...auth]
@@ -29,7 +29,7 @@ async function certify(data: string): Promise<void> {
     const file = join(data, name)
     await copyFile(new URL(`certificate/${name}`, import.meta.url), file)
     await chmod(file, 0o600)
-    own(file)
+    chownToServer(file)
   }
 }
 
@@ -51,5 +51,5 @@ export async function copyData(from: { data: string; url: string }, data: string
   const primary = `${from.url}?application_name=${name}`
   await writeFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`)
   await writeFile(join(data, 'standby.signal'), '')
-  own(data)
+  chownToServer(data)
 }

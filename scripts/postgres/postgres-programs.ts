@@ -32,7 +32,7 @@ const guardScript = `
 /** Creates a directory for PostgreSQL in `parent`; it is deleted when this process ends, even by SIGKILL. */
 export function makeDirectory(parent = tmpdir()): Directory {
   const path = mkdtempSync(join(parent, 'plant-store-postgres-'))
-  own(path)
+  chownToServer(path)
   const shell = spawn('sh', ['-c', guardScript, 'sh', path], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   shell.unref()
   return {
@@ -47,7 +47,7 @@ export function makeDirectory(parent = tmpdir()): Directory {
 }
 
 /** Changes the owner of a file, or of a directory and its contents, to the user that runs PostgreSQL. */
-export function own(path: string): void {
+export function chownToServer(path: string): void {
   const { uid, gid } = owner
   if (uid === undefined) return
   const inside = statSync(path).isDirectory() ? readdirSync(path, { recursive: true, encoding: 'utf8' }) : []

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { UsageError, usageError } from '../../src/cli/cli-options.ts'
+import { toUsageError, UsageError } from '../../src/cli/cli-options.ts'
 
 /**
  * The options of a command with their defaults. The type of a default determines what the option accepts:
@@ -77,7 +77,7 @@ export function parseCommandLine<Given extends Options>(
       words: positionals,
     }
   } catch (error) {
-    throw error instanceof UsageError ? error : usageError(error as Error, allowed)
+    throw error instanceof UsageError ? error : toUsageError(error as Error, allowed)
   }
 }
 

@@ -28,12 +28,12 @@ export function parseOptions(
     return { help, given, operand: positionals[0] }
   } catch (error) {
     const allowed = [...names, 'help'].map((name) => `--${name}`)
-    throw usageError(error as Error, operandName === undefined ? allowed : [operandName, ...allowed])
+    throw toUsageError(error as Error, operandName === undefined ? allowed : [operandName, ...allowed])
   }
 }
 
 /** Converts an error of parseArgs to a UsageError without the given value. */
-export function usageError({ code, message }: Error & { code?: string }, allowed: string[]): UsageError {
+export function toUsageError({ code, message }: Error & { code?: string }, allowed: string[]): UsageError {
   // The unexpected argument may be a token.
   const problem = code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? 'Unexpected argument' : message.split(/[.\n]/)[0]
   return new UsageError(`${problem}, allowed: ${allowed.join(', ')}`)

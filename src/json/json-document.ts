@@ -23,7 +23,7 @@ export function keepDigits(document: JsonDocument, holder: object, key: string |
  * Copies the digits of one document to another. The only member of `root` becomes the member `key` of `holder` in the
  * new document.
  */
-export function moveDigits(
+export function copyDigits(
   from: JsonDocument,
   root: object,
   document: JsonDocument,

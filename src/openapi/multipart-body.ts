@@ -5,7 +5,7 @@ import type { ByteSource } from '../http/tapped-stream.ts'
 import { textOf } from '../http/text-body.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import { essenceOf, holds, isRange } from './media-types.ts'
-import { type FieldLimits, fieldCollector, moveMember } from './multipart-fields.ts'
+import { copyMember, type FieldLimits, fieldCollector } from './multipart-fields.ts'
 import { textReader } from './parameter-values.ts'
 import type { Form, FormField } from './routes.ts'
 import { setMember } from './scalar-values.ts'
@@ -102,7 +102,7 @@ function partField(field: FormField, validator: Validator): PartField {
       // Read twice, since the validator converts the value for the handler in place.
       const sent = () => readText({ [field.key]: [text] })
       const document: JsonDocument = { value: undefined, length: text.length }
-      moveMember(sent(), name, document, document, 'value')
+      copyMember(sent(), name, document, document, 'value')
       const value = valueOrThrow(validate(document))
       return [sent(), value]
     },
@@ -115,12 +115,12 @@ function add(whole: JsonDocument, { name, part }: PartField, sent: JsonDocument)
   const isKnown = Object.hasOwn(holder, name)
   if (!part.isItem) {
     if (isKnown) throw new ContractError('invalid', `body/${name} must be given once`)
-    moveMember(sent, name, whole, holder, name)
+    copyMember(sent, name, whole, holder, name)
     return
   }
   if (!isKnown) setMember(holder, name, [])
   const items = holder[name] as unknown[]
-  moveMember(sent, name, whole, items, items.length)
+  copyMember(sent, name, whole, items, items.length)
 }
 
 /**

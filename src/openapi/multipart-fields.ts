@@ -1,7 +1,7 @@
 import { ContractError } from '../http/errors.ts'
 import { type BodyMemory, smallBody } from '../http/read-body.ts'
 import type { ByteSource } from '../http/tapped-stream.ts'
-import { type JsonDocument, moveDigits } from '../json/json-document.ts'
+import { copyDigits, type JsonDocument } from '../json/json-document.ts'
 import { setMember } from './scalar-values.ts'
 
 /** The limits of the fields of a form: their bytes in total, and the memory budget that all bodies share. */
@@ -61,13 +61,13 @@ export function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Prom
 }
 
 /** Copies a member of one document to another, with the digits of its numbers. */
-export function moveMember(
+export function copyMember(
   from: JsonDocument,
   name: string,
   document: JsonDocument,
   holder: object,
   key: string | number,
 ): void {
-  moveDigits(from, from.value as object, document, holder, key)
+  copyDigits(from, from.value as object, document, holder, key)
   setMember(holder, key, (from.value as Record<string, unknown>)[name])
 }

@@ -1,5 +1,5 @@
 import { ContractError } from '../http/errors.ts'
-import { type JsonDocument, moveDigits } from '../json/json-document.ts'
+import { copyDigits, type JsonDocument } from '../json/json-document.ts'
 import type { JsonError } from '../json/json-error.ts'
 import { parseJson } from '../json/parse-json.ts'
 import { itemTexts, propertyTexts, separateTexts, TextError, withoutStyle } from './parameter-styles.ts'
@@ -111,7 +111,7 @@ function readJson(value: TextValue, { texts, document, holder, decode }: Reading
   const given = textsOf(value, texts)
   if (given.length === 0) return false
   const parsed = parsedJson(decode(single(given)))
-  moveDigits(parsed, parsed, document, holder, value.name)
+  copyDigits(parsed, parsed, document, holder, value.name)
   setMember(holder, value.name, parsed.value)
   return true
 }

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { makeDirectory, own, unprivileged } from '../../scripts/postgres/postgres-programs.ts'
+import { chownToServer, makeDirectory, unprivileged } from '../../scripts/postgres/postgres-programs.ts'
 import { query, startPostgres } from '../../scripts/postgres/temporary-postgres.ts'
 import { freePort } from '../../scripts/system/free-port.ts'
 import { until } from '../../scripts/system/poll.ts'
@@ -22,7 +22,7 @@ async function startBouncer(t: Test, upstream: number): Promise<number> {
     'pool_mode = transaction\ndefault_pool_size = 2\nlogfile =\npidfile =\n',
   ]
   writeFileSync(file, settings.join('\n'))
-  own(file)
+  chownToServer(file)
   const bouncer = spawn('pgbouncer', [file], { ...unprivileged, stdio: 'ignore' })
   const exited = once(bouncer, 'exit')
   t.teardown(async () => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { own, unprivileged } from '../../../scripts/postgres/postgres-programs.ts'
+import { chownToServer, unprivileged } from '../../../scripts/postgres/postgres-programs.ts'
 import { freePort } from '../../../scripts/system/free-port.ts'
 import { until } from '../../../scripts/system/poll.ts'
 import { httpRequest } from '../../support/http-request.ts'
@@ -45,7 +45,7 @@ export async function startCluster(directory: string, options: ClusterOptions): 
     const place = { name, directory: join(directory, name), port: await freePort(), apiPort: await freePort() }
     mkdirSync(place.directory)
     writeFileSync(join(place.directory, 'patroni.json'), nodeConfiguration(place, etcdPort, options))
-    own(place.directory)
+    chownToServer(place.directory)
     nodes.push(place)
   }
   const start = ({ directory }: NodeLocation) => runIn(directory, ['patroni', 'patroni.json'])
@@ -84,7 +84,7 @@ async function startEtcd(directory: string): Promise<number> {
   const [port, peerPort] = [await freePort(), await freePort()]
   const [client, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`]
   mkdirSync(directory)
-  own(directory)
+  chownToServer(directory)
   const clients = ['--listen-client-urls', client, '--advertise-client-urls', client]
   const peers = ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `one=${peer}`]
   runIn(directory, ['etcd', '--enable-v2', '--name', 'one', '--data-dir', 'data', ...clients, ...peers])

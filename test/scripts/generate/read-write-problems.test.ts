@@ -1,7 +1,11 @@
 import t from 'tap'
 import { ineffectiveNullables } from '../../../scripts/generate/ineffective-nullable.ts'
 import type { Document } from '../../../scripts/generate/openapi-document.ts'
-import { countedMarks, ineffectiveMarks, readWriteProblems } from '../../../scripts/generate/read-write-problems.ts'
+import {
+  countedPropertyWarnings,
+  ineffectiveMarkWarnings,
+  readWriteProblems,
+} from '../../../scripts/generate/read-write-problems.ts'
 
 const documentOf = (schemas: object, openapi = '3.1.0', more: object = {}): Document => ({
   openapi,
@@ -58,7 +62,7 @@ t.test('readOnly or writeOnly outside a property gives a warning', async (t) => 
   const requestBodies = { B: { content: { 'application/json': { schema: to('Id') } } } }
   const warning = (place: string, mark: string) =>
     `#/components/${place}: ${mark} has no effect here; set it on a property`
-  t.same(ineffectiveMarks(documentOf(schemas, '3.1.0', { requestBodies })), [
+  t.same(ineffectiveMarkWarnings(documentOf(schemas, '3.1.0', { requestBodies })), [
     warning('schemas/B/items', 'readOnly'),
     warning('schemas/B/additionalProperties', 'writeOnly'),
     warning('requestBodies/B/content/application~1json/schema', 'readOnly'),
@@ -72,7 +76,7 @@ t.test('minProperties or maxProperties that count ignored properties give a warn
     B: { properties: { name: {} }, maxProperties: 2 },
   }
   t.same(
-    countedMarks(documentOf(schemas)),
+    countedPropertyWarnings(documentOf(schemas)),
     ['minProperties', 'maxProperties'].map(
       (keyword) => `${at}/A/${keyword}: counts id, secret when it is sent, although the service ignores it`,
     ),

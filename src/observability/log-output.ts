@@ -1,4 +1,5 @@
 import { type DestinationStream, destination } from 'pino'
+import { notRead, watchReader } from './log-reader.ts'
 import { makeNonBlocking } from './nonblocking-terminal.ts'
 
 /** Lines are collected, since each write costs time: up to this many bytes, for at most this many milliseconds. */
@@ -11,10 +12,8 @@ const sharedPiece = 4_096
 /** Maximum bytes of lines that wait to be written. Further lines are dropped, so that the service can go on. */
 const waiting = 2 ** 24
 
-/** If lines wait and none is written for this many milliseconds, stderr gets a message. */
-const patience = 5_000
-
-const full = 'stdout is not read; up to 16 MiB wait for its reader, lines beyond are dropped'
+/** When the process exits, a full pipe is tried again for this many milliseconds. */
+const lastTry = 500
 
 /** The output of the log. `flush` calls back once all lines are written. */
 export type LogOutput = DestinationStream & { flush(done?: (error?: Error) => void): void }
@@ -38,7 +37,7 @@ function terminal(stdout: NodeJS.WriteStream): LogOutput {
   }
   return {
     write(text) {
-      if (stdout.writableLength + text.length > waiting) return watch.tell(full)
+      if (stdout.writableLength + text.length > waiting) return watch.tell(notRead)
       watch.waits()
       stdout.write(text, written)
     },
@@ -48,6 +47,8 @@ function terminal(stdout: NodeJS.WriteStream): LogOutput {
 
 function fileOrPipe(isShared: boolean): LogOutput {
   const size = isShared ? sharedPiece : piece
+  let triesUntil = Number.POSITIVE_INFINITY
+  const retryEAGAIN = () => performance.now() < triesUntil
   // Writes run in a thread, which may wait for the reader. Each flush retries the bytes of a failed write.
   const stream = destination({
     sync: false,
@@ -57,12 +58,13 @@ function fileOrPipe(isShared: boolean): LogOutput {
     maxWrite: size,
     periodicFlush: latest,
     maxLength: waiting,
+    retryEAGAIN,
   })
   const watch = watchReader()
   stream
     .on('write', () => watch.taken(false))
     .on('drain', () => watch.taken(true))
-    .on('drop', () => watch.tell(full))
+    .on('drop', () => watch.tell(notRead))
     .on('error', ({ message }) => watch.tell(message))
   const lines = collectLines(size, (bytes) => {
     watch.waits()
@@ -78,10 +80,16 @@ function fileOrPipe(isShared: boolean): LogOutput {
   stream.flushSync = () => {
     // Called when the process exits: it would retry a failed write forever.
     if (watch.hasTold()) return
-    flushSync()
+    triesUntil = performance.now() + lastTry
     // Node cancels a write that still waits for a thread when the process exits.
-    const last = destination({ sync: true, contentMode: 'buffer' }).on('error', ({ message }) => watch.tell(message))
-    lines.send((bytes) => last.write(bytes as unknown as string))
+    const last = destination({ sync: true, contentMode: 'buffer', retryEAGAIN })
+    last.on('error', ({ message }) => watch.tell(message))
+    try {
+      flushSync()
+      lines.send((bytes) => last.write(bytes as unknown as string))
+    } catch (error) {
+      watch.tell((error as Error).message)
+    }
   }
   return { write: lines.add, flush: (done) => stream.flush(done) }
 }
@@ -105,42 +113,6 @@ function collectLines(size: number, output: (bytes: Buffer) => void) {
       if (bytes > size - length) send()
       if (bytes > size) output(Buffer.from(line))
       else length += collected.write(line, length)
-    },
-  }
-}
-
-/** Reports on stderr that the log cannot be written, or that its reader has stopped reading. */
-function watchReader() {
-  let isTold = false
-  let timer: NodeJS.Timeout | undefined
-  let reads = 0
-  const tell = (problem: string) => {
-    if (!isTold) process.stderr.write(`plant-store: the log cannot be written: ${problem}\n`)
-    isTold = true
-  }
-  const look = () => {
-    const before = reads
-    // If the event loop was blocked, the events of completed writes are still pending, and must be handled first.
-    setImmediate(() => {
-      if (reads === before) tell(full)
-    })
-  }
-  return {
-    tell,
-    hasTold: () => isTold,
-    /** Records that a line waits to be written. */
-    waits() {
-      timer ??= setTimeout(look, patience).unref()
-    },
-    /** Records that bytes were written; `isAll` tells whether none wait any more. */
-    taken(isAll: boolean) {
-      reads++
-      if (!isAll) timer?.refresh()
-      else {
-        clearTimeout(timer)
-        timer = undefined
-        isTold = false
-      }
     },
   }
 }

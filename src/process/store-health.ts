@@ -94,7 +94,8 @@ export function watchStore(store: PlantStore, changed: (reason: string | undefin
       await store.ready()
       succeed()
     } catch (error) {
-      miss((error as Error).message)
+      // The store of a module may reject with any value.
+      miss(error instanceof Error ? error.message : String(error))
     }
     if (probe === own) probe = undefined
   }

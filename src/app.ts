@@ -10,7 +10,7 @@ import { bodyMemory } from './limits/body-memory.ts'
 import { networkOf } from './limits/client-network.ts'
 import { defaultLimits, type Limits } from './limits/limits.ts'
 import { type ShedReason, watchOverload } from './limits/load-shedding.ts'
-import { rateLimit } from './limits/rate-limit.ts'
+import { type RateLimit, rateLimit } from './limits/rate-limit.ts'
 import { registerOperations } from './openapi/register-operations.ts'
 import type { Routes } from './openapi/routes.ts'
 import type { PlantOperations } from './store/plant-store.ts'
@@ -23,6 +23,8 @@ export type AppOptions = {
   log: FastifyBaseLogger
   /** Overrides of the default limits. */
   limits?: Partial<Limits>
+  /** Counts the requests of each client; default: by `limits.requests`. */
+  requestLimit?: Pick<RateLimit, 'take'>
   observer?: Observer
   /** Called for each request that is rejected because of overload. */
   shed: (reason: ShedReason) => void
@@ -64,7 +66,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.server.maxConnections = limits.connections
   const overload = watchOverload(limits, shed)
   app.addHook('onClose', async () => overload.close())
-  const { mayCost, conclude } = authLimits(rateLimit(limits.authFailures, networkOf), rateLimit(limits.requests))
+  const { requestLimit = rateLimit(limits.requests) } = options
+  const { mayCost, conclude } = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
   const bearer = await bearerVerifier(app, verifyToken, mayCost)
   const { admit, run } = overload
   await registerOperations(app, {

@@ -15,7 +15,10 @@ export const alwaysAllowed: MayCost = () => true
  * and `requests` counts the requests of each client. Both count after the last scheme, since credentials that one
  * scheme rejects may be valid for another.
  */
-export function authLimits(failures: RateLimit, requests: RateLimit): { mayCost: MayCost; conclude: Conclude } {
+export function authLimits(
+  failures: RateLimit,
+  requests: Pick<RateLimit, 'take'>,
+): { mayCost: MayCost; conclude: Conclude } {
   return {
     mayCost: (request) => failures.wait(addressOf(request)) === 0,
     conclude(request, refusal, client, ignored) {

@@ -21,7 +21,8 @@ export function digestLookup<Found>(find: (digest: string) => Found | undefined)
     if (found === undefined) digests.delete(token)
     else if (known === undefined && token.length <= maxTokenLength) {
       if (digests.size === maxTokens) digests.delete(digests.keys().next().value as string)
-      digests.set(token, digest)
+      // A copy: V8 keeps the whole header in memory for a token that is a slice of it.
+      digests.set(Buffer.from(token).toString(), digest)
     }
     return found
   }

@@ -1,4 +1,5 @@
 import { type DestinationStream, destination } from 'pino'
+import { notRead, watchReader } from './log-reader.ts'
 import { makeNonBlocking } from './nonblocking-terminal.ts'
 
 /** Lines are collected, since each write costs time: up to this many bytes, for at most this many milliseconds. */
@@ -11,10 +12,8 @@ const sharedChunkSize = 4_096
 /** Maximum bytes of lines that wait to be written. Further lines are dropped, so that the service can go on. */
 const maxPending = 2 ** 24
 
-/** If lines wait and none is written for this many milliseconds, stderr gets a message. */
-const stallTime = 5_000
-
-const full = 'stdout is not being read; up to 16 MiB of lines are kept, and further ones are dropped'
+/** When the process exits, a full pipe is retried for this many milliseconds. */
+const exitTimeout = 500
 
 /** The output of the log. `flush` calls back once all lines are written. */
 export type LogOutput = DestinationStream & { flush(done?: (error?: Error) => void): void }
@@ -38,7 +37,7 @@ function terminal(stdout: NodeJS.WriteStream): LogOutput {
   }
   return {
     write(text) {
-      if (stdout.writableLength + text.length > maxPending) return watch.report(full)
+      if (stdout.writableLength + text.length > maxPending) return watch.report(notRead)
       watch.pending()
       stdout.write(text, written)
     },
@@ -48,6 +47,8 @@ function terminal(stdout: NodeJS.WriteStream): LogOutput {
 
 function fileOrPipe(isShared: boolean): LogOutput {
   const size = isShared ? sharedChunkSize : chunkSize
+  let retryUntil = Number.POSITIVE_INFINITY
+  const retryEAGAIN = () => performance.now() < retryUntil
   // Writes run in a thread, which may wait for the reader. Each flush retries the bytes of a failed write.
   const stream = destination({
     sync: false,
@@ -57,12 +58,13 @@ function fileOrPipe(isShared: boolean): LogOutput {
     maxWrite: size,
     periodicFlush: flushInterval,
     maxLength: maxPending,
+    retryEAGAIN,
   })
   const watch = watchReader()
   stream
     .on('write', () => watch.written(false))
     .on('drain', () => watch.written(true))
-    .on('drop', () => watch.report(full))
+    .on('drop', () => watch.report(notRead))
     .on('error', ({ message }) => watch.report(message))
   const lines = collectLines(size, (bytes) => {
     watch.pending()
@@ -78,10 +80,16 @@ function fileOrPipe(isShared: boolean): LogOutput {
   stream.flushSync = () => {
     // Called when the process exits: it would retry a failed write forever.
     if (watch.hasReported()) return
-    flushSync()
+    retryUntil = performance.now() + exitTimeout
     // Node cancels a write that still waits for a thread when the process exits.
-    const last = destination({ sync: true, contentMode: 'buffer' }).on('error', ({ message }) => watch.report(message))
-    lines.send((bytes) => last.write(bytes as unknown as string))
+    const last = destination({ sync: true, contentMode: 'buffer', retryEAGAIN })
+    last.on('error', ({ message }) => watch.report(message))
+    try {
+      flushSync()
+      lines.send((bytes) => last.write(bytes as unknown as string))
+    } catch (error) {
+      watch.report((error as Error).message)
+    }
   }
   return { write: lines.add, flush: (done) => stream.flush(done) }
 }
@@ -105,42 +113,6 @@ function collectLines(size: number, output: (bytes: Buffer) => void) {
       if (bytes > size - length) send()
       if (bytes > size) output(Buffer.from(line))
       else length += collected.write(line, length)
-    },
-  }
-}
-
-/** Reports on stderr that the log cannot be written, or that its reader has stopped reading. */
-function watchReader() {
-  let isReported = false
-  let timer: NodeJS.Timeout | undefined
-  let writes = 0
-  const report = (problem: string) => {
-    if (!isReported) process.stderr.write(`plant-store: the log cannot be written: ${problem}\n`)
-    isReported = true
-  }
-  const check = () => {
-    const before = writes
-    // If the event loop was blocked, the events of completed writes are still pending, and must be handled first.
-    setImmediate(() => {
-      if (writes === before) report(full)
-    })
-  }
-  return {
-    report,
-    hasReported: () => isReported,
-    /** Records that a line waits to be written. */
-    pending() {
-      timer ??= setTimeout(check, stallTime).unref()
-    },
-    /** Records that bytes were written; `isAll` says whether no line waits any more. */
-    written(isAll: boolean) {
-      writes++
-      if (!isAll) timer?.refresh()
-      else {
-        clearTimeout(timer)
-        timer = undefined
-        isReported = false
-      }
     },
   }
 }

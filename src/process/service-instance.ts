@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { AdminOptions } from '../admin/pages.ts'
 import { createTokenVerifier, type TokenSources } from '../auth/token-verifier.ts'
 import type { Config } from '../config/read-config.ts'
+import { rateLimit } from '../limits/rate-limit.ts'
 import { createLog } from '../observability/log.ts'
 import type { MetricValues } from '../observability/metrics.ts'
 import type { Routes } from '../openapi/routes.ts'
@@ -81,6 +82,7 @@ export async function openService(
   const effects: Effects = {
     store: { ...store, create: health.create },
     verifyToken: tokens.verify,
+    requestLimit: rateLimit(config.limits.requests),
     observer: observe(metrics, config.log.requests ? logRequest : () => {}),
     shed: metrics.shed,
     draining: () => unready !== undefined,

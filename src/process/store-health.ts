@@ -95,7 +95,8 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
       await store.ready()
       succeed()
     } catch (error) {
-      probeFailed((error as Error).message)
+      // The store of a module may reject with any value.
+      probeFailed(error instanceof Error ? error.message : String(error))
     }
     if (probe === own) probe = undefined
   }

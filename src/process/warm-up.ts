@@ -1,17 +1,19 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { AppOptions } from '../app.ts'
 import { listVerifier, newToken } from '../auth/tokens.ts'
 import type { RequestContext } from '../http/request-context.ts'
+import { rateLimit } from '../limits/rate-limit.ts'
 import { requestLog } from '../observability/log.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import type { Routes } from '../openapi/routes.ts'
 import { requiredScopes } from '../openapi/security.ts'
 import { openStore, type PlantStore } from '../store/open.ts'
 import { warmUpRequests } from './example-request.ts'
+import { rehearsedOperations, startDeadline } from './rehearsed-operations.ts'
 
 const nowhere = { write() {} }
 
@@ -19,7 +21,9 @@ const nowhere = { write() {} }
 const [lanes, successors, requests] = [16, 25, 20]
 
 /** The dependencies through which the requests of an app have effects outside of it. */
-export type Effects = Required<Pick<AppOptions, 'store' | 'verifyToken' | 'observer' | 'shed' | 'draining'>>
+export type Effects = Required<
+  Pick<AppOptions, 'store' | 'verifyToken' | 'requestLimit' | 'observer' | 'shed' | 'draining'>
+>
 
 /** Returns an observer that counts and logs each request. */
 export const observe = (
@@ -39,16 +43,17 @@ export const observe = (
  * those of another instance.
  */
 export function rehearsable(effects: Effects) {
-  let { verifyToken, observer, shed, draining } = effects
+  let { verifyToken, requestLimit, observer, shed, draining } = effects
   // Handlers look up the operations of this object at each call, so that `use` can replace them.
   const store = { ...effects.store }
   const use = (others: Effects) => {
     Object.assign(store, others.store)
-    ;({ verifyToken, observer, shed, draining } = others)
+    ;({ verifyToken, requestLimit, observer, shed, draining } = others)
   }
   const options: Effects = {
     store,
     verifyToken: (token, mayCost) => verifyToken(token, mayCost),
+    requestLimit: { take: (client) => requestLimit.take(client) },
     observer: { begin: (context) => observer.begin(context), end: (context) => observer.end(context) },
     shed: (reason) => shed(reason),
     draining: () => draining(),
@@ -61,35 +66,43 @@ export function rehearsable(effects: Effects) {
    */
   async function warmUp(app: FastifyInstance, routes: Routes, real: Pick<PlantStore, 'rehearsal'>, time = 2_000) {
     const end = performance.now() + time
-    const rehearsal = await real.rehearsal?.()
-    const token = newToken()
+    const deadline = startDeadline(time)
+    const { log } = app
     const metrics = createMetrics(routes.info)
-    use({
-      store: rehearsal ?? (await openStore('memory:')),
-      verifyToken: listVerifier([token], requiredScopes(routes.operations)),
-      observer: observe(metrics, requestLog(pino({}, nowhere), nowhere)),
-      shed: metrics.shed,
-      draining: () => false,
-    })
     try {
+      const rehearsal = (await deadline.bound(real.rehearsal?.())) ?? (await openStore('memory:'))
+      const token = newToken()
+      use({
+        store: rehearsedOperations(effects.store, rehearsal, deadline.bound),
+        verifyToken: listVerifier([token], requiredScopes(routes.operations)),
+        requestLimit: rateLimit(Number.POSITIVE_INFINITY),
+        observer: observe(metrics, requestLog(pino({}, nowhere), nowhere)),
+        shed: metrics.shed,
+        draining: () => false,
+      })
+      app.log = pino({}, nowhere)
       await app.ready()
       // Not a net.Server: its sockets would have other options than those of the app's server, and V8 would optimize
       // for them.
       const listener = createServer().removeAllListeners('connection')
-      const closed: Promise<unknown>[] = []
+      const closed = new Map<Socket, Promise<unknown>>()
       listener.on('connection', (socket) => {
-        closed.push(new Promise((resolve) => socket.once('close', resolve)))
+        closed.set(socket, new Promise((resolve) => socket.once('close', resolve)))
         app.server.emit('connection', socket)
       })
       await once(listener.listen(0, '127.0.0.1'), 'listening')
       const { port } = listener.address() as AddressInfo
       await Promise.allSettled(Array.from({ length: lanes }, () => send(port, warmUpRequests(token), end)))
       listener.close()
+      // Another process may have connected too, and keep its connection open.
+      for (const socket of closed.keys()) socket.destroy()
       // The last requests end when their sockets close, which may be after the listener. Until then, the service's own
       // metrics must not be in use.
-      await Promise.all(closed)
+      await Promise.all(closed.values())
     } finally {
+      deadline.end()
       use(effects)
+      app.log = log
       metrics.close()
     }
   }

@@ -2,7 +2,7 @@ import type { PlantReader, PlantStore } from './plant-store.ts'
 import { postgresUrl } from './postgres-url.ts'
 import type { SchemaTables } from './schema-migration.ts'
 
-export type { CreateOutcome, PlantStore, StoredPlant } from './plant-store.ts'
+export type { CreateOutcome, PlantOperations, PlantStore, StoredPlant } from './plant-store.ts'
 
 /** The accepted forms of STORE_URL, for messages. */
 export const storeUrls =

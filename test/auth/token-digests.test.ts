@@ -1,4 +1,6 @@
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { digestLookup } from '../../src/auth/token-digests.ts'
 
@@ -33,5 +35,24 @@ t.test('tokens beyond the size of the cache, and long tokens, are still found', 
   for (const token of [...tokens, ...tokens, 'x'.repeat(2_000)]) {
     if (find(token) !== digest(token)) t.fail(token)
   }
+  t.end()
+})
+
+t.test('the cache keeps tokens in memory, but not the headers that they were sent in', (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const heapSize = () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const find = digestLookup(() => 'client')
+  const before = heapSize()
+  for (let sent = 0; sent < 1_000; sent++) {
+    const header = Buffer.from(`Bearer ${' '.repeat(15_000)}${randomBytes(32).toString('hex')}`).toString()
+    find(header.slice(-64))
+  }
+  const kept = heapSize() - before
+  t.ok(kept < 2 ** 22, `${kept} bytes`)
+  t.equal(find('one'), 'client')
   t.end()
 })

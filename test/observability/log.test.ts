@@ -5,6 +5,7 @@ import { nodeCommand, spawnProcess } from '../support/child-process.ts'
 import { httpRequest } from '../support/http-request.ts'
 import { forSourceAndBundle, sourceCode } from '../support/service-code.ts'
 import { type ServiceOptions, startService } from '../support/service-process.ts'
+import { fillPipe, unreadPipe } from '../support/terminal.ts'
 
 /** Starts a service; `end` stops it and resolves with its log. */
 async function start(t: Test, environment: Record<string, string> = {}, options: ServiceOptions = {}) {
@@ -153,6 +154,16 @@ t.test('a failure to write the last lines is reported', { skip: !existsSync(full
   const stdio = ['ignore', openSync(full, 'w'), 'pipe'] as const
   const { untilEnded } = spawnProcess(exitingWriter, { env: { LOG_FORMAT: 'json' }, stdio: [...stdio] })
   t.match(await untilEnded(), { code: 0, stderr: /^plant-store: the log cannot be written: ENOSPC[^\n]*\n$/ })
+})
+
+t.test('a pipe that is full and not read does not delay the exit', { skip: !existsSync(full) }, async (t) => {
+  for (const lines of ['1', '1000']) {
+    const { end } = unreadPipe(t)
+    fillPipe(end)
+    const env = { LOG_FORMAT: 'json', LINES: lines }
+    const { untilEnded } = spawnProcess(exitingWriter, { env, stdio: ['ignore', end, 'pipe'] })
+    t.match(await untilEnded(), { code: 0, stderr: /^plant-store: the log cannot be written: EAGAIN[^\n]*\n$/ })
+  }
 })
 
 t.test('an unwritable log does not end the service', { skip: !existsSync(full) }, async (t) => {

@@ -233,3 +233,12 @@ t.test('a hanging probe fails after two seconds and is repeated after ten', asyn
   }
   t.equal(reason(), undefined, 'new plants count as responses')
 })
+
+t.test('a store whose probes reject with a value other than an Error is not ready', async (t) => {
+  for (const value of ['a text', undefined]) {
+    const health = watchStore({ ...openMemory(), ready: () => Promise.reject(value) }, () => {})
+    await health.known
+    t.equal(health.reason(), String(value))
+    health.close()
+  }
+})

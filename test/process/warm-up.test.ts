@@ -1,16 +1,23 @@
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { within } from '../../scripts/system/poll.ts'
+import type { AppOptions } from '../../src/app.ts'
+import { listVerifier } from '../../src/auth/tokens.ts'
 import { newContext } from '../../src/http/request-context.ts'
+import { rateLimit } from '../../src/limits/rate-limit.ts'
 import { requiredScopes } from '../../src/openapi/security.ts'
 import { warmUpRequests } from '../../src/process/example-request.ts'
 import { type Effects, rehearsable } from '../../src/process/warm-up.ts'
-import type { PlantOperations, PlantStore } from '../../src/store/plant-store.ts'
+import type { PlantOperations, PlantStore, StoredPlant } from '../../src/store/plant-store.ts'
 import { sqliteSkipReason } from '../support/better-sqlite.ts'
 import { contract } from '../support/contract.ts'
 import { openSocket } from '../support/open-socket.ts'
 import { sourceCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 import { createTestApp, token } from '../support/test-app.ts'
+
+type Rehearsal = Pick<PlantStore, 'rehearsal'>
 
 const warm = { WARM_UP: 'on', LOG_LEVEL: 'debug' }
 
@@ -21,10 +28,11 @@ const unused = (t: Parameters<typeof createTestApp>[0], name: string) => () => {
 }
 
 /** Warms up an app and fails the test when the app uses one of its own effects. */
-async function rehearse(t: Parameters<typeof createTestApp>[0], store: Pick<PlantStore, 'rehearsal'>, time?: number) {
+async function rehearse(t: Parameters<typeof createTestApp>[0], store: Rehearsal, time?: number) {
   const effects: Effects = {
-    store: new Proxy({}, { get: (_, name) => unused(t, String(name)) }) as PlantOperations,
+    store: { create: unused(t, 'create') },
     verifyToken: unused(t, 'verifyToken'),
+    requestLimit: { take: unused(t, 'requestLimit') },
     observer: { begin: unused(t, 'begin'), end: unused(t, 'end') },
     shed: unused(t, 'shed'),
     draining: unused(t, 'draining'),
@@ -60,6 +68,7 @@ t.test('outside of the warm-up the app has the effects of the service', async (t
   const { options, warmUp } = rehearsable({
     store: { create: async () => 'conflict' } as unknown as PlantOperations,
     verifyToken: () => ({ name: 'a', scopes: requiredScopes(contract.routes.operations) }),
+    requestLimit: { take: () => told.push('take') && 0 },
     observer: { begin: () => told.push('begin'), end: () => told.push('end') },
     shed: (reason) => told.push(reason),
     draining: () => true,
@@ -68,6 +77,7 @@ t.test('outside of the warm-up the app has the effects of the service', async (t
   await warmUp(app, contract.routes, {}, 100)
   t.same(told, [])
   t.equal((await create({ id: 1, name: 'a' })).status, 409)
+  t.same(told.splice(0), ['take'])
   const context = newContext('POST')
   options.observer.begin(context)
   options.observer.end(context)
@@ -82,6 +92,85 @@ t.test('the warm-up ends in time when a rehearsal does not answer', async (t) =>
   const create = () => new Promise<never>(() => {})
   const { took } = await rehearse(t, { rehearsal: async () => ({ create }) as unknown as PlantOperations }, 300)
   t.ok(took >= 250 && took < 20_000, `${took} ms`)
+})
+
+/** Creates an app with working effects; `warmUp` warms it up, and `real` has the plants that reached its own store. */
+async function warmable(t: Parameters<typeof createTestApp>[0], limits: AppOptions['limits'] = {}) {
+  const real: StoredPlant[] = []
+  const { options, warmUp } = rehearsable({
+    store: {
+      async create(plant) {
+        real.push(plant)
+        return 'created'
+      },
+    },
+    verifyToken: listVerifier([token], requiredScopes(contract.routes.operations)),
+    requestLimit: rateLimit(limits?.requests ?? 0),
+    observer: { begin() {}, end() {} },
+    shed() {},
+    draining: () => false,
+  })
+  const { app, log, create } = await createTestApp(t, { ...options, limits })
+  return { app, log, create, real, warmUp: (store: Rehearsal, time = 300) => warmUp(app, contract.routes, store, time) }
+}
+
+t.test('a rehearsal that inherits its operations, or has none, leaves the store unused', async (t) => {
+  let creates = 0
+  class Rehearsed {
+    async create() {
+      creates++
+      return 'created' as const
+    }
+  }
+  for (const rehearsal of [new Rehearsed(), {} as PlantOperations]) {
+    const { real, warmUp } = await warmable(t)
+    await warmUp({ rehearsal: async () => rehearsal }, 5_000)
+    t.same(real, [])
+  }
+  t.ok(creates > 0)
+})
+
+t.test('the warm-up uses up no rate limit of a client', async (t) => {
+  const { create, warmUp } = await warmable(t, { requests: 1 })
+  await warmUp({})
+  t.equal((await create({ id: 1, name: 'a' })).status, 200)
+  t.equal((await create({ id: 1, name: 'a' })).status, 429)
+})
+
+t.test('the warm-up fails in time when `rehearsal` does not settle', async (t) => {
+  const { create, real, warmUp } = await warmable(t)
+  const warming = warmUp({ rehearsal: () => new Promise(() => {}) })
+  const reason = /^the rehearsal of the store did not settle within 300 ms$/
+  await t.rejects(within(warming, 'the end of the warm-up'), reason)
+  t.equal((await create({ id: 1, name: 'a' })).status, 200)
+  t.equal(real.length, 1)
+})
+
+t.test('a rehearsal that fails is not logged for each request', async (t) => {
+  const { create, log, warmUp } = await warmable(t)
+  const fail = async () => {
+    throw new Error('no stage')
+  }
+  await warmUp({ rehearsal: async () => ({ create: fail }) })
+  t.equal(log.length, 0)
+  t.equal((await create({ id: 1, name: 'a' })).status, 200)
+})
+
+t.test('a rehearsal that does not answer leaves no running handler', async (t) => {
+  const { create, warmUp } = await warmable(t, { inFlight: 1 })
+  await warmUp({ rehearsal: async () => ({ create: () => new Promise(() => {}) }) })
+  t.equal((await create({ id: 1, name: 'a' })).status, 200)
+})
+
+t.test('the warm-up does not wait for a connection of another process', async (t) => {
+  const { app, warmUp } = await warmable(t)
+  app.server.once('connection', ({ localPort }: Socket) => {
+    const other = connect(localPort as number, '127.0.0.1').on('error', () => {})
+    other.write('POST /plants HTTP/1.1\r\nHost: a\r\n\r\n')
+    t.teardown(() => other.destroy())
+  })
+  // The app keeps an idle connection open for longer.
+  await within(warmUp({}, 5_000), 'the end of the warm-up', 30_000)
 })
 
 t.test('after a warm-up nothing is stored, logged or counted', { skip: sqliteSkipReason }, async (t) => {

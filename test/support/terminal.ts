@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
@@ -39,4 +39,17 @@ export function unreadPipe(t: Test) {
     }
   }
   return { end, read }
+}
+
+/** Fills a pipe, so that a further write of one byte has to wait for its reader. */
+export function fillPipe(end: number): void {
+  const writer = openSync(`/proc/self/fd/${end}`, constants.O_WRONLY | constants.O_NONBLOCK)
+  for (const bytes of [4_096, 1]) {
+    try {
+      for (;;) writeSync(writer, Buffer.alloc(bytes))
+    } catch {
+      // The pipe has no space for that many bytes.
+    }
+  }
+  closeSync(writer)
 }

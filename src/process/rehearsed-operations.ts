@@ -1,0 +1,34 @@
+import type { PlantOperations, StoredPlant } from '../store/open.ts'
+
+/** Passes a value or promise on, but rejects once the deadline has passed. */
+type Bound = <Value>(value: Value | Promise<Value>) => Promise<Value>
+
+/** Starts a deadline, `time` milliseconds from now or at the call of `end` if that is earlier. */
+export function startDeadline(time: number): { bound: Bound; end(): void } {
+  let pass = () => {}
+  const passed = new Promise<never>((_, reject) => {
+    pass = () => reject(new Error(`the rehearsal of the store did not settle within ${time} ms`))
+  })
+  passed.catch(() => {})
+  const timer = setTimeout(() => pass(), time)
+  return {
+    bound: (value) => Promise.race([value, passed]),
+    end() {
+      clearTimeout(timer)
+      pass()
+    },
+  }
+}
+
+/**
+ * Returns an operation of the rehearsal for each of the store's own: a rehearsal that lacks or inherits an operation
+ * must not leave the store's own in use. `bound` ends operations that do not settle, which would otherwise count as
+ * running handlers forever.
+ */
+export const rehearsedOperations = (own: PlantOperations, rehearsal: PlantOperations, bound: Bound): PlantOperations =>
+  Object.fromEntries(
+    (Object.keys(own) as (keyof PlantOperations)[]).map((name) => [
+      name,
+      async (plant: StoredPlant) => await bound(rehearsal[name](plant)),
+    ]),
+  ) as PlantOperations

@@ -80,20 +80,24 @@ export function recordClient(context: RequestContext, client: Client | undefined
   ;(context as Mutable).client = client
 }
 
+/** Returns whether a status is recorded. What a handler returns afterwards is not sent, and must not be recorded. */
+const isAnswered = ({ status }: RequestContext): boolean => status !== 0
+
 /** Records the error with which the service rejects a request. */
 export function recordRejection(context: RequestContext, { error, kind }: ContractError): void {
+  if (isAnswered(context)) return
   ;(context as Mutable).error = error
   ;(context as Mutable).refusal = kind
 }
 
 /** Records the error number of a handler's outcome; undefined for a successful outcome. */
 export function recordError(context: RequestContext, error: number | undefined): void {
-  ;(context as Mutable).error = error
+  if (!isAnswered(context)) (context as Mutable).error = error
 }
 
 /** Records the end of a request: its duration, and the status of its response; undefined if none was sent. */
 export function recordEnd(context: RequestContext, status: number | undefined): void {
-  if (status !== undefined) (context as Mutable).status = status
+  if (status !== undefined && !isAnswered(context)) (context as Mutable).status = status
   ;(context as Mutable).duration = performance.now() - context.started
 }
 

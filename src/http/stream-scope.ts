@@ -16,7 +16,8 @@ const key = Symbol('stream scope')
 
 type Request = IncomingMessage & { [key]?: Opened }
 
-const tooLate = 'the handler took too long'
+/** The signals of handlers that have timed out. Their reason may be an earlier disconnect or shutdown. */
+const late = new WeakSet<AbortSignal>()
 
 const abortError = (message: string): Error => new DOMException(message, 'AbortError')
 
@@ -66,8 +67,11 @@ export const streamScope = (request: IncomingMessage): StreamScope => (request a
 
 /** Aborts the handler's signal after its timeout, if the request has a stream scope. */
 export function abortStream(request: IncomingMessage): void {
-  ;(request as Request)[key]?.abort(abortError(tooLate))
+  const scope = (request as Request)[key]
+  if (scope === undefined) return
+  late.add(scope.signal)
+  scope.abort(abortError('the handler took too long'))
 }
 
-/** Returns whether a signal was aborted because the handler timed out. */
-export const isLate = ({ reason }: AbortSignal): boolean => (reason as Error | undefined)?.message === tooLate
+/** Returns whether the handler of a signal has timed out. */
+export const isLate = (signal: AbortSignal): boolean => late.has(signal)

@@ -122,10 +122,7 @@ function handle(
     reply.send(thrown instanceof Error ? thrown : new Error('the thrown value is not an Error', { cause: thrown }))
   const sendOutcome: SendOutcome = (reply, error, outcome) => {
     try {
-      if (outcome === undefined) {
-        abortStream(reply.request.raw)
-        throw error
-      }
+      if (outcome === undefined) throw error
       send(reply, outcome)?.catch((thrown) => fail(reply, thrown))
     } catch (thrown) {
       endStream(outcome)
@@ -140,6 +137,8 @@ function handle(
     // Frees the body: with pipelining, the response may wait long for earlier ones of its connection.
     if (bytes >= smallBody) request.body = undefined
     run(memory.during(bytes, handler(input as never)), (error, outcome) => {
+      // At once, since the handler may return a late stream before a queued response is sent.
+      if (outcome === undefined) abortStream(request.raw)
       // After a large body the response is not queued, since the body would stay in memory until it is sent.
       if (bytes < smallBody) queueResponse([reply, error, outcome])
       else respond(reply, error, outcome)

@@ -120,6 +120,28 @@ t.test('a pipelined request and its signal end with the connection', async (t) =
   await app.close()
 })
 
+t.test('a handler whose request was rejected meanwhile does not change its record', async (t) => {
+  for (const fails of [false, true]) {
+    let isDone = false
+    const { app, listen, ended } = await serve(
+      t,
+      async () => {
+        await sleep(50)
+        isDone = true
+        if (fails) throw new Error('what a handler throws then')
+        return { status: 200, body: Buffer.from('a') }
+      },
+      (_request, done) => done(),
+    )
+    const malformed = 'GET /open HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n'
+    const { closed } = await openSocket(t, await listen(), malformed)
+    t.match(await closed(), /^HTTP\/1\.1 400 .*"error":40000/s)
+    await until(() => isDone && ended.length === 1, 'the end of the request')
+    t.match(ended, [{ operation: 'open', status: 400, error: 40000, refusal: 'malformedRequest' }])
+    await app.close()
+  }
+})
+
 t.test('a handler that starts after the disconnect gets a failed stream', async (t) => {
   const outcomes: unknown[] = []
   const { app, listen, ended } = await serve(

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { responseQueue } from '../../src/openapi/response-queue.ts'
@@ -22,4 +23,16 @@ t.test('64 queued responses are sent at once', async (t) => {
   t.equal(sent.length, 64)
   await turn()
   t.equal(sent.length, 65)
+})
+
+t.test('each response is sent in the async context of its request', async (t) => {
+  const storage = new AsyncLocalStorage<number>()
+  const seen: unknown[] = []
+  const queue = responseQueue<number>((response) => seen.push([response, storage.getStore()]))
+  for (let i = 0; i < 65; i++) storage.run(i, queue, i)
+  await turn()
+  t.same(
+    seen,
+    Array.from({ length: 65 }, (_, i) => [i, i]),
+  )
 })

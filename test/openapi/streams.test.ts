@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import type { Document } from '../../scripts/generate/openapi-document.ts'
 import { until } from '../../scripts/system/poll.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
-import { watchOverload } from '../../src/limits/load-shedding.ts'
+import { overloaded, watchOverload } from '../../src/limits/load-shedding.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
 import { httpRequest } from '../support/http-request.ts'
 import { openSocket } from '../support/open-socket.ts'
@@ -142,6 +142,50 @@ t.test('a handler over its time limit is aborted, and its late stream is ended',
   )
   t.match(await httpRequest(url), { status: 503 })
   t.match(reason, { message: 'the handler took too long' })
+  await until(() => late.destroyed, 'the end of the stream')
+})
+
+t.test('a stream that is returned after a disconnect and the handler timeout is ended', async (t) => {
+  const late = new Readable({ read() {} })
+  let isTimedOut = false
+  const { port } = await serve(
+    t,
+    async ({ signal }) => {
+      await once(signal, 'abort')
+      await until(() => isTimedOut, 'the timeout')
+      return streamOf(late)
+    },
+    {
+      run(_outcome, done) {
+        setTimeout(() => {
+          done(overloaded('the service took too long'))
+          isTimedOut = true
+        }, 100)
+      },
+    },
+  )
+  const { socket } = await openSocket(t, port, get)
+  socket.destroy()
+  await until(() => late.destroyed, 'the end of the stream')
+})
+
+t.test('a stream that is returned between the handler timeout and its response is ended', async (t) => {
+  const late = new Readable({ read() {} })
+  const timeout = new AbortController()
+  const { url } = await serve(
+    t,
+    async () => {
+      await once(timeout.signal, 'abort')
+      return streamOf(late)
+    },
+    {
+      run(_outcome, done) {
+        done(overloaded('the service took too long'))
+        timeout.abort()
+      },
+    },
+  )
+  t.match(await httpRequest(url), { status: 503 })
   await until(() => late.destroyed, 'the end of the stream')
 })
 

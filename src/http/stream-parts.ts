@@ -69,7 +69,10 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
 }
 
 /** Ends a source that is no longer read, and ignores errors of its cleanup. */
-export function endSource(source: Source<unknown>, iterator = source[Symbol.asyncIterator]()): void {
-  if (typeof source.destroy === 'function') source.destroy()
-  else iterator.return?.().then(undefined, () => {})
+export function endSource(source: Source<unknown>, iterator?: AsyncIterator<unknown>): void {
+  const end = async () => {
+    if (typeof source.destroy === 'function') source.destroy()
+    else await (iterator ?? source[Symbol.asyncIterator]()).return?.()
+  }
+  end().catch(() => {})
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { streamParts } from '../../src/http/stream-parts.ts'
+import { type ByteStream, endSource, streamParts } from '../../src/http/stream-parts.ts'
 
 const write = (item: string) => item
 
@@ -101,4 +101,19 @@ t.test('the first keep-alive part is sent after the opening delay, the next afte
   t.equal(await Promise.race([next, sleep(50, 'silent')]), 'silent')
   controller.abort()
   t.match(await next, { done: true })
+})
+
+t.test('errors of the cleanup of a source are ignored, thrown or rejected', async (t) => {
+  const iteratorOf = (finish: () => unknown) => () => ({ next: async () => ({ done: true }), return: finish })
+  const fail = () => {
+    throw new Error('what a cleanup throws')
+  }
+  const sources = [
+    { [Symbol.asyncIterator]: fail },
+    { [Symbol.asyncIterator]: iteratorOf(fail) },
+    { [Symbol.asyncIterator]: iteratorOf(async () => fail()) },
+    { [Symbol.asyncIterator]: iteratorOf(() => undefined) },
+    { [Symbol.asyncIterator]: iteratorOf(() => undefined), destroy: fail },
+  ]
+  for (const source of sources) t.doesNotThrow(() => endSource(source as unknown as ByteStream))
 })

@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { errorNumbers } from '../../generated/error-numbers.ts'
 
 /** The name of an error in the contract's error table. */
@@ -5,7 +6,8 @@ export type ErrorName = keyof typeof errorNumbers
 
 /**
  * An error of the contract. When it is thrown while a request is handled, the client gets its status, its headers, and
- * a body with its number and message.
+ * a body with its number and message. The constructor throws a TypeError for a header that HTTP does not allow (RFC 9110
+ * section 5): Node.js would throw when the response is written, too late for an error body of the contract.
  */
 export class ContractError extends Error {
   override readonly name = 'ContractError'
@@ -16,6 +18,10 @@ export class ContractError extends Error {
 
   constructor(kind: ErrorName, message: string, headers: Record<string, string> = {}) {
     super(message)
+    for (const [name, value] of Object.entries(headers)) {
+      validateHeaderName(name)
+      validateHeaderValue(name, value)
+    }
     this.kind = kind
     this.headers = headers
     this.error = errorNumbers[kind]

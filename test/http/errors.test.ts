@@ -34,6 +34,12 @@ t.test('every thrown value maps to an error of the contract', async (t) => {
   }
 })
 
+t.test('a contract error rejects headers that HTTP does not allow', async (t) => {
+  const withHeader = (name: string, value: string) => () => new ContractError('unavailable', 'full', { [name]: value })
+  t.throws(withHeader('retry-after', '1\nx: y'), TypeError)
+  t.throws(withHeader('retry after', '1'), TypeError)
+})
+
 t.test('an error with retryAfter becomes a 503', async (t) => {
   const { error, headers } = toContractError(Object.assign(new Error('full'), { retryAfter: 0.2 }))
   t.equal(error, 50300)

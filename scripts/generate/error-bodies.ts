@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 import type { ErrorFacts } from '../../src/openapi/error-types.ts'
-import { contentTypeOf, holds, isRange, kindOf } from '../../src/openapi/media-types.ts'
+import { contentTypeOf, isInRange, isRange, kindOf } from '../../src/openapi/media-types.ts'
 import type { Content, Operation, Routes } from '../../src/openapi/routes.ts'
 import { createValidator } from '../../src/openapi/validator.ts'
 import { errorNumbersOf } from './error-numbers.ts'
@@ -98,4 +98,4 @@ function shown(body: unknown): string {
 
 /** Returns whether a declared media type or range covers the media type of an error. */
 const isSameType = (declared: string, contentType: string): boolean =>
-  isRange(declared) ? holds(declared, contentType) : contentTypeOf(declared) === contentTypeOf(contentType)
+  isRange(declared) ? isInRange(declared, contentType) : contentTypeOf(declared) === contentTypeOf(contentType)

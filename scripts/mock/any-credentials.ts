@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type ApiKeyPlace, apiKeyVerifier } from '../../src/auth/api-key.ts'
+import { type ApiKeyLocation, apiKeyVerifier } from '../../src/auth/api-key.ts'
 import { basicVerifier } from '../../src/auth/basic.ts'
 import { bearerVerifier } from '../../src/auth/bearer.ts'
 import type { Verifier, Verifiers } from '../../src/openapi/security.ts'
@@ -23,7 +23,7 @@ export async function anyCredentials(app: FastifyInstance, document: Document): 
   async function verifierOf(name: string): Promise<Verifier> {
     const { type, scheme = '', ...place } = securityScheme(document, name)
     const kind = type === 'http' ? scheme.toLowerCase() : type
-    if (kind === 'apiKey') return apiKeyVerifier(place as ApiKeyPlace, verify)
+    if (kind === 'apiKey') return apiKeyVerifier(place as ApiKeyLocation, verify)
     if (kind === 'basic') return basicVerifier(verify)
     if (['bearer', 'oauth2', 'openIdConnect'].includes(kind)) return await bearerVerifier(app, verify)
     return (_request, done) => done(undefined, anybody)

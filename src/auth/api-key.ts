@@ -7,7 +7,7 @@ import { credentialVerifier, maxCredentialsLength } from './credential-verifier.
 import type { VerifyToken } from './tokens.ts'
 
 /** The location and name of an API key in a security scheme (OpenAPI 3.1 section 4.8.27). */
-export type ApiKeyPlace = { in: 'header' | 'query' | 'cookie'; name: string }
+export type ApiKeyLocation = { in: 'header' | 'query' | 'cookie'; name: string }
 
 /** The scheme name ApiKey is not registered, but RFC 9110 section 15.5.2 requires a challenge in every 401. */
 const challenge = challengeOf('ApiKey')
@@ -17,7 +17,7 @@ const challenge = challengeOf('ApiKey')
  * than 4,096 characters, is not valid.
  */
 export const apiKeyVerifier = (
-  location: ApiKeyPlace,
+  location: ApiKeyLocation,
   verify: VerifyToken,
   mayCost: MayCost = alwaysAllowed,
 ): Verifier =>
@@ -31,7 +31,7 @@ export const apiKeyVerifier = (
     mayCost,
   )
 
-function valuesAt({ in: location, name }: ApiKeyPlace, { headers, query }: FastifyRequest): string[] {
+function valuesAt({ in: location, name }: ApiKeyLocation, { headers, query }: FastifyRequest): string[] {
   if (location === 'header') return ownValues(headers, name.toLowerCase())
   return ownValues(location === 'query' ? (query as object) : parseCookies(headers.cookie), name)
 }

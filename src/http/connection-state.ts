@@ -37,5 +37,5 @@ export function beginConnection(socket: TrackedSocket, observer: Observer, write
 /**
  * Returns whether an earlier response closes the connection, so that this request is ignored (RFC 9112 section 9.6).
  */
-export const isBehindLast = ({ socket }: IncomingMessage & { socket: TrackedSocket }): boolean =>
+export const followsLastResponse = ({ socket }: IncomingMessage & { socket: TrackedSocket }): boolean =>
   socket[key]?.previous?.shouldKeepAlive === false || socket[key]?.refused === true

@@ -2,9 +2,9 @@ import { type IncomingMessage, maxHeaderSize, type ServerResponse } from 'node:h
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { rejectConnection } from './client-error-response.ts'
-import { beginConnection, connectionOf, isBehindLast } from './connection-state.ts'
+import { beginConnection, connectionOf, followsLastResponse } from './connection-state.ts'
 import { ContractError } from './errors.ts'
-import { headersTooLarge, isTooLarge, noteEnd, noteHead, noteQuiet } from './header-limit.ts'
+import { headersTooLarge, isTooLarge, noteEnd, noteHead, noteIdle } from './header-limit.ts'
 import { isAllRead } from './read-body.ts'
 import { contextOf, type Observer, recordEnd } from './request-context.ts'
 import type { WriteError } from './serialized-error.ts'
@@ -73,7 +73,7 @@ export function trackConnections(
     connection.latest = response
     // Node.js drops bytes that follow an upgrade request in the same segment, so the next parse may start inside a
     // body: the connection must not be reused.
-    if (closesAfterResponse() || request.headers.upgrade !== undefined || isBehindLast(request))
+    if (closesAfterResponse() || request.headers.upgrade !== undefined || followsLastResponse(request))
       response.shouldKeepAlive = false
     connection.pending.push(response)
     observer.begin(contextOf(request))
@@ -83,7 +83,7 @@ export function trackConnections(
   const timer = setInterval(() => {
     for (const socket of sockets) {
       const connection = connectionOf(socket)
-      noteQuiet(socket, connection)
+      noteIdle(socket, connection)
       if (isTooLarge(socket, connection, headersLimit, bodyLimit)) rejectConnection(headersTooLarge(), socket)
     }
   }, interval).unref()

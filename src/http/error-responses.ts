@@ -6,7 +6,7 @@ import { isAllRead } from './read-body.ts'
 import { contextOf, recordRejection } from './request-context.ts'
 import { contentLength } from './request-head.ts'
 import type { WriteError } from './serialized-error.ts'
-import { closeUnread, readAndDropped } from './upload.ts'
+import { closeUnread, maxDrainedBody } from './upload.ts'
 
 /** Returns Fastify's error handler, which sends the error response for every thrown value. */
 export const errorSender =
@@ -18,7 +18,7 @@ export const errorSender =
     if (error !== thrown) logCause(request, error, thrown)
     closeUnread(request.raw, reply.raw)
     // Draining a large unread body would cost more than a new connection.
-    if (closing.has(error.error) || unreadBytes(request) > readAndDropped) {
+    if (closing.has(error.error) || unreadBytes(request) > maxDrainedBody) {
       reply.raw.shouldKeepAlive = false
     } else if (isAllRead(request.raw) && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
       // Fastify closes the connection after every error of a body parser, even if the body was read completely.

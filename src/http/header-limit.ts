@@ -49,7 +49,7 @@ export function noteEnd(request: IncomingMessage, connection: Connection): void 
  * Records the latest possible start of the next head. Needed after a response that was sent before its request was
  * complete: noteEnd was not called for it.
  */
-export function noteQuiet(socket: Socket, connection: Connection): void {
+export function noteIdle(socket: Socket, connection: Connection): void {
   const isQuiet = connection.pending.length === 0 && (connection.latest?.req.complete ?? true)
   if (isQuiet && Number.isNaN(connection.headStart)) connection.headStart = socket.bytesRead
 }

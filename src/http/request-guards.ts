@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientAddress } from './client-address.ts'
-import { isBehindLast } from './connection-state.ts'
+import { followsLastResponse } from './connection-state.ts'
 import { ContractError } from './errors.ts'
 import { checkHeaderSize } from './header-limit.ts'
 import { contextOf, recordAddress } from './request-context.ts'
@@ -39,7 +39,7 @@ export const checkFraming =
   (headersLimit: number): Hook =>
   (request, reply, done) => {
     const { raw } = request
-    if (isBehindLast(raw)) reply.hijack()
+    if (followsLastResponse(raw)) reply.hijack()
     else {
       checkHeaderSize(raw, headersLimit, (error) => {
         if (error !== undefined) identify(request, reply)

@@ -27,7 +27,7 @@ const key = Symbol('upload')
 type Uploading = IncomingMessage & { [key]?: Opened }
 
 /** The largest unread body that is drained to keep the connection; for a larger one the connection is closed. */
-export const readAndDropped = 65_536
+export const maxDrainedBody = 65_536
 
 /**
  * Opens the body of a request as a stream of at most `limit` bytes. Nothing is read from the connection until the
@@ -96,7 +96,7 @@ export function closeUnread(request: Uploading, response: ServerResponse): void 
   if (opened === undefined || request.complete) return
   const isChunked = request.headers['transfer-encoding'] !== undefined
   // Without 100 Continue a client may send its body or not, so the next bytes may be the body or another request.
-  if (opened.awaitsContinue || isChunked || contentLength(request.headers) > readAndDropped) {
+  if (opened.awaitsContinue || isChunked || contentLength(request.headers) > maxDrainedBody) {
     response.shouldKeepAlive = false
   }
 }

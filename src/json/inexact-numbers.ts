@@ -2,10 +2,10 @@ import { mayBeInexact } from './exact-integer.ts'
 import { JsonScanner } from './json-scanner.ts'
 
 /** The path to an object or array: its key in its holder, and the path of the holder; undefined for the document. */
-export type Holder = { holder: Holder | undefined; key: string | number; value?: object }
+export type ValuePath = { holder: ValuePath | undefined; key: string | number; value?: object }
 
 /** A number whose double may have a different value, with its text and location. */
-export type InexactNumber = { holder: Holder | undefined; key: string | number; text: string }
+export type InexactNumber = { holder: ValuePath | undefined; key: string | number; text: string }
 
 /** Maximum nesting depth; RFC 8259 section 9 allows a parser to set one. */
 const maxDepth = 128
@@ -27,7 +27,7 @@ class Check {
   readonly #found: InexactNumber[] = []
   /** By depth: the current key, and its holder, which is created for the first inexact number below it. */
   readonly #keys: (string | number)[] = ['value']
-  readonly #holders: (Holder | undefined)[] = [undefined]
+  readonly #holders: (ValuePath | undefined)[] = [undefined]
 
   constructor(text: string) {
     this.#scanner = new JsonScanner(text)
@@ -95,7 +95,7 @@ class Check {
     }
   }
 
-  #holder(depth: number): Holder | undefined {
+  #holder(depth: number): ValuePath | undefined {
     if (depth === 0) return undefined
     this.#holders[depth] ??= { holder: this.#holder(depth - 1), key: this.#keys[depth - 1] as string | number }
     return this.#holders[depth]

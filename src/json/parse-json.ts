@@ -1,4 +1,4 @@
-import { type Holder, inexactNumbers } from './inexact-numbers.ts'
+import { inexactNumbers, type ValuePath } from './inexact-numbers.ts'
 import { type JsonDocument, keepDigits } from './json-document.ts'
 
 /**
@@ -16,7 +16,7 @@ export function parseJson(text: string): JsonDocument {
 }
 
 /** Returns the object or array at a path, and keeps it in the path for the next number there. */
-function objectAt(document: JsonDocument, path: Holder | undefined): object {
+function objectAt(document: JsonDocument, path: ValuePath | undefined): object {
   if (path === undefined) return document
   path.value ??= (objectAt(document, path.holder) as Record<string | number, object>)[path.key] as object
   return path.value

@@ -4,7 +4,7 @@ import { sendHead, sendStream } from '../http/send-stream.ts'
 import { keepAliveComment, type ServerSentEvent, serializeEvent } from '../http/server-sent-events.ts'
 import { type ByteStream, endSource, type Parts, streamParts } from '../http/stream-parts.ts'
 import { streamScope } from '../http/stream-scope.ts'
-import { contentTypeOf, holds, kindOf } from './media-types.ts'
+import { contentTypeOf, isInRange, kindOf } from './media-types.ts'
 import { type HeaderTexts, setHeaders } from './response-header-writer.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
@@ -129,7 +129,7 @@ export function rangeSender(key: string, range: string, validator: Validator): S
   const sendJson = jsonSender(key, range)
   return (reply, given) => {
     const { body, contentType = '' } = given
-    if (!holds(range, contentType)) throw new Error(`contentType must be a media type within ${range}`)
+    if (!isInRange(range, contentType)) throw new Error(`contentType must be a media type within ${range}`)
     validateHeaderValue('content-type', contentType)
     if (body instanceof Uint8Array || isStream(body)) return bytesSender(contentType)(reply, given)
     if (kindOf(contentType) === 'json') return sendJson(reply, given)

@@ -22,7 +22,7 @@ export function kindOf(mediaType: string): BodyKind {
 export const isRange = (mediaType: string): boolean => essenceOf(mediaType).includes('*')
 
 /** Returns whether a media type lies within a range. */
-export function holds(range: string, mediaType: string): boolean {
+export function isInRange(range: string, mediaType: string): boolean {
   const essence = essenceOf(mediaType)
   // RFC 6838 section 4.2: no registered name has an asterisk.
   if (isRange(essence) || !isEssence(essence)) return false

@@ -4,7 +4,7 @@ import { boundaryOf, type Part, readParts } from '../http/multipart.ts'
 import type { ByteSource } from '../http/tapped-stream.ts'
 import { textOf } from '../http/text-body.ts'
 import type { JsonDocument } from '../json/json-document.ts'
-import { essenceOf, holds, isRange } from './media-types.ts'
+import { essenceOf, isInRange, isRange } from './media-types.ts'
 import { copyMember, type FieldLimits, fieldCollector } from './multipart-fields.ts'
 import { textReader } from './parameter-values.ts'
 import type { Form, FormField } from './routes.ts'
@@ -134,6 +134,6 @@ function checkMediaType(part: Part, { mediaTypes, part: { isFile } }: PartField)
   }
   if (mediaTypes === undefined || (contentType === undefined && !isFile)) return
   const given = sentType(part)
-  if (mediaTypes.some((one) => (isRange(one) ? holds(one, given) : one === given))) return
+  if (mediaTypes.some((one) => (isRange(one) ? isInRange(one, given) : one === given))) return
   throw new ContractError('unsupportedMediaType', `body/${name} must have the media type ${mediaTypes.join(' or ')}`)
 }

@@ -1,5 +1,5 @@
 import { type ContentType, parseContentType } from '../http/content-type.ts'
-import { essenceOf, holds, isRange, kindOf } from './media-types.ts'
+import { essenceOf, isInRange, isRange, kindOf } from './media-types.ts'
 import type { RouteSchema } from './routes.ts'
 
 /** How a request body is read: whole, as JSON, a form or text; or by the handler, as parts of a form or as bytes. */
@@ -62,7 +62,7 @@ const specificity = ({ mediaType, parameters }: Candidate): number => {
 }
 
 function fits({ essence, kind, parameters }: Candidate, given: ContentType): boolean {
-  if (isRange(essence)) return holds(essence, given.essence)
+  if (isRange(essence)) return isInRange(essence, given.essence)
   if (essence !== given.essence) return false
   const counted = withoutCharset(given.parameters)
   for (const [name, value] of parameters) if (counted.get(name) !== value) return false

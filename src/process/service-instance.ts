@@ -11,7 +11,7 @@ import { maskPassword, openStore } from '../store/open.ts'
 import { listen } from './listen.ts'
 import { beforeExit, grace } from './shutdown.ts'
 import { watchStore } from './store-health.ts'
-import { type Effects, observe, rehearsable } from './warm-up.ts'
+import { type Effects, observe, withWarmUp } from './warm-up.ts'
 
 /**
  * Milliseconds for which idle connections are still served after the listener closed; less if DRAIN_DEADLINE follows
@@ -29,7 +29,7 @@ export type Service = Pick<AdminOptions, 'metrics' | 'ready' | 'onReady'> & {
   close(): Promise<void>
 }
 
-export type OwnService = Service & {
+export type LocalService = Service & {
   server: Server
   figures(): Promise<MetricValues>
   /** Starts serving connections that are passed to the server, without a listener. */
@@ -45,7 +45,7 @@ export async function openService(
   config: Config,
   routes: Routes,
   onFailure: (error: Error) => void,
-): Promise<OwnService> {
+): Promise<LocalService> {
   // In parallel: a store may open in its own thread while the other modules load.
   const [store, { createApp }, { createMetrics }, { log, logRequest }] = await Promise.all([
     openStore(config.storeUrl).catch((error: Error) => {
@@ -87,7 +87,7 @@ export async function openService(
     shed: metrics.shed,
     draining: () => unready !== undefined,
   }
-  const { options, warmUp } = rehearsable(effects)
+  const { options, warmUp } = withWarmUp(effects)
   const app = await createApp({
     routes,
     ...options,

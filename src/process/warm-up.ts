@@ -42,7 +42,7 @@ export const observe = (
  * later: V8 specializes code for the closures and classes of one Fastify instance, and discards this code when it meets
  * those of another instance.
  */
-export function rehearsable(effects: Effects) {
+export function withWarmUp(effects: Effects) {
   let { verifyToken, requestLimit, observer, shed, draining } = effects
   // Handlers look up the operations of this object at each call, so that `use` can replace them.
   const store = { ...effects.store }

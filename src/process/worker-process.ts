@@ -11,7 +11,9 @@ export type Answers = { ready: unknown; figures: MetricValues }
 export type Question = keyof Answers
 
 /** A message from the primary process to a worker: a command or a question. */
-export type Command = { order: 'serve'; config: Config; routes: Routes } | { order: 'drain' | 'close' | Question }
+export type PrimaryMessage =
+  | { order: 'serve'; config: Config; routes: Routes }
+  | { order: 'drain' | 'close' | Question }
 
 /**
  * "connection" carries a socket; Node.js drops the message if the worker has no free file descriptor. "confirm" follows
@@ -23,7 +25,7 @@ export type ConnectionOrder = { order: 'connection' } | { order: 'confirm' }
  * A message from a worker: it listens for messages, serves, can receive the next connection, exits for a reason, or
  * answers a question.
  */
-export type Report =
+export type WorkerMessage =
   | 'listening'
   | 'serving'
   | 'confirmed'
@@ -37,7 +39,7 @@ export type WorkerProcess = {
   /** Resolves when the process has exited. The exit is clean if its exit code is 0. */
   ended: Promise<{ isClean: boolean; reason: Error }>
   /** Sends a message, which is lost if the worker has exited. */
-  send(order: Command): void
+  send(order: PrimaryMessage): void
   /** Passes a connection to the worker. Resolves with whether the worker is alive; call it again only after that. */
   passConnection(socket: Socket): Promise<boolean>
   /** Asks the worker a question. Rejects with the worker's error, or with the reason of its exit. */
@@ -59,7 +61,7 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
   let reported: string | undefined
   let exitReason: Error | undefined
 
-  worker.on('message', (report: Report) => {
+  worker.on('message', (report: WorkerMessage) => {
     if (typeof report === 'string') reports.emit(report)
     else if ('end' in report) reported = report.end
     else reports.emit(report.question, report)
@@ -73,7 +75,7 @@ export function forkWorker(config: Config, routes: Routes): WorkerProcess {
   // Node.js loses messages that are sent before the worker's module listens for them.
   const listening = once(reports, 'listening')
 
-  function send(order: Command): void {
+  function send(order: PrimaryMessage): void {
     listening.then(() => worker.send(order, ignore), ignore)
   }
 

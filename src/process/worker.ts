@@ -1,13 +1,13 @@
 /** The process of one worker. It follows the commands of the primary process and exits with it. */
 import type { Socket } from 'node:net'
 import { receiveConnections } from './received-connections.ts'
-import { type OwnService, openService } from './service-instance.ts'
+import { type LocalService, openService } from './service-instance.ts'
 import { exit } from './shutdown.ts'
 import { prepareStderr } from './stderr.ts'
-import type { Command, ConnectionOrder, Question, Report } from './worker-process.ts'
+import type { ConnectionOrder, PrimaryMessage, Question, WorkerMessage } from './worker-process.ts'
 
 /** Undefined until the worker serves. */
-let service: OwnService | undefined
+let service: LocalService | undefined
 let serve: ((socket: Socket) => void) | undefined
 
 // A terminal sends signals to every process of the group, but only the primary process handles them.
@@ -16,7 +16,7 @@ process.on('SIGINT', ignore).on('SIGTERM', ignore)
 prepareStderr()
 // The primary process has exited.
 process.on('disconnect', () => process.exit())
-process.on('message', (order: Command | ConnectionOrder, socket?: Socket) => {
+process.on('message', (order: PrimaryMessage | ConnectionOrder, socket?: Socket) => {
   if (order.order === 'connection') socket && serve?.(socket)
   else if (order.order === 'confirm') report('confirmed')
   else execute(order).catch(fail)
@@ -24,7 +24,7 @@ process.on('message', (order: Command | ConnectionOrder, socket?: Socket) => {
 
 report('listening')
 
-async function execute(order: Command): Promise<void> {
+async function execute(order: PrimaryMessage): Promise<void> {
   switch (order.order) {
     case 'serve': {
       const { config, routes } = order
@@ -57,7 +57,7 @@ async function answer(question: Question): Promise<void> {
   }
 }
 
-function report(report: Report, sent = ignore): void {
+function report(report: WorkerMessage, sent = ignore): void {
   process.send?.(report, sent)
 }
 

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { type ApiKeyPlace, apiKeyVerifier } from '../../src/auth/api-key.ts'
+import { type ApiKeyLocation, apiKeyVerifier } from '../../src/auth/api-key.ts'
 import { parseQuery } from '../../src/http/query-string.ts'
 
 const client = { name: 'shop', scopes: [] }
 
 /** Returns the key that the verifier reads from a request, or the number of the error that rejects the request. */
-function keyOf(place: ApiKeyPlace, { headers = {}, query = '' }: { headers?: object; query?: string }) {
+function keyOf(place: ApiKeyLocation, { headers = {}, query = '' }: { headers?: object; query?: string }) {
   let told: unknown
   const request = { headers, query: parseQuery(query), raw: { socket: {} } } as unknown as FastifyRequest
   const verify = (key: string) => {

@@ -8,7 +8,7 @@ import { newContext } from '../../src/http/request-context.ts'
 import { rateLimit } from '../../src/limits/rate-limit.ts'
 import { requiredScopes } from '../../src/openapi/security.ts'
 import { warmUpRequests } from '../../src/process/example-request.ts'
-import { type Effects, rehearsable } from '../../src/process/warm-up.ts'
+import { type Effects, withWarmUp } from '../../src/process/warm-up.ts'
 import type { PlantOperations, PlantStore, StoredPlant } from '../../src/store/plant-store.ts'
 import { sqliteSkipReason } from '../support/better-sqlite.ts'
 import { contract } from '../support/contract.ts'
@@ -37,7 +37,7 @@ async function rehearse(t: Parameters<typeof createTestApp>[0], store: Rehearsal
     shed: unused(t, 'shed'),
     draining: unused(t, 'draining'),
   }
-  const { options, warmUp } = rehearsable(effects)
+  const { options, warmUp } = withWarmUp(effects)
   const { app } = await createTestApp(t, options)
   const started = performance.now()
   await warmUp(app, contract.routes, store, time)
@@ -65,7 +65,7 @@ t.test('the warm-up calls the rehearsal of the store, and nothing of the service
 
 t.test('outside of the warm-up the app has the effects of the service', async (t) => {
   const told: unknown[] = []
-  const { options, warmUp } = rehearsable({
+  const { options, warmUp } = withWarmUp({
     store: { create: async () => 'conflict' } as unknown as PlantOperations,
     verifyToken: () => ({ name: 'a', scopes: requiredScopes(contract.routes.operations) }),
     requestLimit: { take: () => told.push('take') && 0 },
@@ -95,9 +95,9 @@ t.test('the warm-up ends in time when a rehearsal does not answer', async (t) =>
 })
 
 /** Creates an app with working effects; `warmUp` warms it up, and `real` has the plants that reached its own store. */
-async function warmable(t: Parameters<typeof createTestApp>[0], limits: AppOptions['limits'] = {}) {
+async function warmUpApp(t: Parameters<typeof createTestApp>[0], limits: AppOptions['limits'] = {}) {
   const real: StoredPlant[] = []
-  const { options, warmUp } = rehearsable({
+  const { options, warmUp } = withWarmUp({
     store: {
       async create(plant) {
         real.push(plant)
@@ -123,7 +123,7 @@ t.test('a rehearsal that inherits its operations, or has none, leaves the store 
     }
   }
   for (const rehearsal of [new Rehearsed(), {} as PlantOperations]) {
-    const { real, warmUp } = await warmable(t)
+    const { real, warmUp } = await warmUpApp(t)
     await warmUp({ rehearsal: async () => rehearsal }, 5_000)
     t.same(real, [])
   }
@@ -131,14 +131,14 @@ t.test('a rehearsal that inherits its operations, or has none, leaves the store 
 })
 
 t.test('the warm-up uses up no rate limit of a client', async (t) => {
-  const { create, warmUp } = await warmable(t, { requests: 1 })
+  const { create, warmUp } = await warmUpApp(t, { requests: 1 })
   await warmUp({})
   t.equal((await create({ id: 1, name: 'a' })).status, 200)
   t.equal((await create({ id: 1, name: 'a' })).status, 429)
 })
 
 t.test('the warm-up fails in time when `rehearsal` does not settle', async (t) => {
-  const { create, real, warmUp } = await warmable(t)
+  const { create, real, warmUp } = await warmUpApp(t)
   const warming = warmUp({ rehearsal: () => new Promise(() => {}) })
   const reason = /^the rehearsal of the store did not settle within 300 ms$/
   await t.rejects(within(warming, 'the end of the warm-up'), reason)
@@ -147,7 +147,7 @@ t.test('the warm-up fails in time when `rehearsal` does not settle', async (t) =
 })
 
 t.test('a rehearsal that fails is not logged for each request', async (t) => {
-  const { create, log, warmUp } = await warmable(t)
+  const { create, log, warmUp } = await warmUpApp(t)
   const fail = async () => {
     throw new Error('no stage')
   }
@@ -157,13 +157,13 @@ t.test('a rehearsal that fails is not logged for each request', async (t) => {
 })
 
 t.test('a rehearsal that does not answer leaves no running handler', async (t) => {
-  const { create, warmUp } = await warmable(t, { inFlight: 1 })
+  const { create, warmUp } = await warmUpApp(t, { inFlight: 1 })
   await warmUp({ rehearsal: async () => ({ create: () => new Promise(() => {}) }) })
   t.equal((await create({ id: 1, name: 'a' })).status, 200)
 })
 
 t.test('the warm-up does not wait for a connection of another process', async (t) => {
-  const { app, warmUp } = await warmable(t)
+  const { app, warmUp } = await warmUpApp(t)
   app.server.once('connection', ({ localPort }: Socket) => {
     const other = connect(localPort as number, '127.0.0.1').on('error', () => {})
     other.write('POST /plants HTTP/1.1\r\nHost: a\r\n\r\n')

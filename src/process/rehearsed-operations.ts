@@ -1,4 +1,4 @@
-import type { PlantOperations, StoredPlant } from '../store/open.ts'
+import type { PlantOperations } from '../store/open.ts'
 
 /** Passes a value or promise on, but rejects once the deadline has passed. */
 type Bound = <Value>(value: Value | Promise<Value>) => Promise<Value>
@@ -20,15 +20,21 @@ export function startDeadline(time: number): { bound: Bound; end(): void } {
   }
 }
 
+/** An operation of any document. */
+type Operation = (input: unknown) => Promise<unknown>
+
 /**
  * Returns an operation of the rehearsal for each of the store's own: a rehearsal that lacks or inherits an operation
  * must not leave the store's own in use. `bound` ends operations that do not settle, which would otherwise count as
  * running handlers forever.
  */
-export const rehearsedOperations = (own: PlantOperations, rehearsal: PlantOperations, bound: Bound): PlantOperations =>
-  Object.fromEntries(
-    (Object.keys(own) as (keyof PlantOperations)[]).map((name) => [
-      name,
-      async (plant: StoredPlant) => await bound(rehearsal[name](plant)),
-    ]),
-  ) as PlantOperations
+export function rehearsedOperations(own: PlantOperations, rehearsal: PlantOperations, bound: Bound): PlantOperations {
+  const operations = Object.keys(own).map((name) => {
+    const call = async (input: unknown) => {
+      const operation = rehearsal[name as keyof PlantOperations] as Operation
+      return await bound(Reflect.apply(operation, rehearsal, [input]))
+    }
+    return [name, call]
+  })
+  return Object.fromEntries(operations) as PlantOperations
+}

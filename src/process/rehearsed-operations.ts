@@ -5,7 +5,7 @@ type Bound = <Value>(value: Value | Promise<Value>) => Promise<Value>
 
 /** Starts a deadline, `time` milliseconds from now or at the call of `end` if that is earlier. */
 export function startDeadline(time: number): { bound: Bound; end(): void } {
-  let pass = () => {}
+  let pass!: () => void
   const passed = new Promise<never>((_, reject) => {
     pass = () => reject(new Error(`the rehearsal of the store did not settle within ${time} ms`))
   })

@@ -56,7 +56,7 @@ export function errorBodyProblems(document: Document, routes: Routes, { path, er
     const key = [`${statusCode}`, `${Math.trunc(statusCode / 100)}XX`, 'default'].find((each) => response[each])
     const content = response[key ?? '']?.content
     if (key === undefined || content === undefined) return []
-    // errorBody gets no operation for an error that occurs before the operation is known.
+    // An error can occur before the request is matched to an operation; errorBody then gets undefined instead of one.
     const { occurs = 'after' } = error
     const known = [...(occurs === 'after' ? [] : [undefined]), ...(occurs === 'before' ? [] : [operation])]
     const place = join(endpoint.responses[key]?.pointer ?? '', 'content')

@@ -39,8 +39,8 @@ export function noteEnd(request: IncomingMessage, connection: Connection): void 
   if (connection.pending.length > 0) return
   const { bytesRead } = request.socket
   const { headEnd } = connection
-  // The next head begins at bytesRead or before. The end of a body is known better if it has a Content-Length and did
-  // not arrive with its head.
+  // The next head may have arrived with the body, so it begins at bytesRead or before. The Content-Length gives a closer
+  // bound if the body did not arrive with its head.
   const isEndKnown = bytesRead > headEnd && !isChunked(request)
   connection.headStart = isEndKnown ? Math.min(bytesRead, headEnd + contentLength(request.headers)) : bytesRead
 }

@@ -78,10 +78,10 @@ function fileOrPipe(isShared: boolean): LogOutput {
     flush(done)
   }
   stream.flushSync = () => {
-    // Called when the process exits: it would retry a failed write forever.
+    // pino calls this when the process exits. After a failed write, the stream's flushSync would retry forever.
     if (watch.hasReported()) return
     retryUntil = performance.now() + exitTimeout
-    // Node cancels a write that still waits for a thread when the process exits.
+    // Synchronous, because Node cancels a write that still waits for a thread when the process exits.
     const last = destination({ sync: true, contentMode: 'buffer', retryEAGAIN })
     last.on('error', ({ message }) => watch.report(message))
     try {

@@ -117,19 +117,23 @@ const objectOf = (parameters: Located<Parameter>[], convert: Convert): Schema =>
 const contentOf = (content: Record<string, { schema?: Schema }>, convert: Convert) =>
   Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: convert(schema) }]))
 
-/** Keywords that a validator does not need. */
-const annotations = /^(title|description|examples?|externalDocs|xml|discriminator|\$comment|\$defs|definitions|x-.*)$/
+/** Keywords that neither the validator nor the serializer needs. */
+const annotations = /^(title|description|examples?|externalDocs|xml|\$comment|\$defs|definitions|x-.*)$/
 const isAnnotation = (keyword: string) => annotations.test(keyword) && keyword !== ignoredKeyword
 
 /** Returns a boolean schema as an equivalent object, which Fastify expects. */
 const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
 
 /**
- * Returns a schema without the keywords that a validator does not need. Drops int32 and int64 if the type allows other
+ * Returns a schema without annotations, but with the discriminator of a parent: its children have properties that it does
+ * not list, which the serializer must send. Drops int32 and int64 if the type allows other
  * numbers: the service would then accept integers only.
  */
 function validatorSchema(node: Node): Node {
-  const kept = Object.fromEntries(Object.entries(node).filter(([keyword]) => !isAnnotation(keyword)))
+  const isParent = node.oneOf === undefined && node.anyOf === undefined
+  const kept = Object.fromEntries(
+    Object.entries(node).filter(([keyword]) => (keyword === 'discriminator' ? isParent : !isAnnotation(keyword))),
+  )
   const { format, ...rest } = kept
   const schema = /^int(32|64)$/.test(String(format)) && !isExactInteger(kept) ? rest : kept
   return withoutPrototype(schema)

@@ -1,5 +1,5 @@
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
-import { isIgnored } from './ignored-properties.ts'
+import { ignoredKeyword, isIgnored } from './ignored-properties.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
@@ -23,36 +23,32 @@ export function responseSerializerCompiler(
   }
 }
 
-/** The merged keywords of all schemas that apply to one location. */
-type MergedKeywords = {
-  properties: Map<string, Schema[]>
-  /** The patternProperties: each schema applies to the names that match its pattern. */
-  patterns: [RegExp, Schema][]
-  items: Schema[]
-  /** The schemas of members that no property or pattern describes; undefined if such members are left out. */
-  others: Schema[] | undefined
-}
-
 /**
- * Returns a serializer for values that are valid under a schema. It leaves out ignored properties, and properties that
- * the schema does not describe, unless it describes none or allows additionalProperties. It writes a bigint as an
- * integer; JSON.stringify throws for one, and fast-json-stringify rounds it on newer versions of V8.
+ * Returns a serializer for values that are valid under a schema. It sends a value as it is, but for ignored properties
+ * and for properties that a plain object schema does not list: one that has only `plainKeywords`, where no keyword
+ * above it looks into its members. Without these properties the value is still valid, whatever they were. It writes a
+ * bigint as an integer; JSON.stringify throws for one, and fast-json-stringify rounds it on newer versions of V8.
  */
 export function responseSerializer(shared: Record<string, Schema>, schema: Schema): Serialize {
-  return writer([schema])
+  return writer([schema], true)
 
-  function writer(schemas: Schema[]): Serialize {
+  function writer(schemas: Schema[], isRemovalSafe: boolean): Serialize {
     // Schemas may be recursive, so the schemas below a location are resolved when a value first reaches it.
     let merged: MergedKeywords | undefined
     let item: Serialize | undefined
     const members = new Map<string, Member>()
     const others = new Map<string, Serialize | undefined>()
 
+    function resolve(): MergedKeywords {
+      merged ??= mergeKeywords(shared, schemas)
+      isRemovalSafe &&= merged.isPlain
+      return merged
+    }
+
     function member(name: string): Member {
       const known = members.get(name)
       if (known !== undefined) return known
-      merged ??= mergeKeywords(shared, schemas)
-      const { properties, patterns, others: otherSchemas } = merged
+      const { properties, patterns, others: otherSchemas } = resolve()
       const own = properties.get(name)
       const matching = patterns.filter(([pattern]) => pattern.test(name))
       const key = `${JSON.stringify(name)}:`
@@ -60,7 +56,8 @@ export function responseSerializer(shared: Record<string, Schema>, schema: Schem
         if (own?.some(isIgnored)) return undefined
         const described = [...(own ?? []), ...matching.map(([, schema]) => schema)]
         const memberSchemas = described.length > 0 ? described : otherSchemas
-        return memberSchemas && writer(memberSchemas)
+        if (memberSchemas === undefined && isRemovalSafe) return undefined
+        return writer(memberSchemas ?? [], isRemovalSafe)
       }
       if (own !== undefined) {
         const made = { key, write: memberWriter() }
@@ -78,8 +75,7 @@ export function responseSerializer(shared: Record<string, Schema>, schema: Schem
       if (typeof value === 'bigint') return value.toString()
       if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
       if (Array.isArray(value)) {
-        merged ??= mergeKeywords(shared, schemas)
-        item ??= writer(merged.items)
+        item ??= writer(resolve().items, isRemovalSafe)
         return `[${value.map(item).join()}]`
       }
       let text = '{'
@@ -101,14 +97,56 @@ const escaped = /["\\\u0000-\u001f\ud800-\udfff]/
 /** The name of a member as JSON text with its colon, and the serializer of its value; undefined if it is left out. */
 type Member = { key: string; write: Serialize | undefined }
 
+/** The merged keywords of all schemas that apply to one location. */
+type MergedKeywords = {
+  properties: Map<string, Schema[]>
+  /** The patternProperties: each schema applies to the names that match its pattern. */
+  patterns: [RegExp, Schema][]
+  items: Schema[]
+  /** The schemas of members that no property or pattern describes; undefined if no schema describes them. */
+  others: Schema[] | undefined
+  /** Whether a valid value stays valid without members that no schema describes, here and in its own members. */
+  isPlain: boolean
+}
+
+/**
+ * The keywords of a plain schema. Those of objects assert nothing about members that they do not list; the others
+ * assert nothing about members at all. `required` must list described names.
+ */
+const plainKeywords = new Set(
+  (
+    '$ref allOf type properties patternProperties additionalProperties unevaluatedProperties required maxProperties ' +
+    'prefixItems items minItems maxItems format pattern minLength maxLength minimum maximum ' +
+    'exclusiveMinimum exclusiveMaximum multipleOf default deprecated ' +
+    `readOnly writeOnly contentEncoding contentMediaType ${ignoredKeyword}`
+  ).split(' '),
+)
+
+/** Returns whether a keyword is a union of which at most one alternative allows objects or arrays. */
+const isOptional = (schema: Exclude<Schema, boolean>, keyword: string): boolean =>
+  (keyword === 'anyOf' || keyword === 'oneOf') &&
+  schemasIn(schema, keyword).filter((one) => !hasOnlyScalars(one)).length <= 1
+
+function hasOnlyScalars(schema: Schema): boolean {
+  const { type } = schema as { type?: string | string[] }
+  return type !== undefined && [type].flat().every((each) => each !== 'object' && each !== 'array')
+}
+
 function mergeKeywords(shared: Record<string, Schema>, schemas: Schema[]): MergedKeywords {
-  const merged: MergedKeywords = { properties: new Map(), patterns: [], items: [], others: undefined }
+  const merged: MergedKeywords = { properties: new Map(), patterns: [], items: [], others: undefined, isPlain: true }
   const seen = new Set<Schema>()
+  const required: string[] = []
+  let objects = 0
   const add = (schema: Schema | undefined) => {
     if (typeof schema !== 'object' || seen.has(schema)) return
     seen.add(schema)
-    const { $ref, properties = {}, patternProperties = {} } = schema as Keywords
+    const { $ref, properties = {}, patternProperties = {}, required: names = [] } = schema as Keywords
     if ($ref !== undefined) add(shared[$ref.slice(0, -1)])
+    if (!Object.keys(schema).every((keyword) => plainKeywords.has(keyword) || isOptional(schema, keyword))) {
+      merged.isPlain = false
+    }
+    required.push(...names)
+    if (Object.keys(schema).some((keyword) => keyword.endsWith('roperties'))) objects++
     for (const keyword of inPlaceKeywords) for (const branch of schemasIn(schema, keyword)) add(branch)
     for (const [name, property] of Object.entries(properties)) {
       merged.properties.set(name, [...(merged.properties.get(name) ?? []), property])
@@ -123,6 +161,9 @@ function mergeKeywords(shared: Record<string, Schema>, schemas: Schema[]): Merge
     }
   }
   schemas.forEach(add)
+  // Of several schemas, one whose additionalProperties is a schema also applies it to properties that others describe.
+  if (objects > 1 && merged.others?.some((other) => typeof other === 'object')) merged.isPlain = false
+  if (!required.every((name) => merged.properties.has(name))) merged.isPlain = false
   // An object without any described properties is written whole.
   if (merged.properties.size + merged.patterns.length === 0) merged.others ??= []
   return merged
@@ -132,4 +173,5 @@ type Keywords = {
   $ref?: string
   properties?: Record<string, Schema>
   patternProperties?: Record<string, Schema>
+  required?: string[]
 }

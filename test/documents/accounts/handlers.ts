@@ -67,7 +67,7 @@ export const calls: Call[] = [
   {
     ...add({ ...ada, owner: { id: 1, name: 'Bo' } }),
     status: 200,
-    body: `{"name":"Ada","owner":{"name":"Bo"},"id":9007199254740993}`,
+    body: `{"name":"Ada","owner":{"id":1,"name":"Bo"},"id":9007199254740993}`,
   },
   { ...add({ ...ada, owner: { name: 'an id is required where it is not readOnly' } }), ...refused },
   { ...add({ name: 'Ada' }), ...refused },

@@ -16,6 +16,13 @@ export const handlers: Handlers<operations> = {
   async addVehicle({ body }) {
     return { status: 200, body: body.model === 'Car' ? { ...body, doors: body.doors + 1 } : body }
   },
+  async listVehicles() {
+    const vehicles = [
+      { model: 'Car', doors: 4 },
+      { model: 'bicycle', gears: 9007199254740993n },
+    ]
+    return { status: 200, body: vehicles }
+  },
   async addSize({ body }) {
     if (typeof body === 'number') throw new Error('an int64 is a bigint')
     return { status: 204, body: undefined }
@@ -43,6 +50,12 @@ export const calls: Call[] = [
   { ...vehicle('{"model":"bicycle","gears":9007199254740993}'), status: 200, body: { model: 'bicycle' } },
   { ...vehicle({ model: 'Bike', gears: 7 }), ...refused },
   { ...vehicle({ model: 'Car', gears: 7 }), ...refused },
+  // The parent does not describe the properties of its children.
+  {
+    request: 'GET /vehicles',
+    status: 200,
+    body: '[{"model":"Car","doors":4},{"model":"bicycle","gears":9007199254740993}]',
+  },
   { ...size('9007199254740993'), status: 204 },
   { ...size('"small"'), status: 204 },
   { ...size({ cm: 1.5 }), status: 204 },

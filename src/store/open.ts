@@ -10,8 +10,6 @@ export const storeUrls =
 
 type Adapter = {
   shape: RegExp
-  /** Whether only one process can open the store. */
-  isAlone?: boolean
   open(url: string): Promise<PlantStore>
   /** Open the store for reading or for writing, while a service may have it open. */
   openReader?(url: string): Promise<PlantReader>
@@ -31,14 +29,12 @@ const postgres: Adapter = {
 
 const memory: Adapter = {
   shape: /^memory:$/,
-  isAlone: true,
   open: async () => (await import('./memory.ts')).openMemory(),
 }
 
 const sqlite: Adapter = {
   // SQLite would treat parameters such as mode=ro as a part of the file name, and :memory: would keep nothing.
   shape: /^sqlite:(?!file:|:memory:)[^?]+$/,
-  isAlone: true,
   open: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7)),
   openReader: async (url) => (await import('./sqlite-plant-reader.ts')).openSqliteReader(url.slice(7)),
   openBeside: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7), true),
@@ -60,9 +56,6 @@ const adapterOf = (url: string) => {
 
 /** Returns whether the form of a STORE_URL is valid. The store itself may still be missing or broken. */
 export const isStoreUrl = (url: string): boolean => adapterOf(url) !== undefined
-
-/** Returns whether only one process can open the store of a URL. Returns false for `module:`, where it is unknown. */
-export const isSingleProcess = (url: string): boolean => adapterOf(url)?.isAlone === true
 
 /** Opens the store of a STORE_URL, and loads only the adapter of that store. Rejects with the reason. */
 export async function openStore(url: string): Promise<PlantStore> {

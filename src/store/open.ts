@@ -1,6 +1,5 @@
 import type { PlantReader, PlantStore } from './plant-store.ts'
 import { postgresUrl } from './postgres-url.ts'
-import type { SchemaTables } from './schema-migration.ts'
 
 export type { CreateOutcome, PlantOperations, PlantStore, StoredPlant } from './plant-store.ts'
 
@@ -14,7 +13,6 @@ type Adapter = {
   /** Open the store for reading or for writing, while a service may have it open. */
   openReader?(url: string): Promise<PlantReader>
   openBeside?(url: string): Promise<PlantStore>
-  openTables?(url: string): Promise<SchemaTables>
 }
 
 const openPostgres = async (url: string) => (await import('./postgres.ts')).openPostgres(url)
@@ -24,7 +22,6 @@ const postgres: Adapter = {
   open: openPostgres,
   openReader: openPostgres,
   openBeside: openPostgres,
-  openTables: async (url) => (await import('./postgres-migration.ts')).openPostgresTables(url),
 }
 
 const memory: Adapter = {
@@ -38,7 +35,6 @@ const sqlite: Adapter = {
   open: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7)),
   openReader: async (url) => (await import('./sqlite-plant-reader.ts')).openSqliteReader(url.slice(7)),
   openBeside: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7), true),
-  openTables: async (url) => (await import('./sqlite-migration.ts')).openSqliteTables(url.slice(7)),
 }
 
 const adapters = new Map<string, Adapter>([
@@ -74,13 +70,6 @@ export async function openForReading(url: string): Promise<PlantReader> {
 /** Opens the store of a STORE_URL for writing, while a service may have it open. Rejects with the reason. */
 export async function openForWriting(url: string): Promise<PlantStore> {
   const open = adapterOf(url)?.openBeside
-  if (open === undefined) throw new Error(unreachable)
-  return await open(url)
-}
-
-/** Opens the tables of a STORE_URL for a migration, while a service may have them open. Rejects with the reason. */
-export async function openTables(url: string): Promise<SchemaTables> {
-  const open = adapterOf(url)?.openTables
   if (open === undefined) throw new Error(unreachable)
   return await open(url)
 }

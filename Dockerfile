@@ -43,7 +43,7 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.MANAGEMENT_PORT || 3001}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# No shell, so the service receives SIGTERM itself and shuts down gracefully. It starts no processes except workers, and
-# reaps them. So it needs no init as process 1.
+# No shell, so the service receives SIGTERM itself and shuts down gracefully. It starts no
+# processes, so it needs no init as process 1.
 ENTRYPOINT ["node", "dist/plant-store.js"]
 CMD ["serve"]

@@ -22,9 +22,8 @@ await start().catch(exitWithError)
 async function start(): Promise<void> {
   const config = readConfig(process.env)
   const contract = await loadContract(generated)
-  const open = config.workers === 1 ? openService : (await import('./process/workers.ts')).openWorkers
   const [service, { createAdminServer }] = await Promise.all([
-    open(config, contract.routes, exitWithError),
+    openService(config, contract.routes, exitWithError),
     import('./admin/admin-server.ts'),
   ])
   const { metrics, ready, onReady } = service
@@ -46,10 +45,9 @@ async function start(): Promise<void> {
 }
 
 /** Prints what is served, and where, to stderr; stdout is for the log only. */
-function announce({ workers, generatedToken, storeUrl }: Config, { routes }: Contract, url: string, adminUrl: string) {
-  const by = workers === 1 ? '' : ` by ${workers} workers`
+function announce({ generatedToken, storeUrl }: Config, { routes }: Contract, url: string, adminUrl: string) {
   const store = maskPassword(storeUrl)
-  process.stderr.write(`plant-store ${routes.info.version}${by} on ${url}, store ${store}, management on ${adminUrl}\n`)
+  process.stderr.write(`plant-store ${routes.info.version} on ${url}, store ${store}, management on ${adminUrl}\n`)
   if (generatedToken === undefined) return
   process.stderr.write(
     `ACCESS_TOKENS is not set: this process accepts the token ${generatedToken}\n` +

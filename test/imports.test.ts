@@ -28,7 +28,7 @@ const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
   'admin/': { values: /^admin\//, types: /^openapi\/load-contract$/ },
   'process/': {
     values:
-      /^(process\/|app$|observability\/|auth\/(token-verifier|tokens)$|limits\/rate-limit$|openapi\/security$|store\/open$|http\/stop-listening$)/,
+      /^(process\/|app$|observability\/|auth\/(token-verifier|tokens)$|limits\/rate-limit$|openapi\/security$|store\/open$)/,
     types: /^(config\/read-config|openapi\/routes|http\/request-context|admin\/pages)$/,
   },
   'config/': { values: /^(config\/|auth\/(tokens|issuer)$|limits\/limits$|store\/open$)/ },

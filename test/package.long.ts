@@ -87,8 +87,6 @@ t.test('the package holds only what a consumer needs', async (t) => {
     'dist/types/src/store/conformance.d.ts',
     'dist/types/src/store/open.d.ts',
     'dist/types/src/store/plant-store.d.ts',
-    'dist/types/src/store/schema-migration.d.ts',
-    'dist/types/src/store/schema-step.d.ts',
     'generated/openapi.json',
     'generated/routes.json',
     'package.json',

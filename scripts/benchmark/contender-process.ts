@@ -17,9 +17,9 @@ export type ContenderProcess = {
   managementPort: number
   /** Milliseconds from spawn to the first response; with `untouched`, to that of `/readyz`. */
   startTime: number
-  /** Returns the CPU seconds that all threads of the process and its workers have used so far. */
+  /** Returns the CPU seconds that all threads of the process have used so far. */
   cpu(): number
-  /** Returns the seconds for which the main threads of the process and its workers were runnable but had no core. */
+  /** Returns the seconds for which the main threads of the process were runnable but had no core. */
   waited(): number
   /** Returns the resident memory in bytes, with shared pages counted for each process. */
   memory(): number
@@ -53,7 +53,6 @@ export async function startServer(
       MANAGEMENT_PORT: String(managementPort),
       STORE_URL: await contender.store(),
       ACCESS_LOG: contender.accessLog ? 'on' : 'off',
-      WORKERS: String(contender.workers ?? 1),
     }),
   }
   const command = [process.execPath, ...contender.args]

@@ -10,8 +10,6 @@ export type Contender = {
   store?: () => Promise<string>
   /** Whether the service writes an access log. */
   accessLog?: boolean
-  /** The number of worker processes; default: 1. */
-  workers?: number
   /** Whether the store is on a disk, so that each request must create a new plant. */
   durable?: boolean
   /** Whether the database runs on the load's core. */

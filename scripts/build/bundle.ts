@@ -35,8 +35,6 @@ async function bundleServer(directory: string, plugins: Plugin[]): Promise<void>
       conformance: 'src/store/conformance.ts',
       // The store loads its worker thread from its own directory.
       'chunks/sqlite-worker': 'src/store/sqlite-worker.ts',
-      // The primary process loads its workers from there, too.
-      'chunks/worker': 'src/process/worker.ts',
     },
     outdir: directory,
     chunkNames: 'chunks/[name]-[hash]',

@@ -98,7 +98,7 @@ async function replace(directory: string): Promise<void> {
   const old = running
   if (old === undefined) return await serve(directory)
   // Some stores allow one process only, so the trial uses a store in memory.
-  const trial = await startSnapshot(directory, { environment: { STORE_URL: 'memory:', WORKERS: '1' } })
+  const trial = await startSnapshot(directory, { environment: { STORE_URL: 'memory:' } })
   await trial.stop()
   front.hold()
   management.hold()

@@ -9,7 +9,6 @@ plant-store backup     copies the SQLite file of STORE_URL; see backup --help
 plant-store restore    replaces that file with a backup
 plant-store check      checks that file, or a backup, for damage
 plant-store plants     lists, counts, exports and imports the plants of STORE_URL; see plants --help
-plant-store migrate    updates the tables of STORE_URL to the version of this release; see migrate --help
 plant-store --version
 `
 
@@ -67,11 +66,6 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       process.exitCode = await plants(args, process.env, { stdin, stdout, stderr, interrupt: interruption() })
       return
     }
-    case 'migrate': {
-      const { migrateCommand } = await import('./migrate.ts')
-      process.stdout.write(await migrateCommand(args, process.env, process.stderr))
-      return
-    }
     case '--help':
     case '-h':
       process.stdout.write(help)
@@ -80,9 +74,7 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       process.stdout.write(`${packageFile.version}\n`)
       return
     default:
-      throw new UsageError(
-        'unknown command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version',
-      )
+      throw new UsageError('unknown command, allowed: serve, token, backup, restore, check, plants, --help, --version')
   }
 }
 

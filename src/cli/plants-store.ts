@@ -1,6 +1,5 @@
-import { maskPassword, openForReading, openForWriting, openTables } from '../store/open.ts'
+import { maskPassword, openForReading, openForWriting } from '../store/open.ts'
 import type { PlantReader, PlantStore } from '../store/plant-store.ts'
-import type { SchemaTables } from '../store/schema-migration.ts'
 
 /** Opens the store of a URL for reading and returns the result of `use`. Rejects with a line that names the URL. */
 export const withReader = <Result>(url: string, use: (reader: PlantReader) => Promise<Result>): Promise<Result> =>
@@ -9,10 +8,6 @@ export const withReader = <Result>(url: string, use: (reader: PlantReader) => Pr
 /** Opens the store of a URL for writing and returns the result of `use`. Rejects with a line that names the URL. */
 export const withStore = <Result>(url: string, use: (store: PlantStore) => Promise<Result>): Promise<Result> =>
   withOpen(openForWriting, url, use)
-
-/** Opens the tables of a URL and returns the result of `use`. Rejects with a line that names the URL. */
-export const withTables = <Result>(url: string, use: (tables: SchemaTables) => Promise<Result>): Promise<Result> =>
-  withOpen(openTables, url, use)
 
 async function withOpen<Store extends { close(): Promise<void> }, Result>(
   open: (url: string) => Promise<Store>,

@@ -61,7 +61,6 @@ const origins = list(
 export const environmentVariables = {
   HOST: address('127.0.0.1'),
   PORT: port(3000),
-  WORKERS: integer(1, 128)(1),
   STORE_URL: text(storeUrls, isStoreUrl)('sqlite:data/plants.db'),
 
   ACCESS_TOKENS: anything(''),

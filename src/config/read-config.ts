@@ -1,14 +1,12 @@
 import { cleanEnv } from 'envalid'
 import { newToken, tokenCommand, tokenProblem } from '../auth/tokens.ts'
 import type { Limits } from '../limits/limits.ts'
-import { isSingleProcess, maskPassword } from '../store/open.ts'
+import { maskPassword } from '../store/open.ts'
 import { environmentVariables } from './environment-variables.ts'
 
 export type Config = {
   host: string
   port: number
-  /** The number of worker processes. */
-  workers: number
   storeUrl: string
   tokens: string[]
   /** The token that this process generated because no other way to authenticate is configured. */
@@ -33,7 +31,6 @@ export type Config = {
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const values = readVariables(environment)
-  checkWorkers(values)
   checkPorts(values)
   const tokens = values.ACCESS_TOKENS === '' ? [] : accessTokens(values.ACCESS_TOKENS)
   const jwt = jwtConfig(values)
@@ -43,7 +40,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return {
     host: addressOf(values.HOST),
     port: values.PORT,
-    workers: values.WORKERS,
     storeUrl: values.STORE_URL,
     tokens: generatedToken === undefined ? tokens : [generatedToken],
     generatedToken,
@@ -88,13 +84,6 @@ function readVariables(environment: NodeJS.ProcessEnv) {
       }
     },
   })
-}
-
-function checkWorkers({ WORKERS, STORE_URL }: ReturnType<typeof readVariables>): void {
-  if (WORKERS === 1 || !isSingleProcess(STORE_URL)) return
-  throw new Error(
-    `WORKERS is "${WORKERS}", allowed: 1 with STORE_URL=${STORE_URL}, a store that only one process can open`,
-  )
 }
 
 const wildcardAddresses = ['0.0.0.0', '::']

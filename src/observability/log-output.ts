@@ -6,9 +6,6 @@ import { makeNonBlocking } from './nonblocking-terminal.ts'
 const chunkSize = 16_384
 const flushInterval = 100
 
-/** Bytes that Linux writes to a pipe atomically (PIPE_BUF in pipe(7)): lines of several processes do not mix. */
-const sharedChunkSize = 4_096
-
 /** Maximum bytes of lines that wait to be written. Further lines are dropped, so that the service can go on. */
 const maxPending = 2 ** 24
 
@@ -20,11 +17,10 @@ export type LogOutput = DestinationStream & { flush(done?: (error?: Error) => vo
 
 /**
  * Opens stdout for the log. Writes never block, and a full disk or a missing reader does not end the service. The first
- * problem is reported on stderr, and the next one only after all lines were written in between. `isShared` says
- * whether other processes write to stdout too.
+ * problem is reported on stderr, and the next one only after all lines were written in between.
  */
-export const openLogOutput = (isShared: boolean, stdout = process.stdout): LogOutput =>
-  stdout.isTTY === true ? terminal(stdout) : fileOrPipe(isShared)
+export const openLogOutput = (stdout = process.stdout): LogOutput =>
+  stdout.isTTY === true ? terminal(stdout) : fileOrPipe()
 
 function terminal(stdout: NodeJS.WriteStream): LogOutput {
   const watch = watchReader()
@@ -45,8 +41,7 @@ function terminal(stdout: NodeJS.WriteStream): LogOutput {
   }
 }
 
-function fileOrPipe(isShared: boolean): LogOutput {
-  const size = isShared ? sharedChunkSize : chunkSize
+function fileOrPipe(): LogOutput {
   let retryUntil = Number.POSITIVE_INFINITY
   const retryEAGAIN = () => performance.now() < retryUntil
   // Writes run in a thread, which may wait for the reader. Each flush retries the bytes of a failed write.
@@ -55,7 +50,7 @@ function fileOrPipe(isShared: boolean): LogOutput {
     contentMode: 'buffer',
     // Writes each chunk at once. With 0, a flush would call back before its write has ended.
     minLength: 1,
-    maxWrite: size,
+    maxWrite: chunkSize,
     periodicFlush: flushInterval,
     maxLength: maxPending,
     retryEAGAIN,
@@ -66,7 +61,7 @@ function fileOrPipe(isShared: boolean): LogOutput {
     .on('drain', () => watch.written(true))
     .on('drop', () => watch.report(notRead))
     .on('error', ({ message }) => watch.report(message))
-  const lines = collectLines(size, (bytes) => {
+  const lines = collectLines((bytes) => {
     watch.pending()
     // With contentMode "buffer" the stream takes a Buffer, but its types declare a string.
     stream.write(bytes as unknown as string)
@@ -94,9 +89,9 @@ function fileOrPipe(isShared: boolean): LogOutput {
   return { write: lines.add, flush: (done) => stream.flush(done) }
 }
 
-/** Collects whole lines and passes them to `output` in chunks of at most `size` bytes. A longer line is one chunk. */
-function collectLines(size: number, output: (bytes: Buffer) => void) {
-  const collected = Buffer.allocUnsafeSlow(size)
+/** Collects whole lines and passes them to `output` in chunks of at most `chunkSize` bytes. A longer line is one chunk. */
+function collectLines(output: (bytes: Buffer) => void) {
+  const collected = Buffer.allocUnsafeSlow(chunkSize)
   let length = 0
   const send = (to = output) => {
     if (length === 0) return
@@ -110,8 +105,8 @@ function collectLines(size: number, output: (bytes: Buffer) => void) {
     send,
     add(line: string) {
       const bytes = Buffer.byteLength(line)
-      if (bytes > size - length) send()
-      if (bytes > size) output(Buffer.from(line))
+      if (bytes > chunkSize - length) send()
+      if (bytes > chunkSize) output(Buffer.from(line))
       else length += collected.write(line, length)
     },
   }

@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import type { RequestContext } from '../http/request-context.ts'
 import { type LogOutput, openLogOutput } from './log-output.ts'
 
-type LogOptions = { level: string; format: string; isShared: boolean }
+type LogOptions = { level: string; format: string }
 
 /** `log` logs events, and `logRequest` logs one request. */
 type Log = { log: Logger; logRequest: (context: RequestContext) => void }
@@ -25,12 +25,11 @@ const options: LoggerOptions = {
 
 /**
  * Creates the log. It writes one line for each event of at least `level`: JSON, or readable text if `format` is
- * `pretty`. The format `auto` means `pretty` on a terminal, otherwise JSON. `isShared` says whether other processes
- * write to stdout too.
+ * `pretty`. The format `auto` means `pretty` on a terminal, otherwise JSON.
  */
-export async function createLog({ level, format, isShared }: LogOptions): Promise<Log> {
+export async function createLog({ level, format }: LogOptions): Promise<Log> {
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true)
-  const stdout = openLogOutput(isShared)
+  const stdout = openLogOutput()
   const output = isPretty ? await forPeople(stdout) : stdout
   const log = pino({ ...options, level }, output)
   return { log, logRequest: requestLog(log, output) }

@@ -9,8 +9,6 @@ import { measureBatches, measureWriteAheadLog } from './store-metrics.ts'
 /** Why a request or connection was rejected: the name of an error in the contract, or too many connections. */
 export type RejectionReason = ErrorName | 'connections'
 
-export type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
-
 const shedReasons: ShedReason[] = ['event_loop_delay', 'in_flight', 'body_memory']
 
 /** The metrics of the service. No label has a value that a client can choose. */
@@ -27,8 +25,6 @@ export type Metrics = {
   tokens(good: boolean): void
   /** Sets whether the service is ready. */
   ready(good: boolean): void
-  /** Returns all values. Each has the way to aggregate it over several processes. */
-  figures(): Promise<MetricValues>
   /** Returns the metrics in Prometheus' text format, version 0.0.4. */
   text(): Promise<string>
   /** Stops all measurements. */
@@ -72,7 +68,6 @@ export function createMetrics({ version }: { version: string }): Metrics {
     help: 'The versions of the contract and of Node.js.',
     labelNames: Object.keys(build),
     registers,
-    aggregator: 'first',
   }).set(build, 1)
   const tokens = booleanGauge(registry, 'plant_store_tokens_file_good', '1 if the token file is valid, 0 if it is not.')
   const ready = booleanGauge(registry, 'plant_store_ready', '1 if the service is ready, 0 while creates fail.')
@@ -92,7 +87,6 @@ export function createMetrics({ version }: { version: string }): Metrics {
     shed: (reason) => shed.inc({ reason }),
     tokens,
     ready,
-    figures: () => registry.getMetricsAsJSON(),
     text: () => registry.metrics(),
     close() {
       for (const stop of stops) stop()
@@ -102,7 +96,7 @@ export function createMetrics({ version }: { version: string }): Metrics {
 
 /** Registers a gauge for a boolean. It is not exported before its first value is set. */
 function booleanGauge(registry: Registry, name: string, help: string): (yes: boolean) => void {
-  const gauge = new Gauge({ name, help, registers: [registry], aggregator: 'min' })
+  const gauge = new Gauge({ name, help, registers: [registry] })
   gauge.remove()
   return (yes) => gauge.set(Number(yes))
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
-import { type Aggregator, Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 
 /**
  * Registers the metrics of this process, named after Prometheus' client libraries and the OpenTelemetry conventions.
@@ -17,7 +17,6 @@ export function measureProcess(registry: Registry, proc = '/proc/self'): () => v
     'process_start_time_seconds',
     'Start time of the process since 1970, in seconds.',
     () => performance.timeOrigin / 1e3,
-    'min',
   )
   gauge(registry, 'process_resident_memory_bytes', 'Resident memory size in bytes.', () => memoryUsage.rss())
   gauge(
@@ -36,19 +35,12 @@ export function measureProcess(registry: Registry, proc = '/proc/self'): () => v
   return eventLoopDelay(registry)
 }
 
-/** Registers a gauge that is read on demand. `aggregator` combines the values of several processes. */
-function gauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  read: () => number | Promise<number>,
-  aggregator: Aggregator = 'sum',
-): void {
+/** Registers a gauge that is read on demand. */
+function gauge(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {
   new Gauge({
     name,
     help,
     registers: [registry],
-    aggregator,
     async collect() {
       this.set(await read())
     },
@@ -95,7 +87,6 @@ function eventLoopDelay(registry: Registry): () => void {
       `nodejs_eventloop_delay_${name}_seconds`,
       `${help} of the event loop since the last scrape, in seconds.`,
       read,
-      'max',
     )
   figure('p50', 'Median delay', () => seconds(delay.percentile(50)))
   figure('p99', '99th percentile of the delay', () => seconds(delay.percentile(99)))

@@ -16,7 +16,7 @@ type Labels = { operation: string; method: string; status: number | 'none' }
  */
 export function measureDurations(registry: Registry): (labels: Labels) => (seconds: number) => void {
   const all: (() => MetricValueWithName<string>[])[] = []
-  const metric = { name, help, type: 'histogram', aggregator: 'sum', values: [] }
+  const metric = { name, help, type: 'histogram', values: [] }
   const get = async () => ({ ...metric, values: all.flatMap((values) => values()) })
   registry.registerMetric({ ...metric, get } as unknown as Metric)
   return (labels) => {

@@ -1,10 +1,8 @@
-import type { Server } from 'node:http'
 import type { AdminOptions } from '../admin/pages.ts'
 import { createTokenVerifier, type TokenSources } from '../auth/token-verifier.ts'
 import type { Config } from '../config/read-config.ts'
 import { rateLimit } from '../limits/rate-limit.ts'
 import { createLog } from '../observability/log.ts'
-import type { MetricValues } from '../observability/metrics.ts'
 import type { Routes } from '../openapi/routes.ts'
 import { requiredScopes } from '../openapi/security.ts'
 import { maskPassword, openStore } from '../store/open.ts'
@@ -19,7 +17,7 @@ import { type Effects, observe, withWarmUp } from './warm-up.ts'
  */
 const linger = 1_000
 
-/** The running service, in this process or in workers, as the admin server sees it. */
+/** The running service. */
 export type Service = Pick<AdminOptions, 'metrics' | 'ready' | 'onReady'> & {
   /** Starts serving and resolves with the URL. */
   listen(): Promise<string>
@@ -29,23 +27,12 @@ export type Service = Pick<AdminOptions, 'metrics' | 'ready' | 'onReady'> & {
   close(): Promise<void>
 }
 
-export type LocalService = Service & {
-  server: Server
-  figures(): Promise<MetricValues>
-  /** Starts serving connections that are passed to the server, without a listener. */
-  begin(): Promise<void>
-}
-
 /**
  * Opens the store, the token file and the log, and returns the service in this process, which is not listening yet.
  * Rejects with a one-line message that names the variable to change. If the store fails permanently later, `onFailure`
  * is called after a grace period for pending responses.
  */
-export async function openService(
-  config: Config,
-  routes: Routes,
-  onFailure: (error: Error) => void,
-): Promise<LocalService> {
+export async function openService(config: Config, routes: Routes, onFailure: (error: Error) => void): Promise<Service> {
   // In parallel: a store may open in its own thread while the other modules load.
   const [store, { createApp }, { createMetrics }, { log, logRequest }] = await Promise.all([
     openStore(config.storeUrl).catch((error: Error) => {
@@ -53,7 +40,7 @@ export async function openService(
     }),
     import('../app.ts'),
     import('../observability/metrics.ts'),
-    createLog({ ...config.log, isShared: config.workers > 1 }),
+    createLog(config.log),
   ])
   beforeExit((done) => log.flush(done))
   /** Why the service is not ready, apart from the health of the store. */
@@ -107,20 +94,13 @@ export async function openService(
     unready = 'the store has failed'
     void app.close()
   })
-  async function begin(): Promise<void> {
-    await app.ready()
-    await health.known
-    unready = undefined
-  }
   return {
-    server: app.server,
-    figures: metrics.figures,
     metrics: metrics.text,
     onReady: metrics.ready,
-    begin,
     async listen() {
       const url = await listen((address) => app.listen(address), app.server, config)
-      await begin()
+      await health.known
+      unready = undefined
       return url
     },
     async ready() {

@@ -1,6 +1,5 @@
 import type { PlantReader, PlantStore } from './plant-store.ts'
 import { postgresUrl } from './postgres-url.ts'
-import type { SchemaTables } from './schema-migration.ts'
 
 export type { CreateOutcome, PlantOperations, PlantStore, StoredPlant } from './plant-store.ts'
 
@@ -10,13 +9,10 @@ export const storeUrls =
 
 type Adapter = {
   shape: RegExp
-  /** Whether only one process can open the store. */
-  isAlone?: boolean
   open(url: string): Promise<PlantStore>
   /** Open the store for reading or for writing, while a service may have it open. */
   openReader?(url: string): Promise<PlantReader>
   openBeside?(url: string): Promise<PlantStore>
-  openTables?(url: string): Promise<SchemaTables>
 }
 
 const openPostgres = async (url: string) => (await import('./postgres.ts')).openPostgres(url)
@@ -26,23 +22,19 @@ const postgres: Adapter = {
   open: openPostgres,
   openReader: openPostgres,
   openBeside: openPostgres,
-  openTables: async (url) => (await import('./postgres-migration.ts')).openPostgresTables(url),
 }
 
 const memory: Adapter = {
   shape: /^memory:$/,
-  isAlone: true,
   open: async () => (await import('./memory.ts')).openMemory(),
 }
 
 const sqlite: Adapter = {
   // SQLite would treat parameters such as mode=ro as a part of the file name, and :memory: would keep nothing.
   shape: /^sqlite:(?!file:|:memory:)[^?]+$/,
-  isAlone: true,
   open: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7)),
   openReader: async (url) => (await import('./sqlite-plant-reader.ts')).openSqliteReader(url.slice(7)),
   openBeside: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7), true),
-  openTables: async (url) => (await import('./sqlite-migration.ts')).openSqliteTables(url.slice(7)),
 }
 
 const adapters = new Map<string, Adapter>([
@@ -61,9 +53,6 @@ const adapterOf = (url: string) => {
 /** Returns whether the form of a STORE_URL is valid. The store itself may still be missing or broken. */
 export const isStoreUrl = (url: string): boolean => adapterOf(url) !== undefined
 
-/** Returns whether only one process can open the store of a URL. Returns false for `module:`, where it is unknown. */
-export const isSingleProcess = (url: string): boolean => adapterOf(url)?.isAlone === true
-
 /** Opens the store of a STORE_URL, and loads only the adapter of that store. Rejects with the reason. */
 export async function openStore(url: string): Promise<PlantStore> {
   const adapter = adapterOf(url)
@@ -81,13 +70,6 @@ export async function openForReading(url: string): Promise<PlantReader> {
 /** Opens the store of a STORE_URL for writing, while a service may have it open. Rejects with the reason. */
 export async function openForWriting(url: string): Promise<PlantStore> {
   const open = adapterOf(url)?.openBeside
-  if (open === undefined) throw new Error(unreachable)
-  return await open(url)
-}
-
-/** Opens the tables of a STORE_URL for a migration, while a service may have them open. Rejects with the reason. */
-export async function openTables(url: string): Promise<SchemaTables> {
-  const open = adapterOf(url)?.openTables
   if (open === undefined) throw new Error(unreachable)
   return await open(url)
 }

@@ -6,11 +6,8 @@ import type { CreateRow, Dialect } from './postgres-dialect.ts'
 import { openPrimary, type Primary } from './postgres-primary.ts'
 import { postgresQueries } from './postgres-queries.ts'
 import { isRecordError, withRetries } from './postgres-retry.ts'
-import { runPostgresSteps } from './postgres-schema.ts'
-import { postgresSteps } from './postgres-steps.ts'
-import { ensureTable } from './postgres-table.ts'
+import { assertKnownSchema, ensureTable } from './postgres-schema.ts'
 import { readPostgresUrl } from './postgres-url.ts'
-import { isExpansion } from './schema-step.ts'
 
 const columns = 'id bigint PRIMARY KEY, name text NOT NULL, tag text'
 
@@ -23,15 +20,11 @@ const schemaMismatch = /^42(703|804|809|883|846|P10)$/
  * Opens the PostgreSQL database of a URL, which any number of instances can share, and creates its table when it is
  * missing. Rejects when no server can be used: a server must be reachable, accept writes and keep what it acknowledges.
  */
-export async function openPostgres(
-  url: string,
-  choose = chooseDialect,
-  steps = postgresSteps,
-): Promise<PlantStore & PlantQueries> {
+export async function openPostgres(url: string, choose = chooseDialect): Promise<PlantStore & PlantQueries> {
   const primary = openPrimary(readPostgresUrl(url))
   let dialect: Dialect
   try {
-    await runPostgresSteps(primary, { steps, asked: steps.filter(isExpansion), table })
+    await assertKnownSchema(primary.query)
     dialect = await choose(primary.query)
     await ensureTable(
       () => dialect.check(primary.query),

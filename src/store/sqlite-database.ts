@@ -5,7 +5,6 @@ import { createDurableDirectory } from './durable-files.ts'
 import { lockFile } from './file-lock.ts'
 import type { CreateOutcome, StoredPlant } from './plant-store.ts'
 import { realPathOf } from './real-path.ts'
-import { isExpansion, type SchemaStep } from './schema-step.ts'
 import { createCommit, yieldingCommit } from './sqlite-commit.ts'
 import { openSqliteFile } from './sqlite-driver.ts'
 import { watchFileIdentity } from './sqlite-files.ts'
@@ -14,9 +13,7 @@ import { createProbe } from './sqlite-probe.ts'
 import { queryRunner } from './sqlite-queries.ts'
 import { readDatabase } from './sqlite-reader.ts'
 import { finishRestore } from './sqlite-restore.ts'
-import { assertOwnDatabase, isMarkedFile, makeTables, runSqliteSteps } from './sqlite-schema.ts'
-import { sqliteSteps } from './sqlite-steps.ts'
-import { type SqliteTables, sqliteTables } from './sqlite-tables.ts'
+import { assertOwnDatabase, isMarkedFile, makeTables } from './sqlite-schema.ts'
 
 export type PlantDatabase = {
   /** Creates a batch of plants in one transaction, which is durable when it returns. Throws when none was created. */
@@ -29,7 +26,6 @@ export type PlantDatabase = {
   checkpoint(): void
   /** Returns the size of the write-ahead log, in bytes. */
   journalBytes(): number
-  tables: SqliteTables
   close(): void
 }
 
@@ -43,7 +39,7 @@ const sharedTimeout = 10_000
  * one-line error when the file is not a database of this service, is newer than this version, is in use by another
  * process, or is not writable. With `beside`, a service may have the file open.
  */
-export function openDatabase(path: string, beside = false, steps = sqliteSteps): PlantDatabase {
+export function openDatabase(path: string, beside = false): PlantDatabase {
   createDurableDirectory(dirname(path))
   const real = realPathOf(path)
   const opened: (() => void)[] = []
@@ -57,7 +53,7 @@ export function openDatabase(path: string, beside = false, steps = sqliteSteps):
     const lock = `${real}-lock`
     // No lock file is created beside another program's database. When a lock file exists, this process may have the
     // database open, and reading its header would release SQLite's locks (sqlite.org/howtocorrupt.html section 2.2).
-    if (!existsSync(lock)) assertOursAt(real, steps)
+    if (!existsSync(lock)) assertOursAt(real)
     // The owner of the database holds a lock until it closes the database or ends. The lock is on a separate file, so
     // that other processes can read the database, for example for a backup.
     const unlock = lockUnlessServed(lock, beside)
@@ -66,16 +62,15 @@ export function openDatabase(path: string, beside = false, steps = sqliteSteps):
       opened.push(unlock)
       finishRestore(real)
       // Throws for a newer file, before SQLite opens it.
-      if (existsSync(real)) isMarkedFile(real, steps)
+      if (existsSync(real)) isMarkedFile(real)
       // A writable connection copies the write-ahead log into the file when it is closed, even after a failed check.
-      if (existsSync(`${real}-wal`)) readDatabase(real, (database) => assertOwnDatabase(database, steps))
+      if (existsSync(`${real}-wal`)) readDatabase(real, (database) => assertOwnDatabase(database))
     }
     const database = openSqliteFile(real, { timeout: isOwner ? timeout : sharedTimeout, fileMustExist: !isOwner })
     opened.push(() => database.close())
-    assertOwnDatabase(database, steps)
+    assertOwnDatabase(database)
     makeDurable(database)
     if (isOwner) makeTables(database)
-    runSqliteSteps(database, steps.filter(isExpansion))
     const probe = createProbe(database)
     // A killed process may have left commits in the write-ahead log that are readable but not synced. This commit syncs
     // the whole log, so that a retried create is durable when it is reported as identical. A checkpoint is not enough:
@@ -88,7 +83,6 @@ export function openDatabase(path: string, beside = false, steps = sqliteSteps):
       probe: files.guard(probe),
       checkpoint: files.guard(() => database.pragma('wal_checkpoint(PASSIVE)')),
       journalBytes: files.journalBytes,
-      tables: sqliteTables(database, files.guard),
       close,
     }
   } catch (error) {
@@ -117,9 +111,8 @@ function hasOtherNames(path: string): boolean {
 }
 
 /** Throws when a file exists and is not a database for this version. */
-function assertOursAt(path: string, steps: SchemaStep[]): void {
-  if (existsSync(path) && !isMarkedFile(path, steps))
-    readDatabase(path, (database) => assertOwnDatabase(database, steps))
+function assertOursAt(path: string): void {
+  if (existsSync(path) && !isMarkedFile(path)) readDatabase(path, (database) => assertOwnDatabase(database))
 }
 
 /**

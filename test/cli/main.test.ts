@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { migrateHelp } from '../../src/cli/migrate.ts'
 import { plantsHelp } from '../../src/cli/plants.ts'
 import { sqliteHelp } from '../../src/cli/sqlite-commands.ts'
 import { tokenHelp } from '../../src/cli/token.ts'
@@ -38,7 +37,6 @@ t.test('--help and --version are printed', async (t) => {
     [['token', '--help'], exactly(tokenHelp)],
     [['restore', '--help'], exactly(sqliteHelp)],
     [['plants', '--help'], exactly(plantsHelp)],
-    [['migrate', '--help'], exactly(migrateHelp)],
     [['--version'], exactly(`${version}\n`)],
   ]
   for (const [args, pattern] of answers) {
@@ -49,7 +47,7 @@ t.test('--help and --version are printed', async (t) => {
 })
 
 t.test('wrong arguments are reported in one line, with exit code 2', async (t) => {
-  const command = 'unknown command, allowed: serve, token, backup, restore, check, plants, migrate, --help, --version'
+  const command = 'unknown command, allowed: serve, token, backup, restore, check, plants, --help, --version'
   const refusals: [string[], string][] = [
     [[], command],
     [['sevre'], command],

@@ -10,7 +10,6 @@ t.test('the defaults are a loopback address, an embedded store and a generated t
   t.same(config, {
     host: '127.0.0.1',
     port: 3000,
-    workers: 1,
     storeUrl: 'sqlite:data/plants.db',
     tokensFile: undefined,
     jwt: undefined,
@@ -32,7 +31,6 @@ t.test('every variable is read', async (t) => {
   const environment = {
     HOST: '::',
     PORT: '0',
-    WORKERS: '2',
     STORE_URL: 'postgres://plants@database/plants',
     ACCESS_TOKENS,
     TOKENS_FILE: '/run/secrets/tokens.json',
@@ -68,7 +66,6 @@ t.test('every variable is read', async (t) => {
   t.same(readConfig(environment), {
     host: '::',
     port: 0,
-    workers: 2,
     storeUrl: 'postgres://plants@database/plants',
     tokens: ACCESS_TOKENS.split(', '),
     generatedToken: undefined,
@@ -122,12 +119,6 @@ t.test('an invalid variable is reported with its value and the allowed values', 
     ['PORT', 'http', /^PORT is "http", allowed: an integer from 0 to 65535$/],
     ['PORT', '80.5', /^PORT is "80\.5", allowed: an integer from 0 to 65535$/],
     ['MANAGEMENT_PORT', '3000', /^MANAGEMENT_PORT is "3000", the same as PORT, allowed: another port$/],
-    ['WORKERS', '0', /^WORKERS is "0", allowed: an integer from 1 to 128$/],
-    [
-      'WORKERS',
-      '2',
-      /^WORKERS is "2", allowed: 1 with STORE_URL=sqlite:data\/plants\.db, a store that only one process can open$/,
-    ],
     [
       'STORE_URL',
       'plants.db',

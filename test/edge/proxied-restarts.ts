@@ -21,11 +21,10 @@ const settling = 1_500
 const steady = (port: number) => startOpenLoad({ port, token, rate, connections: clients })
 const saturating = (port: number) => startClosedLoad({ port, token, clients, refused: 'again' })
 
-type Case = { name: string; start: StartProxy; load: (port: number) => Load; workers?: number }
+type Case = { name: string; start: StartProxy; load: (port: number) => Load }
 
 const cases: Case[] = [
   { name: 'nginx without retries', start: nginx(false), load: steady },
-  { name: 'nginx without retries, 2 workers', start: nginx(false), load: steady, workers: 2 },
   { name: 'nginx', start: nginx(true), load: steady },
   { name: 'nginx, saturated', start: nginx(true), load: saturating },
   { name: 'haproxy', start: haproxy, load: steady },
@@ -45,10 +44,10 @@ export const proxies: Scenario = {
   },
 }
 
-async function restartAll(report: Report, { name, start, load, workers = 1 }: Case, directory: string): Promise<void> {
+async function restartAll(report: Report, { name, start, load }: Case, directory: string): Promise<void> {
   // Two processes cannot share the memory store; this store keeps nothing.
-  const storeUrl = workers === 1 ? 'memory:' : 'module:./test/edge/limited-store.js'
-  const pair = await startPair({ DRAIN_TIME: String(drainTime), WORKERS: String(workers) }, storeUrl)
+  const storeUrl = 'memory:'
+  const pair = await startPair({ DRAIN_TIME: String(drainTime) }, storeUrl)
   const proxy = await start(pair.instances, directory)
   await sleep(settling)
   const running = load(proxy.port)

@@ -5,28 +5,23 @@ import { until } from '../../scripts/system/poll.ts'
 import { readinessLog, readyBecomes, readyMetric } from '../support/readiness-figures.ts'
 import { builtCode, sourceCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
-import { storeWith, twoWorkers } from '../support/worker-service.ts'
+import { storeWith } from '../support/store-module.ts'
 
 /** Starts a service whose store has the given members. */
 const start = (t: Test, members: string, environment = {}, code = builtCode) =>
   startService(t, { STORE_URL: storeWith(t, members, 'memory:', code), ...environment }, code)
 
-for (const [where, environment, code] of [
-  ['one process', {}, sourceCode],
-  ['two workers', twoWorkers, builtCode],
-] as const) {
-  t.test(`the readiness metric follows the store without a request to /readyz, in ${where}`, async (t) => {
-    const members = "ready: async () => { if (existsSync(flag)) throw new Error('no disk') },"
-    const service = await start(t, members, environment, code)
-    t.equal(await readyMetric(service), '1')
-    const flag = join(t.testdirName, 'flag')
-    writeFileSync(flag, '')
-    await readyBecomes(service, '0')
-    rmSync(flag)
-    await readyBecomes(service, '1')
-    t.hasStrict(await service.stop(), { code: 0, signal: null })
-  })
-}
+t.test('the readiness metric follows the store without a request to /readyz', async (t) => {
+  const members = "ready: async () => { if (existsSync(flag)) throw new Error('no disk') },"
+  const service = await start(t, members, {}, sourceCode)
+  t.equal(await readyMetric(service), '1')
+  const flag = join(t.testdirName, 'flag')
+  writeFileSync(flag, '')
+  await readyBecomes(service, '0')
+  rmSync(flag)
+  await readyBecomes(service, '1')
+  t.hasStrict(await service.stop(), { code: 0, signal: null })
+})
 
 t.test('a service whose first probe fails begins unready', async (t) => {
   const members = "ready: async () => { throw new Error('no disk') },"

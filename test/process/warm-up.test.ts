@@ -196,20 +196,3 @@ t.test('a warm-up that fails does not stop the start', async (t) => {
   t.equal((await create('{"id":1,"name":"a"}')).status, 200)
   await find('stdout', /"level":"debug",.*"message":"no stage".*"msg":"warm-up failed"/)
 })
-
-t.test('each of several workers warms up before the service serves', async (t) => {
-  const directory = t.testdir({
-    'store.mjs': `import { openStore } from '${sourceCode.storeModule}'
-    export const open = async () => {
-      const store = await openStore('memory:')
-      const rehearsal = async () => { console.log('rehearsal in ' + process.pid); return store }
-      return { ...store, rehearsal }
-    }`,
-  })
-  const STORE_URL = `module:${directory}/store.mjs`
-  const { output, page } = await startService(t, { WARM_UP: 'on', WORKERS: '2', STORE_URL }, sourceCode)
-  t.equal((await page('/readyz')).status, 200)
-  t.equal(new Set(output.stdout.match(/rehearsal in \d+/g)).size, 2)
-  t.notMatch(output.stdout, /"msg":"request"/)
-  t.notMatch((await page('/metrics')).body, /http_server_request_duration_seconds_count/)
-})

@@ -100,7 +100,7 @@ t.test('a path that cannot be opened is reported', async (t) => {
   await t.rejects(openStore(`sqlite:${directory}/file/plants.db`), /ENOTDIR|EEXIST/)
 })
 
-t.test('a file of schema version 1 is migrated with its plants', async (t) => {
+t.test('a file of schema version 1 is upgraded with its plants', async (t) => {
   const path = join(t.testdir({}), 'plants.db')
   const first = new Database(path)
   first.exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT')

@@ -23,7 +23,7 @@ export type End = { code: number | null; signal: NodeJS.Signals | null; stdout: 
 
 /**
  * Returns an end with SIGKILL replaced by exit code 1: on a busy machine `grace` of src/process/shutdown.ts can elapse
- * before the workers have ended and the log is written, and then the service kills itself.
+ * before the log is written, and then the service kills itself.
  */
 export const withKillAsExitCode = (end: End): End =>
   end.signal === 'SIGKILL' ? { ...end, code: 1, signal: null } : end

@@ -5,7 +5,7 @@ import { prepareStderr } from '../../src/process/stderr.ts'
 
 process.on('SIGHUP', () => {}).once('SIGTERM', () => process.exit())
 prepareStderr()
-const { log } = await createLog({ level: 'info', format: process.env.LOG_FORMAT as string, isShared: false })
+const { log } = await createLog({ level: 'info', format: process.env.LOG_FORMAT as string })
 const large = 'x'.repeat(2 ** 20)
 for (let line = 0; line < 20; line++) {
   log.info(large)

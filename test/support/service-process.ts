@@ -18,7 +18,7 @@ export type StartingService = RunningProcess & {
 }
 
 /** The facts in the line that the service writes to stderr once it serves. */
-type Banner = { version: string; workers: number; url: string; port: number; storeUrl: string; managementUrl: string }
+type Banner = { version: string; url: string; port: number; storeUrl: string; managementUrl: string }
 
 export type ServiceProcess = RunningProcess &
   Banner & {
@@ -36,8 +36,7 @@ export type ServiceProcess = RunningProcess &
 
 type Sent = { headers?: Record<string, string>; body?: string; agent?: Agent | false }
 
-const bannerPattern =
-  /^plant-store (\S+)(?: by (\d+) workers)? on (http:\/\/\S+:(\d+)), store (.*), management on (http:\/\/\S+)\n/m
+const bannerPattern = /^plant-store (\S+) on (http:\/\/\S+:(\d+)), store (.*), management on (http:\/\/\S+)\n/m
 
 /**
  * Starts the service in a child process, on free loopback ports, with the tests' token and defaults. The child is
@@ -48,7 +47,7 @@ export function spawnService(environment: Record<string, string> = {}, options: 
   const running = spawnProcess(command, { ...rest, env: { ACCESS_TOKENS: token, ...environment } })
 
   async function serving(): Promise<ServiceProcess> {
-    const [banner, version = '', workers = '1', url = '', port, storeUrl = '', managementUrl = ''] = await running.find(
+    const [banner, version = '', url = '', port, storeUrl = '', managementUrl = ''] = await running.find(
       'stderr',
       bannerPattern,
     )
@@ -60,7 +59,7 @@ export function spawnService(environment: Record<string, string> = {}, options: 
       call('POST', '/plants', { body, headers, agent })
     const generatedToken = async () => (await running.find('stderr', /accepts the token (\S+)\n/))[1] as string
     const page = (path: string) => httpRequest(managementUrl + path)
-    const said = { banner, version, workers: Number(workers), url, port: Number(port), storeUrl, managementUrl }
+    const said = { banner, version, url, port: Number(port), storeUrl, managementUrl }
     return { ...running, ...said, call, create, generatedToken, page }
   }
 

@@ -10,7 +10,7 @@ export type Instance = {
   links: Link[]
   /** The port for clients; a restart does not change it. */
   port: number
-  /** Kills the instance and its workers with SIGKILL, and restarts it after `downTime` (ms). */
+  /** Kills the instance with SIGKILL, and restarts it after `downTime` (ms). */
   restart(downTime: number): Promise<void>
   /** Stops the instance; resolves with its exit code. */
   stop(): Promise<number | null>
@@ -19,7 +19,7 @@ export type Instance = {
 /** Milliseconds between attempts to start an instance, which exits while the database is away. */
 const pause = 200
 
-/** Starts three instances of the service, each with two workers. `prefix` is prepended to the database URL. */
+/** Starts three instances of the service. `prefix` is prepended to the database URL. */
 export const startTrio = (server: Postgres, random: Random, prefix: string): Promise<Instance[]> =>
   Promise.all(Array.from({ length: 3 }, () => startInstance(server, random, prefix)))
 
@@ -30,7 +30,7 @@ async function startInstance(server: Postgres, random: Random, prefix: string): 
   const url = `${prefix}postgres://postgres@127.0.0.1:${database.port}/postgres?${parameters}`
   const start = async (): Promise<Service> => {
     for (;;) {
-      const started = await startService(url, { environment: { WORKERS: '2' } }).catch(() => undefined)
+      const started = await startService(url).catch(() => undefined)
       if (started === undefined) await sleep(pause)
       else {
         clients.lead(started.port)

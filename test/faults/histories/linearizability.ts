@@ -21,7 +21,7 @@ const patience = 3_600_000
 
 /** Under all faults, the responses of all instances must match one store in which the first create of an id wins. */
 export const linearizability: Fault = {
-  title: 'three instances with two workers each race for ids while networks, instances and PostgreSQL fail',
+  title: 'three instances race for ids while networks, instances and PostgreSQL fail',
   needs: [],
   async run(report, options) {
     await look(report, options)

@@ -3,21 +3,21 @@ import t from 'tap'
 import { commandLine, parseCommandLine } from '../../../scripts/system/command-line.ts'
 import { run } from '../../support/child-process.ts'
 
-const defaults = { rounds: 200, workers: [1, 2], load: 0.7, store: undefined, out: 'dist', check: false }
+const defaults = { rounds: 200, cores: [1, 2], load: 0.7, store: undefined, out: 'dist', check: false }
 const parse = (...args: string[]) => parseCommandLine(args, defaults, ['kill', 'fsync'])
 
 t.test('options have the type of their default, and only known words are accepted', async (t) => {
   t.same(parse(), { isHelp: false, options: defaults, words: [] })
-  t.same(parse('fsync', '--rounds=3', '--load', '2', '--store=memory:', '--workers=4,8', '--check'), {
+  t.same(parse('fsync', '--rounds=3', '--load', '2', '--store=memory:', '--cores=4,8', '--check'), {
     isHelp: false,
-    options: { rounds: 3, workers: [4, 8], load: 2, store: 'memory:', out: 'dist', check: true },
+    options: { rounds: 3, cores: [4, 8], load: 2, store: 'memory:', out: 'dist', check: true },
     words: ['fsync'],
   })
   t.match(parse('-h'), { isHelp: true })
 })
 
 t.test('an invalid command line is rejected with the allowed options', async (t) => {
-  const allowed = 'allowed: kill, fsync, --rounds, --workers, --load, --store, --out, --check, --help'
+  const allowed = 'allowed: kill, fsync, --rounds, --cores, --load, --store, --out, --check, --help'
   const refusals: [string[], string][] = [
     [['--round=3'], `Unknown option '--round', ${allowed}`],
     [['--constructor'], `Unknown option '--constructor', ${allowed}`],
@@ -29,14 +29,14 @@ t.test('an invalid command line is rejected with the allowed options', async (t)
     [['--load=Infinity'], '--load is "Infinity", allowed: a number above 0'],
     [['--load=0'], '--load is "0", allowed: a number above 0'],
     ...['', '1,', '1,0', '1;2'].map((value): [string[], string] => [
-      [`--workers=${value}`],
-      `--workers is "${value}", allowed: integers from 1, with commas between them`,
+      [`--cores=${value}`],
+      `--cores is "${value}", allowed: integers from 1, with commas between them`,
     ]),
   ]
   for (const [args, message] of refusals) t.throws(() => parse(...args), { name: 'UsageError', message })
   t.throws(() => parseCommandLine(['kill'], {}, []), { message: 'Unexpected argument, allowed: --help' })
   t.throws(() => commandLine('npm run a [-- --rounds 200]', defaults), {
-    message: /--workers, --load, --store, --out, --check; add them$/,
+    message: /--cores, --load, --store, --out, --check; add them$/,
   })
 })
 

@@ -33,12 +33,13 @@ export function storeWith(t: Test, members = '', inner = 'memory:', { storeModul
   return `module:${path}/store.mjs`
 }
 
-/** Environment of a service with two workers whose stdout carries only the output of the store. */
-export const twoWorkers = { WORKERS: '2', LOG_LEVEL: 'silent' }
-
-/** Starts a service of two workers. */
-export async function startWorkers(t: Test, environment: Record<string, string> = {}, options: ServiceOptions = {}) {
-  const service = await startService(t, { ...twoWorkers, ...environment }, options)
+/** Starts a service whose stdout carries only the output of the store. */
+export async function startWithLogOfStore(
+  t: Test,
+  environment: Record<string, string> = {},
+  options: ServiceOptions = {},
+) {
+  const service = await startService(t, { LOG_LEVEL: 'silent', ...environment }, options)
   /** Sends a create, on a new connection unless an agent is given; resolves with status and Connection header. */
   const create = async (id: number, name = 'a', agent?: Agent) => {
     const { status, headers } = await service.create(JSON.stringify({ id, name }), {}, agent)
@@ -54,27 +55,5 @@ export async function startWorkers(t: Test, environment: Record<string, string> 
     }
     await until(matches, () => `/readyz answers ${pattern}, last: ${JSON.stringify(answer)}`)
   }
-  /** Resolves with the process ids of both workers, once each has taken a create. */
-  const pids = async () => {
-    let id = -1
-    return await until(async () => {
-      await create(id--)
-      const taken = Array.from(service.output.stdout.matchAll(/^taken by (\d+)$/gm), ([, pid]) => Number(pid))
-      const [first, second] = new Set(taken)
-      return first !== undefined && second !== undefined && ([first, second] as const)
-    }, 'both workers take creates')
-  }
-  return { ...service, create, page, becomes, pids }
-}
-
-/** Resolves once a process has ended. */
-export async function untilProcessGone(pid: number): Promise<void> {
-  const hasEnded = () => {
-    try {
-      return !process.kill(pid, 0)
-    } catch {
-      return true
-    }
-  }
-  await until(hasEnded, `process ${pid} has ended`)
+  return { ...service, create, page, becomes }
 }

@@ -5,13 +5,13 @@ import { withKillAsExitCode } from '../support/child-process.ts'
 import { openSocket, untilRefused } from '../support/open-socket.ts'
 import { request } from '../support/raw-http.ts'
 import { forSourceAndBundle } from '../support/service-code.ts'
-import { heldCreates, startWorkers, storeWith } from '../support/worker-service.ts'
+import { heldCreates, startWithLogOfStore, storeWith } from '../support/store-module.ts'
 
 forSourceAndBundle(t, (t, code) => {
   const { command } = code
   t.test('a shutdown under load loses no request', async (t) => {
     const environment = { STORE_URL: storeWith(t, '', 'memory:', code), DRAIN_TIME: '4000' }
-    const { create, becomes, signal, untilEnded, banner } = await startWorkers(t, environment, { command })
+    const { create, becomes, signal, untilEnded, banner } = await startWithLogOfStore(t, environment, { command })
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     t.teardown(() => agent.destroy())
     t.same(await create(-1, 'a', agent), [200, 'keep-alive'])
@@ -25,9 +25,8 @@ forSourceAndBundle(t, (t, code) => {
     await served(100)
     signal('SIGTERM')
     await becomes(/^draining\n$/)
-    // The page comes from the primary process; the worker learns of the drain a moment later.
     const connection = async () => (await create(-1, 'a', agent))[1]
-    await until(async () => (await connection()) === 'close', 'the worker closes connections')
+    await until(async () => (await connection()) === 'close', 'the service closes connections')
     await served(statuses.length + 50)
     isReady = false
     await Promise.all(clients)
@@ -37,8 +36,8 @@ forSourceAndBundle(t, (t, code) => {
 
   t.test('connections in the accept queue or with a partial request are served', async (t) => {
     const environment = { STORE_URL: storeWith(t, '', 'memory:', code) }
-    const { port, pids, signal, untilEnded, banner } = await startWorkers(t, environment, { command })
-    await pids()
+    const { port, create, signal, untilEnded, banner } = await startWithLogOfStore(t, environment, { command })
+    t.same(await create(0), [200, 'close'])
     const begun = await Promise.all([1, 2, 3, 4].map(() => openSocket(t, port, request().subarray(0, 30))))
     // The kernel completes connections while the process is stopped.
     signal('SIGSTOP')
@@ -52,16 +51,15 @@ forSourceAndBundle(t, (t, code) => {
     t.hasStrict(await untilEnded(), { code: 0, signal: null, stderr: banner })
   })
 
-  t.test('Ctrl-C, which a terminal sends to every process, finishes in-flight requests', async (t) => {
+  t.test('Ctrl-C finishes in-flight requests', async (t) => {
     const environment = { STORE_URL: storeWith(t, heldCreates, 'memory:', code) }
-    const { create, find, signal, becomes, untilEnded, banner } = await startWorkers(t, environment, {
+    const { create, find, signal, becomes, untilEnded, banner } = await startWithLogOfStore(t, environment, {
       command,
       detached: true,
     })
     const answer = create(1)
     const [, pid] = await find('stdout', /^taken by (\d+)\n/m)
     signal('SIGINT')
-    // A connection to the port itself could be handed to a worker that is closing.
     await becomes(/^draining\n$/)
     process.kill(Number(pid), 'SIGUSR2')
     t.same(await answer, [200, 'close'])
@@ -70,7 +68,7 @@ forSourceAndBundle(t, (t, code) => {
 
   t.test('requests that exceed DRAIN_DEADLINE are cut off and reported in one line', async (t) => {
     const environment = { STORE_URL: storeWith(t, heldCreates, 'memory:', code), DRAIN_DEADLINE: '500' }
-    const { create, find, stop, banner } = await startWorkers(t, environment, { command })
+    const { create, find, stop, banner } = await startWithLogOfStore(t, environment, { command })
     const answers = [1, 2].map((id) => create(id).catch(() => 'cut off'))
     await find('stdout', /(^taken by \d+\n){2}/m)
     const late = 'plant-store: requests in flight did not finish within DRAIN_DEADLINE, 500 ms\n'
@@ -80,7 +78,7 @@ forSourceAndBundle(t, (t, code) => {
 
   t.test('stores that do not close are reported once, and the process exits with 1', async (t) => {
     const STORE_URL = storeWith(t, "close: async () => { throw new Error('stuck') },", 'memory:', code)
-    const { stop, banner } = await startWorkers(t, { STORE_URL }, { command })
+    const { stop, banner } = await startWithLogOfStore(t, { STORE_URL }, { command })
     t.hasStrict(withKillAsExitCode(await stop()), { code: 1, signal: null, stderr: `${banner}plant-store: stuck\n` })
   })
 })

@@ -21,21 +21,16 @@ export function authLimits(
 ): { mayCost: MayCost; conclude: Conclude } {
   return {
     mayCost: (request) => failures.wait(addressOf(request)) === 0,
-    conclude(request, refusal, client, ignored) {
+    conclude(request, refusal, client) {
       // Valid tokens bypass the per-address limit, so that neighbors behind one address cannot lock each other out.
       if (isUnauthenticated(refusal)) return tooMany(failures.take(addressOf(request))) ?? refusal
       if (client !== undefined) return tooMany(requests.take(client.name)) ?? refusal
-      // An operation with optional credentials must not allow an unlimited number of guesses.
-      if (isWrong(ignored)) failures.take(addressOf(request))
       return refusal
     },
   }
 }
 
 const addressOf: (request: Pick<FastifyRequest, 'raw'>) => string = ({ raw }) => String(contextOf(raw).address)
-
-const isWrong = (refusal: Error | undefined): boolean =>
-  refusal instanceof ContractError && refusal.kind === 'invalidToken'
 
 /** Returns the 429 error (RFC 6585 section 4) with `Retry-After` in seconds, or undefined for 0 seconds. */
 const tooMany = (seconds: number): ContractError | undefined =>

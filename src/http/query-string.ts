@@ -2,8 +2,7 @@
  * Parses a query string to lists of values by name. Names are decoded. Values stay percent-encoded, because a list must
  * be split before it is decoded.
  */
-export const parseQuery = (text: string): Record<string, string[]> =>
-  text === '' ? {} : parsePairs(text.split('&'), decodeText)
+export const parseQuery = (text: string): Record<string, string[]> => parsePairs(text.split('&'), decodeText)
 
 /** Parses a Cookie header (RFC 6265 section 4.2.1) to lists of values by name; values stay percent-encoded. */
 export const parseCookies = (text = ''): Record<string, string[]> =>
@@ -14,7 +13,9 @@ export const parseCookies = (text = ''): Record<string, string[]> =>
 
 function parsePairs(given: string[], decode: (text: string) => string): Record<string, string[]> {
   const pairs: Record<string, string[]> = {}
-  for (const pair of given.length === 1 && given[0] === '' ? [] : given) {
+  for (const pair of given) {
+    // An empty pair is skipped (URL Standard, section 5.1).
+    if (pair === '') continue
     const [encoded = '', value = ''] = pair.split(/=(.*)/s)
     const name = /%|\+/.test(encoded) ? decodeName(encoded, decode) : encoded
     if (Object.hasOwn(pairs, name)) pairs[name]?.push(value)

@@ -102,17 +102,28 @@ export const checkExpectation: Step = ({ raw: { headers, httpVersion } }) => {
     : undefined
 }
 
-/** Rejects a request without a route: with 404, or with 405 and the methods of its path in Allow. */
-export const checkRoute =
+/** Returns the error for a request that no operation serves: a 404, or a 405 with the methods of its path in Allow. */
+export const routeError =
   (allowedMethods: (url: string) => string[]): Step =>
-  (request) => {
-    if (!request.is404) return undefined
-    const methods = allowedMethods(request.raw.url as string)
+  ({ raw, method }) => {
+    const methods = allowedMethods(raw.url as string)
     if (methods.length === 0) return new ContractError('noSuchPath', 'there is nothing at this path')
-    return new ContractError('noSuchMethod', `this path does not support ${request.method}`, {
-      allow: methods.join(', '),
-    })
+    return new ContractError('noSuchMethod', `this path does not support ${method}`, { allow: methods.join(', ') })
   }
+
+/**
+ * Rejects a request without a route. Fastify's router lets a path parameter be empty, but the path `/x/` is not one of
+ * `/x/{a}`.
+ */
+export function checkRoute(allowedMethods: (url: string) => string[]): Step {
+  const errorOf = routeError(allowedMethods)
+  return (request, reply) => {
+    const { params } = request
+    let isServed = !request.is404
+    for (const name in params as object) if ((params as Record<string, string>)[name] === '') isServed = false
+    return isServed ? undefined : errorOf(request, reply)
+  }
+}
 
 /** Makes Node.js pass requests with an `Expect` header on to the steps, instead of responding to them itself. */
 export function takeOverFromNode(app: FastifyInstance<Server>): void {

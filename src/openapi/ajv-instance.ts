@@ -33,6 +33,9 @@ export function newAjv(
   addFormats.default(ajv)
   // ajv-formats accepts a multi-line text as soon as one of its lines is base64.
   ajv.addFormat('byte', base64)
+  // ajv-formats also accepts white space instead of the T (RFC 3339 section 5.6).
+  const { validate } = ajv.formats['date-time'] as { validate(text: string): boolean }
+  ajv.addFormat('date-time', (text: string) => /^.{10}t/i.test(text) && validate(text))
   addExactKeywords(ajv, locations)
   for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, name)
   return ajv

@@ -16,7 +16,7 @@ export function formReader({ fields, otherTypes }: Form): (form: FormTexts) => J
     const document = read(texts)
     document.length = length
     for (const [name, given] of Object.entries(texts)) {
-      if (name !== '' && !isField(name)) setUndeclared(document, name, given, otherTypes)
+      if (!isField(name)) setUndeclared(document, name, given, otherTypes)
     }
     return document
   }

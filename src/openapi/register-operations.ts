@@ -5,7 +5,7 @@ import { type Tracking, trackConnections } from '../http/connections.ts'
 import { allowOrigins } from '../http/cors.ts'
 import { errorSender } from '../http/error-responses.ts'
 import type { BodyMemory } from '../http/read-body.ts'
-import { type Admit, takeOverFromNode } from '../http/request-guards.ts'
+import { type Admit, inOrder, routeError, takeOverFromNode } from '../http/request-guards.ts'
 import { openStreamScopes } from '../http/stream-scope.ts'
 import type { UploadLimits } from '../http/upload.ts'
 import { registerAdditional } from './additional-methods.ts'
@@ -18,6 +18,7 @@ import { glueDocument } from './glue-document.ts'
 import { type AnyHandler, type Run, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
 import type { Operation, Routes } from './routes.ts'
 import type { Conclude, Verifiers } from './security.ts'
+import { methodFinder, missingMethods } from './served-methods.ts'
 import { createValidator } from './validator.ts'
 
 /** What registerOperations binds to the operations of a document. */
@@ -97,21 +98,11 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
     operationResolver: (operationId, _method, url) => optionsOf(byId.get(operationId) as Operation, url),
   })
   registerAdditional(app, operations, optionsOf)
+  const missing = inOrder([routeError(allowedMethods)])
+  for (const route of missingMethods(operations)) app.route({ ...route, onRequest: missing, handler: missing as never })
 }
 
 const urlsOf = ({ servedPaths }: Operation) => servedPaths.map(({ url }) => url)
-
-/** Returns a function that lists the methods of a request target's path, in the order of the document. */
-function methodFinder(operations: Operation[]): (url: string) => string[] {
-  const patterns = operations.flatMap(({ servedPaths, method }) =>
-    servedPaths.map(({ pattern }) => ({ method: String(method), pattern: new RegExp(pattern) })),
-  )
-  return (url) => {
-    const path = decodeURI(url.replace(/[?#].*$/s, ''))
-    const methods = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
-    return methods.includes('HEAD') ? methods : methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : each))
-  }
-}
 
 const unbounded: BodyMemory = {
   take: () => undefined,

@@ -103,9 +103,9 @@ function authenticate({ operation: { operationId, security }, verifiers, conclud
   return (request, reply, done) => {
     const context = contextOf(request.raw)
     recordOperation(context, operationId)
-    verify(request, (refusal, client, ignored) => {
+    verify(request, (refusal, client) => {
       recordClient(context, client)
-      const concluded = conclude(request, refusal, client, ignored)
+      const concluded = conclude(request, refusal, client)
       // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
       if (!reply.raw.destroyed) done(concluded)
     })

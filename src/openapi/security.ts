@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Client } from '../http/authenticated-client.ts'
+import { ContractError } from '../http/errors.ts'
 import { scopeError } from '../http/scopes.ts'
 import { moreSpecificError } from './error-precedence.ts'
 import type { Operation, SecurityRequirement } from './routes.ts'
@@ -24,11 +25,8 @@ export const requiredScopes = (operations: Pick<Operation, 'security'>[]): strin
 /** One verifier for each security scheme, by its name in the document. */
 export type Verifiers = Record<string, Verifier>
 
-/** Checks the security schemes of an operation. `ignored` is the rejection of an alternative that was not needed. */
-type Authenticator = (
-  request: FastifyRequest,
-  done: (refusal?: Error, client?: Client, ignored?: Error) => void,
-) => void
+/** Checks the security schemes of an operation. */
+type Authenticator = (request: FastifyRequest, done: Verified) => void
 
 /**
  * Decides on a request after its security schemes were checked: returns the error to respond with, or undefined to let
@@ -38,23 +36,36 @@ export type Conclude = (
   request: FastifyRequest,
   refusal: Error | undefined,
   client: Client | undefined,
-  ignored: Error | undefined,
 ) => Error | undefined
 
 /**
  * Returns a function that checks the security requirements of an operation. One of them must be satisfied, with all its
  * schemes and their scopes (OpenAPI 3.1 section 4.8.30); an empty list requires nothing. The client is that of the
- * first scheme that identifies one. Of several rejections it reports the most specific.
+ * first scheme that identifies one. Of several rejections it reports the most specific. An empty requirement makes
+ * authentication optional, wherever it is listed: a request without credentials passes, and wrong ones are rejected.
  */
 export function authenticator(requirements: SecurityRequirement[], verifiers: Verifiers): Authenticator {
-  const alternatives = requirements.map((requirement) =>
-    joined(
-      Object.entries(requirement).map(([scheme, scopes]) => scoped(verifiers[scheme] as Verifier, scopes)),
-      both,
-    ),
-  )
-  return joined(alternatives, either)
+  const alternatives = requirements
+    .map((requirement) => Object.entries(requirement))
+    .filter((schemes) => schemes.length > 0)
+    .map((schemes) =>
+      joined(
+        schemes.map(([scheme, scopes]) => scoped(verifiers[scheme] as Verifier, scopes)),
+        both,
+      ),
+    )
+  const authenticate = joined(alternatives, either)
+  return alternatives.length < requirements.length ? optional(authenticate) : authenticate
 }
+
+/** Lets a request without any credentials pass. */
+const optional =
+  (authenticate: Authenticator): Authenticator =>
+  (request, done) =>
+    authenticate(request, (refusal, client) => {
+      const isAnonymous = client === undefined && refusal instanceof ContractError && refusal.kind === 'missingToken'
+      done(isAnonymous ? undefined : refusal, client)
+    })
 
 const joined = (
   [first = pass, ...more]: Authenticator[],
@@ -83,10 +94,10 @@ const both =
 const either =
   (one: Authenticator, other: Authenticator): Authenticator =>
   (request, done) =>
-    one(request, (refusal, client, ignored) => {
-      if (refusal === undefined) return done(undefined, client, ignored)
+    one(request, (refusal, client) => {
+      if (refusal === undefined) return done(undefined, client)
       other(request, (otherRefusal, otherClient) => {
         if (otherRefusal !== undefined) return done(moreSpecificError(refusal, otherRefusal), client ?? otherClient)
-        done(undefined, otherClient, otherClient === undefined ? refusal : undefined)
+        done(undefined, otherClient)
       })
     })

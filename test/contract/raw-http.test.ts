@@ -144,6 +144,11 @@ const wellFormed: Case[] = [
     ...ok,
     closes: true,
   },
+  {
+    name: 'several spaces before the request target, which a recipient may accept (RFC 9112 section 3)',
+    bytes: request({ line: 'POST  /plants HTTP/1.1' }),
+    ...ok,
+  },
   { name: 'the scheme bearer in lower case', bytes: withHeaders(`Authorization: bearer ${token}`), ...ok },
   { name: 'the scheme BEARER in upper case', bytes: withHeaders(`Authorization: BEARER ${token}`), ...ok },
   { name: 'two spaces before the token', bytes: withHeaders(`Authorization: Bearer  ${token}`), ...ok },

@@ -31,9 +31,9 @@ const verifiers: Verifiers = {
 
 /** Checks a request against the security requirements of an operation and returns the outcome. */
 function ask(requirements: Record<string, string[]>[], given = verifiers) {
-  let told: { refusal?: Error | undefined; name?: string | undefined; ignored?: Error | undefined } = {}
-  authenticator(requirements, given)({} as FastifyRequest, (refusal, client, ignored) => {
-    told = { refusal, name: client?.name, ignored }
+  let told: { refusal?: Error | undefined; name?: string | undefined } = {}
+  authenticator(requirements, given)({} as FastifyRequest, (refusal, client) => {
+    told = { refusal, name: client?.name }
   })
   return told
 }
@@ -63,7 +63,7 @@ t.test('a client without a required scope is rejected, whatever its verifier doe
   for (const scheme of ['client', 'nobody']) {
     t.match(ask([{ [scheme]: ['read', 'delete'] }]).refusal, { error: 40300, statusCode: 403, headers: {} }, scheme)
   }
-  t.same(ask([{ client: ['read', 'write'] }]), { refusal: undefined, name: 'gardener', ignored: undefined })
+  t.same(ask([{ client: ['read', 'write'] }]), { refusal: undefined, name: 'gardener' })
   t.match(ask([{ client: ['delete'] }]).refusal, {
     message: 'a scope is missing; the operation needs delete',
   })
@@ -91,11 +91,24 @@ t.test('a verifier receives the scopes', async (t) => {
   t.same(seen, [['read'], []])
 })
 
-t.test('wrong optional credentials are reported unless another scheme names a client', async (t) => {
-  t.same(ask([{ invalid: [] }, {}]), { refusal: undefined, name: undefined, ignored: invalid })
-  t.same(ask([{ invalid: [] }, {}, { client: [] }]), { refusal: undefined, name: undefined, ignored: invalid })
-  t.same(ask([{ invalid: [] }, { client: [] }]), { refusal: undefined, name: 'gardener', ignored: undefined })
-  t.same(ask([]), { refusal: undefined, name: undefined, ignored: undefined })
+t.test('optional credentials identify the client, whatever the order of the alternatives', async (t) => {
+  const anonymous = { refusal: undefined, name: undefined }
+  for (const order of [(requirement: object) => [{}, requirement], (requirement: object) => [requirement, {}]] as ((
+    requirement: object,
+  ) => Record<string, string[]>[])[]) {
+    t.same(ask(order({ client: [] })), { refusal: undefined, name: 'gardener' }, 'valid credentials')
+    t.same(ask(order({ missing: [] })), anonymous, 'no credentials')
+    t.same(ask(order({ invalid: [] })), { refusal: invalid, name: undefined }, 'wrong credentials')
+    t.match(ask(order({ client: ['delete'] })), { refusal: { statusCode: 403 } }, 'a missing scope')
+    t.same(ask(order({ client: [], missing: [] })), { refusal: missing, name: 'gardener' }, 'half of the credentials')
+    t.same(ask(order({ unavailable: [] })).refusal, unavailable, 'credentials that cannot be checked')
+  }
+  t.same(ask([{ missing: [] }, {}, { client: [] }]), { refusal: undefined, name: 'gardener' })
+  t.match(ask([{ missing: [] }, {}, { invalid: [] }]), { refusal: { kind: 'invalidToken' } })
+  t.same(ask([{ invalid: [] }, { client: [] }]), { refusal: undefined, name: 'gardener' })
+  for (const requirements of [[], [{}], [{ missing: [] }, {}, { keyless: [] }]]) {
+    t.same(ask(requirements as Record<string, string[]>[]), anonymous)
+  }
 })
 
 t.test('the scopes of all operations are listed once each', async (t) => {

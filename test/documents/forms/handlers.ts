@@ -46,6 +46,7 @@ const forms: Call[] = [
     body: '{"id":9007199254740993,"name":"a b&c","height":1.5,"isDry":true,"tags":["x,y","z"],"sizes":[1,2,3]}',
   },
   { ...form('id=1&height='), status: 200, body: '{"id":1,"height":null}' },
+  { ...form('id=1&=empty&name=a'), status: 200, body: /"":"empty"/ },
   { ...form('id=1&&name=&other=2'), status: 200, body: '{"id":1,"name":"","other":"2"}' },
   { ...form('id=1&other=2&other=+'), status: 200, body: '{"id":1,"other":["2"," "]}' },
   {
@@ -104,7 +105,10 @@ const texts: Call[] = [
   { ...anyForm('a=b'), ...refused },
   { request: 'POST /any', status: 200, body: '"none"' },
   { ...closedForm('a=b'), status: 204 },
+  { ...closedForm('a=b&&'), status: 204 },
   { ...closedForm('a=b&c='), ...refused },
+  { ...closedForm('a=b&=c'), ...refused },
+  { ...closedForm('a=b&='), ...refused },
   { ...text('aä'), status: 200, body: 'AÄ' },
   { ...text(''), status: 200, body: '' },
   { ...text('1234567890'), ...refused },

@@ -16,6 +16,10 @@ export const handlers: Handlers<operations> = {
   postFile: done,
   deleteFile: done,
   getFiles: done,
+  deleteMe: done,
+  getUser: async ({ path }) => ({ status: 200, body: path.user }),
+  putUser: done,
+  getPhoto: done,
 }
 
 const type = 'application/json; charset=utf-8'
@@ -31,6 +35,18 @@ export const calls: Call[] = [
   { request: 'OPTIONS /files/a', status: 204, body: '' },
   { request: 'OPTIONS /files/longer-than-it-may-be', status: 400, error: 40003 },
   { request: 'OPTIONS /files', status: 405, error: 40500 },
+  { request: 'DELETE /@me', status: 204 },
+  { request: 'GET /@me', status: 405, error: 40500, answer: { allow: 'DELETE' } },
+  { request: 'HEAD /@me', status: 405, answer: { allow: 'DELETE' } },
+  { request: 'PUT /@me', send: '"a"', status: 405, error: 40500, answer: { allow: 'DELETE' } },
+  { request: 'PATCH /@me', status: 405, error: 40500, answer: { allow: 'DELETE' } },
+  { request: 'PUT /files', send: '"a"', status: 405, error: 40500, answer: { allow: 'GET, HEAD' } },
+  { request: 'GET /ada', status: 200, body: '"ada"' },
+  { request: 'GET /', status: 404, error: 40400 },
+  { request: 'GET /files/', status: 404, error: 40400 },
+  { request: 'PUT /files/', send: '"a"', status: 404, error: 40400 },
+  { request: 'GET //photo', status: 404, error: 40400 },
+  { request: 'GET /ada/photo', status: 204 },
   { request: 'OPTIONS *', status: 404, error: 40400 },
   ...['PUT', 'PATCH', 'POST'].flatMap((method): Call[] => [
     { request: `${method} /files/a`, send: '"a"', status: 204, body: '' },

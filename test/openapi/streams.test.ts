@@ -117,7 +117,7 @@ t.test('sources that always have an item ready leave turns of the event loop to 
     socket.resume().write('GET /lines HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n')
     console.log('sent')`
   /** Sends a request from a process that reads all the time, also while the service blocks its own event loop. */
-  const read = async (port: number) => {
+  const read = async (port: number): Promise<() => Promise<unknown>> => {
     const client = spawnProcess([process.execPath, '-e', script, String(port)])
     await client.find('stdout', /^sent$/m)
     return () => client.stop('SIGKILL')

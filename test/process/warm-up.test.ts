@@ -160,7 +160,7 @@ t.test('a rehearsal that does not answer leaves no running handler', async (t) =
 
 t.test('the warm-up neither serves nor waits for connections of other processes', async (t) => {
   const { app, create, warmUp } = await warmUpApp(t, { authFailures: 1 })
-  let received: string | undefined
+  let received = 'nothing was sent'
   app.server.once('connection', ({ localPort }: Socket) => {
     const other = connect(localPort as number, '127.0.0.1').setEncoding('latin1')
     other

@@ -51,7 +51,7 @@ function lock(path: string): (() => void) | undefined {
   try {
     return lockFile(path, 0)
   } catch (error) {
-    if (error instanceof NoSqlite) throw error
+    if (error instanceof NoSqlite || (error as NodeJS.ErrnoException).code === 'ELOOP') throw error
     return undefined
   }
 }

@@ -3,6 +3,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { parseTokenFile, readTokenFile, type TokenEntry } from '../auth/token-file.ts'
 import { syncPath } from '../store/durable-files.ts'
+import { createLockFile } from '../store/file-lock.ts'
 import { realPathOf } from '../store/real-path.ts'
 import { lockTokenFile } from './token-file-lock.ts'
 
@@ -40,8 +41,7 @@ export async function updateTokenFile<T extends { entries: TokenEntry[] }>(
 /** Locks a file that only its owner can open. Resolves with a function that releases the lock. */
 async function lock(path: string): Promise<() => void> {
   // Without this mode, any user could open the file, lock it and so block the command.
-  const file = await open(path, 'a', 0o600)
-  await file.close()
+  createLockFile(path, 0o600)
   return await lockTokenFile(path, timeout)
 }
 

@@ -99,24 +99,24 @@ function parserOf(boundary: string, limit: number, { add, fail, end }: ParserEve
   const headOf = keepHead(parser)
   let count = 0
   let isHeadOpen = false
-  const checkHead = () => {
-    if (isHeadOpen) fail(notMultipart('the headers of a part are incomplete'))
-  }
+  const incomplete = () => notMultipart('the headers of a part are incomplete')
+  // An exception leaves the write to the parser, which would otherwise build the thousands of parts that the rest of a
+  // chunk may have.
   parser.on('part', (part) => {
     part.on('error', ignore)
-    checkHead()
+    if (isHeadOpen) throw incomplete()
     isHeadOpen = true
-    if (++count > limit) fail(tooManyFields(limit))
+    if (++count > limit) throw tooManyFields(limit)
     part.on('header', () => {
       isHeadOpen = false
       const head = readPartHead(headOf())
-      if (typeof head === 'string') fail(notMultipart(head))
-      else add({ ...head, bytes: tapStream(part, { leave: () => part.resume() }) })
+      if (typeof head === 'string') throw notMultipart(head)
+      add({ ...head, bytes: tapStream(part, { leave: () => part.resume() }) })
     })
   })
   parser.on('error', () => fail(notMultipart('its last boundary is missing')))
   parser.on('finish', () => {
-    checkHead()
+    if (isHeadOpen) fail(incomplete())
     end()
   })
   return parser

@@ -23,6 +23,13 @@ const lineGrammar = /^([!-9;-~]+):[ \t]*([^\r\n]*)$/
 const parameterGrammar = /[ \t]*;[ \t]*([\w!#$&+.^`|~*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/y
 
 /**
+ * Characters that make a displayed or logged file name another one: control characters, line breaks, and controls of the
+ * text direction (Unicode TR 36 section 3.6). Other format characters (Cf) are allowed: Persian names and emoji need
+ * joiners.
+ */
+const unsafeCharacters = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+
+/**
  * Parses the head of a part. `text` has one character for each byte, and begins right after the boundary. Returns a
  * message if the head is malformed.
  */
@@ -46,6 +53,8 @@ export function readPartHead(text: string): PartHead | string {
   const parsed = contentType === '' ? undefined : parseContentType(contentType)
   if (contentType !== '' && parsed === undefined) return 'a part has a malformed Content-Type'
   if ([...parameters.values()].some((value) => value.includes('\0'))) return 'a name or filename contains U+0000'
+  for (const key of ['filename', 'filename*'])
+    if (unsafeCharacters.test(parameters.get(key) ?? '')) return 'a filename contains a control character'
   const filename = (parameters.get('filename*') ?? parameters.get('filename'))?.replace(/^.*[\\/]/s, '')
   const isFolder = filename === '.' || filename === '..'
   return { name, filename: isFolder ? undefined : filename, contentType: parsed }

@@ -16,6 +16,29 @@ export type Parts<Item> = {
   keepAlive?: { opening: number; time: number; text: string }
 }
 
+/** Milliseconds for which all streams of the process together may occupy the event loop before other work gets a turn. */
+const turnTime = 5
+
+/** The turn of the event loop in which streams are read now. It is shared, since many short turns add up to seconds. */
+let turn: { end: number; over: Promise<void> } | undefined
+
+/**
+ * Returns the end of this turn of the event loop if the streams have used up their time in it. A source that always has
+ * an item ready resolves its promises without a turn of the event loop, and so would starve everything else.
+ */
+function endOfTurn(): Promise<void> | undefined {
+  const now = performance.now()
+  if (turn !== undefined) return now < turn.end ? undefined : turn.over
+  const over = new Promise<void>((resolve) => {
+    setImmediate(() => {
+      turn = undefined
+      resolve()
+    })
+  })
+  turn = { end: now + turnTime, over }
+  return undefined
+}
+
 /**
  * Yields the written items of a source. It requests an item after the previous one was consumed, so it holds at most
  * one. It ends the source when the reader stops.
@@ -23,7 +46,7 @@ export type Parts<Item> = {
 export async function* streamParts<Item>(source: Source<Item>, { write, end, keepAlive }: Parts<Item>) {
   const iterator = source[Symbol.asyncIterator]()
   let settled: Settled<Item> | undefined
-  let wake!: () => void
+  let wake = ignore
   let silence = keepAlive?.opening
   const settle = (value: Settled<Item>) => {
     settled = value
@@ -33,7 +56,9 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
   const stop = () => wake()
   end.addEventListener('abort', stop)
   try {
-    while (!end.aborted) {
+    for (;;) {
+      for (let over = endOfTurn(); over !== undefined; over = endOfTurn()) await over
+      if (end.aborted) return
       settled = undefined
       iterator.next().then(
         (result) => settle({ result }),
@@ -43,6 +68,7 @@ export async function* streamParts<Item>(source: Source<Item>, { write, end, kee
       if (next === undefined) return
       if ('error' in next) throw next.error
       if (next.result.done === true) return
+      for (let over = endOfTurn(); over !== undefined; over = endOfTurn()) await over
       yield write(next.result.value)
     }
   } finally {
@@ -74,5 +100,7 @@ export function endSource(source: Source<unknown>, iterator?: AsyncIterator<unkn
     if (typeof source.destroy === 'function') source.destroy()
     else await (iterator ?? source[Symbol.asyncIterator]()).return?.()
   }
-  end().catch(() => {})
+  end().catch(ignore)
 }
+
+const ignore = () => {}

@@ -86,15 +86,20 @@ export function withWarmUp(effects: Effects) {
       // for them.
       const listener = createServer().removeAllListeners('connection')
       const closed = new Map<Socket, Promise<unknown>>()
+      // Another process may connect too. The app gets only connections whose other end is in this process: those of
+      // other processes could spend the limit of authentication failures of this address.
+      const accept = pairEnds((socket) => app.server.emit('connection', socket))
       listener.on('connection', (socket) => {
         closed.set(socket, new Promise((resolve) => socket.once('close', resolve)))
-        app.server.emit('connection', socket)
+        accept.server(socket)
       })
       await once(listener.listen(0, '127.0.0.1'), 'listening')
       const { port } = listener.address() as AddressInfo
-      await Promise.allSettled(Array.from({ length: lanes }, () => send(port, warmUpRequests(token), end)))
+      await Promise.allSettled(
+        Array.from({ length: lanes }, () => send(port, warmUpRequests(token), end, accept.client)),
+      )
       listener.close()
-      // Another process may have connected too, and keep its connection open.
+      // Another process may keep its connection open.
       for (const socket of closed.keys()) socket.destroy()
       // The last requests end when their sockets close, which may be after the listener. Until then, the service's own
       // metrics must not be in use.
@@ -109,8 +114,35 @@ export function withWarmUp(effects: Effects) {
   return { options, warmUp }
 }
 
-/** Sends requests one at a time, on one connection at a time, until all are sent or the time `end` is reached. */
-async function send(port: number, texts: string[], end: number): Promise<void> {
+/** Calls `serve` with the server's end of a connection once both ends are known, in either order. */
+function pairEnds(serve: (socket: Socket) => void) {
+  const servers = new Map<number, Socket>()
+  const clients = new Set<number>()
+  const pair = (port: number) => {
+    const socket = servers.get(port)
+    if (socket === undefined || !clients.delete(port)) return
+    servers.delete(port)
+    serve(socket)
+  }
+  return {
+    server(socket: Socket) {
+      const port = socket.remotePort as number
+      servers.set(port, socket)
+      pair(port)
+    },
+    client({ localPort }: Socket) {
+      const port = localPort as number
+      clients.add(port)
+      pair(port)
+    },
+  }
+}
+
+/**
+ * Sends requests one at a time, on one connection at a time, until all are sent or the time `end` is reached. Calls
+ * `connected` for each connection.
+ */
+async function send(port: number, texts: string[], end: number, connected: (socket: Socket) => void): Promise<void> {
   for (let connection = 0; connection < successors && performance.now() < end; connection++) {
     const socket = connect(port, '127.0.0.1')
     let sent = 0
@@ -119,7 +151,12 @@ async function send(port: number, texts: string[], end: number): Promise<void> {
       else socket.write(texts[sent++ % texts.length] as string)
     }
     // A response in several chunks triggers several requests, which does no harm.
-    socket.on('connect', next).on('data', next)
+    socket
+      .on('connect', () => {
+        connected(socket)
+        next()
+      })
+      .on('data', next)
     const late = setTimeout(() => socket.destroy(), end - performance.now())
     await once(socket, 'close')
     clearTimeout(late)

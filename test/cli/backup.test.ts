@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { backup } from '../../src/cli/backup.ts'
@@ -100,6 +100,18 @@ t.test("the remains of a killed backup are removed, a concurrent backup's file i
   const left = ['half.mjs', 'notes.unfinished', 'other.unfinished-lock', 'tuesday.db', 'wednesday.db']
   t.same(readdirSync(backups), left)
   t.same(idsIn(join(backups, 'wednesday.db')), [1])
+})
+
+t.test('a link at the path of a lock is not followed', async (t) => {
+  const directory = t.testdir({})
+  const path = join(directory, 'plants.db')
+  makeStore(path, 1n)
+  const copy = join(directory, 'copy.db')
+  symlinkSync(join(directory, 'target'), `${copy}.unfinished-lock`)
+  t.throws(() => backup(copy, { STORE_URL: `sqlite:${path}` }), {
+    message: exactly(`${copy}.unfinished-lock is a symbolic link; remove it`),
+  })
+  t.notOk(existsSync(join(directory, 'target')))
 })
 
 t.test("a backup without SQLite fails and keeps a concurrent backup's file", async (t) => {

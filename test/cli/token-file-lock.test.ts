@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import { lockTokenFile, lockWithFlock } from '../../src/cli/token-file-lock.ts'
+import { createLockFile } from '../../src/store/file-lock.ts'
 import { hideSqlite } from '../support/better-sqlite.ts'
 import { nodeCommand, spawnProcess } from '../support/child-process.ts'
 import { exactly } from '../support/exact-pattern.ts'
@@ -54,6 +55,7 @@ t.test('a lock in a missing directory and a missing flock program are reported',
     await t.rejects(lockWithFlock(join(directory, 'none', 'lock'), long), {
       message: exactly('cannot be locked: flock ended with exit code 66'),
     })
+  t.throws(() => createLockFile(join(directory, 'none', 'lock')), { code: 'ENOENT' })
   const { PATH } = process.env
   t.teardown(() => {
     process.env.PATH = PATH

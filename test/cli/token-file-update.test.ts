@@ -76,6 +76,18 @@ t.test('the remains of a killed command are no obstacle', async (t) => {
   t.notOk(existsSync(`${path}.unfinished`))
 })
 
+t.test('a link at the path of the lock is not followed', async (t) => {
+  const path = writeTokenFile(t)
+  const target = join(dirname(path), 'target')
+  symlinkSync(target, `${path}-lock`)
+  const message = exactly(`${path}-lock is a symbolic link; remove it`)
+  await t.rejects(updateTokenFile(path, added), { message })
+  t.notOk(existsSync(target), 'the target was not created')
+  writeFileSync(target, '')
+  await t.rejects(updateTokenFile(path, added), { message })
+  t.strictSame(await readTokens(path), [])
+})
+
 t.test('a failed update changes nothing', async (t) => {
   const path = writeTokenFile(t, ['b', 'token'])
   const text = readFileSync(path, 'utf8')

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { Dicer } from '@fastify/busboy'
 import t from 'tap'
 import { until } from '../../scripts/system/poll.ts'
 import { boundaryOf, readParts } from '../../src/http/multipart.ts'
@@ -32,6 +33,8 @@ const malformed = 'a part has a malformed header'
 const encoded = 'a part has a Content-Transfer-Encoding; send its bytes as they are'
 const twice = 'a part repeats a header'
 const nul = 'a name or filename contains U+0000'
+const control = 'a filename contains a control character'
+const utf8 = (text: string) => Buffer.from(text).toString('latin1')
 const nameless = 'a part has no Content-Disposition with a name'
 
 const forms: [what: string, form: string, parts: unknown[]][] = [
@@ -78,6 +81,16 @@ const forms: [what: string, form: string, parts: unknown[]][] = [
   ['U+0000 in a name', part('a\0', '1') + end, [nul]],
   ['U+0000 in a filename', part('a', '1', '; filename="a\0.png"') + end, [nul]],
   ['U+0000 in an encoded filename', part('a', '1', "; filename*=UTF-8''a%00.png") + end, [nul]],
+  ['a line break in an encoded filename', part('a', '1', "; filename*=UTF-8''a%0D%0Ab") + end, [control]],
+  ['U+0085 in a filename', part('a', '1', `; filename="a${utf8('\u0085')}"`) + end, [control]],
+  ['U+2028 in a filename', part('a', '1', `; filename="a${utf8('\u2028')}"`) + end, [control]],
+  ['U+202E in a filename', part('a', '1', `; filename="a${utf8('\u202e')}gpj.exe"`) + end, [control]],
+  ['U+2066 in an encoded filename', part('a', '1', "; filename*=UTF-8''a%E2%81%A6") + end, [control]],
+  [
+    'joiners in a filename',
+    part('a', '1', `; filename="${utf8('\u0645\u06cc\u200c\u{1f468}\u200d\u{1f467}')}"`) + end,
+    [['a', '\u0645\u06cc\u200c\u{1f468}\u200d\u{1f467}', undefined, '1']],
+  ],
   [
     'a folder as filename',
     part('a', '1', '; filename=".."') + part('c', '2', '; filename="a/."') + end,
@@ -111,6 +124,28 @@ for (const [what, form, expected] of forms) {
     else t.equal((await read(form, 7, false)).length, expected.length, 'unread')
   })
 }
+
+t.test('after an error the rest of a chunk is not parsed', async (t) => {
+  const cases: [what: string, form: string, parts: number, error: string][] = [
+    ['parts without a head', '--b\r\n', 2, 'the headers of a part are incomplete'],
+    ['parts with an empty head', '--b\r\n\r\n\r\n', 1, nameless],
+    ['too many parts', part('a', ''), 4, 'the form has more than 3 fields'],
+  ]
+  const { emit } = Dicer.prototype
+  t.teardown(() => {
+    Dicer.prototype.emit = emit
+  })
+  for (const [what, form, parts, error] of cases) {
+    let built = 0
+    Dicer.prototype.emit = function (this: Dicer, ...event: Parameters<typeof emit>) {
+      if (String(event[0]) === 'part') built++
+      return emit.apply(this, event)
+    } as typeof emit
+    const { user } = process.cpuUsage()
+    t.equal((await read(form.repeat(63 * 1_024), 64_512, false)).at(-1), error, what)
+    t.equal(built, parts, `${what}: ${(process.cpuUsage().user - user) / 1_000} ms`)
+  }
+})
 
 t.test('a boundary has 1 to 70 characters of RFC 2046', async (t) => {
   for (const boundary of ['b', '----WebKitFormBoundary', "a 'b()+_,-./:=?", 'b'.repeat(70)]) {

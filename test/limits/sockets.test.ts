@@ -74,6 +74,24 @@ t.test('a request beyond IN_FLIGHT_LIMIT gets 503', async (t) => {
   for (const { status } of await Promise.all(taken)) t.equal(status, 200)
 })
 
+t.test('a connection whose request was shed is not read for half a second', async (t) => {
+  const { store, waiting, letGo } = held()
+  const { port, send } = await listening(t, { store, limits: { inFlight: 1 } })
+  const taken = send()
+  await until(() => waiting.length === 1, 'the store has the create')
+  const text = request({})
+  const { receives, socket } = await openSocket(t, port, text)
+  await receives(/^HTTP\/1\.1 503 .*50300/s)
+  const shedAt = performance.now()
+  // The pause begins in the turn after the response.
+  await sleep(50)
+  socket.write(text)
+  await receives(/50300.*HTTP\/1\.1 503 /s)
+  t.ok(performance.now() - shedAt > 400, `${performance.now() - shedAt} ms`)
+  letGo()
+  await taken
+})
+
 t.test('a late event loop sheds requests with 503', async (t) => {
   const { send, shed } = await listening(t, { limits: { eventLoopDelay: 100 } })
   /** Retries for ten seconds, because other tests may keep the machine busy. */

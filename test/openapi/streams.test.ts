@@ -8,6 +8,7 @@ import { until } from '../../scripts/system/poll.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
 import { overloaded, watchOverload } from '../../src/limits/load-shedding.ts'
 import type { AnyHandler } from '../../src/openapi/request-steps.ts'
+import { spawnProcess } from '../support/child-process.ts'
 import { httpRequest } from '../support/http-request.ts'
 import { openSocket } from '../support/open-socket.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
@@ -91,6 +92,57 @@ t.test('a client that does not read pauses the source, with at most one part bey
   socket.resume()
   await until(() => state.isEnded, 'the end of the source')
   t.equal(state.taken, count)
+})
+
+/** Returns the longest time in milliseconds between two turns of the event loop within `time` milliseconds. */
+async function longestGap(time: number): Promise<number> {
+  const end = performance.now() + time
+  let longest = 0
+  for (let last = performance.now(); last < end; ) {
+    await new Promise((resolve) => setImmediate(resolve))
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+  }
+  return longest
+}
+
+t.test('sources that always have an item ready leave turns of the event loop to other work', async (t) => {
+  const time = 2_000
+  async function* ready(item: unknown) {
+    for (const end = performance.now() + time; performance.now() < end; ) yield item
+  }
+  const bytes = Buffer.alloc(100, 'a')
+  const script = `const socket = require('node:net').connect(process.argv[1], '127.0.0.1')
+    socket.resume().write('GET /lines HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n')
+    console.log('sent')`
+  /** Sends a request from a process that reads all the time, also while the service blocks its own event loop. */
+  const read = async (port: number): Promise<() => Promise<unknown>> => {
+    const client = spawnProcess([process.execPath, '-e', script, String(port)])
+    await client.find('stdout', /^sent$/m)
+    return () => client.stop('SIGKILL')
+  }
+  /** Sends requests on connections that read nothing. */
+  const ignore = (path: string) => async (port: number) => {
+    const opened = await Promise.all(Array.from({ length: 400 }, () => openSocket(t, port)))
+    for (const { socket } of opened) socket.pause().write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    return async () => {
+      for (const { socket } of opened) socket.destroy()
+    }
+  }
+  const cases: [what: string, open: typeof read, give: () => unknown][] = [
+    ['a client that reads', read, () => ready(1)],
+    ['400 clients that do not read', ignore('/lines'), () => ready(1)],
+    ['400 clients that do not read a Readable', ignore('/a'), () => Readable.from(ready(bytes))],
+  ]
+  for (const [what, open, give] of cases) {
+    const { app, port } = await serve(t, async () => streamOf(give()))
+    const close = await open(port)
+    const gap = await longestGap(time)
+    t.ok(gap < time / 4, `${what}: ${Math.round(gap)} ms`)
+    await close()
+    await app.close()
+  }
 })
 
 t.test('a disconnect aborts the signal and ends the source', async (t) => {

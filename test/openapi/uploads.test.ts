@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -166,6 +166,29 @@ t.test('trailers of an upload have the limit of the header section', async (t) =
   await until(() => reads === 1, 'a handler that reads')
   socket.write(`0\r\n${trailers}\r\n`)
   t.match(await receives(/\d{5}/), /^HTTP\/1.1 431 /)
+})
+
+t.test('bytes of the next request do not count for the trailers of an upload', async (t) => {
+  let read = () => {}
+  const begun = new Promise<void>((resolve) => {
+    read = resolve
+  })
+  const take: Take = async ({ body }) => {
+    await begun
+    return (await buffer(body)).length
+  }
+  const { app, port } = await serve(t, take, { headersLimit: 2_048 })
+  const sockets: Socket[] = []
+  app.server.on('connection', (socket) => sockets.push(socket))
+  const first = `${head(png, chunked)}1\r\na\r\n0\r\nX-A: a\r\n\r\n`
+  const { receives, socket } = await openSocket(t, port, `${first}${head(png, 'Content-Length: 10000')}`)
+  const arrived = () => sockets[0]?.bytesRead ?? 0
+  await until(() => arrived() > first.length, 'both heads')
+  const heads = arrived()
+  socket.write('b'.repeat(10_000))
+  await until(() => arrived() >= heads + 10_000, 'the body of the second request')
+  read()
+  await receives(/HTTP\/1.1 200 OK.*\r\n\r\n1HTTP\/1.1 200 OK.*\r\n\r\n10000$/s)
 })
 
 t.test('a disconnect ends the stream, aborts the signal and leaves no listener', async (t) => {

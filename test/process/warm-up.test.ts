@@ -158,15 +158,27 @@ t.test('a rehearsal that does not answer leaves no running handler', async (t) =
   t.equal((await create({ id: 1, name: 'a' })).status, 200)
 })
 
-t.test('the warm-up does not wait for a connection of another process', async (t) => {
-  const { app, warmUp } = await warmUpApp(t)
+t.test('the warm-up neither serves nor waits for connections of other processes', async (t) => {
+  const { app, create, warmUp } = await warmUpApp(t, { authFailures: 1 })
+  let received = 'nothing was sent'
   app.server.once('connection', ({ localPort }: Socket) => {
-    const other = connect(localPort as number, '127.0.0.1').on('error', () => {})
-    other.write('POST /plants HTTP/1.1\r\nHost: a\r\n\r\n')
+    const other = connect(localPort as number, '127.0.0.1').setEncoding('latin1')
+    other
+      .on('error', () => {})
+      .on('data', (text) => {
+        received += text
+      })
+    other.on('connect', () => {
+      received = ''
+    })
+    other.write('POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer wrong\r\nContent-Length: 0\r\n\r\n')
     t.teardown(() => other.destroy())
   })
   // The app keeps an idle connection open for longer.
   await within(warmUp({}, 5_000), 'the end of the warm-up', 30_000)
+  t.equal(received, '')
+  const { status } = await create({ id: 1, name: 'a' }, { authorization: 'Bearer wrong' })
+  t.equal(status, 401, 'the limit of authentication failures is unspent')
 })
 
 t.test('after a warm-up nothing is stored, logged or counted', { skip: sqliteSkipReason }, async (t) => {

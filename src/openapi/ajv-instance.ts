@@ -2,6 +2,7 @@ import type { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { addExactKeywords, type ConvertedLocations } from './exact-keywords.ts'
+import { addRecursiveSchemas } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
 
 /** Base64 with padding (RFC 4648 section 4). */
@@ -33,7 +34,10 @@ export function newAjv(
   addFormats.default(ajv)
   // ajv-formats accepts a multi-line text as soon as one of its lines is base64.
   ajv.addFormat('byte', base64)
+  // The expression of ajv-formats takes quadratic time.
+  ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/\S+$/iu.test(text) && URL.canParse(text))
   addExactKeywords(ajv, locations)
+  addRecursiveSchemas(ajv, locations)
   for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, name)
   return ajv
 }

@@ -303,8 +303,8 @@ t.test('int64 becomes bigint in a recursive schema whose alternatives share a va
       id: 1n,
       next: { id: 9007199254740993n, next: null, ids: [{ id: 3n, next: { id: 4n } }] },
     })
-    t.match(validate('{"id":1,"next":{"id":1.5}}'), /^body\/next\/id must be an int64 integer/)
-    t.match(validate('{"id":1,"next":5}'), /^body\/next must be object or null/)
+    t.match(validate('{"id":1,"next":{"id":1.5}}'), /body\/next\/id must be an int64 integer/)
+    t.match(validate('{"id":1,"next":5}'), /body\/next must be object or null/)
   }
 })
 

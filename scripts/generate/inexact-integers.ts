@@ -6,8 +6,8 @@ import { type Node, walkSchemas } from './walk-document.ts'
 
 /**
  * Returns one line for each place of a bundled OpenAPI document whose integers would be rounded or compared wrongly: a
- * number beyond 2^53 - 1 (YAML and JSON tools read it as a double), a fractional multipleOf beside int64, uniqueItems
- * over items that hold an int64 (two ids may share one double), and an int64 in contains.
+ * number beyond 2^53 - 1 (YAML and JSON tools read it as a double), a fractional multipleOf beside int64, and an int64
+ * in contains.
  */
 export function inexactIntegers(document: object): string[] {
   const problems = roundedNumbers(document, '#')
@@ -15,14 +15,8 @@ export function inexactIntegers(document: object): string[] {
     if (isInt64(schema) && schema.multipleOf !== undefined && !Number.isInteger(schema.multipleOf)) {
       problems.push(`${pointer}/multipleOf: must be an integer beside the format int64`)
     }
-    const holds = (keyword: string) => schemasIn(schema, keyword).some((items) => holdsInt64(items, document))
-    if (schema.uniqueItems === true && ['items', 'prefixItems', 'unevaluatedItems'].some(holds)) {
-      problems.push(
-        `${pointer}/uniqueItems: cannot compare int64 items exactly; state the rule in the description instead`,
-      )
-    }
     // Ajv stops at the first items that match contains, so the int64 values of later items would not become bigints.
-    if (holds('contains'))
+    if (schemasIn(schema, 'contains').some((items) => holdsInt64(items, document)))
       problems.push(`${pointer}/contains: int64 values are not exact in contains; use items instead`)
   })
   return problems

@@ -2,6 +2,7 @@ import type { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { addExactKeywords, type ConvertedLocations } from './exact-keywords.ts'
+import { addRecursiveSchemas } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
 
 /** Base64 with padding (RFC 4648 section 4). */
@@ -36,7 +37,10 @@ export function newAjv(
   // ajv-formats also accepts white space instead of the T (RFC 3339 section 5.6).
   const { validate } = ajv.formats['date-time'] as { validate(text: string): boolean }
   ajv.addFormat('date-time', (text: string) => /^.{10}t/i.test(text) && validate(text))
+  // The expression of ajv-formats takes quadratic time.
+  ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/\S+$/iu.test(text) && URL.canParse(text))
   addExactKeywords(ajv, locations)
+  addRecursiveSchemas(ajv, locations)
   for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, name)
   return ajv
 }

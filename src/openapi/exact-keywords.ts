@@ -1,4 +1,5 @@
 import { _, type Ajv, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
+import { duplicateItems } from '../json/duplicate-items.ts'
 import { exactInteger } from '../json/exact-integer.ts'
 import { inexactNumber, type JsonDocument } from '../json/json-document.ts'
 import { IgnoredName, ignoredKeyword } from './ignored-properties.ts'
@@ -14,15 +15,28 @@ const bounds = { int32: [-(2n ** 31n), 2n ** 31n - 1n], int64: [-(2n ** 63n), 2n
 
 type Format = keyof typeof bounds
 
+/** The integers that every JSON implementation exchanges exactly (RFC 7493 section 2.2). */
+const exactRange = [BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER)] as const
+
+/** Locations that several parts of a list share. They are converted once. */
+export class SharedLocations {
+  isConverted = false
+  readonly list: ConvertedLocations
+
+  constructor(list: ConvertedLocations) {
+    this.list = list
+  }
+}
+
 /** Keywords whose subschemas may fail although the value is valid (JSON Schema 2020-12, core, section 10.2). */
 const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 
 /**
  * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32 and int64 and `multipleOf`
- * check the digits that `parseJson` kept. int64 and ignored properties also add their locations to `found`; a failed
- * subschema removes its locations again. Ajv's other keywords compare doubles. That is correct for limits, since
- * rounding never moves a number across a double. scripts/generate rejects schemas that need more, such as uniqueItems
- * over int64.
+ * check the digits that `parseJson` kept, and so does `uniqueItems`. An integer of any other format must be in the range
+ * where doubles are exact. int64 and ignored properties also add their locations to `found`; a failed subschema removes
+ * its locations again. Ajv's other keywords compare doubles. That is correct for limits, since rounding never moves a
+ * number across a double. scripts/generate rejects schemas that need more, such as int64 in `contains`.
  */
 export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
   ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoredCheck(found)) })
@@ -31,7 +45,30 @@ export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
     error: { message: (context) => messageOf(context as KeywordCxt, format) },
     code(context, type) {
       if (!isFormat(context.schema)) format.code(context, type)
-      else if (type === 'number') check(context, integerCheck(context.schema, found))
+      else if (type === 'number') {
+        check(context, integerCheck(bounds[context.schema], context.schema === 'int64' ? found : undefined))
+      }
+    },
+  }))
+  replace(ajv, 'type', (type) => ({
+    ...type,
+    type: ['number'],
+    error: { message: `must be an integer from ${exactRange[0]} to ${exactRange[1]}` },
+    code(context) {
+      const types = [context.schema].flat()
+      const isInteger = types.includes('integer') && !types.includes('number')
+      if (isInteger && !isFormat(context.parentSchema.format)) check(context, exactCheck)
+    },
+  }))
+  replace(ajv, 'uniqueItems', (uniqueItems) => ({
+    ...uniqueItems,
+    code(context) {
+      const { gen, data, schema } = context
+      if (schema !== true) return
+      const call = gen.scopeValue('func', { ref: duplicateItems })
+      const duplicates = gen.const('duplicates', _`${call}(${rootData}, ${data})`)
+      context.setParams({ j: _`${duplicates}[0]`, i: _`${duplicates}[1]` })
+      context.fail(_`${duplicates} !== undefined`)
     },
   }))
   replace(ajv, 'multipleOf', (multipleOf) => ({
@@ -58,9 +95,14 @@ export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
 export function convertLocations(document: JsonDocument, locations: ConvertedLocations): void {
   for (let i = 0; i < locations.length; i += 2) {
     const holder = locations[i] as Record<string | number, unknown>
-    const key = locations[i + 1] as string | number | IgnoredName
-    if (typeof key === 'object') {
+    const key = locations[i + 1] as string | number | IgnoredName | SharedLocations
+    if (key instanceof IgnoredName) {
       delete holder[key.name]
+      continue
+    }
+    if (key instanceof SharedLocations) {
+      if (!key.isConverted) convertLocations(document, key.list)
+      key.isConverted = true
       continue
     }
     const value = holder[key]
@@ -69,8 +111,9 @@ export function convertLocations(document: JsonDocument, locations: ConvertedLoc
 }
 
 /** Returns the message of an error, with the integer format if the schema has one. Requires Ajv's verbose errors. */
-export function messageWithFormat({ keyword, message = '', parentSchema }: ErrorObject): string {
-  if (keyword !== 'type') return message
+export function messageWithFormat({ keyword, message = '', params, parentSchema }: ErrorObject): string {
+  // An integer outside the exact range has no params.
+  if (keyword !== 'type' || params.type === undefined) return message
   const { format, type } = parentSchema as { format?: unknown; type: unknown }
   if (!Array.isArray(type)) return isFormat(format) ? `must be an ${format} integer` : message
   const names = type.map((one) => (one === 'integer' && isFormat(format) ? `an ${format} integer` : one))
@@ -123,14 +166,18 @@ const ignoredCheck =
   }
 
 const integerCheck =
-  (format: Format, found: ConvertedLocations): Check =>
+  ([least, greatest]: readonly [bigint, bigint], found?: ConvertedLocations): Check =>
   (value, document, holder, key) => {
     const integer = integerAt(document, holder, key, value)
-    const [least, greatest] = bounds[format]
     if (integer === undefined || integer < least || integer > greatest) return false
-    if (format === 'int64') found.push(holder, key)
+    found?.push(holder, key)
     return true
   }
+
+const isInExactRange = integerCheck(exactRange)
+
+/** Leaves a value that is no integer to Ajv's own check of the type. */
+const exactCheck: Check = (value, ...place) => !Number.isInteger(value) || isInExactRange(value, ...place)
 
 /** Returns the exact integer value, as a number if a double holds it; undefined if the value is not an integer. */
 function integerAt(document: JsonDocument, holder: object, key: string | number, value: number) {

@@ -102,6 +102,89 @@ t.test('int32 rejects values beyond 32 bits', async (t) => {
   }
 })
 
+t.test('an integer without the format int64 is exact or rejected', async (t) => {
+  const rule = 'must be an integer from -9007199254740991 to 9007199254740991'
+  const beyond = ['9007199254740992', '-9007199254740993', '18446744073709551615', '9.007199254740993e15', '1e300']
+  for (const format of [undefined, 'uint64']) {
+    const integer = validating({ type: 'integer', ...(format && { format }) })
+    for (const text of ['9007199254740991', '-9007199254740991', '9.007199254740991e15', '1.0', '1e3', '-0']) {
+      t.equal(integer(text), Number(text), text)
+    }
+    for (const text of [...beyond, '1.00000000000000000001', '1e-400']) t.equal(integer(text), `body ${rule}`, text)
+    t.equal(integer('1.5'), 'body must be integer')
+  }
+  const nullable = validating({ type: 'array', items: { type: ['integer', 'null'] } })
+  t.same(nullable('[null,1]'), [null, 1])
+  t.equal(nullable('[9007199254740993]'), `body/0 ${rule}`)
+  t.equal(nullable('["a"]'), 'body/0 must be integer or null')
+  for (const type of ['number', ['integer', 'number']]) {
+    t.equal(validating({ type })('9007199254740993'), 9007199254740992, 'a number is a double')
+  }
+  t.same(validating({})('{"unknown":9007199254740993}'), { unknown: 9007199254740992 })
+})
+
+t.test('a response with an integer that may be rounded is rejected', async (t) => {
+  const { operation, validator } = compile({ type: 'object', properties: { n: { type: 'integer' }, x: true } })
+  const { schema } = operation.schema.response[200]?.content?.['application/json'] ?? { schema: false }
+  const assertValid = validator.response(schema)
+  for (const n of [2 ** 53 - 1, 1 - 2 ** 53, 0]) assertValid({ n, x: 2 ** 60 })
+  for (const n of [2 ** 53, -(2 ** 60), 2n ** 53n + 1n])
+    t.throws(() => assertValid({ n }), /must be an integer from -900/)
+})
+
+t.test('uniqueItems compares items by value', async (t) => {
+  const unique = validating({ uniqueItems: true })
+  const distinct = [
+    '[]',
+    '1',
+    '[1]',
+    '[9007199254740992,9007199254740993]',
+    '[{"id":[9007199254740992]},{"id":[9007199254740993]}]',
+    '["1",1,true,"true",null,"null",[1],["1"],{"a":1},"{\\"a\\":1}",[[1]],{},[]]',
+    '[{"a":1},{"a":1,"b":null},{"b":1},{"ab":1},{"a":{"b":1}}]',
+    '[0,false,"",null]',
+    '[[1,2],[2,1],[12],[[1],2]]',
+  ]
+  for (const text of distinct) t.same(unique(text), JSON.parse(text), text)
+  const equal: [string, number, number][] = [
+    ['[1,1.0]', 0, 1],
+    ['[1,2,1e0]', 0, 2],
+    ['[0,-0]', 0, 1],
+    ['[9007199254740993,9.007199254740993e15]', 0, 1],
+    ['[{"a":1,"b":[{"c":2}]},{"b":[{"c":2.0}],"a":1}]', 0, 1],
+    ['["x",{"__proto__":1},{"__proto__":1}]', 1, 2],
+    ['["a","b","c","b","\\u0061"]', 1, 3],
+  ]
+  for (const [text, j, i] of equal) {
+    t.equal(unique(text), `body must NOT have duplicate items (items ## ${j} and ${i} are identical)`, text)
+  }
+  t.same(validating({ uniqueItems: false })('[1,1]'), [1, 1])
+  t.match(validating({ items: { uniqueItems: true } })('[[[1],[1]],[1]]'), /^body\/0 must NOT/)
+  t.equal(validating({ type: 'array', uniqueItems: true })('{}'), 'body must be array')
+})
+
+t.test('uniqueItems over int64 is exact', async (t) => {
+  const unique = validating({ type: 'array', uniqueItems: true, items: int64 })
+  t.same(unique('[9007199254740992,9007199254740993]'), [9007199254740992n, 9007199254740993n])
+  t.match(unique('[9007199254740993,9007199254740993]'), /items ## 0 and 1 are identical/)
+  const { operation, validator } = compile({ type: 'array', uniqueItems: true, items: { properties: { id: int64 } } })
+  const { schema } = operation.schema.response[200]?.content?.['application/json'] ?? { schema: false }
+  const assertValid = validator.response(schema)
+  assertValid([{ id: 9007199254740992n }, { id: 9007199254740993n }])
+  t.throws(() => assertValid([{ id: 1n }, { id: 1 }]), /items ## 0 and 1 are identical/)
+  t.throws(
+    () => assertValid([{ id: 1n }, { id: 1n, tag: undefined }]),
+    /items ## 0 and 1/,
+    'neither has a tag on the wire',
+  )
+})
+
+t.test('items that match contains count as evaluated', async (t) => {
+  const validate = validating({ contains: { type: 'string' }, unevaluatedItems: { type: 'number' } })
+  t.same(validate('["a",1]'), ['a', 1])
+  t.match(validate('[1]'), /must contain at least 1 valid item/)
+})
+
 t.test('values are never coerced, removed or given defaults', async (t) => {
   const properties = { n: { type: 'number' }, s: { type: 'string' }, b: { type: 'boolean', default: true } }
   const validate = validating({ type: 'object', properties, required: ['s'] })
@@ -148,6 +231,8 @@ t.test('parameters become the types of their schemas', async (t) => {
     { name: 'id', in: 'path', required: true, schema: int64 },
     { name: 'ids', in: 'query', schema: { type: 'array', items: int64 } },
     { name: 'size', in: 'query', schema: { type: 'integer', format: 'int32', maximum: 100 } },
+    { name: 'pages', in: 'query', schema: { type: 'array', items: { type: 'integer' } } },
+    { name: 'limit', in: 'query', schema: { type: 'integer', format: 'uint64' } },
     { name: 'deep', in: 'query', schema: { type: 'boolean' } },
     { name: 'X-Trace', in: 'header', required: true, schema: int64 },
   ]
@@ -165,6 +250,10 @@ t.test('parameters become the types of their schemas', async (t) => {
   run(t, 'query', { ids: ['9007199254740993'], deep: ['true'] }, { ids: [9007199254740993n], deep: true })
   run(t, 'query', { ids: ['1', '9007199254740993'], size: ['7'] }, { ids: [1n, 9007199254740993n], size: 7 })
   run(t, 'query', { size: ['101'], deep: ['maybe'] }, 'query/size must be <= 100; query/deep must be boolean')
+  const exact = 'must be an integer from -9007199254740991 to 9007199254740991'
+  run(t, 'query', { pages: ['1', '9007199254740993'] }, `query/pages/1 ${exact}`)
+  run(t, 'query', { limit: ['18446744073709551615'] }, `query/limit ${exact}`)
+  run(t, 'query', { pages: ['1', '9007199254740991'], limit: ['1.0'] }, { pages: [1, 9007199254740991], limit: 1 })
   run(t, 'header', { 'x-trace': '9007199254740993' }, { 'X-Trace': 9007199254740993n })
   run(t, 'header', {}, "header must have required property 'X-Trace'")
 })
@@ -200,6 +289,23 @@ t.test('conversions of a failed alternative are discarded', async (t) => {
   t.same(conditional('{"id":10,"x":1}'), { id: 10n, x: 1 })
   t.same(conditional('{"id":10}'), "body must have required property 'x'")
   t.same(validating({ contains: int64 })('["a",9007199254740993,1.5]'), ['a', 9007199254740993n, 1.5])
+})
+
+t.test('int64 becomes bigint in a recursive schema whose alternatives share a value', async (t) => {
+  const next = { $ref: '#/components/schemas/Node' }
+  const alternative = { properties: { next, ids: { type: 'array', items: next } } }
+  const either = { anyOf: [{ ...alternative, required: ['never'] }, alternative] }
+  const both = { allOf: [alternative, alternative] }
+  for (const union of [either, both]) {
+    const Node = { type: ['object', 'null'], properties: { id: int64 }, ...union, required: ['id'] }
+    const validate = validating(next, { Node })
+    t.same(validate('{"id":1,"next":{"id":9007199254740993,"next":null,"ids":[{"id":3,"next":{"id":4}}]}}'), {
+      id: 1n,
+      next: { id: 9007199254740993n, next: null, ids: [{ id: 3n, next: { id: 4n } }] },
+    })
+    t.match(validate('{"id":1,"next":{"id":1.5}}'), /body\/next\/id must be an int64 integer/)
+    t.match(validate('{"id":1,"next":5}'), /body\/next must be object or null/)
+  }
 })
 
 t.test('format byte accepts one line of base64', async (t) => {

@@ -72,6 +72,7 @@ const forms: Call[] = [
     'id=1&isDry=yes',
     'id=1&tags=1&tags=2&tags=3&tags=4',
     'id=1&sizes=1|a',
+    'id=1&sizes=1|9007199254740993',
     'id=1&origin={',
     'id=1&origin={"code":1,"code":1}',
     'id=1&notes=1',

@@ -132,8 +132,7 @@ t.test('an int64 that would not be exact is rejected', async (t) => {
   await t.rejects(filesOf(documentOf({ contains: int64 }), 'a.yaml'), {
     message: /schema\/contains: int64 values are not exact/,
   })
-  const set = { uniqueItems: true, prefixItems: [int64, int64] }
-  await t.rejects(filesOf(documentOf(set), 'a.yaml'), { message: /schema\/uniqueItems: cannot compare int64/ })
+  await t.resolves(filesOf(documentOf({ uniqueItems: true, prefixItems: [int64, int64] }), 'a.yaml'))
 })
 
 t.test('an invalid error table is rejected', async (t) => {

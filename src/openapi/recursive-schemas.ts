@@ -1,0 +1,76 @@
+import type { Ajv, CodeKeywordDefinition, ErrorObject, ValidateFunction } from 'ajv'
+import { resolveRef, SchemaEnv } from 'ajv/dist/compile/index.js'
+import { callRef } from 'ajv/dist/vocabularies/core/ref.js'
+import { type ConvertedLocations, SharedLocations } from './exact-keywords.ts'
+
+type Evaluated = NonNullable<ValidateFunction['evaluated']>
+
+/** The part of a compiled function that compiled code uses. */
+type Validate = {
+  (data: unknown, context: { rootData: object }): boolean
+  errors: ErrorObject[] | null
+  evaluated: Evaluated
+}
+
+type Result = Pick<Validate, 'errors' | 'evaluated'> & { isValid: boolean; locations: SharedLocations }
+
+/**
+ * Makes an Ajv instance validate each object and array of a document at most once against each recursive schema.
+ * Without this, a schema that refers to itself twice, such as a union of two alternatives that both recurse, would take
+ * time and memory that double with each level of the document.
+ */
+export function addRecursiveSchemas(ajv: Ajv, found: ConvertedLocations): void {
+  const reference = ajv.getKeyword('$ref') as CodeKeywordDefinition
+  ajv.removeKeyword('$ref').addKeyword({
+    ...reference,
+    code(context, type) {
+      const { gen, it, schema } = context
+      const target = resolveRef.call(it.self, it.schemaEnv.root, it.baseId, schema)
+      // Ajv is still compiling the target, so the reference closes a cycle.
+      const isRecursive = target instanceof SchemaEnv && target.validate === undefined
+      if (!isRecursive) reference.code(context, type)
+      else callRef(context, gen.scopeValue('obj', { ref: validatedOnce(target, found) }), target)
+    },
+  })
+}
+
+/** Returns the validation of a schema, which keeps its results for each document. */
+function validatedOnce(target: SchemaEnv, found: ConvertedLocations): Validate {
+  const resultsOf = new WeakMap<object, Map<object, Result>>()
+
+  function validated(data: unknown, context: { rootData: object }): Result {
+    const validate = target.validate as unknown as Validate
+    const before = found.length
+    const isValid = validate(data, context)
+    return {
+      isValid,
+      errors: validate.errors,
+      evaluated: validate.evaluated,
+      locations: new SharedLocations(found.splice(before)),
+    }
+  }
+
+  const once = ((data, context) => {
+    let results = resultsOf.get(context.rootData)
+    if (results === undefined) {
+      results = new Map()
+      resultsOf.set(context.rootData, results)
+    }
+    const known = results.get(data as object)
+    const { isValid, errors, evaluated, locations } = known ?? validated(data, context)
+    // Only objects and arrays have one location each in a document.
+    if (known === undefined && typeof data === 'object' && data !== null) {
+      // One error is enough where the same value fails again: lists of all would double with each level.
+      results.set(data, { isValid, errors: errors?.slice(0, 1) ?? null, evaluated: copyOf(evaluated), locations })
+    }
+    if (isValid && locations.list.length > 0) found.push(context.rootData, locations)
+    once.errors = errors
+    once.evaluated = copyOf(evaluated)
+    return isValid
+  }) as Validate
+  return once
+}
+
+/** Copies the names of evaluated properties, because compiled code adds names to them. */
+const copyOf = ({ props, ...evaluated }: Evaluated): Evaluated =>
+  ({ ...evaluated, props: typeof props === 'object' ? { ...props } : props }) as Evaluated

@@ -1,7 +1,34 @@
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import type Database from 'better-sqlite3'
 
-const loadDriver: () => typeof Database = () => createRequire(import.meta.url)('better-sqlite3')
+const require = createRequire(import.meta.url)
+
+/** Loads better-sqlite3. Throws NoSqlite for a binary that would abort the process. */
+export function loadDriver(locate: (id: string) => string = require.resolve): typeof Database {
+  const binary = join(dirname(locate('better-sqlite3')), '..', 'build', 'Release', 'better_sqlite3.node')
+  isUsable ||= !abortsLater(binary)
+  if (isUsable) return require('better-sqlite3')
+  const reason = 'better-sqlite3 was compiled with Node 24.19 or later, and would abort the process'
+  throw new NoSqlite(reason, 'run npm rebuild better-sqlite3 with Node 22 or with Node 24.18', undefined)
+}
+
+/** Whether the binary has been checked: reading its 2 MB takes a millisecond. */
+let isUsable = false
+
+/**
+ * Returns whether a binary calls a function that aborts the process when V8 collects a database or a statement. The
+ * headers of Node 24.19 and later compile this call into each add-on of better-sqlite3 12 (nodejs/node issue 65446).
+ */
+function abortsLater(binary: string): boolean {
+  try {
+    return readFileSync(binary).includes('RemoveEnvironmentCleanupHook')
+  } catch {
+    // Loading reports a missing binary.
+    return false
+  }
+}
 
 /** Reports that the optional package better-sqlite3 is not installed or has no binary. */
 export class NoSqlite extends Error {
@@ -15,7 +42,11 @@ export class NoSqlite extends Error {
  * Opens a SQLite file. Loads the driver only now, because it is an optional package. Throws NoSqlite, in one line with
  * a remedy, when the driver cannot be used.
  */
-export function openSqliteFile(path: string, options: Database.Options, load = loadDriver): Database.Database {
+export function openSqliteFile(
+  path: string,
+  options: Database.Options,
+  load: () => typeof Database = loadDriver,
+): Database.Database {
   try {
     const Driver = load()
     return new Driver(path, options)

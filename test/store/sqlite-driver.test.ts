@@ -1,5 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
-import { openSqliteFile } from '../../src/store/sqlite-driver.ts'
+import { loadDriver, openSqliteFile } from '../../src/store/sqlite-driver.ts'
 import { exactly } from '../support/exact-pattern.ts'
 
 const failing = (details: object) => () => {
@@ -15,6 +17,19 @@ t.test('an unusable driver is reported in one line with the remedy', async (t) =
   const reason = 'because the optional package better-sqlite3 is not installed'
   const message = `SQLite is missing, ${reason}; install again on a machine with a C++ compiler, make and Python, ${either}`
   t.throws(() => openSqliteFile(':memory:', {}, failing({ code: 'MODULE_NOT_FOUND' })), { message: exactly(message) })
+})
+
+t.test('a binary that would abort the process is rejected before it is loaded', async (t) => {
+  const folder = t.testdir({})
+  const release = join(folder, 'build', 'Release')
+  mkdirSync(release, { recursive: true })
+  writeFileSync(join(release, 'better_sqlite3.node'), '\0_ZN4node28RemoveEnvironmentCleanupHookEPN2v8\0')
+  t.throws(() => openSqliteFile(':memory:', {}, () => loadDriver(() => join(folder, 'lib', 'index.js'))), {
+    name: 'Error',
+    message: exactly(
+      'SQLite is missing, because better-sqlite3 was compiled with Node 24.19 or later, and would abort the process; run npm rebuild better-sqlite3 with Node 22 or with Node 24.18, or set STORE_URL to memory: or postgres://USER@HOST/DATABASE',
+    ),
+  })
 })
 
 t.test('other failures are passed on', async (t) => {

@@ -58,9 +58,11 @@ export function createForwarder(
       sent.destroy()
     })
     const responded = once(sent, 'response')
-    // The service may reject a request before its body has arrived completely.
     sent.on('error', () => {})
-    request.pipe(sent)
+    // Node.js loses a response that arrives before the body is written, if the service then closes the connection. So
+    // the body is sent only when the service asks for it.
+    if (sent.hasHeader('expect')) sent.once('continue', () => request.pipe(sent)).flushHeaders()
+    else sent.end()
     try {
       const [response] = (await responded) as [IncomingMessage]
       return { headers: responseHeaders(response), body: heldUntilRequestEnds(response, request) }
@@ -79,6 +81,7 @@ function requestHeaders({ headers }: IncomingMessage): Record<string, string> {
   return {
     ...Object.fromEntries(entries.filter(([name]) => name !== '' && !notForwarded.test(name))),
     ...(length !== undefined && { 'content-length': length }),
+    ...(Number(length) > 0 && { expect: '100-continue' }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import t, { type Test } from 'tap'
@@ -32,7 +32,7 @@ t.test('requests and responses are forwarded with their try- headers', async (t)
     const { method, url, headers } = request
     t.hasStrict({ method, url }, { method: 'PATCH', url: '/plants/1?a=%C3%A4&b' })
     t.hasStrict(headers, { authorization: 'Bearer x', cookie: 'a=1', 'content-length': String(body.length) })
-    t.same(headersOf(request).sort(), ['Connection', 'Host', 'authorization', 'content-length', 'cookie'])
+    t.same(headersOf(request).sort(), ['Connection', 'Host', 'authorization', 'content-length', 'cookie', 'expect'])
     t.match(headers.host, /^127\.0\.0\.1:\d+$/)
     t.equal(await text(request), body)
     response.writeHead(401, 'Who is it', [
@@ -157,6 +157,27 @@ t.test('an unread body is drained, so that the browser reads the response', asyn
   await new Promise((done) => setTimeout(done, 300))
   t.notOk(await new Promise((done) => client.socket.write(Buffer.alloc(length), done)), 'the whole body is sent')
   t.match(await client.closed(), /^HTTP\/1\.1 502 .*the service did not respond: /s)
+})
+
+t.test('a response that comes before the body has arrived is forwarded', async (t) => {
+  const server = createTcpServer((socket) => {
+    socket
+      .once('data', () => socket.end('HTTP/1.1 413 Payload Too Large\r\nContent-Length: 2\r\n\r\nno'))
+      .on('error', () => {})
+    // Further bytes reset the connection.
+    socket.once('finish', () => socket.destroy())
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const docs = await serveDocs(t, 'index.html', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  for (let round = 0; round < 5; round++) {
+    const { status, headers, body } = await httpRequest(new URL('/try/plants', docs).href, {
+      method: 'POST',
+      headers: sameOriginHeaders,
+      body: 'x'.repeat(8 * 1024 * 1024),
+    })
+    t.same([status, headers['try-status'], body], [200, '413 Payload Too Large', 'no'])
+  }
 })
 
 t.test('bodies are streamed in both directions', async (t) => {

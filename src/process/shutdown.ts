@@ -15,7 +15,10 @@ export function exitWithError(error: Error): void {
   exit()
 }
 
-/** Runs `stop` on the first SIGTERM or SIGINT. A second signal exits at once. */
+/**
+ * Runs `stop` on the first SIGTERM or SIGINT. A second signal exits at once. Under npm start, also runs `stop` within
+ * half a second after the parent process has ended: npm passes SIGTERM to a shell, which ends without passing it on.
+ */
 export function onShutdownSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
   let stopping = false
   const handle = (signal: NodeJS.Signals) => {
@@ -24,6 +27,11 @@ export function onShutdownSignal(stop: (signal: NodeJS.Signals) => Promise<void>
     stop(signal).catch(exitWithError)
   }
   process.on('SIGTERM', handle).on('SIGINT', handle)
+  if (process.env.npm_lifecycle_event !== 'start') return
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent && !stopping) handle('SIGTERM')
+  }, 500).unref()
 }
 
 /**

@@ -18,6 +18,13 @@ const heldStore = `
   })`
 
 forSourceAndBundle(t, (t, code) => {
+  t.test('under npm start the service ends when its shell is terminated', async (t) => {
+    const shell = ['sh', '-c', '"$@"; exit', 'sh', ...code.command]
+    const { signal, untilEnded } = await startService(t, { npm_lifecycle_event: 'start' }, { command: shell })
+    signal('SIGTERM')
+    t.hasStrict(await untilEnded(), { signal: 'SIGTERM' })
+  })
+
   t.test('after SIGTERM the service is unready and closes connections, but serves until DRAIN_TIME', async (t) => {
     const { signal, create, readyz, untilEnded } = await start(t, code, { DRAIN_TIME: '4000' })
     t.same(await create(), [200, 'keep-alive'])

@@ -24,15 +24,16 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
     pool.on('connect', (client) => client.on('error', () => {}))
   }
   const inUse = new Set<PoolClient>()
+  /** The sessions that were fit for creates since the last error. */
+  let fit = new WeakSet<PoolClient>()
   let chosen: Promise<Pool> | undefined
   let closed = false
 
   /** Resolves with the first server that is fit for creates. */
   async function choose(): Promise<Pool> {
+    fit = new WeakSet()
     const asked = pools.map(async (pool) => {
-      const rows = await execute<{ name: string; setting: string }>(pool, settingsQuery, [])
-      const reason = unfitReason(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), acceptLoss)
-      if (reason !== undefined) throw new Error(reason)
+      await execute(pool)
       return pool
     })
     return await Promise.any(asked).catch((error: AggregateError) => {
@@ -43,17 +44,22 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
   }
 
   /**
-   * Runs a query with a deadline. A late query is not canceled, and its connection stays in use until the answer
+   * Runs a query, if any, with a deadline, in a session that is fit for creates. Another session is closed: it keeps the
+   * settings that its server, database or role had when it began, such as default_transaction_read_only. A late query is not canceled, and its connection stays in use until the answer
    * comes: a server whose commits wait for a standby does not notice closed connections, and would run out of them.
    */
-  async function execute<Row extends QueryResultRow>(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
+  async function execute<Row extends QueryResultRow>(
+    pool: Pool,
+    text?: string,
+    values: unknown[] = [],
+  ): Promise<Row[]> {
     const client = await pool.connect()
     if (closed) {
       client.release(true)
       throw new Error('the store is closed')
     }
     inUse.add(client)
-    const answer = run<Row>(client, text, values)
+    const answer = checked(client).then(() => (text === undefined ? [] : run<Row>(client, text, values)))
     const release = (failed: boolean) => {
       if (inUse.delete(client)) client.release(failed)
     }
@@ -67,6 +73,15 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
       timer = setTimeout(fail, timeout)
     })
     return await Promise.race([answer, late]).finally(() => clearTimeout(timer))
+  }
+
+  /** Rejects when a session is not fit for creates. */
+  async function checked(client: PoolClient): Promise<void> {
+    if (fit.has(client)) return
+    const rows = await run<{ name: string; setting: string }>(client, settingsQuery, [])
+    const reason = unfitReason(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), acceptLoss)
+    if (reason !== undefined) throw new Error(reason)
+    fit.add(client)
   }
 
   return {

@@ -48,6 +48,45 @@ t.test('a promoted server that can lose acknowledged plants is rejected', async 
   await t.rejects(store.create({ id: 1n, name: 'a' }), { ...unavailable, message: reason })
 })
 
+t.test('a session that began while the database was read-only is not used again', async (t) => {
+  const server = await startServer(t)
+  const store = await open(t, server.url())
+  const set = (setting: string) => server.query(`BEGIN READ WRITE; ALTER DATABASE postgres ${setting}; COMMIT`)
+  const endSessions =
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname IS NOT NULL'
+  for (const [id, name, value, reason] of [
+    [1n, 'default_transaction_read_only', 'on', /it is read-only/],
+    [2n, 'synchronous_commit', 'off', /its synchronous_commit is off, so it can lose acknowledged plants/],
+  ] as const) {
+    t.equal(await createWithRetries(store, { id, name }), 'created')
+    await set(`SET ${name} = ${value}`)
+    await server.query(endSessions)
+    // The first query may still meet a closed session.
+    for (let attempt = 0; attempt < 3; attempt++) await store.create({ id: id + 10n, name }).catch(() => {})
+    await t.rejects(store.create({ id: id + 10n, name }), { ...unavailable, message: reason })
+    await set(`RESET ${name}`)
+    t.match(await createWithRetries(store, { id: id + 20n, name }), /^(created|identical)$/)
+  }
+})
+
+t.test('a session that the pool opens later is checked, too', async (t) => {
+  const server = await startServer(t)
+  const store = await open(t, server.url())
+  t.equal(await store.create({ id: 0n, name: 'a' }), 'created')
+  await server.query('ALTER DATABASE postgres SET synchronous_commit = off')
+  const blocker = 'BEGIN; LOCK TABLE plants IN EXCLUSIVE MODE; SELECT pg_sleep(1); COMMIT'
+  const blocked = server.query(blocker)
+  const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+  await until(async () => (await server.query(waiting)).length > 0, 'a locked table')
+  // The second batch needs a second session.
+  const first = store.create({ id: 1n, name: 'a' })
+  await new Promise((done) => setTimeout(done, 100))
+  const second = store.create({ id: 2n, name: 'a' })
+  await t.rejects(second, { ...unavailable, message: /its synchronous_commit is off/ })
+  t.equal(await first, 'created')
+  await blocked
+})
+
 t.test('no plant is acknowledged while the synchronous standby is away', async (t) => {
   const primary = await startServer(t)
   const standby = await primary.standby({ synchronous: true })

@@ -5,7 +5,7 @@ const interval = 1_000
 
 /** The store is probed after this many checks without a new plant: an idle disk gets 12 syncs a minute. */
 const idleChecks = 5
-/** A pending probe counts as failed after `late` checks. After `abandoned` checks a new one is sent. */
+/** A pending probe or create counts as failed after `late` checks. After `abandoned` checks a new one is sent. */
 const [late, abandoned] = [2, 10]
 /** The service becomes unready after this many checks with failed creates, even if probes succeed. */
 const maxFailedChecks = 5
@@ -46,6 +46,10 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
   let created = false
   let lastSuccess = 0
   let probe: { since: number } | undefined
+  /** The number of pending creates, whether one ended since the last check, and the checks since the last one ended. */
+  let pending = 0
+  let ended = false
+  let quietChecks = 0
   let resolveKnown: () => void
   const known = new Promise<void>((resolve) => {
     resolveKnown = resolve
@@ -103,6 +107,9 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
 
   function check(): void {
     now++
+    quietChecks = pending > 0 && !ended ? quietChecks + 1 : 0
+    ended = false
+    if (quietChecks >= late) createFailed = true
     if (created) {
       created = false
       lastSuccess = now
@@ -114,7 +121,8 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
       if (waited >= late) probeFailed(`the store did not respond within ${late * interval} ms`)
       if (waited < abandoned) return
     }
-    if (reason !== undefined || failedProbes > 0 || now - lastSuccess >= idleChecks) void sendProbe()
+    if (reason !== undefined || failedProbes > 0 || quietChecks >= late || now - lastSuccess >= idleChecks)
+      void sendProbe()
   }
 
   function observe(outcome: CreateOutcome): CreateOutcome {
@@ -134,8 +142,16 @@ export function watchStore(store: PlantStore, onChange: (reason: string | undefi
     throw error
   }
 
+  function end(): void {
+    pending--
+    ended = true
+  }
+
   const timer = setInterval(check, interval).unref()
   void sendProbe()
-  const create = (plant: StoredPlant) => store.create(plant).then(observe, observeFailure)
+  const create = (plant: StoredPlant) => {
+    pending++
+    return store.create(plant).finally(end).then(observe, observeFailure)
+  }
   return { create, known, reason: () => reason, close: () => clearInterval(timer) }
 }

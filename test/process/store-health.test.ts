@@ -46,6 +46,7 @@ function watch(t: Test) {
     probesHang: (until: Promise<void> = new Promise(() => {})) => (probe = () => until),
     probesSucceed: () => (probe = async () => {}),
     createsFail: (error: Error) => (outcome = () => Promise.reject(error)),
+    createsHang: () => (outcome = () => new Promise(() => {})),
     createsEnd: (as: CreateOutcome) => (outcome = async () => as),
   }
 }
@@ -112,6 +113,23 @@ t.test('two failed probes in a row make the service unready, one does not', asyn
   await pass(1)
   t.equal(reason(), undefined)
   t.same(told, ['disk full', undefined], 'each change is reported once')
+})
+
+t.test('a create without an outcome makes the service unready when a probe hangs, too', async (t) => {
+  const { known, pass, create, createsHang, createsEnd, probesHang, probesSucceed, reason, told } = watch(t)
+  await known
+  createsHang()
+  void create()
+  await pass(4)
+  t.equal(reason(), undefined, 'a probe succeeds')
+  probesHang()
+  await pass(3)
+  t.equal(reason(), 'the store did not respond within 2000 ms')
+  probesSucceed()
+  createsEnd('created')
+  await create()
+  t.equal(reason(), undefined)
+  t.same(told, ['the store did not respond within 2000 ms', undefined])
 })
 
 t.test('a failed create triggers a probe, which decides', async (t) => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { PlantReader } from './plant-store.ts'
 import { queriesOf, queryRunner } from './sqlite-queries.ts'
 import { openReadOnly } from './sqlite-reader.ts'
+import { pendingRestore } from './sqlite-restore.ts'
 import { assertPlants } from './sqlite-schema.ts'
 
 /**
@@ -10,7 +11,7 @@ import { assertPlants } from './sqlite-schema.ts'
  * of plants.
  */
 export function openSqliteReader(path: string): PlantReader {
-  if (!existsSync(path)) throw new Error('it does not exist')
+  if (!existsSync(path)) throw new Error(pendingRestore(path) ?? 'it does not exist')
   const { database, close } = openReadOnly(path)
   try {
     assertPlants(database)

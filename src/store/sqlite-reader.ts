@@ -1,12 +1,18 @@
 import { existsSync } from 'node:fs'
 import type Database from 'better-sqlite3'
 import { openSqliteFile } from './sqlite-driver.ts'
+import { pendingRestore } from './sqlite-restore.ts'
 
 /** How long a reader waits for a lock of another process, in milliseconds. */
 const timeout = 1_000
 
-/** Opens a SQLite file read-only, while a service may have it open. Throws when it is missing or cannot be opened. */
+/**
+ * Opens a SQLite file read-only, while a service may have it open. Throws when it is missing or cannot be opened, or when
+ * a restore that was interrupted will replace it.
+ */
 export function openReadOnly(path: string): { database: Database.Database; close(): void } {
+  const pending = pendingRestore(path)
+  if (pending !== undefined) throw new Error(pending)
   const hadJournal = existsSync(`${path}-wal`)
   const database = openSqliteFile(path, { readonly: true, fileMustExist: true, timeout })
   return {

@@ -5,6 +5,12 @@ import { syncPath } from './durable-files.ts'
 /** Returns the path of a backup that will replace the file. Once a backup is there, the restore is decided. */
 export const restoredPath = (path: string): string => `${path}-restored`
 
+/** Returns what to do about a restore that was interrupted after it was decided; undefined when there is none. */
+export const pendingRestore = (path: string): string | undefined =>
+  existsSync(restoredPath(path))
+    ? `a restore was interrupted, and ${restoredPath(path)} will replace the file; start the service to finish it`
+    : undefined
+
 /** Returns the path to which the file and its journal are moved when a backup replaces it. */
 export const replacedPath = (path: string): string => `${path}-replaced`
 

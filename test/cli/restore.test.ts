@@ -12,7 +12,9 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { backup } from '../../src/cli/backup.ts'
+import { withReader } from '../../src/cli/plants-store.ts'
 import { restore } from '../../src/cli/restore.ts'
+import { sqliteCommand } from '../../src/cli/sqlite-commands.ts'
 import { openStore } from '../../src/store/open.ts'
 import { Database, requireSqlite } from '../support/better-sqlite.ts'
 import { run } from '../support/child-process.ts'
@@ -86,6 +88,15 @@ t.test('a killed restore leaves the old file or one that the next start complete
       t.same(servedIds(path), [1, 2], 'the old file')
       t.match(restore(copy, { STORE_URL: `sqlite:${path}` }), /^1 plants of /)
       t.same(readdirSync(join(directory, 'data')), ['plants.db', 'plants.db-lock', 'plants.db-replaced'])
+    } else {
+      const pending = {
+        message: new RegExp(`a restore was interrupted, and ${path}-restored will replace the file; start the service`),
+      }
+      t.throws(() => sqliteCommand('check', [], { STORE_URL: `sqlite:${path}` }), pending)
+      await t.rejects(
+        withReader(`sqlite:${path}`, async () => {}),
+        pending,
+      )
     }
     t.same(servedIds(path), [1], 'the backup')
     t.same(idsIn(`${path}-replaced`), [1, 2], 'the old file and its write-ahead log')

@@ -34,9 +34,14 @@ export function newAjv(
   addFormats.default(ajv)
   // ajv-formats accepts a multi-line text as soon as one of its lines is base64.
   ajv.addFormat('byte', base64)
-  // ajv-formats also accepts white space instead of the T (RFC 3339 section 5.6).
-  const { validate } = ajv.formats['date-time'] as { validate(text: string): boolean }
-  ajv.addFormat('date-time', (text: string) => /^.{10}t/i.test(text) && validate(text))
+  // ajv-formats also accepts white space instead of the T, and the offsets +01 and +0100 (RFC 3339 section 5.6).
+  for (const [name, pattern] of [
+    ['date-time', /^.{10}t.*(?:z|[+-]\d\d:\d\d)$/i],
+    ['time', /(?:z|[+-]\d\d:\d\d)$/i],
+  ] as const) {
+    const { validate } = ajv.formats[name] as { validate(text: string): boolean }
+    ajv.addFormat(name, (text: string) => pattern.test(text) && validate(text))
+  }
   // The expression of ajv-formats takes quadratic time.
   ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/\S+$/iu.test(text) && URL.canParse(text))
   addExactKeywords(ajv, locations)

@@ -63,9 +63,11 @@ const optional =
   (authenticate: Authenticator): Authenticator =>
   (request, done) =>
     authenticate(request, (refusal, client) => {
-      const isAnonymous = client === undefined && refusal instanceof ContractError && refusal.kind === 'missingToken'
-      done(isAnonymous ? undefined : refusal, client)
+      done(client === undefined && isMissing(refusal) ? undefined : refusal, client)
     })
+
+const isMissing = (refusal: Error | undefined): boolean =>
+  refusal instanceof ContractError && refusal.kind === 'missingToken'
 
 const joined = (
   [first = pass, ...more]: Authenticator[],
@@ -81,13 +83,19 @@ const scoped = (verify: Verifier, scopes: readonly string[]): Authenticator =>
     : (request, done) =>
         verify(request, (refusal, client) => done(refusal ?? scopeError(client, scopes), client), scopes)
 
-/** Combines two checks, both of which must pass. */
+/**
+ * Combines two checks, both of which must pass. The second runs although the first misses its credentials: whether any
+ * were sent decides on a request with optional credentials.
+ */
 const both =
   (one: Authenticator, other: Authenticator): Authenticator =>
   (request, done) =>
     one(request, (refusal, client) => {
-      if (refusal !== undefined) return done(refusal, client)
-      other(request, (refusal, otherClient) => done(refusal, client ?? otherClient))
+      if (refusal !== undefined && !isMissing(refusal)) return done(refusal, client)
+      other(request, (otherRefusal, otherClient) => {
+        const isSecond = refusal === undefined || (otherRefusal !== undefined && !isMissing(otherRefusal))
+        done(isSecond ? otherRefusal : refusal, client ?? otherClient)
+      })
     })
 
 /** Combines two checks, one of which must pass. The second runs only if the first rejects the request. */

@@ -101,6 +101,9 @@ t.test('optional credentials identify the client, whatever the order of the alte
     t.same(ask(order({ invalid: [] })), { refusal: invalid, name: undefined }, 'wrong credentials')
     t.match(ask(order({ client: ['delete'] })), { refusal: { statusCode: 403 } }, 'a missing scope')
     t.same(ask(order({ client: [], missing: [] })), { refusal: missing, name: 'gardener' }, 'half of the credentials')
+    t.same(ask(order({ missing: [], client: [] })), { refusal: missing, name: 'gardener' }, 'the other half')
+    t.same(ask(order({ missing: [], invalid: [] })), { refusal: invalid, name: undefined }, 'half of them, wrong')
+    t.same(ask(order({ missing: [], keyless: [] })), anonymous, 'neither half')
     t.same(ask(order({ unavailable: [] })).refusal, unavailable, 'credentials that cannot be checked')
   }
   t.same(ask([{ missing: [] }, {}, { client: [] }]), { refusal: undefined, name: 'gardener' })

@@ -39,6 +39,8 @@ export const calls: Call[] = [
   same('{"unsigned":9007199254740991,"plain":-9007199254740991}'),
   same('{"unique":[9007199254740992,9007199254740993]}'),
   refused({ when: '2023-02-29T12:00:00Z' }),
+  refused({ when: '2024-02-29T12:00:00+01' }),
+  refused({ when: '2024-02-29T12:00:00+0100' }),
   refused({ when: '2024-02-29 12:00:00Z' }),
   refused({ when: '2024-02-29\t12:00:00Z' }),
   refused({ day: '2023-02-29' }),

@@ -42,16 +42,26 @@ export async function contractFiles(path: string, rules = 'redocly.yaml', errors
  * service whether the files belong together, and one request per operation for editors. Rejects with an error with one
  * line for each place that cannot be served.
  */
-export async function filesOf(document: Document, path: string, errors?: ErrorBodySource): Promise<Files> {
+export async function filesOf(
+  document: Document,
+  path: string,
+  errors?: ErrorBodySource,
+  typesOf = contractTypes,
+): Promise<Files> {
   try {
-    return await compiledFiles(document, path, errors)
+    return await compiledFiles(document, path, errors, typesOf)
   } catch (error) {
     const problem = depthProblem(error)
     throw problem === undefined ? error : refusal(path, [problem])
   }
 }
 
-async function compiledFiles(document: Document, path: string, errors?: ErrorBodySource): Promise<Files> {
+async function compiledFiles(
+  document: Document,
+  path: string,
+  errors: ErrorBodySource | undefined,
+  typesOf: typeof contractTypes,
+): Promise<Files> {
   const misplaced = structureProblems(document)
   if (misplaced.length > 0) throw refusal(path, misplaced)
   const upgraded = asOpenApi31(document)
@@ -73,7 +83,7 @@ async function compiledFiles(document: Document, path: string, errors?: ErrorBod
   const files: Files = {
     'openapi.json': json(withErrorTable(document)),
     'routes.json': json(routes),
-    'api.d.ts': origin + (await contractTypes(normalized)),
+    'api.d.ts': origin + (await typesOf(normalized)),
     'int64-replies.json': json(replies.table),
     'call-styles.json': json(callStyles(normalized)),
     'error-numbers.ts': origin + errorNumberModule(document),

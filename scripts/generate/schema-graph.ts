@@ -49,7 +49,7 @@ export function reachability(
 
 /**
  * Returns the strongly connected component of each schema, as a number: two schemas have the same one if each leads to
- * the other through references and `keywords` (Tarjan's algorithm).
+ * the other through references and `keywords`.
  */
 export function components(document: object, schemas: Iterable<Node>, keywords: readonly string[]): Map<Node, number> {
   const order = new Map<Node, number>()

@@ -13,7 +13,7 @@ import type { Document } from './openapi-document.ts'
 import { withOperationIds } from './operation-ids.ts'
 import { defaultProblems } from './parameter-defaults.ts'
 import { withDirections } from './read-write-document.ts'
-import { redocly } from './redocly.ts'
+import { depthProblem, redocly } from './redocly.ts'
 import { requestFile } from './request-file.ts'
 import { withItemSchemas } from './response-schemas.ts'
 import { routesOf } from './route-schemas.ts'
@@ -39,10 +39,29 @@ export async function contractFiles(path: string, rules = 'redocly.yaml', errors
 /**
  * Returns the files that are generated from a bundled document: the published document, its types, its route schemas,
  * its error numbers, the places of int64 values in its responses, the styles of its parameters, digests that tell the
- * service whether the files belong together, and one request per operation for editors. Throws an error with one line
- * for each place that cannot be served.
+ * service whether the files belong together, and one request per operation for editors. Rejects with an error with one
+ * line for each place that cannot be served.
  */
-export async function filesOf(document: Document, path: string, errors?: ErrorBodySource): Promise<Files> {
+export async function filesOf(
+  document: Document,
+  path: string,
+  errors?: ErrorBodySource,
+  typesOf = contractTypes,
+): Promise<Files> {
+  try {
+    return await compiledFiles(document, path, errors, typesOf)
+  } catch (error) {
+    const problem = depthProblem(error)
+    throw problem === undefined ? error : refusal(path, [problem])
+  }
+}
+
+async function compiledFiles(
+  document: Document,
+  path: string,
+  errors: ErrorBodySource | undefined,
+  typesOf: typeof contractTypes,
+): Promise<Files> {
   const misplaced = structureProblems(document)
   if (misplaced.length > 0) throw refusal(path, misplaced)
   const upgraded = asOpenApi31(document)
@@ -64,7 +83,7 @@ export async function filesOf(document: Document, path: string, errors?: ErrorBo
   const files: Files = {
     'openapi.json': json(withErrorTable(document)),
     'routes.json': json(routes),
-    'api.d.ts': origin + (await contractTypes(normalized)),
+    'api.d.ts': origin + (await typesOf(normalized)),
     'int64-replies.json': json(replies.table),
     'call-styles.json': json(callStyles(normalized)),
     'error-numbers.ts': origin + errorNumberModule(document),

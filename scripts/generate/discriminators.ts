@@ -16,8 +16,15 @@ export function withDiscriminators(document: Document): Document {
     const properties = narrowings.get(schema) ?? new Map<string, Set<string>>()
     narrowings.set(schema, properties.set(property, new Set([...(properties.get(property) ?? []), ...names])))
   }
-  const childrenOf = (schema: string) =>
-    Object.keys(schemas).filter((child) => referencesOf(schemas[child]?.allOf).includes(schemaPrefix + schema))
+  const children = new Map<string, string[]>()
+  for (const child of Object.keys(schemas)) {
+    for (const reference of new Set(referencesOf(schemas[child]?.allOf))) {
+      const known = children.get(reference)
+      if (known === undefined) children.set(reference, [child])
+      else known.push(child)
+    }
+  }
+  const childrenOf = (schema: string) => children.get(schemaPrefix + schema) ?? []
 
   /** Returns the discriminator values of a schema and of the schemas that inherit from it, and narrows the latter. */
   function inherit(schema: string, discriminator: Discriminator, above: string[]): string[] {
@@ -105,9 +112,27 @@ const referencesOf = (schemas: unknown): string[] =>
     ? schemas.flatMap((schema) => (typeof Object(schema).$ref === 'string' ? [Object(schema).$ref] : []))
     : []
 
+/** The names of each discriminator by the value that they are mapped to. */
+const namesByTarget = new WeakMap<Discriminator, Map<string, string[]>>()
+
 /** Returns the discriminator values that are mapped to a schema: a mapping holds its name or a reference to it. */
-const mappedNames = (schema: string, { mapping = {} }: Discriminator): string[] =>
-  Object.keys(mapping).filter((name) => [schema, schemaPrefix + schema].includes(mapping[name] as string))
+function mappedNames(schema: string, discriminator: Discriminator): string[] {
+  const known = namesByTarget.get(discriminator) ?? namesIn(discriminator)
+  namesByTarget.set(discriminator, known)
+  return known.get(schema) ?? []
+}
+
+function namesIn({ mapping = {} }: Discriminator): Map<string, string[]> {
+  const names = new Map<string, string[]>()
+  for (const [name, target] of Object.entries(mapping)) {
+    const text = String(target)
+    const schema = text.startsWith(schemaPrefix) ? text.slice(schemaPrefix.length) : text
+    const known = names.get(schema)
+    if (known === undefined) names.set(schema, [name])
+    else known.push(name)
+  }
+  return names
+}
 
 /** Returns the discriminator values of a schema: those that are mapped to it, or else its own name. */
 function namesOf(schema: string, discriminator: Discriminator): string[] {

@@ -3,7 +3,7 @@ import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
 import { exampleNumber, exampleText } from './example-scalars.ts'
 import { memberSchemas } from './int64-responses.ts'
 import type { Document } from './openapi-document.ts'
-import { commonTypes, numbersOf, type Part, partsOf } from './schema-parts.ts'
+import { commonTypes, numbersOf, type Part, partsOf, referencesOf } from './schema-parts.ts'
 import type { Node } from './walk-document.ts'
 
 /** Keywords whose value is an example, in order of preference. */
@@ -13,7 +13,7 @@ const exampleKeywords = ['const', 'example', 'examples', 'default', 'enum']
  * The state of building an example. `within` are the references that lead to the current schema, and `keywords` those
  * whose values are used. Depth and budget bound it: the examples of recursive schemas have no natural size.
  */
-type Progress = { within: string[]; depth: number; budget: { left: number }; keywords: string[]; isFilled: boolean }
+type Progress = { within: Set<string>; depth: number; budget: { left: number }; keywords: string[]; isFilled: boolean }
 
 /** The maximum number of values of one example, and how many are reserved for required properties. */
 const maxValues = 1000
@@ -38,11 +38,11 @@ export const filledExampleOf = (document: Document, schema: Schema): unknown =>
 export const generatedValue = (document: Document, schema: Schema): unknown => make(document, schema, ['const', 'enum'])
 
 const make = (document: Document, schema: Schema, keywords: string[], isFilled = false): unknown =>
-  makeValue(document, schema, { within: [], depth: 0, budget: { left: maxValues }, keywords, isFilled })
+  makeValue(document, schema, { within: new Set(), depth: 0, budget: { left: maxValues }, keywords, isFilled })
 
 function makeValue(document: Document, schema: Schema, progress: Progress): unknown {
   const parts = partsOf(document, schema)
-  const isWithin = parts.some(({ references }) => references.some((each) => progress.within.includes(each)))
+  const isWithin = parts.some(({ reference }) => reference !== undefined && progress.within.has(reference))
   if (parts.some((part) => isIgnored(part.schema))) return undefined
   if (schema === false || isWithin || progress.budget.left-- <= 0) return undefined
   const own = givenIn(
@@ -87,9 +87,11 @@ const hasAlternatives = ({ oneOf, anyOf }: Node): boolean => oneOf !== undefined
 
 /** Returns, for each schema with alternatives, a value of the first alternative that has one. */
 function chosenAlternatives(document: Document, parts: Part[], progress: Progress): unknown[] {
-  return parts.flatMap(({ schema, references }) => {
-    const inside = { ...progress, within: [...progress.within, ...references] }
-    for (const one of [...schemasIn(schema, 'oneOf'), ...schemasIn(schema, 'anyOf')]) {
+  return parts.flatMap((part) => {
+    const alternatives = [...schemasIn(part.schema, 'oneOf'), ...schemasIn(part.schema, 'anyOf')]
+    if (alternatives.length === 0) return []
+    const inside = { ...progress, within: new Set([...progress.within, ...referencesOf([part])]) }
+    for (const one of alternatives) {
       const value = makeValue(document, one, inside)
       if (value !== undefined) return [value]
     }
@@ -128,7 +130,7 @@ function objectOf(document: Document, parts: Part[], chosen: unknown[], progress
   const required = new Set(parts.flatMap(({ schema }) => (schema.required ?? []) as string[]))
   for (const name of new Set([...required, ...described])) {
     const isShown = progress.depth < optionalDepth && progress.budget.left > reserved
-    if (!required.has(name) && !isShown) continue
+    if (progress.budget.left <= 0 || (!required.has(name) && !isShown)) continue
     const holders = parts.filter((part) => memberSchemas(part.schema, name).length > 0)
     const schema = together(holders.flatMap((part) => memberSchemas(part.schema, name)))
     const isFixed = partsOf(document, schema).some((part) => part.schema.enum ?? part.schema.const !== undefined)
@@ -140,7 +142,7 @@ function objectOf(document: Document, parts: Part[], chosen: unknown[], progress
 }
 
 const below = ({ within, depth, ...more }: Progress, parts: Part[]): Progress => ({
-  within: [...within, ...parts.flatMap(({ references }) => references)],
+  within: new Set([...within, ...referencesOf(parts)]),
   depth: depth + 1,
   ...more,
 })

@@ -1,7 +1,8 @@
 /** Finds the integers of a document that the tools between the document and the service cannot process exactly. */
 
 import { type Schema, schemaKeywords, schemasIn } from '../../src/openapi/schema-keywords.ts'
-import { join, resolve } from './json-pointer.ts'
+import { join } from './json-pointer.ts'
+import { reachability } from './schema-graph.ts'
 import { type Node, walkSchemas } from './walk-document.ts'
 
 /**
@@ -11,12 +12,13 @@ import { type Node, walkSchemas } from './walk-document.ts'
  */
 export function inexactIntegers(document: object): string[] {
   const problems = roundedNumbers(document, '#')
+  const holdsInt64 = int64Holders(document)
   walkSchemas(document, (schema, pointer) => {
     if (isInt64(schema) && schema.multipleOf !== undefined && !Number.isInteger(schema.multipleOf)) {
       problems.push(`${pointer}/multipleOf: must be an integer beside the format int64`)
     }
     // Ajv stops at the first items that match contains, so the int64 values of later items would not become bigints.
-    if (schemasIn(schema, 'contains').some((items) => holdsInt64(items, document)))
+    if (schemasIn(schema, 'contains').some((items) => holdsInt64(items)))
       problems.push(`${pointer}/contains: int64 values are not exact in contains; use items instead`)
   })
   return problems
@@ -32,15 +34,9 @@ function roundedNumbers(value: unknown, pointer: string): string[] {
   return Object.entries(value).flatMap(([key, below]) => roundedNumbers(below, join(pointer, key)))
 }
 
-/** Returns whether a schema holds an int64 at any depth, also behind a $ref. */
-export function holdsInt64(schema: Schema, document: object, seen = new Set<Schema>()): boolean {
-  if (typeof schema !== 'object' || schema === null || seen.has(schema)) return false
-  seen.add(schema)
-  const { $ref } = schema
-  if (typeof $ref === 'string' && holdsInt64(resolve(document, $ref) as Schema, document, seen)) return true
-  const below = Object.keys(schemaKeywords).flatMap((keyword) => schemasIn(schema, keyword))
-  return isInt64(schema) || below.some((each) => holdsInt64(each, document, seen))
-}
+/** Returns a function that tells whether a schema holds an int64 at any depth, also behind a $ref. */
+export const int64Holders = (document: object): ((schema: Schema) => boolean) =>
+  reachability(document, Object.keys(schemaKeywords), isInt64)
 
 /**
  * Returns whether the type of a schema allows integers and no other numbers, so that its format can make them exact.

@@ -1,7 +1,9 @@
 import type { Int64Responses, ResponseSchemaNode } from '../../src/client/exact-response.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
-import { holdsInt64, isInt64 } from './inexact-integers.ts'
+import { int64Holders, isInt64 } from './inexact-integers.ts'
 import { type Document, endpoints, type MediaTypes } from './openapi-document.ts'
+import { run, type Steps } from './schema-graph.ts'
+import { groupedByName } from './schema-parts.ts'
 import { schemasDescribing } from './schema-types.ts'
 import type { Node } from './walk-document.ts'
 
@@ -15,19 +17,20 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
   const problems: string[] = []
   const indexes = new Map<string, number>()
   const identities = new Map<Node, number>()
+  const holdsInt64 = int64Holders(document)
   for (const { method, path, responses } of endpoints(document)) {
     const reply = `${method} ${path}`
     const roots = Object.entries(responses).map(
-      ([status, { content = {} }]) => [status, placeOf(jsonSchemas(content), `${reply} ${status}`)] as const,
+      ([status, { content = {} }]) => [status, run(placeOf(jsonSchemas(content), `${reply} ${status}`))] as const,
     )
     if (roots.some(([, root]) => root !== null)) table.replies[reply] = Object.fromEntries(roots)
   }
   return { table, problems }
 
   /** Returns the index of the place that these schemas describe together, or null if it holds no int64. */
-  function placeOf(holders: unknown[], name: string): number | null {
+  function* placeOf(holders: unknown[], name: string): Steps<number | null> {
     const schemas = schemasDescribing(document, holders, branches)
-    if (!schemas.some((schema) => holdsInt64(schema, document))) return null
+    if (!schemas.some((schema) => holdsInt64(schema))) return null
     // A schema may contain itself, so the same schemas share one place.
     const key = schemas.map(identity).join()
     const known = indexes.get(key)
@@ -40,12 +43,11 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
       if (schemas.some(isOtherNumber))
         problems.push(`${name}: a number is an int64 in one schema and not in another; use one format in both`)
     }
-    const names = new Set(schemas.flatMap((schema) => Object.keys(named(schema))))
-    const members = Array.from(names, (member) => {
-      const below = schemas.flatMap((schema) => memberSchemas(schema, member))
-      return [member, placeOf(below, `${name}/${member}`)] as const
-    })
-    const others = placeOf(
+    const members: [string, number | null][] = []
+    for (const [member, below] of membersOf(schemas)) {
+      members.push([member, yield placeOf(below, `${name}/${member}`)])
+    }
+    const others = yield placeOf(
       schemas.flatMap((schema) => unnamed(schema)),
       `${name}/*`,
     )
@@ -72,8 +74,20 @@ const named = ({ properties, prefixItems }: Node): Record<string, Schema> => ({
 })
 
 /** Returns the schemas of a member or an item, whether the schema names it or not. */
-export const memberSchemas = (schema: Node, member: string): Schema[] =>
-  Object.hasOwn(named(schema), member) ? [named(schema)[member] as Schema] : unnamed(schema, member)
+export function memberSchemas(schema: Node, member: string): Schema[] {
+  const holder = [schema.prefixItems, schema.properties].find((one) => isEnumerable.call(Object(one), member))
+  return holder === undefined ? unnamed(schema, member) : [(holder as Record<string, Schema>)[member] as Schema]
+}
+
+const isEnumerable = Object.prototype.propertyIsEnumerable
+
+/** Returns the members and items that some of the schemas name, each with the schemas that describe it. */
+const membersOf = (schemas: Node[]): Map<string, Schema[]> =>
+  groupedByName(schemas, {
+    namesIn: (schema) => Object.keys(named(schema)),
+    isOpen: (schema) => unnamed(schema).length > 0,
+    schemasOf: memberSchemas,
+  })
 
 /** Keywords whose schemas describe the same value. Not `if`: a condition only tests a value. */
 export const branches = inPlaceKeywords.filter((keyword) => keyword !== 'if')

@@ -20,7 +20,11 @@ export function reachingSchemas(
   const contents = Object.entries(schemas).map(([name, schema]) => ({ name, ...contentOf(schema) }))
   const holders = new Map<string, string[]>()
   for (const { name, references } of contents) {
-    for (const reference of references) holders.set(reference, [...(holders.get(reference) ?? []), name])
+    for (const reference of new Set(references)) {
+      const known = holders.get(reference)
+      if (known === undefined) holders.set(reference, [name])
+      else known.push(name)
+    }
   }
   const reaching = new Set(contents.flatMap(({ name, isMarking }) => (isMarking ? [name] : [])))
   // Iteration over a Set includes the elements that are added meanwhile.

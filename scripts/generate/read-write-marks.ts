@@ -1,7 +1,7 @@
 import { inPlaceKeywords, type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
-import { partsOf } from './schema-parts.ts'
+import { reachability, run, type Steps, schemasBelow } from './schema-graph.ts'
 import { schemasDescribing } from './schema-types.ts'
-import type { Node } from './walk-document.ts'
+import { isNode, type Node } from './walk-document.ts'
 
 /** The direction of a value: from the client (request) or to it (response). */
 export type Direction = 'request' | 'response'
@@ -9,9 +9,20 @@ export type Direction = 'request' | 'response'
 /** The annotation that makes a property ignored (OpenAPI 3.0.4 section 4.7.24.1, JSON Schema validation 9.4). */
 const markOf = { request: 'readOnly', response: 'writeOnly' } as const
 
+type Mark = 'readOnly' | 'writeOnly'
+
+/** The answers of `isMarked` for each document. */
+const marked = new WeakMap<object, Record<Mark, (schema: Schema) => boolean>>()
+
 /** Returns whether a schema has an annotation, directly or through a $ref or an allOf. */
-export const isMarked = (document: object, schema: Schema, mark: 'readOnly' | 'writeOnly'): boolean =>
-  partsOf(document, schema).some((part) => part.schema[mark] === true)
+export function isMarked(document: object, schema: Schema, mark: Mark): boolean {
+  const known = marked.get(document) ?? {
+    readOnly: reachability(document, ['allOf'], ({ readOnly }) => readOnly === true),
+    writeOnly: reachability(document, ['allOf'], ({ writeOnly }) => writeOnly === true),
+  }
+  marked.set(document, known)
+  return known[mark](schema)
+}
 
 /** Returns the properties that a schema itself names. */
 export const propertiesOf = (schema: Node): Record<string, Schema> => Object(schema.properties)
@@ -22,19 +33,29 @@ export const propertiesOf = (schema: Node): Record<string, Schema> => Object(sch
  */
 export function ignoredNamesOf(document: object, direction: Direction): (schema: Schema) => Set<string> {
   const known = new Map<Schema, Set<string>>()
-  return function ignoredNames(schema) {
+  return (schema) => run(ignoredNames(schema))
+
+  function* ignoredNames(schema: Schema): Steps<Set<string>> {
     const found = known.get(schema)
     if (found !== undefined) return found
-    const names = new Set<string>()
+    if (!isNode(schema)) return new Set()
+    const names = new Set(markedNames(document, schema, direction))
     // Stops the recursion of a schema that is an alternative of itself, which unsupported-schemas.ts rejects.
     known.set(schema, names)
-    for (const { schema: part } of partsOf(document, schema)) {
-      for (const name of markedNames(document, part, direction)) names.add(name)
-      for (const keyword of ['oneOf', 'anyOf']) {
-        const branches = schemasIn(part, keyword).map(ignoredNames)
-        for (const name of branches[0] ?? []) if (branches.every((branch) => branch.has(name))) names.add(name)
-      }
+    for (const keyword of ['oneOf', 'anyOf']) {
+      const branches: Set<string>[] = []
+      for (const branch of schemasIn(schema, keyword)) branches.push(yield ignoredNames(branch))
+      for (const name of branches[0] ?? []) if (branches.every((branch) => branch.has(name))) names.add(name)
     }
+    const parts: Set<string>[] = []
+    for (const part of schemasBelow(document, schema, ['allOf'])) parts.push(yield ignoredNames(part))
+    const others = parts.filter(({ size }) => size > 0)
+    // A schema that only adds unmarked properties to another one shares its set: copies would take quadratic time.
+    if (names.size === 0 && others.length === 1) {
+      known.set(schema, others[0] as Set<string>)
+      return others[0] as Set<string>
+    }
+    for (const name of others.flatMap((each) => [...each])) names.add(name)
     return names
   }
 }

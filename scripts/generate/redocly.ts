@@ -8,6 +8,16 @@ import { promisify } from 'node:util'
 const box = /^[ \t]*[╔║╚].*\n?/gm
 
 /**
+ * Returns the problem of a document on which @redocly/cli or openapi-typescript overflows the stack, since both follow
+ * references recursively; undefined for any other error.
+ */
+export const depthProblem = (error: unknown): string | undefined =>
+  String((error as Error).message).includes('Maximum call stack size exceeded')
+    ? 'schemas are nested, or refer to one another in a chain, too deeply for @redocly/cli and openapi-typescript; ' +
+      'shorten the chain to at most 500 schemas'
+    : undefined
+
+/**
  * Runs Redocly's command line tool without telemetry and returns its output. Rejects with its messages if it fails.
  */
 export async function redocly(...args: string[]): Promise<string> {
@@ -19,6 +29,7 @@ export async function redocly(...args: string[]): Promise<string> {
     return (await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })).stdout
   } catch (error) {
     const { stdout, stderr, message } = error as Error & { stdout: string; stderr: string }
-    throw new Error(stdout.trim() || stderr.replaceAll(box, '').trim() || message)
+    const text = stdout.trim() || stderr.replaceAll(box, '').trim() || message
+    throw new Error(depthProblem({ message: text }) ?? text)
   }
 }

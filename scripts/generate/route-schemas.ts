@@ -20,23 +20,20 @@ import { mapTree, type Node } from './walk-document.ts'
  */
 export function routesOf(document: Document): Routes {
   const shared = new Map<string, Schema>()
-  /** Returns a schema in the form that the service compiles, and adds the target of each $ref to `shared`. */
+  /** Returns a schema in the form that the service compiles, and adds the name of each $ref to `shared`. */
   const convert = (schema: Schema): Schema =>
     mapTree(asObject(schema), 'schema', {
       schema: (node) => {
         const { $ref, ...rest } = validatorSchema(node)
         if (typeof $ref !== 'string') return rest
         const name = sharedName($ref)
-        share(name)
+        if (!shared.has(name)) shared.set(name, {})
         return { $ref: `${safeName(name)}#`, ...rest }
       },
     }) as Schema
-  const share = (name: string) => {
-    if (shared.has(name)) return
-    shared.set(name, {})
-    shared.set(name, convert(schemasOf(document)[name] as Schema))
-  }
   const operations = endpoints(document).map((endpoint) => operationOf(document, endpoint, convert))
+  // Iteration over a Map includes the entries that are added meanwhile.
+  for (const name of shared.keys()) shared.set(name, convert(schemasOf(document)[name] as Schema))
   const byName = Array.from(shared, ([name, schema]): [string, Schema] => [safeName(name), schema]).sort(
     ([one], [other]) => (one < other ? -1 : 1),
   )

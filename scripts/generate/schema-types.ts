@@ -1,5 +1,5 @@
 import { type Schema, schemasIn } from '../../src/openapi/schema-keywords.ts'
-import { resolve } from './json-pointer.ts'
+import { schemasBelow } from './schema-graph.ts'
 import type { Node } from './walk-document.ts'
 
 /** The types of JSON Schema. */
@@ -12,18 +12,14 @@ const branches = ['allOf', 'anyOf', 'oneOf']
  * Returns the schemas that describe one value together: the given ones, the targets of their references, and the
  * subschemas in `keywords`. Each is included once, even if a schema contains itself.
  */
-export function schemasDescribing(
-  document: object,
-  schemas: unknown[],
-  keywords: string[],
-  found: Set<Node> = new Set(),
-): Node[] {
-  for (const schema of schemas) {
+export function schemasDescribing(document: object, schemas: unknown[], keywords: string[]): Node[] {
+  const found = new Set<Node>()
+  const waiting = [...schemas].reverse()
+  while (waiting.length > 0) {
+    const schema = waiting.pop()
     if (typeof schema !== 'object' || schema === null || found.has(schema as Node)) continue
-    const node = schema as Node
-    found.add(node)
-    if (typeof node.$ref === 'string') schemasDescribing(document, [resolve(document, node.$ref)], keywords, found)
-    for (const keyword of keywords) schemasDescribing(document, schemasIn(node, keyword), keywords, found)
+    found.add(schema as Node)
+    for (const below of schemasBelow(document, schema as Node, keywords).reverse()) waiting.push(below)
   }
   return [...found]
 }

@@ -3,7 +3,7 @@ import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { matchesPattern } from './pattern-matching.ts'
 import { conflictReason, nothingAllowed } from './schema-conflicts.ts'
-import { commonTypes, partsOf } from './schema-parts.ts'
+import { commonTypes, groupedByName, partsOf } from './schema-parts.ts'
 import { isNode, type Node, walkSchemas } from './walk-document.ts'
 
 /** A schema that no value satisfies, and why. */
@@ -15,6 +15,11 @@ type Contradiction = { schema: Node; reason: string }
  */
 const maxSteps = 10_000
 const maxDepth = 100
+/**
+ * The maximum number of parts of one schema that are compared, in a document with `count` schemas. Without it, a chain
+ * of n schemas would take n² comparisons.
+ */
+const maxParts = (count: number) => Math.max(100, Math.floor(200_000 / count))
 
 /**
  * Returns one line for each schema that no value satisfies: an allOf or a discriminator that contradicts itself, or a
@@ -29,7 +34,7 @@ export function unsatisfiableSchemas(document: Document): string[] {
   const satisfiable = new Set<Node>()
   const found = new Map<Node, string>()
   for (const schema of places.keys()) {
-    const contradiction = searcher(document, satisfiable).search(schema, [])
+    const contradiction = searcher(document, satisfiable, maxParts(places.size)).search(schema, [])
     if (contradiction !== undefined && contradiction.reason !== nothingAllowed) {
       found.set(contradiction.schema, contradiction.reason)
     }
@@ -39,7 +44,7 @@ export function unsatisfiableSchemas(document: Document): string[] {
   )
 }
 
-function searcher(document: Document, satisfiable: Set<Node>) {
+function searcher(document: Document, satisfiable: Set<Node>, limit: number) {
   let steps = 0
   let depth = 0
 
@@ -76,7 +81,7 @@ function searcher(document: Document, satisfiable: Set<Node>) {
    */
   function together(holder: Node, schemas: Schema[], chosen: Schema[][], within: Node[]): Contradiction | undefined {
     if (++steps > maxSteps || within.length > maxDepth) return undefined
-    const nodes = schemas.flatMap((schema) => partsOf(document, schema)).map((part) => part.schema)
+    const nodes = schemas.flatMap((schema) => partsOf(document, schema, limit)).map((part) => part.schema)
     const reason = conflictReason(nodes)
     if (reason !== undefined) return { schema: holder, reason }
     for (const [name, schemas] of needed(nodes)) {
@@ -117,10 +122,16 @@ function needed(schemas: Node[]): [name: string, schemas: Schema[]][] {
   }
   const names =
     types[0] === 'object' ? schemas.flatMap(({ required }) => (Array.isArray(required) ? required : [])) : []
-  return [...new Set(names.map(String))].map((name) => [
-    name,
-    schemas.flatMap((schema) => propertySchemas(schema, name)),
-  ])
+  const needed = [...new Set(names.map(String))]
+  const described = needed.length === 0 ? new Map<string, Schema[]>() : groupedByName(schemas, properties, needed)
+  return needed.map((name) => [name, described.get(name) ?? []])
+}
+
+const properties = {
+  namesIn: (schema: Node) => Object.keys(Object(schema.properties)),
+  isOpen: ({ patternProperties, additionalProperties }: Node) =>
+    (patternProperties ?? additionalProperties) !== undefined,
+  schemasOf: propertySchemas,
 }
 
 const firstItem = (schema: Node): Schema[] =>

@@ -2,7 +2,7 @@ import { inPlaceKeywords } from '../../src/openapi/schema-keywords.ts'
 import { defaultMappingProblem } from './discriminators.ts'
 import { join, keysOf, resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
-import { schemasDescribing } from './schema-types.ts'
+import { components } from './schema-graph.ts'
 import { type Node, schemaPlaces, walkSchemas } from './walk-document.ts'
 
 /**
@@ -18,25 +18,32 @@ export function unsupportedSchemas(document: Document): string[] {
     problems.push(`#/jsonSchemaDialect: ${dialect} is not supported; remove it`)
   }
   const places = schemaPlaces(document)
+  const schemas: Node[] = []
+  walkSchemas(document, (schema) => schemas.push(schema))
+  const cycles = components(document, schemas, [...inPlaceKeywords, 'not'])
   walkSchemas(document, (schema, pointer) => {
     problems.push(
       ...schemaProblems(schema).map(([keys, problem]) => `${join(pointer, ...keys.split('/'))}: ${problem}`),
     )
-    const problem = typeof schema.$ref === 'string' && referenceProblem(document, places, schema, schema.$ref)
+    const problem = typeof schema.$ref === 'string' && referenceProblem(document, places, cycles, schema, schema.$ref)
     if (problem) problems.push(`${join(pointer, '$ref')}: ${schema.$ref} ${problem}`)
   })
   return problems
 }
 
-function referenceProblem(document: Document, places: Set<string>, schema: Node, target: string): string | undefined {
+function referenceProblem(
+  document: Document,
+  places: Set<string>,
+  cycles: Map<Node, number>,
+  schema: Node,
+  target: string,
+): string | undefined {
   if (!target.startsWith('#/')) return 'does not point into this document; use a reference that begins with #/'
   if (!places.has(join('#', ...keysOf(target)))) {
     return 'does not point to a schema; move the schema to #/components/schemas'
   }
   // The validation of an endless schema would never return.
-  const isEndless = schemasDescribing(document, [resolve(document, target)], [...inPlaceKeywords, 'not']).includes(
-    schema,
-  )
+  const isEndless = cycles.get(schema) === cycles.get(resolve(document, target) as Node)
   return isEndless
     ? 'refers back to itself without a property or an item in between, so validation would never end; remove it'
     : undefined

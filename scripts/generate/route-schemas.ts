@@ -12,6 +12,7 @@ import { checkedContent } from './response-schemas.ts'
 import { apiKeyHeaders } from './security-schemes.ts'
 import { servedPath } from './served-paths.ts'
 import { sharedName } from './shared-schemas.ts'
+import { withBoundedPattern } from './slow-patterns.ts'
 import { mapTree, type Node } from './walk-document.ts'
 
 /**
@@ -122,9 +123,9 @@ const isAnnotation = (keyword: string) => annotations.test(keyword) && keyword !
 const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
 
 /**
- * Returns a schema without annotations, but with the discriminator of a parent: its children have properties that it does
- * not list, which the serializer must send. Drops int32 and int64 if the type allows other
- * numbers: the service would then accept integers only.
+ * Returns a schema without annotations, but with the discriminator of a parent: its children have properties that it
+ * does not list, which the serializer must send. Drops int32 and int64 if the type allows other numbers: the service would
+ * then accept integers only.
  */
 function validatorSchema(node: Node): Node {
   const isParent = node.oneOf === undefined && node.anyOf === undefined
@@ -133,7 +134,7 @@ function validatorSchema(node: Node): Node {
   )
   const { format, ...rest } = kept
   const schema = /^int(32|64)$/.test(String(format)) && !isExactInteger(kept) ? rest : kept
-  return withoutPrototype(schema)
+  return withoutPrototype(withBoundedPattern(schema))
 }
 
 /** Moves a property called __proto__, which Ajv ignores, to patternProperties. */

@@ -3,6 +3,7 @@ import { defaultMappingProblem } from './discriminators.ts'
 import { join, keysOf, resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { components } from './schema-graph.ts'
+import { slowPatternProblem } from './slow-patterns.ts'
 import { type Node, schemaPlaces, walkSchemas } from './walk-document.ts'
 
 /**
@@ -64,6 +65,10 @@ function schemaProblems(schema: Node): [keys: string, problem: string][] {
   for (const [keyword, pattern] of patternsOf(schema)) {
     if (!isPattern(pattern))
       problems.push([keyword, `${pattern} is not a regular expression of ECMA-262 with the flag u; correct it`])
+    else {
+      const problem = slowPatternProblem(keyword, pattern)
+      if (problem !== undefined) problems.push([keyword, problem])
+    }
   }
   for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
     // Ajv ignores the name __proto__ in these keywords.

@@ -6,6 +6,7 @@ import { countedPropertyWarnings, ineffectiveMarkWarnings } from './read-write-p
 import { unvalidatedBodies } from './request-schemas.ts'
 import { unvalidatedResponses } from './response-schemas.ts'
 import { undeclaredScopes } from './security-scopes.ts'
+import { slowPatternWarnings } from './slow-patterns.ts'
 import { asOpenApi31 } from './upgrade-3-0.ts'
 
 /** Prints a warning to stderr for each place that is served in a way that its author may not expect. */
@@ -24,5 +25,6 @@ function warnings(document: Document): string[] {
     ...ineffectiveNullables(document),
     ...ineffectiveMarkWarnings(upgraded),
     ...countedPropertyWarnings(upgraded),
+    ...slowPatternWarnings(upgraded),
   ]
 }

@@ -1,0 +1,95 @@
+import t from 'tap'
+import { filesOf } from '../../../scripts/generate/contract-files.ts'
+import type { Document } from '../../../scripts/generate/openapi-document.ts'
+import { growthOf, slowPatternWarnings } from '../../../scripts/generate/slow-patterns.ts'
+import type { Routes } from '../../../src/openapi/routes.ts'
+import type { Schema } from '../../../src/openapi/schema-keywords.ts'
+import { createValidator } from '../../../src/openapi/validator.ts'
+
+/** Returns a document with an operation whose body and query parameter have a schema. */
+const documentOf = (schema: object): Document =>
+  ({
+    openapi: '3.1.0',
+    info: { title: 'a', version: '1.0.0' },
+    paths: {
+      '/a': {
+        post: {
+          operationId: 'a',
+          parameters: [{ name: 'q', in: 'query', schema: { type: 'string', ...('pattern' in schema && schema) } }],
+          requestBody: { content: { 'application/json': { schema } } },
+          responses: { 204: { description: '' } },
+        },
+      },
+    },
+  }) as unknown as Document
+
+async function bodySchema(schema: object): Promise<Schema> {
+  const { 'routes.json': routes = '' } = await filesOf(documentOf(schema), 'a.yaml')
+  return (JSON.parse(routes) as Routes).operations[0]?.schema.body?.content['application/json']?.schema as Schema
+}
+
+const exponential = ['^(\\w+\\s?)*$', '^(a|a)*$', '(a+)+$', '^([a-z]+-?)+$']
+const polynomial = ['\\s*$', '^(.*)x(.*)y$', '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', 'a\\w+b']
+const linear = [
+  '^[a-z]+$',
+  '^\\d{3}-\\d{4}$',
+  '^\\p{L}+$',
+  '^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\\.[A-Za-z]{2,}$',
+  '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+  '^(?:[a-z]+-)*[a-z]+$',
+]
+
+t.test('the growth of the time of a pattern is known', async (t) => {
+  for (const pattern of exponential) t.equal(growthOf(pattern), 'exponential', pattern)
+  for (const pattern of polynomial) t.equal(growthOf(pattern), 'polynomial', pattern)
+  for (const pattern of linear) t.equal(growthOf(pattern), 'linear', pattern)
+})
+
+t.test('a pattern that takes exponential time is refused', async (t) => {
+  const remedy = 'which would block the service; rewrite it so that no two repetitions can match the same characters'
+  for (const pattern of exponential) {
+    const message = `${pattern} takes exponential time for some texts, ${remedy}`
+    const problem = async (schema: object) => (await filesOf(documentOf(schema), 'a.yaml').catch(String)) as string
+    const found = await problem({ type: 'string', pattern, maxLength: 5 })
+    t.ok(found.includes(`/requestBody/content/application~1json/schema/pattern: ${message}`), found)
+    t.ok(found.includes(`/parameters/0/schema/pattern: ${message}`), found)
+    t.ok((await problem({ type: 'object', patternProperties: { [pattern]: {} } })).includes(message))
+  }
+  const key = '^(.*)x(.*)y$'
+  const document = documentOf({ type: 'object', patternProperties: { [key]: {} } })
+  await t.rejects(filesOf(document, 'a.yaml'), { message: /\/patternProperties: .* takes polynomial time/ })
+})
+
+t.test('a text that a slow pattern checks is bounded, with a warning unless it has a maxLength', async (t) => {
+  for (const pattern of polynomial) {
+    const schema = { type: 'string', pattern }
+    t.same(await bodySchema(schema), {
+      type: 'string',
+      maxLength: 800,
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      allOf: [{ if: { maxLength: 800 }, then: { pattern } }],
+    })
+    t.match(slowPatternWarnings(documentOf(schema)), [/accepts at most 800 characters; add a maxLength, or/, /query|q/])
+    const own = { ...schema, maxLength: 254 }
+    t.match(await bodySchema(own), { maxLength: 254, allOf: [{ if: { maxLength: 254 } }] })
+    t.same(slowPatternWarnings(documentOf(own)), [])
+  }
+  for (const pattern of linear) t.same(await bodySchema({ type: 'string', pattern }), { type: 'string', pattern })
+})
+
+t.test('a slow pattern does not hold the event loop for a body of 256 KiB', async (t) => {
+  const schema = await bodySchema({ type: 'array', items: { type: 'string', pattern: '\\s*$' } })
+  const validate = createValidator({}).request(schema, 'body')
+  const whole = [`${' '.repeat(262_000)}x`]
+  // Each text matches, so that all are checked.
+  const parts = Array.from({ length: 325 }, () => `${' '.repeat(799)}x`)
+  validate({ value: [], length: 0 })
+  for (const [name, value] of Object.entries({ whole, parts })) {
+    const { user } = process.cpuUsage()
+    const result = validate({ value, length: 262_000 })
+    const milliseconds = (process.cpuUsage().user - user) / 1_000
+    t.equal('error' in result, name === 'whole')
+    t.comment(`${name}: ${Math.round(milliseconds)} ms`)
+    t.ok(milliseconds < 1_000, `${name}: ${milliseconds} ms`)
+  }
+})

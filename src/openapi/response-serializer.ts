@@ -146,7 +146,7 @@ function mergeKeywords(shared: Record<string, Schema>, schemas: Schema[]): Merge
       merged.isPlain = false
     }
     required.push(...names)
-    if (Object.keys(schema).some((keyword) => keyword.endsWith('roperties'))) objects++
+    if (Object.keys(schema).some((keyword) => /[pP]roperties$/.test(keyword))) objects++
     for (const keyword of inPlaceKeywords) for (const branch of schemasIn(schema, keyword)) add(branch)
     for (const [name, property] of Object.entries(properties)) {
       merged.properties.set(name, [...(merged.properties.get(name) ?? []), property])

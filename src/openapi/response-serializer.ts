@@ -122,6 +122,9 @@ const plainKeywords = new Set(
   ).split(' '),
 )
 
+/** The keywords that apply a schema to members. */
+const memberKeywords = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties']
+
 /** Returns whether a keyword is a union of which at most one alternative allows objects or arrays. */
 const isOptional = (schema: Exclude<Schema, boolean>, keyword: string): boolean =>
   (keyword === 'anyOf' || keyword === 'oneOf') &&
@@ -146,7 +149,7 @@ function mergeKeywords(shared: Record<string, Schema>, schemas: Schema[]): Merge
       merged.isPlain = false
     }
     required.push(...names)
-    if (Object.keys(schema).some((keyword) => /[pP]roperties$/.test(keyword))) objects++
+    if (memberKeywords.some((keyword) => keyword in schema)) objects++
     for (const keyword of inPlaceKeywords) for (const branch of schemasIn(schema, keyword)) add(branch)
     for (const [name, property] of Object.entries(properties)) {
       merged.properties.set(name, [...(merged.properties.get(name) ?? []), property])

@@ -24,11 +24,14 @@ export function pairWriter(operation: string, params: CallParameters, styles: Ca
 }
 
 /**
- * Returns the path and query of a call. Throws a TypeError when a segment of the path is `.` or `..`, which would
- * select another path.
+ * Returns the path and query of a call. Throws a TypeError when a parameter of the path is empty, or a segment is `.` or
+ * `..`: that would be another path.
  */
 export function requestTarget(template: string, pairs: PairsOf): string {
-  const path = expandPath(template, pairs('path'))
+  const parameters = pairs('path')
+  const empty = parameters.find(([, text]) => text === '')
+  if (empty !== undefined) throw new TypeError(`path/${empty[0]}: cannot be empty`)
+  const path = expandPath(template, parameters)
   // URL parsers resolve such a segment even when it is percent-encoded.
   if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new TypeError(`${template}: a path segment cannot be "." or ".."`)
   const query = pairs('query').map(pairText).join('&')

@@ -145,9 +145,9 @@ function isUnsendable(
 
 const asText = (value: unknown) => (value === null ? '' : String(value))
 
-/** Returns whether a URL parser would remove the segment of a path, as it does with "." and "..". */
+/** Returns whether a segment of a path is empty, or one that a URL parser removes: "." or "..". */
 const isRemoved = ({ in: place, style }: Parameter, text: string): boolean =>
-  place === 'path' && { simple: /^\.{1,2}$/, label: /^\.?$/ }[style as string]?.test(text) === true
+  place === 'path' && { simple: /^\.{0,2}$/, label: /^\.?$/ }[style as string]?.test(text) === true
 
 function cannotBeSent(parameter: Parameter, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return isUnsendable(parameter, asText(value))

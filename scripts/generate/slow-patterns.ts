@@ -3,16 +3,19 @@ import { join } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import { type Node, walkSchemas } from './walk-document.ts'
 
-/** Characters. A text that a slow pattern checks may have at most so many, unless its schema has a maxLength. */
+/** Characters. A text that a quadratic pattern checks may have at most so many, unless its schema has a maxLength. */
 export const maxSlowLength = 800
+
+/** Characters. With a larger maxLength, a body of 256 KiB could hold the event loop for more than a second. */
+const maxOwnLength = 10_000
 
 /** Milliseconds for the analysis of one pattern. */
 const timeout = 1_000
 
 /** How the time of a match grows with the length of the text; `unknown` if the analysis took too long. */
-export type Growth = 'linear' | 'polynomial' | 'exponential' | 'unknown'
+export type Growth = 'linear' | 'quadratic' | 'steep' | 'unknown'
 
-type Analysis = { status: 'safe' | 'vulnerable' | 'unknown'; complexity?: { type: string } }
+type Analysis = { status: 'safe' | 'vulnerable' | 'unknown'; complexity?: { type: string; degree?: number } }
 
 const known = new Map<string, Growth>()
 
@@ -24,8 +27,8 @@ export function growthOf(pattern: string): Growth {
 }
 
 function analyze(pattern: string): Growth {
-  // Without a repetition without a limit, the time is bounded. This spares most documents the load of the analyzer.
-  if (!/[*+]|,\}/.test(pattern)) return 'linear'
+  // Without an optional or repeated part there is nothing to backtrack to. This spares most documents the analyzer.
+  if (!/[*+?]|\{\d+,|\)\{/.test(pattern)) return 'linear'
   // Otherwise recheck starts a program of its own, which npm installs on some platforms only.
   process.env.RECHECK_SYNC_BACKEND = 'pure'
   const { checkSync } = createRequire(import.meta.url)('recheck') as {
@@ -33,28 +36,41 @@ function analyze(pattern: string): Growth {
   }
   const { status, complexity } = checkSync(pattern, 'u', { timeout })
   if (status === 'unknown') return 'unknown'
-  return status === 'safe' ? 'linear' : (complexity?.type as Growth)
+  if (status === 'safe') return 'linear'
+  return complexity?.type === 'polynomial' && complexity.degree === 2 ? 'quadratic' : 'steep'
 }
+
+const rewrite = 'rewrite it so that no two repetitions can match the same characters'
 
 /** Returns why a pattern of a schema cannot be served, or undefined. `keyword` is pattern or patternProperties. */
-export function slowPatternProblem(keyword: string, pattern: string): string | undefined {
+export function slowPatternProblem(keyword: string, pattern: string, { maxLength }: Node): string | undefined {
   const growth = growthOf(pattern)
-  const isBounded = keyword === 'pattern' && growth !== 'exponential'
-  if (growth === 'linear' || growth === 'unknown' || isBounded) return undefined
-  return `${pattern} takes ${growth} time for some texts, which would block the service; rewrite it so that no two repetitions can match the same characters`
+  if (growth === 'steep') return `${pattern} takes more than quadratic time, which would block the service; ${rewrite}`
+  if (growth !== 'quadratic') return undefined
+  if (keyword === 'patternProperties')
+    return `${pattern} takes quadratic time, which would block the service; ${rewrite}`
+  if (typeof maxLength !== 'number' || maxLength <= maxOwnLength) return undefined
+  return `${pattern} takes quadratic time; lower maxLength to at most ${maxOwnLength}, or ${rewrite}`
 }
 
-/** Returns a warning for each pattern whose texts the service limits to `maxSlowLength` characters. */
+/** Returns a warning for each pattern that limits its text to `maxSlowLength` characters or could not be analyzed. */
 export function slowPatternWarnings(document: Document): string[] {
   const warnings: string[] = []
   walkSchemas(document, (schema, pointer) => {
-    if (schema.maxLength !== undefined || !isSlow(schema)) return
+    const { pattern, patternProperties = {}, maxLength } = schema
+    for (const key of Object.keys(patternProperties as object)) {
+      if (growthOf(key) === 'unknown') warnings.push(`${join(pointer, 'patternProperties')}: ${key} ${unknown}`)
+    }
+    if (maxLength !== undefined || !isSlow(schema)) return
+    const reason = growthOf(pattern as string) === 'unknown' ? unknown : 'takes quadratic time'
     warnings.push(
-      `${join(pointer, 'pattern')}: ${schema.pattern} takes a time that grows faster than its text, so the service accepts at most ${maxSlowLength} characters; add a maxLength, or rewrite it`,
+      `${join(pointer, 'pattern')}: ${pattern} ${reason}; its text may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`,
     )
   })
   return warnings
 }
+
+const unknown = `could not be analyzed within ${timeout} ms, so it may be slow`
 
 const isSlow = ({ pattern }: Node): boolean => typeof pattern === 'string' && growthOf(pattern) !== 'linear'
 

@@ -66,7 +66,7 @@ function schemaProblems(schema: Node): [keys: string, problem: string][] {
     if (!isPattern(pattern))
       problems.push([keyword, `${pattern} is not a regular expression of ECMA-262 with the flag u; correct it`])
     else {
-      const problem = slowPatternProblem(keyword, pattern)
+      const problem = slowPatternProblem(keyword, pattern, schema)
       if (problem !== undefined) problems.push([keyword, problem])
     }
   }

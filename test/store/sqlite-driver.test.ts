@@ -1,8 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
 import { loadDriver, openSqliteFile } from '../../src/store/sqlite-driver.ts'
 import { exactly } from '../support/exact-pattern.ts'
+
+const isInstalled = (() => {
+  try {
+    return createRequire(import.meta.url).resolve('better-sqlite3') !== ''
+  } catch {
+    return false
+  }
+})()
 
 const failing = (details: object) => () => {
   throw Object.assign(new Error('first line\nsecond line'), details)
@@ -30,6 +39,13 @@ t.test('a binary that would abort the process is rejected before it is loaded', 
       'SQLite is missing, because better-sqlite3 was compiled with Node 24.19 or later, and would abort the process; run npm rebuild better-sqlite3 with Node 22 or with Node 24.18, or set STORE_URL to memory: or postgres://USER@HOST/DATABASE',
     ),
   })
+})
+
+t.test('a binary in another place is loaded without the check', { skip: !isInstalled }, async (t) => {
+  t.type(
+    loadDriver(() => join(t.testdir({}), 'lib', 'index.js')),
+    'function',
+  )
 })
 
 t.test('other failures are passed on', async (t) => {

@@ -12,7 +12,7 @@ import { checkedContent } from './response-schemas.ts'
 import { apiKeyHeaders } from './security-schemes.ts'
 import { servedPath } from './served-paths.ts'
 import { sharedName } from './shared-schemas.ts'
-import { withBoundedPattern } from './slow-patterns.ts'
+import { withBoundedPatterns } from './slow-patterns.ts'
 import { mapTree, type Node } from './walk-document.ts'
 
 /**
@@ -134,7 +134,7 @@ function validatorSchema(node: Node): Node {
   )
   const { format, ...rest } = kept
   const schema = /^int(32|64)$/.test(String(format)) && !isExactInteger(kept) ? rest : kept
-  return withoutPrototype(withBoundedPattern(schema))
+  return withoutPrototype(withBoundedPatterns(schema))
 }
 
 /** Moves a property called __proto__, which Ajv ignores, to patternProperties. */

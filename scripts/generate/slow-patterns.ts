@@ -46,9 +46,7 @@ const rewrite = 'rewrite it so that no two repetitions can match the same charac
 export function slowPatternProblem(keyword: string, pattern: string, { maxLength }: Node): string | undefined {
   const growth = growthOf(pattern)
   if (growth === 'steep') return `${pattern} takes more than quadratic time, which would block the service; ${rewrite}`
-  if (growth !== 'quadratic') return undefined
-  if (keyword === 'patternProperties')
-    return `${pattern} takes quadratic time, which would block the service; ${rewrite}`
+  if (growth !== 'quadratic' || keyword === 'patternProperties') return undefined
   if (typeof maxLength !== 'number' || maxLength <= maxOwnLength) return undefined
   return `${pattern} takes quadratic time; lower maxLength to at most ${maxOwnLength}, or ${rewrite}`
 }
@@ -59,23 +57,34 @@ export function slowPatternWarnings(document: Document): string[] {
   walkSchemas(document, (schema, pointer) => {
     const { pattern, patternProperties = {}, maxLength } = schema
     for (const key of Object.keys(patternProperties as object)) {
-      if (growthOf(key) === 'unknown') warnings.push(`${join(pointer, 'patternProperties')}: ${key} ${unknown}`)
+      if (growthOf(key) === 'linear') continue
+      const place = join(pointer, 'patternProperties')
+      warnings.push(`${place}: ${key} ${reasonOf(key)}; the names may have at most ${maxSlowLength} characters`)
     }
     if (maxLength !== undefined || !isSlow(schema)) return
-    const reason = growthOf(pattern as string) === 'unknown' ? unknown : 'takes quadratic time'
     warnings.push(
-      `${join(pointer, 'pattern')}: ${pattern} ${reason}; its text may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`,
+      `${join(pointer, 'pattern')}: ${pattern} ${reasonOf(pattern as string)}; its text may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`,
     )
   })
   return warnings
 }
 
-const unknown = `could not be analyzed within ${timeout} ms, so it may be slow`
+const reasonOf = (pattern: string): string =>
+  growthOf(pattern) === 'unknown' ? `could not be analyzed within ${timeout} ms` : 'takes quadratic time'
 
 const isSlow = ({ pattern }: Node): boolean => typeof pattern === 'string' && growthOf(pattern) !== 'linear'
 
-/** Returns a schema that checks a slow pattern only for texts whose length it allows. */
-export function withBoundedPattern(schema: Node): Node {
+/** Returns a schema that checks slow patterns only for texts and names whose length it allows. */
+export function withBoundedPatterns(schema: Node): Node {
+  const { patternProperties = {}, allOf = [] } = schema
+  const keys = Object.keys(patternProperties as object)
+  if (keys.every((key) => growthOf(key) === 'linear')) return withBoundedPattern(schema)
+  // Ajv checks allOf before patternProperties, and stops at the first error of a large body.
+  const names = { propertyNames: { maxLength: maxSlowLength } }
+  return withBoundedPattern({ ...schema, allOf: [...(allOf as unknown[]), names] })
+}
+
+function withBoundedPattern(schema: Node): Node {
   if (!isSlow(schema)) return schema
   const { pattern, maxLength = maxSlowLength, allOf = [], ...rest } = schema
   // With all errors, Ajv would check the pattern of a text that is too long, too.

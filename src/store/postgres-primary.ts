@@ -44,9 +44,10 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
   }
 
   /**
-   * Runs a query, if any, with a deadline, in a session that is fit for creates. Another session is closed: it keeps the
-   * settings that its server, database or role had when it began, such as default_transaction_read_only. A late query is not canceled, and its connection stays in use until the answer
-   * comes: a server whose commits wait for a standby does not notice closed connections, and would run out of them.
+   * Runs a query, if any, with a deadline, in a session that is fit for creates. Any other session is closed: it keeps
+   * the settings that its server, database or role had when it began, such as default_transaction_read_only. A late
+   * query is not canceled, and its connection stays in use until the answer comes: a server whose commits wait for a
+   * standby does not notice closed connections, and would run out of them.
    */
   async function execute<Row extends QueryResultRow>(
     pool: Pool,

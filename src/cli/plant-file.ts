@@ -1,9 +1,8 @@
-import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, rmSync, statSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { readConfig } from '../config/read-config.ts'
 import { syncPath } from '../store/durable-files.ts'
 import { readDatabase } from '../store/sqlite-reader.ts'
-import { pendingRestore } from '../store/sqlite-restore.ts'
 import { assertPlants } from '../store/sqlite-schema.ts'
 
 /** Returns the path of the SQLite file of STORE_URL. Throws when STORE_URL names another kind of store. */
@@ -19,7 +18,6 @@ export function sqlitePath(environment: NodeJS.ProcessEnv): string {
  * is not such a file or cannot be read.
  */
 export function readPlants<Result>(path: string, use: (database: Database) => Result): Result {
-  if (!existsSync(path)) throw new Error(pendingRestore(path) ?? `${path} does not exist`)
   try {
     return readDatabase(path, (database) => {
       assertPlants(database)

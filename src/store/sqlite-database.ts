@@ -12,7 +12,7 @@ import { openError } from './sqlite-open-error.ts'
 import { createProbe } from './sqlite-probe.ts'
 import { queryRunner } from './sqlite-queries.ts'
 import { readDatabase } from './sqlite-reader.ts'
-import { finishRestore } from './sqlite-restore.ts'
+import { finishRestore, pendingRestore } from './sqlite-restore.ts'
 import { assertOwnDatabase, isMarkedFile, makeTables } from './sqlite-schema.ts'
 
 export type PlantDatabase = {
@@ -53,7 +53,8 @@ export function openDatabase(path: string, beside = false): PlantDatabase {
     const lock = `${real}-lock`
     // No lock file is created beside another program's database. When a lock file exists, this process may have the
     // database open, and reading its header would release SQLite's locks (sqlite.org/howtocorrupt.html section 2.2).
-    if (!existsSync(lock)) assertOursAt(real)
+    // A pending restore, which the owner finishes below, replaces any file.
+    if (!existsSync(lock) && pendingRestore(real) === undefined) assertOursAt(real)
     // The owner of the database holds a lock until it closes the database or ends. The lock is on a separate file, so
     // that other processes can read the database, for example for a backup.
     const unlock = lockUnlessServed(lock, beside)

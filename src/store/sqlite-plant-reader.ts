@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
 import type { PlantReader } from './plant-store.ts'
 import { queriesOf, queryRunner } from './sqlite-queries.ts'
 import { openReadOnly } from './sqlite-reader.ts'
-import { pendingRestore } from './sqlite-restore.ts'
 import { assertPlants } from './sqlite-schema.ts'
 
 /**
@@ -11,7 +9,6 @@ import { assertPlants } from './sqlite-schema.ts'
  * of plants.
  */
 export function openSqliteReader(path: string): PlantReader {
-  if (!existsSync(path)) throw new Error(pendingRestore(path) ?? 'it does not exist')
   const { database, close } = openReadOnly(path)
   try {
     assertPlants(database)

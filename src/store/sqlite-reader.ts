@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type Database from 'better-sqlite3'
+import { realPathOf } from './real-path.ts'
 import { openSqliteFile } from './sqlite-driver.ts'
 import { pendingRestore } from './sqlite-restore.ts'
 
@@ -11,18 +12,21 @@ const timeout = 1_000
  * a restore that was interrupted will replace it.
  */
 export function openReadOnly(path: string): { database: Database.Database; close(): void } {
-  const pending = pendingRestore(path)
+  // SQLite and a restore follow a symbolic link before they append a suffix.
+  const real = realPathOf(path)
+  const pending = pendingRestore(real)
   if (pending !== undefined) throw new Error(pending)
-  const hadJournal = existsSync(`${path}-wal`)
-  const database = openSqliteFile(path, { readonly: true, fileMustExist: true, timeout })
+  if (!existsSync(real)) throw new Error('it does not exist')
+  const hadJournal = existsSync(`${real}-wal`)
+  const database = openSqliteFile(real, { readonly: true, fileMustExist: true, timeout })
   return {
     database,
     close() {
       database.close()
       // A read-only connection creates a write-ahead log, owned by this user, and cannot remove it. A writable
       // connection removes it when it is closed as the last one.
-      if (!hadJournal && existsSync(`${path}-wal`)) {
-        const writer = openSqliteFile(path, { timeout })
+      if (!hadJournal && existsSync(`${real}-wal`)) {
+        const writer = openSqliteFile(real, { timeout })
         writer.pragma('user_version')
         writer.close()
       }

@@ -5,7 +5,7 @@ import { syncPath } from './durable-files.ts'
 /** Returns the path of a backup that will replace the file. Once a backup is there, the restore is decided. */
 export const restoredPath = (path: string): string => `${path}-restored`
 
-/** Returns what to do about a restore that was interrupted after it was decided; undefined when there is none. */
+/** Returns what to do about a decided restore of a real path that was interrupted; undefined when there is none. */
 export const pendingRestore = (path: string): string | undefined =>
   existsSync(restoredPath(path))
     ? `a restore was interrupted, and ${restoredPath(path)} will replace the file; start the service to finish it`

@@ -47,7 +47,7 @@ t.test('a failed backup leaves nothing behind', async (t) => {
   const refusals: [string, string, string][] = [
     [path, path, `${path} exists already; name a new file`],
     [path, target, `${dirname(target)} does not exist; create that directory`],
-    [join(directory, 'none.db'), join(directory, 'copy.db'), `${directory}/none.db does not exist`],
+    [join(directory, 'none.db'), join(directory, 'copy.db'), `${directory}/none.db: it does not exist`],
   ]
   for (const [from, to, message] of refusals) {
     t.throws(() => backup(to, { STORE_URL: `sqlite:${from}` }), { message: exactly(message) })

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -20,6 +21,7 @@ import { Database, requireSqlite } from '../support/better-sqlite.ts'
 import { run } from '../support/child-process.ts'
 import { exactly } from '../support/exact-pattern.ts'
 import { startService } from '../support/service-process.ts'
+import { runPlants } from './run-plants.ts'
 import { damage, idsIn, makeKilledStore, makeStore, servedIds } from './sqlite-files.ts'
 
 requireSqlite(t)
@@ -103,6 +105,37 @@ t.test('a killed restore leaves the old file or one that the next start complete
   }
 })
 
+t.test('a reader names a killed restore also by a symbolic link, and leaves no journal', async (t) => {
+  const directory = t.testdir({ links: {} })
+  const path = join(directory, 'there', 'plants.db')
+  const link = join(directory, 'links', 'plants.db')
+  const STORE_URL = `sqlite:${link}`
+  makeStore(path, 1n, 2n)
+  symlinkSync('../there/plants.db', link)
+  t.same(sqliteCommand('check', [], { STORE_URL }), { result: `${link}: ok, 2 plants\n`, code: 0 })
+  t.same(readdirSync(dirname(path)), ['plants.db', 'plants.db-lock'])
+
+  makeStore(`${path}-restored`, 1n)
+  const pending = { message: /: a restore was interrupted, and .+\/there\/plants\.db-restored will replace the file; / }
+  for (const isMoved of [false, true]) {
+    if (isMoved) renameSync(path, `${path}-replaced`)
+    t.throws(() => sqliteCommand('check', [], { STORE_URL }), pending)
+    t.throws(() => backup(join(directory, 'copy.db'), { STORE_URL }), pending)
+    await t.rejects(runPlants(STORE_URL, ['export']), pending)
+  }
+  t.same(servedIds(link), [1])
+})
+
+t.test('the next start completes a killed restore over any file, also without a lock file', (t) => {
+  for (const content of ['', 'x'.repeat(8_192)]) {
+    const path = join(t.testdir({ 'plants.db': content }), 'plants.db')
+    makeStore(`${path}-restored`, 1n)
+    t.same(servedIds(path), [1])
+    t.equal(readFileSync(`${path}-replaced`, 'utf8'), content)
+  }
+  t.end()
+})
+
 t.test('a damaged file is replaced, and the next restore completes a killed one', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')
@@ -136,7 +169,7 @@ t.test('an invalid backup is rejected and changes nothing', async (t) => {
   makeStore(join(directory, 'damaged.db'), ...Array.from({ length: 2_000 }, (_, id) => BigInt(id)))
   damage(join(directory, 'damaged.db'))
   const refusals: [string, RegExp][] = [
-    ['none.db', /none\.db does not exist$/],
+    ['none.db', /none\.db: it does not exist$/],
     ['empty', /empty: it has no table of plants$/],
     ['text.db', /text\.db: file is not a database$/],
     ['foreign.db', /foreign\.db: it is the database of another program$/],

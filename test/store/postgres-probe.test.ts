@@ -1,5 +1,6 @@
 import t from 'tap'
 import { until } from '../../scripts/system/poll.ts'
+import { watchStore } from '../../src/process/store-health.ts'
 import { open, startServer, unavailable } from './postgres-stores.ts'
 
 t.test('the store is not ready without the right to insert or after its table was replaced', async (t) => {
@@ -55,4 +56,20 @@ t.test('the store is not ready while the synchronous standby is away', async (t)
     )
   await until(isReady, 'the store is ready again')
   t.same(await standby.query('SELECT id FROM plants'), [])
+})
+
+t.test('the service is unready before the first create that waits for a lost standby fails', async (t) => {
+  const primary = await startServer(t)
+  const standby = await primary.standby({ synchronous: true })
+  t.teardown(() => standby.close())
+  const health = watchStore(await open(t, primary.url()), () => {})
+  t.teardown(() => health.close())
+  await health.create({ id: 1n, name: 'a' })
+  await health.known
+  t.equal(health.reason(), undefined)
+  await standby.stop('immediate')
+  await t.rejects(health.create({ id: 2n, name: 'a' }), unavailable)
+  t.equal(health.reason(), 'the server did not respond within query_timeout, 7000 ms')
+  await standby.start()
+  await until(async () => health.reason() === undefined, 'the service is ready again')
 })

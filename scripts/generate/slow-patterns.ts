@@ -9,13 +9,35 @@ export const maxSlowLength = 800
 /** Characters. With a larger maxLength, a body of 256 KiB could hold the event loop for more than a second. */
 const maxOwnLength = 10_000
 
-/** Milliseconds for the analysis of one pattern. */
-const timeout = 1_000
+/** Characters. The analysis of a longer pattern with a repetition can take minutes. */
+const maxPatternLength = 500
 
-/** How the time of a match grows with the length of the text; `unknown` if the analysis took too long. */
+/**
+ * Steps and sizes bound the analysis, never the clock: each machine must accept the same documents. An analysis with a
+ * larger automaton takes up to 20 s. The fuzzer, which has no proof, then tries texts of up to `maxSlowLength` characters,
+ * and reports those that take more than 125 steps a character.
+ */
+const bounds = {
+  timeout: null,
+  attackTimeout: null,
+  incubationTimeout: null,
+  maxNFASize: 3_000,
+  maxIteration: 3,
+  maxGeneStringSize: maxSlowLength,
+  maxAttackStringSize: maxSlowLength,
+  incubationLimit: 25_000,
+  attackLimit: 100_000,
+  randomSeed: 0,
+}
+
+/** How the time of a match grows with the length of the text; `unknown` if the analysis proves no bound. */
 export type Growth = 'linear' | 'quadratic' | 'steep' | 'unknown'
 
-type Analysis = { status: 'safe' | 'vulnerable' | 'unknown'; complexity?: { type: string; degree?: number } }
+type Analysis = {
+  status: 'safe' | 'vulnerable' | 'unknown'
+  checker?: 'automaton' | 'fuzz'
+  complexity?: { type: string; degree?: number }
+}
 
 const known = new Map<string, Growth>()
 
@@ -29,16 +51,26 @@ export function growthOf(pattern: string): Growth {
 function analyze(pattern: string): Growth {
   // Without an optional or repeated part there is nothing to backtrack to. This spares most documents the analyzer.
   if (!/[*+?]|\{\d+,|\)\{/.test(pattern)) return 'linear'
+  if (pattern.length > maxPatternLength && /[*+]|\{\d+,|\)\{/.test(pattern)) return 'unknown'
   // Otherwise recheck starts a program of its own, which npm installs on some platforms only.
   process.env.RECHECK_SYNC_BACKEND = 'pure'
   const { checkSync } = createRequire(import.meta.url)('recheck') as {
     checkSync(source: string, flags: string, options: object): Analysis
   }
-  const { status, complexity } = checkSync(pattern, 'u', { timeout })
+  let analysis = checkSync(pattern, 'u', bounds)
+  // The automaton takes each finite choice for constant, also the many of ^((a{1,9}){1,9}){1,9}$ and ^(a?a?…)aa…$.
+  if (analysis.status === 'safe' && analysis.checker === 'automaton' && hasManyChoices(pattern)) {
+    analysis = checkSync(pattern, 'u', { ...bounds, checker: 'fuzz' })
+  }
+  const { status, checker, complexity } = analysis
   if (status === 'unknown') return 'unknown'
   if (status === 'safe') return 'linear'
-  return complexity?.type === 'polynomial' && complexity.degree === 2 ? 'quadratic' : 'steep'
+  if (complexity?.type !== 'polynomial' || complexity.degree !== 2) return 'steep'
+  // The fuzzer finds a lower bound: it calls some patterns that take cubic time quadratic.
+  return checker === 'automaton' ? 'quadratic' : 'unknown'
 }
+
+const hasManyChoices = (pattern: string): boolean => pattern.includes('){') || pattern.split('?').length > 10
 
 const rewrite = 'rewrite it so that no two repetitions can match the same characters'
 
@@ -46,12 +78,15 @@ const rewrite = 'rewrite it so that no two repetitions can match the same charac
 export function slowPatternProblem(keyword: string, pattern: string, { maxLength }: Node): string | undefined {
   const growth = growthOf(pattern)
   if (growth === 'steep') return `${pattern} takes more than quadratic time, which would block the service; ${rewrite}`
+  if (growth === 'unknown') {
+    return `${pattern} could take more than quadratic time, which would block the service; ${rewrite}, without backreferences, and with at most ${maxPatternLength} characters`
+  }
   if (growth !== 'quadratic' || keyword === 'patternProperties') return undefined
   if (typeof maxLength !== 'number' || maxLength <= maxOwnLength) return undefined
   return `${pattern} takes quadratic time; lower maxLength to at most ${maxOwnLength}, or ${rewrite}`
 }
 
-/** Returns a warning for each pattern that limits its text to `maxSlowLength` characters or could not be analyzed. */
+/** Returns a warning for each pattern that limits its text to `maxSlowLength` characters. */
 export function slowPatternWarnings(document: Document): string[] {
   const warnings: string[] = []
   walkSchemas(document, (schema, pointer) => {
@@ -59,18 +94,15 @@ export function slowPatternWarnings(document: Document): string[] {
     for (const key of Object.keys(patternProperties as object)) {
       if (growthOf(key) === 'linear') continue
       const place = join(pointer, 'patternProperties')
-      warnings.push(`${place}: ${key} ${reasonOf(key)}; the names may have at most ${maxSlowLength} characters`)
+      warnings.push(`${place}: ${key} takes quadratic time; the names may have at most ${maxSlowLength} characters`)
     }
     if (maxLength !== undefined || !isSlow(schema)) return
     warnings.push(
-      `${join(pointer, 'pattern')}: ${pattern} ${reasonOf(pattern as string)}; its text may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`,
+      `${join(pointer, 'pattern')}: ${pattern} takes quadratic time; its text may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`,
     )
   })
   return warnings
 }
-
-const reasonOf = (pattern: string): string =>
-  growthOf(pattern) === 'unknown' ? `could not be analyzed within ${timeout} ms` : 'takes quadratic time'
 
 const isSlow = ({ pattern }: Node): boolean => typeof pattern === 'string' && growthOf(pattern) !== 'linear'
 

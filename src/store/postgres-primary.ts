@@ -3,6 +3,12 @@ import { settingsQuery, unfitReason } from './postgres-server.ts'
 import type { PostgresSettings } from './postgres-url.ts'
 import { Unavailable } from './unavailable.ts'
 
+/**
+ * Milliseconds after which a session is checked again: a reload of the server's configuration changes open sessions. This
+ * is less than the time between two readiness probes.
+ */
+const checkInterval = 4_000
+
 /** The primary among several servers: the one that accepts writes and keeps them. It may change at any time. */
 export type Primary = {
   /**
@@ -24,14 +30,14 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
     pool.on('connect', (client) => client.on('error', () => {}))
   }
   const inUse = new Set<PoolClient>()
-  /** The sessions that were fit for creates since the last error. */
-  let fit = new WeakSet<PoolClient>()
+  /** The sessions that were fit for creates since the last error, with the time of their last check. */
+  let fit = new WeakMap<PoolClient, number>()
   let chosen: Promise<Pool> | undefined
   let closed = false
 
   /** Resolves with the first server that is fit for creates. */
   async function choose(): Promise<Pool> {
-    fit = new WeakSet()
+    fit = new WeakMap()
     const asked = pools.map(async (pool) => {
       await execute(pool)
       return pool
@@ -78,11 +84,12 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
 
   /** Rejects when a session is not fit for creates. */
   async function checked(client: PoolClient): Promise<void> {
-    if (fit.has(client)) return
+    const now = performance.now()
+    if (now - (fit.get(client) ?? Number.NEGATIVE_INFINITY) < checkInterval) return
     const rows = await run<{ name: string; setting: string }>(client, settingsQuery, [])
     const reason = unfitReason(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), acceptLoss)
     if (reason !== undefined) throw new Error(reason)
-    fit.add(client)
+    fit.set(client, now)
   }
 
   return {

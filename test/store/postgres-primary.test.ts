@@ -87,6 +87,37 @@ t.test('a session that the pool opens later is checked, too', async (t) => {
   await blocked
 })
 
+t.test('a server setting that changes in open sessions is found by the next check', async (t) => {
+  const server = await startServer(t)
+  const set = async (setting: string) => {
+    await server.query(`ALTER SYSTEM SET ${setting}`)
+    await server.query('SELECT pg_reload_conf()')
+    const [name, value] = setting.split(' = ')
+    const shown = async () => Object.values((await server.query(`SHOW ${name}`))[0] ?? {})[0] === value
+    await until(shown, setting)
+  }
+  const now = performance.now.bind(performance)
+  let later = 0
+  t.intercept(performance, 'now', { value: () => now() + later })
+  for (const [id, name] of ['synchronous_commit', 'fsync'].entries()) {
+    for (const probed of [true, false]) {
+      const store = await open(t, server.url())
+      const ask = async () => {
+        await (probed ? store.ready() : store.create({ id: BigInt(id), name: 'a' }))
+      }
+      await store.create({ id: BigInt(id), name: 'a' })
+      await set(`${name} = off`)
+      later += 5_000
+      const message = new RegExp(`its ${name} is off, so it can lose acknowledged plants`)
+      await t.rejects(ask(), { ...unavailable, message }, `${name}, ${probed}`)
+      await t.rejects(store.create({ id: BigInt(id), name: 'a' }), { ...unavailable, message }, name)
+      await set(`${name} = on`)
+      t.equal(await createWithRetries(store, { id: BigInt(id), name: 'a' }), 'identical')
+      await store.ready()
+    }
+  }
+})
+
 t.test('no plant is acknowledged while the synchronous standby is away', async (t) => {
   const primary = await startServer(t)
   const standby = await primary.standby({ synchronous: true })

@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os'
+import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
 import { ownDialect } from '../src/store/postgres-own-dialect.ts'
 import { portableDialect } from '../src/store/postgres-portable-dialect.ts'
 import { measureDialects } from './benchmark/dialect-rates.ts'
 import { oneStatementDialect } from './benchmark/one-statement-dialect.ts'
 import { withTemporaryStores } from './benchmark/temporary-stores.ts'
-import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run benchmark:dialects [-- --rounds 5] [--seconds 2] [--directory DIRECTORY]

@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os'
+import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
 import { selectService } from './benchmark/contenders.ts'
 import { firstSecond, formatQuartiles, type LatencyFigures, latencyAt } from './benchmark/latency.ts'
 import { peakRate } from './benchmark/measure-contender.ts'
@@ -7,7 +8,6 @@ import { setting, writeResults } from './benchmark/results.ts'
 import { shuffled } from './benchmark/statistics.ts'
 import { table } from './benchmark/text-table.ts'
 import { withContenders } from './benchmark/with-contenders.ts'
-import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run benchmark:latency [-- --loads 30,50,70] [--peak RATE] [--first 5000] [--rounds 5] [--seconds 20]

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
 import { type BuildOptions, build } from 'esbuild'
+import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
+import { normalizedDocument } from '../packages/fastify-contract/src/compile/contract-files.ts'
+import { routesOf } from '../packages/fastify-contract/src/compile/route-schemas.ts'
 import { printGenerationTimes } from './benchmark/generation-time.ts'
 import { documentOf, peerSources, serviceSources } from './benchmark/operations.ts'
 import { directory as installed, preparePeers } from './benchmark/peers.ts'
 import { median, medianRatio, shuffled } from './benchmark/statistics.ts'
 import { table } from './benchmark/text-table.ts'
 import { serverBundle } from './build/bundle.ts'
-import { normalizedDocument } from './generate/contract-files.ts'
-import { routesOf } from './generate/route-schemas.ts'
-import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run benchmark:operations [-- --rounds 7] [--generation]

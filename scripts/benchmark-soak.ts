@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os'
+import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
 import { evenGaps } from './benchmark/arrivals.ts'
 import { startServer, token } from './benchmark/contender-process.ts'
 import { selectService } from './benchmark/contenders.ts'
@@ -10,7 +11,6 @@ import { machine } from './benchmark/results.ts'
 import { type Minute, watch } from './benchmark/soak.ts'
 import { slope } from './benchmark/statistics.ts'
 import { withContenders } from './benchmark/with-contenders.ts'
-import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run benchmark:soak [-- --minutes 30] [--load 0.7] [--connections 64] [--only NAME] [--directory DIRECTORY]

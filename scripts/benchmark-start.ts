@@ -1,12 +1,12 @@
 import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
 import { startServer } from './benchmark/contender-process.ts'
 import { type Contender, selectContenders } from './benchmark/contenders.ts'
 import { machine } from './benchmark/results.ts'
 import { median, medianRatio, shuffled } from './benchmark/statistics.ts'
 import { table } from './benchmark/text-table.ts'
 import { withContenders } from './benchmark/with-contenders.ts'
-import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run benchmark:start [-- --rounds 15] [--only NAME,NAME] [--directory DIRECTORY]

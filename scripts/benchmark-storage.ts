@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
 import { measureStorage } from './benchmark/measure-storage.ts'
 import { postgresBytes, sqliteBytes } from './benchmark/stored-bytes.ts'
 import { withTemporaryStores } from './benchmark/temporary-stores.ts'
-import { commandLine } from './system/command-line.ts'
 
 const { options, words } = commandLine(
   `npm run benchmark:storage [-- [sqlite] [postgres] [--plants 1000000] [--rounds 5] [--directory DIRECTORY]]

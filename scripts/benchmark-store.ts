@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
 import { measureGrowth } from './benchmark/store-growth.ts'
 import { measureRates } from './benchmark/store-rates.ts'
 import { withTemporaryStores } from './benchmark/temporary-stores.ts'
-import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run benchmark:store [-- --rounds 5] [--seconds 2] [--directory DIRECTORY] [--growth]

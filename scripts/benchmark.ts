@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { commandLine, oneOf } from '../packages/fastify-contract/src/cli/command-line.ts'
 import { chart } from './benchmark/chart.ts'
 import { selectContenders } from './benchmark/contenders.ts'
 import { type Figures, generators, measure } from './benchmark/measure-contender.ts'
@@ -10,7 +11,6 @@ import { shuffled } from './benchmark/statistics.ts'
 import { table } from './benchmark/text-table.ts'
 import { withContenders } from './benchmark/with-contenders.ts'
 import { wrkVersion } from './benchmark/wrk.ts'
-import { commandLine, oneOf } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run benchmark [-- --rounds 6] [--seconds 5] [--connections 64] [--only NAME,NAME] [--generator wrk]

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
+import { writeStaleDocs, writeTryPage } from '../packages/fastify-contract/src/docs/docs-page.ts'
 import { bundle } from './build/bundle.ts'
 import { writeClientPackage } from './build/client-package.ts'
 import { writeDeclarations } from './build/declarations.ts'
-import { writeStaleDocs, writeTryPage } from './docs/docs-page.ts'
-import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run build [-- --types] [-- --client]

@@ -1,7 +1,7 @@
+import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
 import { table } from './benchmark/text-table.ts'
 import { idOrders } from './shards/id-orders.ts'
 import { type ShardLoad, shardings, shardLoad } from './shards/sharding.ts'
-import { commandLine } from './system/command-line.ts'
 
 const { options } = commandLine(
   `npm run simulate:shards [-- --shards 4,16,64,256] [--creates 200000] [--batch 64] [--keys 10000] [--skew 0.99]

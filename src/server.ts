@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Config, readConfig } from './config/read-config.ts'
-import { type Contract, loadContract } from './openapi/load-contract.ts'
-import { exampleRequest } from './process/example-request.ts'
-import { listen } from './process/listen.ts'
-import { openService, type Service } from './process/service-instance.ts'
-import { exitWithError, onShutdownSignal } from './process/shutdown.ts'
-import { prepareStderr } from './process/stderr.ts'
+import { type Contract, loadContract } from '../packages/fastify-contract/src/serve/load-contract.ts'
+import { listen } from '../packages/fastify-contract/src/service/listen.ts'
+import { type Config, readConfig } from '../packages/fastify-contract/src/service/read-config.ts'
+import { openService, type Service } from '../packages/fastify-contract/src/service/service-instance.ts'
+import { exitWithError, onShutdownSignal } from '../packages/fastify-contract/src/service/shutdown.ts'
+import { prepareStderr } from '../packages/fastify-contract/src/service/stderr.ts'
+import { exampleRequest } from './example-request.ts'
 import { maskPassword } from './store/open.ts'
 
 const generated = new URL('../generated/', import.meta.url)
@@ -24,7 +24,7 @@ async function start(): Promise<void> {
   const contract = await loadContract(generated)
   const [service, { createAdminServer }] = await Promise.all([
     openService(config, contract.routes, exitWithError),
-    import('./admin/admin-server.ts'),
+    import('../packages/fastify-contract/src/service/admin-server.ts'),
   ])
   const { metrics, ready, onReady } = service
   const docs = fileURLToPath(docsPath)

@@ -9,7 +9,7 @@ import { type Analysis, checkPackage, createPackageFromTarballData } from '@aret
 import { transform } from 'esbuild'
 import t from 'tap'
 import ts from 'typescript'
-import type { createClient } from '../src/client/client.ts'
+import type { createClient } from '../src/client.ts'
 import { sqliteSkipReason } from './support/better-sqlite.ts'
 import { nodeCommand } from './support/child-process.ts'
 import { copyProject } from './support/project-copy.ts'

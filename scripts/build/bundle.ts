@@ -45,7 +45,7 @@ async function bundleServer(directory: string, plugins: Plugin[]): Promise<void>
 /** Bundles the client into one file without imports, which a browser can load directly. */
 export async function bundleClient(directory: string): Promise<void> {
   await build({
-    entryPoints: { client: 'src/client/client.ts' },
+    entryPoints: { client: 'src/client.ts' },
     outdir: directory,
     bundle: true,
     minifySyntax: true,

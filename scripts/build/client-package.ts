@@ -24,7 +24,7 @@ export async function writeClientPackage(directory = join('dist', 'client')): Pr
   }
   await Promise.all([
     bundleClient(directory),
-    writeDeclarations(join(directory, 'types'), ['src/client/client.ts']),
+    writeDeclarations(join(directory, 'types'), ['src/client.ts']),
     writeFile(join(directory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`),
     writeFile(join(directory, 'README.md'), readmeOf(await readFile(join('docs', 'getting-started.md'), 'utf8'))),
     copyFile('LICENSE', join(directory, 'LICENSE')),

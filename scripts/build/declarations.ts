@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import ts from 'typescript'
 
-const exported = ['src/client/client.ts', 'src/store/open.ts', 'src/store/conformance.ts']
+const exported = ['src/client.ts', 'src/store/open.ts', 'src/store/conformance.ts']
 
 /**
  * Writes the declarations of modules, and of the modules that these import, into a directory. By default they are the

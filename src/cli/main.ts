@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import packageFile from '../../package.json' with { type: 'json' }
-import { parseOptions, UsageError } from './cli-options.ts'
-import { nodeProblem } from './node-version.ts'
+import { parseOptions, UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
+import { nodeProblem } from '../../packages/fastify-contract/src/cli/node-version.ts'
 
 const help = `plant-store serve      runs the service; serve --help lists its main settings
 plant-store token      creates, lists, rotates and revokes access tokens; see token --help
@@ -45,7 +45,7 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       return
     case 'token': {
       // The module loads SQLite, which serve may not need.
-      const { token } = await import('./token.ts')
+      const { token } = await import('../../packages/fastify-contract/src/cli/token.ts')
       const { result, message = '' } = await token(args, process.env)
       process.stdout.write(result)
       process.stderr.write(message)

@@ -1,14 +1,14 @@
 import type { Writable } from 'node:stream'
 import type { components, operations } from '../../generated/api.d.ts'
 import generated from '../../generated/routes.json' with { type: 'json' }
+import { decodeJson } from '../../packages/fastify-contract/src/json/decode-json.ts'
+import type { JsonDocument } from '../../packages/fastify-contract/src/json/json-document.ts'
+import { JsonError } from '../../packages/fastify-contract/src/json/json-error.ts'
+import { parseJson } from '../../packages/fastify-contract/src/json/parse-json.ts'
+import { stringifyJson } from '../../packages/fastify-contract/src/json/stringify-json.ts'
+import type { Operation, Routes } from '../../packages/fastify-contract/src/serve/routes.ts'
+import { createValidator } from '../../packages/fastify-contract/src/serve/validator.ts'
 import { fromStored, toStored } from '../handlers.ts'
-import { decodeJson } from '../json/decode-json.ts'
-import type { JsonDocument } from '../json/json-document.ts'
-import { JsonError } from '../json/json-error.ts'
-import { parseJson } from '../json/parse-json.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
-import type { Operation, Routes } from '../openapi/routes.ts'
-import { createValidator } from '../openapi/validator.ts'
 import type { StoredPlant } from '../store/plant-store.ts'
 
 const routes = generated as unknown as Routes

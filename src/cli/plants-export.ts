@@ -1,5 +1,5 @@
+import { openAtomicFile } from '../../packages/fastify-contract/src/cli/atomic-file.ts'
 import type { PlantReader } from '../store/plant-store.ts'
-import { openAtomicFile } from './atomic-file.ts'
 import { formatPlantLine, writeText } from './plant-line.ts'
 import type { PlantsCall, Terminal } from './plants-call.ts'
 import { countAll, pagesOf } from './plants-read.ts'

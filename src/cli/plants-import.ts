@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
+import { UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
 import type { StoredPlant } from '../store/plant-store.ts'
-import { UsageError } from './cli-options.ts'
 import { type ImportTally, newImportTally } from './import-tally.ts'
 import { createBatch } from './plant-batch.ts'
 import { plantParser, writeText } from './plant-line.ts'

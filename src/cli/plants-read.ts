@@ -1,5 +1,5 @@
+import { UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
 import type { PlantReader, StoredPlant } from '../store/plant-store.ts'
-import { UsageError } from './cli-options.ts'
 import { formatPlantLine, writeText } from './plant-line.ts'
 import type { PlantsCall } from './plants-call.ts'
 import { withReader } from './plants-store.ts'

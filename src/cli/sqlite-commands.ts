@@ -1,5 +1,5 @@
+import { parseOptions, UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
 import { backup } from './backup.ts'
-import { parseOptions, UsageError } from './cli-options.ts'
 import { examine, readPlants, sqlitePath } from './plant-file.ts'
 import { restore } from './restore.ts'
 

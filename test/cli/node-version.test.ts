@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nodeProblem } from '../../src/cli/node-version.ts'
+import { nodeProblem } from '../../packages/fastify-contract/src/cli/node-version.ts'
 import { oldNode, run } from '../support/child-process.ts'
 
 t.test('a Node version below that of package.json is rejected', async (t) => {

@@ -3,10 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { watchTokenFile } from '../../packages/fastify-contract/src/auth/token-file-watcher.ts'
+import { token as command, tokenHelp } from '../../packages/fastify-contract/src/cli/token.ts'
+import { readTokens } from '../../packages/fastify-contract/src/cli/token-file-update.ts'
 import { until } from '../../scripts/system/poll.ts'
-import { watchTokenFile } from '../../src/auth/token-file-watcher.ts'
-import { token as command, tokenHelp } from '../../src/cli/token.ts'
-import { readTokens } from '../../src/cli/token-file-update.ts'
 import { run } from '../support/child-process.ts'
 import { exactly, usageError } from '../support/exact-pattern.ts'
 import { copyProject } from '../support/project-copy.ts'
@@ -84,7 +84,7 @@ t.test('a killed command leaves no lock', async (t) => {
   const script = join(dirname(file), 'stuck.mjs')
   writeFileSync(
     script,
-    `import { updateTokenFile } from ${JSON.stringify(resolve('src/cli/token-file-update.ts'))}
+    `import { updateTokenFile } from ${JSON.stringify(resolve('packages/fastify-contract/src/cli/token-file-update.ts'))}
     await updateTokenFile(${JSON.stringify(file)}, () => { console.log('locked'); for (;;); })`,
   )
   const stuck = run(t, script)

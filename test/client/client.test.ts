@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { newToken } from '../../src/auth/tokens.ts'
-import { type ClientOptions, createClient } from '../../src/client/client.ts'
+import { newToken } from '../../packages/fastify-contract/src/auth/tokens.ts'
+import { type ClientOptions, createClient } from '../../src/client.ts'
 import { startService } from '../support/service-process.ts'
 
 const edges = [-(2n ** 63n), -(2n ** 63n) + 1n, -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 2n, 2n ** 63n - 1n]

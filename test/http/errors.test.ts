@@ -1,6 +1,6 @@
 import t from 'tap'
 import { errorNumbers } from '../../generated/error-numbers.ts'
-import { ContractError, toContractError } from '../../src/http/errors.ts'
+import { ContractError, toContractError } from '../../packages/fastify-contract/src/http/errors.ts'
 import { contractErrorNumbers } from '../support/contract.ts'
 
 t.test('every error number is in the error table of the document', async (t) => {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { newContext, type RequestContext } from '../../src/http/request-context.ts'
+import { newContext, type RequestContext } from '../../packages/fastify-contract/src/http/request-context.ts'
 import { openMemory } from '../../src/store/memory.ts'
 import { request } from '../support/raw-http.ts'
 import { createTestApp } from '../support/test-app.ts'

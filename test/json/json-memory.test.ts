@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { parseJson } from '../../src/json/parse-json.ts'
+import { parseJson } from '../../packages/fastify-contract/src/json/parse-json.ts'
 import { openMemory } from '../../src/store/memory.ts'
 
 setFlagsFromString('--expose-gc')

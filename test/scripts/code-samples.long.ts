@@ -7,11 +7,15 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
-import { type CodeSample, clientModule, withCodeSamples } from '../../scripts/docs/code-samples.ts'
-import { filesOf } from '../../scripts/generate/contract-files.ts'
-import { resolve as at } from '../../scripts/generate/json-pointer.ts'
-import { type Document, endpoints } from '../../scripts/generate/openapi-document.ts'
-import { exactClient } from '../../src/client/exact-client.ts'
+import { exactClient } from '../../packages/fastify-contract/src/client/exact-client.ts'
+import { filesOf } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { resolve as at } from '../../packages/fastify-contract/src/compile/json-pointer.ts'
+import { type Document, endpoints } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+import {
+  type CodeSample,
+  clientModule,
+  withCodeSamples,
+} from '../../packages/fastify-contract/src/docs/code-samples.ts'
 import { diagnose } from '../support/compiler.ts'
 import { contract } from '../support/contract.ts'
 
@@ -85,7 +89,7 @@ t.test('the client of the samples is imported as documented', async (t) => {
   t.ok(readFileSync('docs/getting-started.md', 'utf8').includes(`import { createClient } from '${clientModule}'`))
 })
 
-const folder = 'test/documents'
+const folder = 'packages/fastify-contract/test/documents'
 const texts = readdirSync(folder, { withFileTypes: true }).flatMap((entry): [string, string][] =>
   entry.isDirectory() ? [[entry.name, readFileSync(`${folder}/${entry.name}/openapi.yaml`, 'utf8')]] : [],
 )

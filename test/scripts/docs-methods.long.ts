@@ -1,15 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { writeDocs } from '../../scripts/docs/docs-page.ts'
-import { contractFiles } from '../../scripts/generate/contract-files.ts'
+import { contractFiles } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { writeDocs } from '../../packages/fastify-contract/src/docs/docs-page.ts'
 import { browserSkipReason } from '../support/chromium.ts'
 import { inBrowser, show, violations } from './accessibility.ts'
 
 const out = t.testdir({})
 
 async function methodsPage(): Promise<string> {
-  const files = await contractFiles('test/documents/methods/openapi.yaml', 'test/documents/redocly.yaml')
+  const files = await contractFiles(
+    'packages/fastify-contract/test/documents/methods/openapi.yaml',
+    'packages/fastify-contract/test/documents/redocly.yaml',
+  )
   const document = join(out, 'openapi.json')
   writeFileSync(document, files['openapi.json'] as string)
   return await writeDocs(join(out, 'methods'), document)

@@ -9,7 +9,9 @@ t.test('a document with lint errors gives no page', async (t) => {
   const cwd = copyProject(t)
   const path = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(path, readFileSync(path, 'utf8').replace('summary: Create a plant', 'summary: Create A Plant'))
-  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/docs.ts'], { cwd })
+  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'packages/fastify-contract/src/cli/docs.ts'], {
+    cwd,
+  })
   await t.rejects(docs, { code: 1, stderr: /rule\/summary-in-sentence-case/ })
   t.notOk(existsSync(join(cwd, 'dist')))
 })
@@ -21,7 +23,9 @@ t.test('a document that does not match generated/ gives no page and leaves the e
   writeFileSync(page, 'earlier')
   const path = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(path, readFileSync(path, 'utf8').replace('A store of plants.', 'A store of all plants.'))
-  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/docs.ts'], { cwd })
+  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'packages/fastify-contract/src/cli/docs.ts'], {
+    cwd,
+  })
   await t.rejects(docs, {
     code: 1,
     stdout: '',

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { writeStaleDocs } from '../../scripts/docs/docs-page.ts'
-import { resolve as resolvePointer } from '../../scripts/generate/json-pointer.ts'
-import { endpoints } from '../../scripts/generate/openapi-document.ts'
+import { resolve as resolvePointer } from '../../packages/fastify-contract/src/compile/json-pointer.ts'
+import { endpoints } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+import { writeStaleDocs } from '../../packages/fastify-contract/src/docs/docs-page.ts'
 import { open } from '../support/browser.ts'
 import { run } from '../support/child-process.ts'
 import { browserSkipReason, chromium } from '../support/chromium.ts'
@@ -26,7 +26,12 @@ const page = join(out, 'first', 'index.html')
 t.test('two builds give identical, self-contained pages', async (t) => {
   await Promise.all(
     ['first', 'second'].map((name) =>
-      promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/docs.ts', '--out', join(out, name)]),
+      promisify(execFile)(process.execPath, [
+        '--import=tsx',
+        'packages/fastify-contract/src/cli/docs.ts',
+        '--out',
+        join(out, name),
+      ]),
     ),
   )
   const html = readFileSync(page, 'utf8')
@@ -101,7 +106,7 @@ t.test('the page links to the try-out forms only when a service serves it', asyn
 })
 
 t.test('--serve serves the page, its history and nothing else', async (t) => {
-  const { find } = run(t, 'scripts/docs.ts', {}, ['--serve', '--out', join(out, 'served')])
+  const { find } = run(t, 'packages/fastify-contract/src/cli/docs.ts', {}, ['--serve', '--out', join(out, 'served')])
   const [address = ''] = await find('stdout', /http:\/\/127\.0\.0\.1:\d+\//)
   const answer = await fetch(address)
   t.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')

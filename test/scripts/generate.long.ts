@@ -3,8 +3,8 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { contractFiles } from '../../scripts/generate/contract-files.ts'
-import { inexactIntegers } from '../../scripts/generate/inexact-integers.ts'
+import { contractFiles } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { inexactIntegers } from '../../packages/fastify-contract/src/compile/inexact-integers.ts'
 import { useHouseDocument } from '../support/house-document.ts'
 import { copyProject } from '../support/project-copy.ts'
 
@@ -19,7 +19,9 @@ t.test('--check lists stale files and writes nothing', async (t) => {
   const cwd = copyProject(t)
   await useHouseDocument(cwd)
   const generate = (...args: string[]) =>
-    promisify(execFile)(process.execPath, ['--import=tsx', 'scripts/generate.ts', ...args], { cwd }).then(
+    promisify(execFile)(process.execPath, ['--import=tsx', 'packages/fastify-contract/src/cli/generate.ts', ...args], {
+      cwd,
+    }).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     )

@@ -1,14 +1,18 @@
 import { createServer } from 'node:net'
 import t from 'tap'
-import { exampleOf } from '../../scripts/generate/example-values.ts'
-import { exampleResponse } from '../../scripts/generate/examples.ts'
-import { type Document, type Endpoint, endpoints } from '../../scripts/generate/openapi-document.ts'
-import { preferredResponse } from '../../scripts/mock/preferences.ts'
+import { exampleOf } from '../../packages/fastify-contract/src/compile/example-values.ts'
+import { exampleResponse } from '../../packages/fastify-contract/src/compile/examples.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+} from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+import { preferredResponse } from '../../packages/fastify-contract/src/mock/preferences.ts'
 import { run } from '../support/child-process.ts'
 import { assertContractResponse } from '../support/contract.ts'
 
 t.test('the mock answers with examples and rejects what the service rejects', async (t) => {
-  const mock = run(t, 'scripts/mock.ts')
+  const mock = run(t, 'packages/fastify-contract/src/cli/mock.ts')
   const [, url] = await mock.find('stdout', /^mock of .* on (\S+); it accepts any token\n/)
   const post = async (body: string, headers: Record<string, string> = { authorization: 'Bearer any' }) => {
     const answer = await fetch(`${url}/plants`, {
@@ -58,7 +62,10 @@ t.test('a port in use is reported', async (t) => {
   t.teardown(() => taken.close())
   await new Promise((resolve) => taken.once('listening', resolve))
   const PORT = String((taken.address() as { port: number }).port)
-  t.match(await run(t, 'scripts/mock.ts', { PORT }).ended, { code: 1, stderr: /^mock: listen EADDRINUSE/ })
+  t.match(await run(t, 'packages/fastify-contract/src/cli/mock.ts', { PORT }).ended, {
+    code: 1,
+    stderr: /^mock: listen EADDRINUSE/,
+  })
 })
 
 t.test('an example comes from the document or from the examples of its parts', async (t) => {

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { writeTryPage } from '../../scripts/docs/docs-page.ts'
-import { tryPage } from '../../scripts/docs/try-page.ts'
-import { filesOf } from '../../scripts/generate/contract-files.ts'
+import { filesOf } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { writeTryPage } from '../../packages/fastify-contract/src/docs/docs-page.ts'
+import { tryPage } from '../../packages/fastify-contract/src/docs/try-page.ts'
 import { openMemory } from '../../src/store/memory.ts'
 import type { PlantStore } from '../../src/store/plant-store.ts'
 import { open } from '../support/browser.ts'
@@ -95,7 +95,9 @@ async function echo(t: Test, answer: (request: string) => { status?: number; bod
 }
 
 const published = async (name: string): Promise<string> =>
-  (await filesOf(parse(readFileSync(`test/documents/${name}/openapi.yaml`, 'utf8')), name))['openapi.json'] as string
+  (await filesOf(parse(readFileSync(`packages/fastify-contract/test/documents/${name}/openapi.yaml`, 'utf8')), name))[
+    'openapi.json'
+  ] as string
 
 t.test('every method is sent, with a body where one is described', inBrowser, async (t) => {
   const { got, url } = await echo(t, (request) => ({ status: request.startsWith('GET') ? 200 : 204 }))

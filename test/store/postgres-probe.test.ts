@@ -1,6 +1,6 @@
 import t from 'tap'
 import { until } from '../../scripts/system/poll.ts'
-import { watchStore } from '../../src/process/store-health.ts'
+import { watchStore } from '../../src/store/store-health.ts'
 import { open, startServer, unavailable } from './postgres-stores.ts'
 
 t.test('the store is not ready without the right to insert or after its table was replaced', async (t) => {

@@ -27,7 +27,7 @@ export async function cachedBundle(): Promise<string> {
 /** Returns a SHA-1 digest of every file that the bundle is built from. */
 function sourceDigest(): string {
   const hash = createHash('sha1')
-  const folders = ['src', 'generated', join('scripts', 'build')]
+  const folders = ['src', 'generated', join('packages', 'fastify-contract', 'src'), join('scripts', 'build')]
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
       entry.isFile() ? join(entry.parentPath, entry.name) : [],

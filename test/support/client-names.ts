@@ -1,4 +1,4 @@
-import type { VerifyToken } from '../../src/auth/tokens.ts'
+import type { VerifyToken } from '../../packages/fastify-contract/src/auth/tokens.ts'
 
 /** Returns a verifier that resolves with the client's name only. */
 export function clientNames(verify: VerifyToken) {

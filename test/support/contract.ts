@@ -1,6 +1,6 @@
 import { errorNumbers } from '../../generated/error-numbers.ts'
-import type { Document } from '../../scripts/generate/openapi-document.ts'
-import { loadContract } from '../../src/openapi/load-contract.ts'
+import type { Document } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+import { loadContract } from '../../packages/fastify-contract/src/serve/load-contract.ts'
 import {
   type Assertions,
   namedResponseOf,

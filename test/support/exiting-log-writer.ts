@@ -3,7 +3,7 @@
  * If LINES is set, logs that many lines and exits at once.
  */
 import { pbkdf2 } from 'node:crypto'
-import { createLog } from '../../src/observability/log.ts'
+import { createLog } from '../../packages/fastify-contract/src/service/log.ts'
 
 const threads = 4
 const { log } = await createLog({ level: 'info', format: process.env.LOG_FORMAT as string })

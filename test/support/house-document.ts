@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { contractFiles } from '../../scripts/generate/contract-files.ts'
-import { writeStale } from '../../scripts/generate/generated-files.ts'
+import { contractFiles } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { writeStale } from '../../packages/fastify-contract/src/compile/generated-files.ts'
 import { document } from './contract.ts'
 
 /** Path of a document that obeys redocly.yaml. Tests of the tools use it, so that the contract can change freely. */
-export const houseDocument = 'test/documents/house-rules.yaml'
+export const houseDocument = 'packages/fastify-contract/test/documents/house-rules.yaml'
 
 const handlers = `import { errorNumbers } from '../generated/error-numbers.ts'
 import type { Handlers } from './openapi/handler-types.ts'

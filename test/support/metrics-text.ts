@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { errorNumbers } from '../../generated/error-numbers.ts'
-import { createMetrics } from '../../src/observability/metrics.ts'
+import { createMetrics } from '../../packages/fastify-contract/src/service/metrics.ts'
 
 /** Returns the text of /metrics, in Prometheus' format, after an event of each kind. */
 export async function metricsText(): Promise<string> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
-import { createAdminServer } from '../../src/admin/admin-server.ts'
+import { createAdminServer } from '../../packages/fastify-contract/src/service/admin-server.ts'
 import { contract } from './contract.ts'
 
 /** Serves a docs page from the admin server until the test ends; returns its URL. "Try it" calls `serviceUrl`. */

@@ -17,7 +17,7 @@ export type WalkStep = {
 
 /** Tests that show that operations are served and typed as the contract says. */
 const ofContract = [
-  'test/openapi/on-route.test.ts',
+  'test/serve/on-route.test.ts',
   'test/contract/property/generated-requests.test.ts',
   'test/handlers.test.ts',
 ]
@@ -93,7 +93,7 @@ export const steps: WalkStep[] = [
   {
     name: 'a scope on DELETE',
     change: (project) => project.patch('delete-scope.patch'),
-    tests: [...ofContract, 'test/auth/scopes.test.ts'],
+    tests: [...ofContract, 'packages/fastify-contract/test/auth/scopes.test.ts'],
     calls: [create(7), { request: 'DELETE /plants/7', status: 204 }, { request: 'GET /plants/7', status: 404 }],
   },
   {

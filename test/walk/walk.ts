@@ -1,5 +1,5 @@
+import { commandLine } from '../../packages/fastify-contract/src/cli/command-line.ts'
 import { table } from '../../scripts/benchmark/text-table.ts'
-import { commandLine } from '../../scripts/system/command-line.ts'
 import { callService } from './walk-calls.ts'
 import { copyProjectTree, type Touched } from './walk-project.ts'
 import { steps } from './walk-steps.ts'
@@ -23,8 +23,8 @@ try {
   for (const { name, change, tests, calls } of steps) {
     await timed(name, async () => {
       await change(project)
-      await project.node('scripts/generate.ts')
-      await project.node('scripts/changes.ts')
+      await project.node('packages/fastify-contract/src/cli/generate.ts')
+      await project.node('packages/fastify-contract/src/cli/changes.ts')
       await project.node('node_modules/typescript/bin/tsc')
       await project.run('node_modules/.bin/biome', 'check', '--error-on-warnings', '--write', 'src', 'scripts', 'test')
       const touched = await project.touched()

@@ -1,5 +1,5 @@
-import type { Document } from '../../../scripts/generate/openapi-document.ts'
-import type { Schema } from '../../../src/openapi/schema-keywords.ts'
+import type { Document } from '../../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Schema } from '../../../packages/fastify-contract/src/serve/schema-keywords.ts'
 
 const int32 = { type: 'integer', format: 'int32' }
 const int64 = { type: 'integer', format: 'int64' }

@@ -1,6 +1,6 @@
-import { resolve } from '../../../scripts/generate/json-pointer.ts'
-import type { Document } from '../../../scripts/generate/openapi-document.ts'
-import type { Schema } from '../../../src/openapi/schema-keywords.ts'
+import { resolve } from '../../../packages/fastify-contract/src/compile/json-pointer.ts'
+import type { Document } from '../../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Schema } from '../../../packages/fastify-contract/src/serve/schema-keywords.ts'
 import { formats } from './formats.ts'
 import { join, type Keywords, type SchemaBranch } from './keywords.ts'
 

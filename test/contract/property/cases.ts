@@ -1,7 +1,11 @@
 import * as fc from 'fast-check'
 import { errorNumbers } from '../../../generated/error-numbers.ts'
-import { join } from '../../../scripts/generate/json-pointer.ts'
-import { type Document, type Endpoint, endpoints } from '../../../scripts/generate/openapi-document.ts'
+import { join } from '../../../packages/fastify-contract/src/compile/json-pointer.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+} from '../../../packages/fastify-contract/src/compile/openapi-document.ts'
 import { Generator } from './generator.ts'
 import { notIJson, notJson } from './invalid-json.ts'
 import { jsonText, styles } from './json-notations.ts'

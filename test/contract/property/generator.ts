@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import type { Document } from '../../../scripts/generate/openapi-document.ts'
-import type { Schema } from '../../../src/openapi/schema-keywords.ts'
+import type { Document } from '../../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Schema } from '../../../packages/fastify-contract/src/serve/schema-keywords.ts'
 import { alternativesOf } from './alternatives.ts'
 import { anyJson, filterOrThrow, isFoundInSample, ofType } from './arbitrary.ts'
 import { arrays, arrayViolations } from './arrays.ts'

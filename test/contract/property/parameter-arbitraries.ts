@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import type { Document, Endpoint, Parameter } from '../../../scripts/generate/openapi-document.ts'
-import type { Schema } from '../../../src/openapi/schema-keywords.ts'
+import type { Document, Endpoint, Parameter } from '../../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Schema } from '../../../packages/fastify-contract/src/serve/schema-keywords.ts'
 import { filterOrThrow, isFoundInSample } from './arbitrary.ts'
 import type { Generator } from './generator.ts'
 import { type Json, jsonText } from './json-notations.ts'

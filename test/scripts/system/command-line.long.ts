@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { commandLine, parseCommandLine } from '../../../scripts/system/command-line.ts'
+import { commandLine, parseCommandLine } from '../../../packages/fastify-contract/src/cli/command-line.ts'
 import { run } from '../../support/child-process.ts'
 
 const defaults = { rounds: 200, cores: [1, 2], load: 0.7, store: undefined, out: 'dist', check: false }
@@ -56,10 +56,16 @@ t.test('every npm command has a help text and rejects unknown options', async (t
     t.notMatch(help, /.{121}/, name)
   }
   for (const [module, args, code, stdout, stderr] of [
-    ['scripts/docs.ts', ['--port=1'], 2, /^$/, /^docs: Unknown option '--port', allowed: --out, --serve, --help\n$/],
+    [
+      'packages/fastify-contract/src/cli/docs.ts',
+      ['--port=1'],
+      2,
+      /^$/,
+      /^docs: Unknown option '--port', allowed: --out, --serve, --help\n$/,
+    ],
     ['test/edge/edge-scenarios.ts', ['--help'], 0, /^npm run edge (.*\n)*\n(.*\n)*revocation +.*\n$/, /^$/],
     ['scripts/test-node.ts', ['--help'], 0, /^npm run test:node .*\n\nRuns the tests/, /^$/],
-    ['scripts/dev.ts', ['-h'], 0, /^npm run dev\n\nRuns the service/, /^$/],
+    ['packages/fastify-contract/src/cli/dev.ts', ['-h'], 0, /^npm run dev\n\nRuns the service/, /^$/],
   ] as const) {
     t.match(await run(t, module, {}, [...args]).ended, { code, stdout, stderr })
   }

@@ -1,0 +1,60 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
+import type { Client } from '../http/authenticated-client.ts'
+import type { Verifier } from '../serve/security.ts'
+import { alwaysAllowed, type MayCost } from './auth-limits.ts'
+import { challengeOf, invalidCredentials, missingCredentials } from './challenges.ts'
+import { credentialVerifier, maxCredentialsLength } from './credential-verifier.ts'
+import type { VerifyToken } from './tokens.ts'
+
+type Credentials = { user: string; password: string }
+
+/**
+ * Returns the client of a user name and a password, or undefined when they are not valid. Both are in Unicode
+ * Normalization Form C. A verifier must call `mayCost` before work that takes more than a look-up, such as a slow
+ * password hash.
+ */
+export type VerifyPassword = (
+  credentials: Credentials,
+  mayCost: () => boolean,
+) => Client | undefined | Promise<Client | undefined>
+
+/** RFC 7617 section 2.1: names and passwords are in UTF-8. */
+const challenge = challengeOf('Basic', 'charset="UTF-8"')
+
+/** RFC 7617 section 2: the scheme in any case, then base64 with padding. */
+const basicHeader = /^basic +([A-Za-z\d+/]*={0,2})$/i
+
+/** RFC 7617 section 2 forbids control characters in both. The user name ends at the first colon. */
+const userPass = /^([^\p{Cc}:]*):(\P{Cc}*)$/u
+
+/** Creates the verifier of HTTP Basic credentials. An Authorization header above 4,096 characters is not valid. */
+export const basicVerifier = (verify: VerifyPassword, mayCost: MayCost = alwaysAllowed): Verifier =>
+  credentialVerifier(
+    {
+      read,
+      verify,
+      missing: () => missingCredentials('a user name and a password are required', challenge),
+      invalid: () => invalidCredentials('the user name or the password is not valid', challenge),
+    },
+    mayCost,
+  )
+
+/** Returns a password verifier that accepts the name of a client with one of its tokens as the password. */
+export const tokensAsPasswords =
+  (verify: VerifyToken): VerifyPassword =>
+  ({ user, password }, mayCost) => {
+    const named = (client: Client | undefined) => (client?.name === user ? client : undefined)
+    const found = verify(password, mayCost)
+    return found instanceof Promise ? found.then(named) : named(found)
+  }
+
+function read({ headers: { authorization = '' } }: FastifyRequest): Credentials | undefined | null {
+  if (!/^basic +[^ ]/i.test(authorization)) return undefined
+  const [, text = ''] = authorization.length > maxCredentialsLength ? [] : (basicHeader.exec(authorization) ?? [])
+  const bytes = Buffer.from(text, 'base64')
+  // Buffer also decodes text that is not base64.
+  if (bytes.toString('base64') !== text || !isUtf8(bytes)) return null
+  const [, user, password] = userPass.exec(bytes.toString().normalize('NFC')) ?? []
+  return user === undefined || password === undefined ? null : { user, password }
+}

@@ -1,0 +1,46 @@
+import { existsSync, rmSync, statSync } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncPath } from '../../../../src/store/durable-files.ts'
+import { realPathOf } from '../../../../src/store/real-path.ts'
+
+export type AtomicFile = {
+  write(text: string): Promise<void>
+  /** Syncs the new file and renames it to the name of the old one. */
+  finish(): Promise<void>
+  /** Removes the new file unless it is finished. */
+  close(): Promise<void>
+}
+
+/**
+ * Creates a file that replaces the one at `path`, which may be missing, when it is finished. Removes the unfinished
+ * file of a killed process. Rejects when `path` is not a regular file, or when its directory is missing.
+ */
+export async function openAtomicFile(path: string): Promise<AtomicFile> {
+  if (!existsSync(dirname(path))) throw new Error(`${dirname(path)} does not exist; create that directory`)
+  const real = realPathOf(path)
+  const old = statSync(real, { throwIfNoEntry: false })
+  if (old !== undefined && !old.isFile()) throw new Error(`${path} is not a file; name a file`)
+  const unfinished = `${real}.unfinished`
+  rmSync(unfinished, { force: true })
+  const handle = await open(unfinished, 'wx', 0o600)
+  const own = await handle.stat()
+  const isOwn = () => statSync(unfinished, { throwIfNoEntry: false })?.ino === own.ino
+  if (old !== undefined) await handle.chmod(old.mode & 0o777)
+  return {
+    async write(text) {
+      await handle.writeFile(text)
+    },
+    async finish() {
+      await handle.sync()
+      // Another process may have removed the new file, taking it for that of a killed process.
+      if (!isOwn()) throw new Error(`another process is writing ${path}; name another file`)
+      await rename(unfinished, real)
+      syncPath(dirname(real))
+    },
+    async close() {
+      if (isOwn()) rmSync(unfinished)
+      await handle.close()
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import { contractFiles } from '../compile/contract-files.ts'
+import { rejectStale } from '../compile/generated-files.ts'
+import { errorModule, loadErrorBody } from '../compile/load-error-body.ts'
+import { updateGenerated } from '../compile/update-generated.ts'
+import { printWarnings } from '../compile/warnings.ts'
+import { commandLine } from './command-line.ts'
+
+const contract = 'openapi/plant-store.yaml'
+
+const { options } = commandLine(
+  `npm run generate [-- --check] [--document FILE] [--rules FILE] [--out DIRECTORY] [--errors FILE]
+
+Lints and bundles the document and writes the files that the server and its client are built on. --rules is the
+configuration of the linter. The bodies that errorBody in ${errorModule} returns must match the declared responses;
+--errors names another module with errorBody, for a --document of another service. Prints a handler for each new
+operation to paste into src/handlers.ts; it never writes into src.
+
+With --check it writes nothing; it prints the names of stale files and exits with 1 if there are any.
+`,
+  {
+    check: false,
+    document: contract,
+    rules: 'redocly.yaml',
+    out: 'generated',
+    errors: errorModule,
+  },
+)
+
+try {
+  if (options.document === contract && options.errors !== errorModule) {
+    throw new Error(
+      `--errors: the service of ${contract} always uses ${errorModule}; edit that file, or give another --document`,
+    )
+  }
+  const files = await contractFiles(options.document, options.rules, await loadErrorBody(options.errors))
+  printWarnings(files, options.document)
+  if (!options.check) {
+    const written = await updateGenerated(files, options.out)
+    console.log(written.length > 0 ? `wrote ${written.join(', ')}` : 'up to date')
+  } else {
+    await rejectStale(files, options.out)
+  }
+} catch (error) {
+  console.error((error as Error).message)
+  process.exitCode = 1
+}

@@ -1,0 +1,56 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import Fastify from 'fastify'
+import { errorBody } from '../../../../src/error-body.ts'
+import { normalizedDocument } from '../compile/contract-files.ts'
+import { exampleResponse } from '../compile/examples.ts'
+import { type Endpoint, endpoints } from '../compile/openapi-document.ts'
+import { serverOptions } from '../http/server-options.ts'
+import { anyCredentials } from '../mock/any-credentials.ts'
+import { preferredResponse } from '../mock/preferences.ts'
+import { isStream } from '../serve/body-senders.ts'
+import { negotiation } from '../serve/content-negotiation.ts'
+import { loadContract } from '../serve/load-contract.ts'
+import { registerOperations } from '../serve/register-operations.ts'
+import type { AnyHandler } from '../serve/request-steps.ts'
+import type { Outcome } from '../serve/send-response.ts'
+import { commandLine } from './command-line.ts'
+
+commandLine(`npm run mock
+
+Responds like the service, with the examples of the document and without a store, so that a client can be written before
+the handlers. Requests are authenticated (with any credentials), parsed, validated and rejected as by the service.
+Listens on 127.0.0.1, port PORT or 3000.
+
+A request selects its response with the header Prefer (RFC 7240): code=409 for the response with that status,
+example=NAME for one of several examples. The header Preference-Applied names the preferences that were applied.
+`)
+
+const { documentText, routes } = await loadContract(new URL('../../../../generated/', import.meta.url))
+const document = normalizedDocument(JSON.parse(documentText))
+const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
+const negotiations = new Map(routes.operations.map(({ operationId, schema }) => [operationId, negotiation(schema)]))
+const chosen = new AsyncLocalStorage<Outcome>()
+const respond = async ({ body }: { body: unknown }) => {
+  const outcome = chosen.getStore() as Outcome
+  // The parts of a multipart form are validated while they are read.
+  if (isStream(body)) for await (const _part of body);
+  return outcome
+}
+const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, respond as AnyHandler]))
+const app = Fastify({ ...serverOptions, logger: { level: 'error' } })
+app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
+  const { operationId } = routeOptions.schema as { operationId: string }
+  const endpoint = operations.get(operationId) as Endpoint
+  const accept = negotiations.get(operationId)?.choose(headers.accept)
+  const preferred = preferredResponse(document, endpoint, String(headers.prefer ?? ''), accept)
+  if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
+  chosen.run(preferred?.outcome ?? exampleResponse(document, endpoint, accept), done)
+})
+try {
+  await registerOperations(app, { routes, handlers, verifiers: await anyCredentials(app, document), errorBody })
+  const url = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT || 3000) })
+  console.log(`mock of ${routes.info.title} ${routes.info.version} on ${url}; it accepts any token`)
+} catch (error) {
+  console.error(`mock: ${(error as Error).message}`)
+  process.exitCode = 1
+}

@@ -1,0 +1,68 @@
+import { type Stats, statSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncPath } from '../../../../src/store/durable-files.ts'
+import { createLockFile } from '../../../../src/store/file-lock.ts'
+import { realPathOf } from '../../../../src/store/real-path.ts'
+import { parseTokenFile, readTokenFile, type TokenEntry } from '../auth/token-file.ts'
+import { lockTokenFile } from './token-file-lock.ts'
+
+/** How long to wait for another command, in milliseconds. */
+const timeout = 5_000
+
+/** Resolves with the entries of the token file at `path`. */
+export const readTokens = async (path: string): Promise<TokenEntry[]> =>
+  parseTokenFile((await readTokenFile(path)).toString())
+
+/**
+ * Changes the entries of the token file at `path`, or creates the file when it is missing. Resolves with the result of
+ * `change`. The update is atomic: a reader finds the old or the new file, even after a crash, and other commands wait.
+ * Rejects with the reason when the file or the change is invalid; the file is then unchanged.
+ */
+export async function updateTokenFile<T extends { entries: TokenEntry[] }>(
+  path: string,
+  change: (entries: TokenEntry[]) => T,
+): Promise<T> {
+  // A rename to the path of a symbolic link would replace the link, even when its target does not exist yet.
+  const real = realPathOf(path)
+  const release = await lock(`${real}-lock`)
+  try {
+    const before = statSync(real, { throwIfNoEntry: false })
+    const changed = change(before === undefined ? [] : await readTokens(real))
+    const text = `${JSON.stringify({ tokens: changed.entries }, null, 2)}\n`
+    parseTokenFile(text)
+    await replace(real, text, before)
+    return changed
+  } finally {
+    release()
+  }
+}
+
+/** Locks a file that only its owner can open. Resolves with a function that releases the lock. */
+async function lock(path: string): Promise<() => void> {
+  // Without this mode, any user could open the file, lock it and so block the command.
+  createLockFile(path, 0o600)
+  return await lockTokenFile(path, timeout)
+}
+
+/**
+ * Replaces the file atomically. Only the owner can read a new file. An existing file keeps its owner and mode, since
+ * root may change the file of the service.
+ */
+async function replace(path: string, text: string, before: Stats | undefined): Promise<void> {
+  const unfinished = `${path}.unfinished`
+  await rm(unfinished, { force: true })
+  const file = await open(unfinished, 'wx', 0o600)
+  try {
+    if (before !== undefined) {
+      await file.chown(before.uid, before.gid)
+      await file.chmod(before.mode & 0o777)
+    }
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(unfinished, path)
+  syncPath(dirname(path))
+}

@@ -1,0 +1,54 @@
+import { cp, mkdir, symlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { bundle } from '../../../../scripts/build/bundle.ts'
+import { contractFiles } from '../compile/contract-files.ts'
+import { loadErrorBody } from '../compile/load-error-body.ts'
+import { updateGenerated } from '../compile/update-generated.ts'
+import { printWarnings } from '../compile/warnings.ts'
+import { writeTryPage } from '../docs/docs-page.ts'
+import { typeChecker } from './type-check.ts'
+
+/*
+ * The build process of npm run dev. It is separate because a type check takes seconds and would block the connections
+ * that the main process forwards. Each message has the directory for a snapshot and whether the document has changed;
+ * the reply has the error, if any.
+ */
+
+// A terminal sends SIGINT to every process of the group; the main process ends this one.
+process.on('SIGINT', () => {})
+
+const checkTypes = typeChecker('src/server.ts')
+let isGenerated = false
+
+process.on('message', async ({ directory, hasNewDocument }: { directory: string; hasNewDocument: boolean }) => {
+  const error = await takeSnapshot(directory, hasNewDocument).then(
+    () => undefined,
+    ({ message }: Error) => message,
+  )
+  // The main process may have ended during the build; without a callback, the failure to send would be thrown.
+  process.send?.({ error }, () => {})
+})
+
+/** Generates, type-checks and bundles the current state of the service into a directory. */
+async function takeSnapshot(directory: string, hasNewDocument: boolean): Promise<void> {
+  if (hasNewDocument) isGenerated = false
+  if (!isGenerated) await generate()
+  isGenerated = true
+  checkTypes()
+  await bundle(join(directory, 'dist'))
+  await mkdir(join(directory, 'generated'), { recursive: true })
+  for (const name of ['openapi.json', 'routes.json']) {
+    await cp(join('generated', name), join(directory, 'generated', name))
+  }
+  await mkdir(join('dist', 'docs'), { recursive: true })
+  await symlink(resolve('dist', 'docs'), join(directory, 'dist', 'docs'), 'junction')
+}
+
+async function generate(): Promise<void> {
+  const path = 'openapi/plant-store.yaml'
+  const files = await contractFiles(path, 'redocly.yaml', await loadErrorBody())
+  printWarnings(files, path)
+  const written = await updateGenerated(files, 'generated')
+  if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)
+  await writeTryPage(join('dist', 'docs'))
+}

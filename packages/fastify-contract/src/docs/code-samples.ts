@@ -1,0 +1,121 @@
+import { clientMethods } from '../client/exact-client.ts'
+import { normalizedDocument } from '../compile/contract-files.ts'
+import type { ExampleBody } from '../compile/example-bodies.ts'
+import { resolve } from '../compile/json-pointer.ts'
+import { type Document, endpoints } from '../compile/openapi-document.ts'
+import { literal, stringLiteral } from '../compile/source-text.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import { clientBody, fetchBody, sampleWidth, withVariable } from './body-samples.ts'
+import { type ExampleRequest, exampleRequest } from './example-request.ts'
+
+/** The module of the client, as its consumers import it. */
+export const clientModule = 'plant-store/client'
+
+/** The languages of the samples in page order. Redoc finds a sample by its label. */
+export const sampleLanguages = [
+  { lang: 'curl', label: 'curl' },
+  { lang: 'javascript', label: 'TypeScript client' },
+  { lang: 'javascript', label: 'fetch' },
+]
+
+/** One entry of x-codeSamples, as Redoc reads it. */
+export type CodeSample = { lang: string; label: string; source: string }
+
+/**
+ * Returns a published document prepared for its docs page. Each operation has samples of its example request, unless it
+ * has x-codeSamples already. Its description ends with its operationId, so that the page's search finds it.
+ */
+export function withCodeSamples(published: Document): Document {
+  const document = normalizedDocument(published)
+  const copy = structuredClone(published)
+  for (const endpoint of endpoints(document)) {
+    const operation = resolve(copy, endpoint.pointer) as { description?: string; 'x-codeSamples'?: CodeSample[] }
+    operation['x-codeSamples'] ??= codeSamples(exampleRequest(document, endpoint))
+    operation.description = `${operation.description ?? ''}\n\nOperation id: \`${endpoint.operationId}\`\n`.trimStart()
+  }
+  return copy
+}
+
+/** Returns the samples of a request. Omits the sample for the client if the client does not support the method. */
+export function codeSamples(request: ExampleRequest): CodeSample[] {
+  const isOfClient = clientMethods.some((method) => method === request.method)
+  const sources = [curl(request), isOfClient ? client(request) : undefined, fetchCall(request)]
+  return sampleLanguages.flatMap((language, index) => {
+    const source = sources[index]
+    return source === undefined ? [] : { ...language, source }
+  })
+}
+
+function curl({ method, server, target, headers, body, sent }: ExampleRequest): string {
+  // With -X HEAD curl would wait for a body.
+  const verb = { GET: '', HEAD: '--head ' }[method] ?? `-X ${method} `
+  const lines = [
+    `curl ${verb}${shellWord(server + target)}`,
+    ...Object.entries(headers)
+      // curl sets the boundary of a form itself.
+      .filter(([name]) => sent?.kind !== 'multipart' || name !== 'Content-Type')
+      .map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
+    ...(sent === undefined ? [] : curlBody(body, sent)),
+  ]
+  return lines.join(' \\\n  ')
+}
+
+function curlBody(body: unknown, { kind, text, parts, file }: ExampleBody): string[] {
+  if (kind === 'json') return [`-d ${shellWord(stringifyJson(body) as string)}`]
+  if (kind === 'bytes') return [`--data-binary ${shellWord(`@${file}`)}`]
+  if (kind !== 'multipart') return [`--data-raw ${shellWord(text)}`]
+  return parts.map((part) =>
+    'file' in part
+      ? `-F ${shellWord(`${part.name}=@${part.file};type=${part.mediaType}`)}`
+      : `--form-string ${shellWord(`${part.name}=${part.text}`)}`,
+  )
+}
+
+/** Returns a text quoted as one word of a POSIX shell. */
+const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** The media type that the client sends by default. */
+const json = 'application/json'
+
+function client({ method, server, path, params, headers, body, sent, credentials }: ExampleRequest): string {
+  const { Authorization = '', ...keys } = credentials
+  const [authScheme, token] = Authorization.split(' ')
+  const isBearer = authScheme === 'Bearer'
+  const options = { baseUrl: server, ...(isBearer && { token }) }
+  const { 'Content-Type': mediaType = json, Cookie } = headers
+  // A browser sets cookies itself, so the client has no cookie parameters. Its types do not allow an API key in the
+  // query either; the option fetch of createClient can add it.
+  const { cookie: _, ...others } = params
+  const more = {
+    ...(isBearer ? keys : credentials),
+    ...(Cookie !== undefined && { Cookie }),
+  }
+  const sample = sent === undefined ? { lines: [], body: undefined } : clientBody(body, sent)
+  const init = {
+    ...(Object.keys(others).length > 0 && { params: others }),
+    ...(Object.keys(more).length > 0 && { headers: more }),
+    ...(mediaType !== json && { contentType: mediaType }),
+    ...(sent !== undefined && { body: sample.body }),
+  }
+  const argument = Object.keys(init).length > 0 ? `, ${withVariable(literal(init, sampleWidth))}` : ''
+  return `import { createClient } from '${clientModule}'
+
+const client = createClient(${literal(options, sampleWidth)})
+${sample.lines.map((line) => `${line}\n`).join('')}const { data, error, response } = await client.${method}(${stringLiteral(path)}${argument})
+console.log(response.status, data ?? error)`
+}
+
+function fetchCall({ method, server, target, headers: all, body, sent }: ExampleRequest): string {
+  const sample = sent === undefined ? { lines: [], body: undefined } : fetchBody(body, sent)
+  const { 'Content-Type': _, ...others } = all
+  // fetch sets the boundary of a form itself.
+  const headers = sent?.kind === 'multipart' ? others : all
+  const init = {
+    ...(method !== 'GET' && { method }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(sent !== undefined && { body: sample.body }),
+  }
+  const more = Object.keys(init).length > 0 ? `, ${withVariable(literal(init, sampleWidth))}` : ''
+  return `${sample.lines.map((line) => `${line}\n`).join('')}const response = await fetch(${stringLiteral(server + target)}${more})
+console.log(response.status, await response.text())`
+}

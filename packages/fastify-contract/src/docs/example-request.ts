@@ -1,0 +1,97 @@
+import { expandPath, type ParameterPair, pairText } from '../client/parameter-pairs.ts'
+import { type ExampleBody, exampleRequestBody } from '../compile/example-bodies.ts'
+import { exampleOfRequest } from '../compile/examples.ts'
+import { isInt64 } from '../compile/inexact-integers.ts'
+import { branches, memberSchemas } from '../compile/int64-responses.ts'
+import type { Document, Endpoint, Parameter } from '../compile/openapi-document.ts'
+import { holderOf, schemaOf } from '../compile/parameter-content.ts'
+import { isShown, shownPairs } from '../compile/request-parts.ts'
+import { schemasDescribing } from '../compile/schema-types.ts'
+import { type Credential, credentialOf } from '../compile/security-schemes.ts'
+
+/** A request of an operation with the document's examples. Each int64 is a bigint. */
+export type ExampleRequest = {
+  method: string
+  /** The URL of the server; `path` is the path template below it. */
+  server: string
+  path: string
+  /** The path with the values of its parameters, and the query. */
+  target: string
+  headers: Record<string, string>
+  /** The parameters by location and name. */
+  params: Partial<Record<Parameter['in'], Record<string, unknown>>>
+  body: unknown
+  /** How the body is sent; undefined without a body. */
+  sent: ExampleBody | undefined
+  /** The headers that carry credentials. */
+  credentials: Record<string, string>
+}
+
+/**
+ * Returns an example request of an operation, with its required parameters, the optional ones that have an example, and
+ * placeholders for the credentials of its first security requirement.
+ */
+export function exampleRequest(document: Document, endpoint: Endpoint): ExampleRequest {
+  const { method, server, path, requestBody } = endpoint
+  const shown = endpoint.parameters.filter(isShown)
+  const values = shown.map((parameter) => ({ parameter, value: shownValue(document, parameter) }))
+  const pairs = (kind: Parameter['in']) =>
+    values
+      .filter(({ parameter }) => parameter.in === kind)
+      .flatMap(({ parameter, value }) => shownPairs(parameter, value))
+  const needed = Object.keys(endpoint.security[0] ?? {}).flatMap((name) => credentialOf(document, name) ?? [])
+  const placed = (place: Credential['in']) => needed.filter((one) => one.in === place).map(placeholderOf)
+  const query = [...pairs('query'), ...placed('query')].map(pairText)
+  const cookies = [...pairs('cookie'), ...placed('cookie')].map(pairText)
+  const credentials = Object.fromEntries(placed('header'))
+  const sent = requestBody && exampleRequestBody(document, requestBody)
+  const [content] = Object.values(requestBody?.content ?? {})
+  const params: ExampleRequest['params'] = {}
+  for (const { parameter, value } of values) params[parameter.in] = { ...params[parameter.in], [parameter.name]: value }
+  return {
+    method,
+    server,
+    path,
+    target: expandPath(path, pairs('path')) + (query.length > 0 ? `?${query.join('&')}` : ''),
+    headers: {
+      ...credentials,
+      ...(sent !== undefined && { 'Content-Type': sent.mediaType }),
+      ...Object.fromEntries(pairs('header')),
+      ...(cookies.length > 0 && { Cookie: cookies.join('; ') }),
+    },
+    params,
+    body: content && exact(document, [content.schema], exampleOfRequest(document, content)),
+    sent,
+    credentials,
+  }
+}
+
+/** Returns a placeholder for a credential. An API key may be in a URL, where brackets would be percent-encoded. */
+const placeholderOf = ({ name, prefix }: Credential): ParameterPair => {
+  if (prefix === '') return [name, 'API_KEY']
+  return [name, `${prefix}${prefix === 'Bearer ' ? '<ACCESS_TOKEN>' : '<CREDENTIALS>'}`]
+}
+
+/**
+ * Returns the example value of a parameter; its name instead of an empty string, which would leave an empty path
+ * segment.
+ */
+function shownValue(document: Document, parameter: Parameter): unknown {
+  const value = exact(document, [schemaOf(parameter)], exampleOfRequest(document, holderOf(parameter)))
+  return value === '' ? parameter.name : value
+}
+
+/** Returns a value with each int64 of its schemas as a bigint. */
+function exact(document: Document, holders: unknown[], value: unknown): unknown {
+  const schemas = schemasDescribing(document, holders, branches)
+  if (Number.isInteger(value) && schemas.some(isInt64)) return BigInt(value as number)
+  const below = (member: unknown, name: string) =>
+    exact(
+      document,
+      schemas.flatMap((schema) => memberSchemas(schema, name)),
+      member,
+    )
+  if (Array.isArray(value)) return value.map((item, index) => below(item, String(index)))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, below(member, name)]))
+}

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import type { Severity } from '../changes/change-severity.ts'
+import { type Change, contractChanges } from '../changes/contract-changes.ts'
+import { releasedFile, releasedVersions } from '../changes/released-versions.ts'
+import { keysOf } from '../compile/json-pointer.ts'
+import type { Document } from '../compile/openapi-document.ts'
+import { escapeHtml, plainPage } from './plain-page.ts'
+
+/** The headings of the changes of each weight. */
+const headings: Record<Severity, string> = {
+  breaking: 'Breaking: clients of the previous version may fail',
+  compatible: 'Compatible: clients of the previous version keep working',
+  text: 'Text: documentation only',
+}
+
+/**
+ * Returns a page without a script that lists the changes of each released document since the one before, the newest
+ * first. The published document comes first if it is not released yet.
+ */
+export async function historyPage(published: string, released: string): Promise<string> {
+  const versions = await releasedVersions(released)
+  const files = versions.map((version) => releasedFile(released, version))
+  const last = files.at(-1)
+  const isReleased = last !== undefined && (await readFile(last, 'utf8')) === (await readFile(published, 'utf8'))
+  const steps = isReleased ? files : [...files, published]
+  const sections: string[] = []
+  for (const [index, file] of steps.entries()) {
+    const { version } = (await documentOf(file)).info
+    const before = steps[index - 1]
+    const name = file === published ? `${version}, not released` : version
+    const changes = before === undefined ? undefined : await contractChanges(before, file, await documentOf(file))
+    sections.unshift(sectionOf(name, changes, versions[index - 1]))
+  }
+  const { title } = (await documentOf(published)).info
+  const back = '<p><a href="index.html">The documentation</a></p>'
+  return plainPage(`History of ${title}`, `${back}\n${sections.join('\n')}`)
+}
+
+const documentOf = async (file: string): Promise<Document> => JSON.parse(await readFile(file, 'utf8'))
+
+function sectionOf(name: string, changes: Change[] | undefined, before: string | undefined): string {
+  const heading = `<h2>${escapeHtml(name)}</h2>`
+  if (changes === undefined) return `${heading}\n<p>The first document.</p>`
+  if (changes.length === 0) return `${heading}\n<p>No changes since ${escapeHtml(before as string)}.</p>`
+  const lists = (Object.keys(headings) as Severity[]).flatMap((weight) => {
+    const items = changes.filter((change) => change.weight === weight).map(({ what }) => `<li>${itemOf(what)}</li>`)
+    return items.length === 0 ? [] : [`<h3>${headings[weight]}</h3>`, '<ul>', ...items, '</ul>']
+  })
+  return [heading, ...lists].join('\n')
+}
+
+/** Returns a change as HTML. Shows the keys of a pointer unescaped, so that readers need not know its escapes. */
+function itemOf(what: string): string {
+  const [, kind = '', pointer, why = ''] = /^(\w+) (#[^:]*)(: .*)?$/s.exec(what) ?? []
+  if (pointer === undefined) return escapeHtml(what)
+  const keys = keysOf(pointer).map((key) => `<code>${escapeHtml(key)}</code>`)
+  return `${kind} ${keys.join(' ')}${escapeHtml(why)}`
+}

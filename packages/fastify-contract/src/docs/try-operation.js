@@ -1,0 +1,122 @@
+/* The script of try.html: sends a form to the service and shows the response. Bodies are not parsed, so that large
+ * integers stay exact. */
+import { expandPath, pairText, parameterPairs } from '../client/parameter-pairs.ts'
+
+/** The maximum number of bytes of a body to show. */
+const maxShown = 1_048_576
+
+for (const form of document.forms) {
+  let isPending = false
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    if (isPending) return
+    isPending = true
+    show(form, { status: 'Sending …' })
+    show(form, await sendForm(form).catch((error) => ({ status: `Not sent: ${error.message}` })))
+    isPending = false
+  })
+}
+
+function show(form, { status, headers = '', body = '' }) {
+  form.querySelector('output').textContent = status
+  const [shownHeaders, shownBody] = form.querySelectorAll('pre')
+  shownHeaders.textContent = headers
+  shownBody.textContent = body
+  form.querySelector('.answer').hidden = headers === ''
+}
+
+async function sendForm(form) {
+  const pairs = pairsOf(form)
+  const query = pairs('query').map(pairText).join('&')
+  const path = expandPath(form.dataset.path, pairs('path'))
+  // A browser would remove such a segment and send another request.
+  if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new Error('a browser cannot send "." or ".." in a path')
+  const target = path + (query === '' ? '' : `?${query}`)
+  const cookies = pairs('cookie').map(pairText).join('; ')
+  const text = form.querySelector('[data-body]')?.value ?? ''
+  const headers = [
+    ...pairs('header'),
+    ...(cookies === '' ? [] : [['cookie', cookies]]),
+    ...(text === '' ? [] : [['content-type', form.querySelector('[data-media-type]').value]]),
+  ]
+  const began = performance.now()
+  // The admin server forwards only headers that begin with try-, so the service gets none that the browser adds.
+  const response = await fetch(`try${target}`, {
+    method: form.dataset.method,
+    headers: Object.fromEntries(headers.map(([name, value]) => [`try-${name}`, value])),
+    ...(text !== '' && { body: text }),
+    cache: 'no-store',
+    credentials: 'omit',
+  })
+  const status = response.headers.get('try-status')
+  const { body, note } = await bodyOf(response)
+  if (status === null) return { status: `Not sent: ${response.status} ${body}` }
+  const lines = [...response.headers]
+    .filter(([name]) => name.startsWith('try-') && name !== 'try-status')
+    .map(([name, value]) => `${name.slice('try-'.length)}: ${value}`)
+  const time = `${Math.round(performance.now() - began)} ms`
+  return { status: `${status}, ${time}${note}`, headers: lines.join('\n'), body }
+}
+
+/**
+ * Returns a function that returns the names and values of filled fields and of credentials for a parameter location.
+ */
+function pairsOf(form) {
+  const fields = [...form.querySelectorAll('[data-parameter]')].filter(({ value }) => value !== '')
+  const names = JSON.parse(form.dataset.credentials)
+  const credentials = [...document.querySelectorAll('[data-credential]')].filter(
+    ({ value, name }) => value !== '' && names.includes(name),
+  )
+  return (kind) => [
+    ...fields.flatMap(({ dataset, value }) => {
+      const parameter = JSON.parse(dataset.parameter)
+      if (parameter.in !== kind) return []
+      return parameterPairs(parameter, valueOfField(dataset, value), (problem) => {
+        throw new Error(`${parameter.name}: ${problem}`)
+      })
+    }),
+    ...credentials.flatMap(({ dataset, value }) => {
+      const { in: place, name, prefix } = JSON.parse(dataset.credential)
+      if (place !== kind) return []
+      return kind === 'header'
+        ? [[name, prefix + (prefix === 'Basic ' ? base64(value) : value)]]
+        : parameterPairs({ in: place, name }, value)
+    }),
+  ]
+}
+
+function valueOfField(dataset, text) {
+  if (!('list' in dataset || 'members' in dataset)) return text
+  const lines = text.split('\n')
+  return 'list' in dataset ? lines : Object.fromEntries(lines.map((line) => [...line.split(/=(.*)/s, 2), '']))
+}
+
+const base64 = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+
+async function bodyOf(response) {
+  const chunks = []
+  const reader = response.body?.getReader()
+  let bytes = 0
+  let note = ''
+  try {
+    for (let part = await reader?.read(); part?.done === false; part = await reader.read()) {
+      chunks.push(part.value)
+      bytes += part.value.length
+      if (bytes > maxShown) {
+        note = `; the body is shown up to ${maxShown} bytes`
+        void reader.cancel()
+        break
+      }
+    }
+  } catch {
+    note = '; the response ended early'
+  }
+  const whole = await new Blob(chunks).slice(0, maxShown).arrayBuffer()
+  try {
+    // The last character may be cut off by the limit.
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+    return { body: decoder.decode(whole, { stream: note !== '' }), note }
+  } catch {
+    return { body: '', note: `${note}; the body of ${bytes} bytes is not UTF-8 text` }
+  }
+}

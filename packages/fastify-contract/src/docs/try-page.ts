@@ -1,0 +1,133 @@
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { normalizedDocument } from '../compile/contract-files.ts'
+import { exampleRequestBody } from '../compile/example-bodies.ts'
+import { exampleOfRequest } from '../compile/examples.ts'
+import { resolve } from '../compile/json-pointer.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+  type Located,
+  type Parameter,
+  type RequestBody,
+} from '../compile/openapi-document.ts'
+import { holderOf } from '../compile/parameter-content.ts'
+import { parameterText } from '../compile/parameter-texts.ts'
+import { isShown } from '../compile/request-parts.ts'
+import { credentialOf } from '../compile/security-schemes.ts'
+import { parameterStyle } from '../compile/written-styles.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import { escapeHtml, plainPage } from './plain-page.ts'
+
+/** Returns the page of the admin server with a form for each operation of a published document. */
+export async function tryPage(published: Document): Promise<string> {
+  const document = normalizedDocument(published)
+  const all = endpoints(document)
+  const schemes = [...new Set(all.flatMap(schemesOf))]
+  const sections = [
+    '<p><a href="index.html">The documentation</a></p>',
+    '<p>Each form sends one request to the service of this process. An empty field is not sent. Text is sent, and responses are shown, unchanged.</p>',
+    ...credentials(document, schemes),
+    ...all.map((endpoint, index) => operationForm(document, endpoint, `operation-${index}`, all.length === 1)),
+  ]
+  return plainPage(`Try ${document.info.title}`, sections.join('\n'), await script())
+}
+
+async function script(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join('packages', 'fastify-contract', 'src', 'docs', 'try-operation.js')],
+    bundle: true,
+    write: false,
+    minifyWhitespace: true,
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2022',
+  })
+  return outputFiles.map(({ text }) => text).join('')
+}
+
+const schemesOf = ({ security }: Endpoint): string[] => [...new Set(security.flatMap(Object.keys))]
+
+function credentials(document: Document, schemes: string[]): string[] {
+  const fields = schemes.flatMap((scheme, index) => {
+    const credential = credentialOf(document, scheme)
+    if (credential === undefined) return []
+    const { in: place, name, prefix } = credential
+    const what = prefix === 'Basic ' ? `${name}: ${prefix}of USER:PASSWORD` : `${name}: ${prefix}`.replace(/: $/, '')
+    const field = `<input id="credential-${index}" type="password" autocomplete="off" name="${escapeHtml(scheme)}" data-credential="${attribute(credential)}">`
+    return [`${label(`credential-${index}`, scheme, `${place}, ${what.trim()}`)}\n${field}`]
+  })
+  return fields.length > 0 ? ['<h2>Credentials</h2>', ...fields] : []
+}
+
+function operationForm(document: Document, endpoint: Endpoint, id: string, isOpen: boolean): string {
+  const { method, routes, pointer, parameters, requestBody } = endpoint
+  const { summary = endpoint.operationId } = resolve(document, pointer) as { summary?: string }
+  const path = routes[0] as string
+  return `<details${isOpen ? ' open' : ''}>
+<summary><h2><code>${escapeHtml(`${method} ${path}`)}</code> ${escapeHtml(String(summary))}</h2></summary>
+<form data-method="${method}" data-path="${escapeHtml(path)}" data-credentials="${attribute(schemesOf(endpoint))}">
+${[
+  ...parameters.map((parameter, index) => parameterField(document, parameter, `${id}-${index}`)),
+  ...(requestBody === undefined ? [] : [bodyField(document, requestBody, `${id}-body`)]),
+].join('\n')}
+<button>Send</button>
+<p><output></output></p>
+<div class="answer" hidden>
+<h3>Headers</h3>
+<pre tabindex="0" role="group" aria-label="Headers of the response"></pre>
+<h3>Body</h3>
+<pre tabindex="0" role="group" aria-label="Body of the response"></pre>
+</div>
+</form>
+</details>`
+}
+
+/** The attribute and the hint of a field for several values, by the kind of its parameter. */
+const lines = { array: ['data-list', 'one item a line'], object: ['data-members', 'one NAME=VALUE a line'] } as const
+
+function parameterField(document: Document, parameter: Parameter, id: string): string {
+  const { in: place, name, required } = parameter
+  // JSON is sent as it is typed.
+  const { isJson: _, ...style } = parameterStyle(parameter)
+  const { kind } = parameterText(document, '', parameter)
+  const value = isShown(parameter) ? exampleOfRequest(document, holderOf(parameter)) : undefined
+  const [mark, hint] = (kind === 'array' || kind === 'object' ? lines[kind] : undefined) ?? []
+  const data = `id="${id}" autocomplete="off" spellcheck="false" data-parameter="${attribute({ in: place, name, ...style })}"`
+  const hints = [
+    place,
+    ...(required ? ['required'] : []),
+    ...(kind === 'json' ? ['JSON'] : []),
+    ...(hint ? [hint] : []),
+  ]
+  const text = escapeHtml(value === undefined ? '' : fieldText(value, kind))
+  const field =
+    mark === undefined ? `<input ${data} value="${text}">` : `<textarea ${data} ${mark} rows="3">\n${text}</textarea>`
+  return `${label(id, name, hints.join(', '))}\n${field}`
+}
+
+function fieldText(value: unknown, kind: string): string {
+  if (kind === 'json') return String(stringifyJson(value))
+  const text = (one: unknown) => (typeof one === 'string' ? one : String(stringifyJson(one)))
+  if (kind !== 'object') return [value].flat().map(text).join('\n')
+  return Object.entries(Object(value))
+    .map(([name, one]) => `${name}=${text(one)}`)
+    .join('\n')
+}
+
+function bodyField(document: Document, requestBody: Located<RequestBody>, id: string): string {
+  const { kind, value, text: sent } = exampleRequestBody(document, requestBody)
+  const text = kind === 'json' ? (JSON.stringify(value, null, 2) ?? '') : sent
+  const options = Object.keys(requestBody.content).map((mediaType) => `<option>${escapeHtml(mediaType)}</option>`)
+  return `${label(`${id}-type`, 'Content-Type')}
+<select id="${id}-type" data-media-type>${options.join('')}</select>
+${label(id, 'Body', kind === 'bytes' || kind === 'multipart' ? 'as text: a file cannot be sent here' : '')}
+<textarea id="${id}" data-body rows="${Math.min(text.split('\n').length + 1, 20)}" autocomplete="off" spellcheck="false">
+${escapeHtml(text)}</textarea>`
+}
+
+const label = (id: string, name: string, hint = ''): string =>
+  `<label for="${id}">${escapeHtml(name)}${hint === '' ? '' : ` <small>${escapeHtml(hint)}</small>`}</label>`
+
+const attribute = (value: object): string => escapeHtml(JSON.stringify(value))

@@ -1,0 +1,75 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { errorNumbers } from '../../../../generated/error-numbers.ts'
+
+/** The name of an error in the contract's error table. */
+export type ErrorName = keyof typeof errorNumbers
+
+/**
+ * An error of the contract. When it is thrown while a request is handled, the client gets its status, its headers, and
+ * a body with its number and message. The constructor throws a TypeError for a header that HTTP does not allow (RFC 9110
+ * section 5): Node.js would throw when the response is written, too late for an error body of the contract.
+ */
+export class ContractError extends Error {
+  override readonly name = 'ContractError'
+  readonly kind: ErrorName
+  readonly headers: Record<string, string>
+  readonly error: number
+  readonly statusCode: number
+
+  constructor(kind: ErrorName, message: string, headers: Record<string, string> = {}) {
+    super(message)
+    for (const [name, value] of Object.entries(headers)) {
+      validateHeaderName(name)
+      validateHeaderValue(name, value)
+    }
+    this.kind = kind
+    this.headers = headers
+    this.error = errorNumbers[kind]
+    this.statusCode = Math.trunc(this.error / 100)
+  }
+}
+
+/** Returns the error for a body larger than `limit` bytes. */
+export const bodyTooLarge = (limit: number): ContractError =>
+  new ContractError('bodyTooLarge', `the body has more than ${limit} bytes`)
+
+/** Returns whether a thrown value is a 401 of the contract. */
+export const isUnauthenticated = (thrown: unknown): thrown is ContractError =>
+  thrown instanceof ContractError && thrown.statusCode === 401
+
+/** An error of a dependency that is temporarily unavailable; retryAfter is in seconds. */
+type Unavailable = Error & { retryAfter: number }
+
+const isUnavailable = (error: unknown): error is Unavailable =>
+  error instanceof Error && 'retryAfter' in error && typeof error.retryAfter === 'number'
+
+/** The members of an error of Fastify or Node.js that determine the response. */
+type Coded = { code?: string; statusCode?: number; message?: string }
+
+/**
+ * Returns the error that the client gets for a value that was thrown while a request was handled, or for an error of
+ * the HTTP parser. Any other error becomes a 500 that tells the client no details.
+ */
+export function toContractError(thrown: unknown): ContractError {
+  if (thrown instanceof ContractError) return thrown
+  if (isUnavailable(thrown)) {
+    return new ContractError('unavailable', 'the service is temporarily unavailable', {
+      'retry-after': String(Math.ceil(thrown.retryAfter)),
+    })
+  }
+  const { code = '', statusCode = 500 } = (thrown ?? {}) as Coded
+  switch (code) {
+    case 'FST_ERR_BAD_URL':
+      return new ContractError('undecodableTarget', 'the request target cannot be decoded')
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ContractError('noSuchPath', 'there is nothing at this path')
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ContractError('tooSlow', 'the request took too long to arrive')
+    case 'HPE_HEADER_OVERFLOW':
+      return new ContractError('headersTooLarge', 'the header section is too large')
+  }
+  if (code.startsWith('HPE_') || (statusCode >= 400 && statusCode < 500)) {
+    return new ContractError('malformedRequest', 'the request is not well-formed HTTP')
+  }
+  return new ContractError('internal', 'the service failed')
+}

@@ -1,0 +1,40 @@
+import { exampleBody, exampleHeaders, exampleResponse, hasExample } from '../compile/examples.ts'
+import type { Document, Endpoint, Located, Response } from '../compile/openapi-document.ts'
+import type { Outcome } from '../serve/send-response.ts'
+
+/** The response that a request prefers; `applied` is the value of the header Preference-Applied. */
+export type PreferredResponse = { outcome: Outcome; applied: string }
+
+/** Matches a preference with a value (RFC 7240 section 2), without its parameters. */
+const preference = /(?:^|,)[ \t]*([\w-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g
+
+/**
+ * Returns the response of an operation that a request prefers with `code=STATUS` and `example=NAME`, in the media type
+ * `accept` or its first one. Returns undefined if there is none: RFC 7240 says that such a preference is ignored.
+ */
+export function preferredResponse(
+  document: Document,
+  endpoint: Endpoint,
+  prefer: string,
+  accept?: string,
+): PreferredResponse | undefined {
+  const given = Array.from(prefer.matchAll(preference), ([, name = '', quoted, token = '']) => [
+    name.toLowerCase(),
+    quoted?.replace(/\\(.)/g, '$1') ?? token,
+  ])
+  // If a preference occurs more than once, the first one counts (RFC 7240 section 2).
+  const { code = '', example = '' } = Object.fromEntries(given.reverse())
+  const coded = /^[2-5]\d\d$/.test(code) ? responseOf(endpoint, code) : undefined
+  const usual = exampleResponse(document, endpoint)
+  const status = coded === undefined ? usual.status : Number(code)
+  const response = coded ?? responseOf(endpoint, String(status))
+  const isNamed = response !== undefined && hasExample(response, example)
+  const applied = [...(coded === undefined ? [] : [`code=${code}`]), ...(isNamed ? [`example=${example}`] : [])]
+  if (response === undefined || applied.length === 0) return undefined
+  const body = exampleBody(document, response, { name: example, accept })
+  return { outcome: { status, ...exampleHeaders(document, response), ...body }, applied: applied.join(', ') }
+}
+
+/** Returns the response for a status: its own, that of its range, or the default one. */
+const responseOf = ({ responses }: Endpoint, code: string): Located<Response> | undefined =>
+  responses[code] ?? responses[`${code[0]}XX`] ?? responses.default

@@ -1,0 +1,128 @@
+import { cleanEnv } from 'envalid'
+import { maskPassword } from '../../../../src/store/open.ts'
+import { newToken, tokenCommand, tokenProblem } from '../auth/tokens.ts'
+import type { Limits } from '../limits/limits.ts'
+import { environmentVariables } from './environment-variables.ts'
+
+export type Config = {
+  host: string
+  port: number
+  storeUrl: string
+  tokens: string[]
+  /** The token that this process generated because no other way to authenticate is configured. */
+  generatedToken: string | undefined
+  tokensFile: string | undefined
+  jwt: { issuer: string; audience: string; jwksUrl: string | undefined } | undefined
+  limits: Limits
+  trustProxy: string[]
+  /** The CORS origins: pages from these may call the service in a browser. */
+  origins: string[]
+  /** Whether the service sends requests to itself before it is ready. */
+  warmUp: boolean
+  /** In milliseconds after SIGTERM: how long new requests are accepted, and when the process ends at the latest. */
+  drain: { time: number; deadline: number }
+  management: { host: string; port: number }
+  log: { level: string; format: string; requests: boolean }
+}
+
+/**
+ * Reads the configuration from environment variables. Throws one line that names the first invalid variable, its value
+ * and what is allowed, but never shows a token.
+ */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const values = readVariables(environment)
+  checkPorts(values)
+  const tokens = values.ACCESS_TOKENS === '' ? [] : accessTokens(values.ACCESS_TOKENS)
+  const jwt = jwtConfig(values)
+  const tokensFile = values.TOKENS_FILE || undefined
+  const isOpen = tokens.length === 0 && tokensFile === undefined && jwt === undefined
+  const generatedToken = isOpen ? tokenForLoopback(values.HOST) : undefined
+  return {
+    host: addressOf(values.HOST),
+    port: values.PORT,
+    storeUrl: values.STORE_URL,
+    tokens: generatedToken === undefined ? tokens : [generatedToken],
+    generatedToken,
+    tokensFile,
+    jwt,
+    limits: {
+      body: values.BODY_LIMIT,
+      bodyMemory: values.BODY_MEMORY_LIMIT,
+      upload: values.UPLOAD_LIMIT,
+      formFields: values.FORM_FIELDS_LIMIT,
+      headers: values.HEADERS_LIMIT,
+      headersTime: values.HEADERS_TIMEOUT,
+      requestTime: values.REQUEST_TIMEOUT,
+      keepAliveTime: values.KEEP_ALIVE_TIMEOUT,
+      handlerTime: values.HANDLER_TIMEOUT,
+      connections: values.CONNECTIONS_LIMIT,
+      inFlight: values.IN_FLIGHT_LIMIT,
+      eventLoopDelay: values.EVENT_LOOP_DELAY_LIMIT,
+      requests: values.REQUESTS_PER_MINUTE,
+      authFailures: values.AUTH_FAILURES_PER_MINUTE,
+    },
+    trustProxy: values.TRUST_PROXY,
+    origins: values.CORS_ORIGINS,
+    warmUp: values.WARM_UP === 'on',
+    drain: { time: values.DRAIN_TIME, deadline: values.DRAIN_DEADLINE },
+    management: { host: addressOf(values.MANAGEMENT_HOST), port: values.MANAGEMENT_PORT },
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT, requests: values.ACCESS_LOG === 'on' },
+  }
+}
+
+/** Replaces localhost with 127.0.0.1. For localhost, Fastify also listens on ::1, with a server that has no limits. */
+const addressOf = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host)
+
+function readVariables(environment: NodeJS.ProcessEnv) {
+  // An empty variable counts as not set, because shell scripts and compose files pass unset variables as empty ones.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  return cleanEnv(given, environmentVariables, {
+    reporter: ({ errors }) => {
+      for (const name of Object.keys(errors) as (keyof typeof environmentVariables)[]) {
+        const value = maskPassword(String(given[name]))
+        throw new Error(`${name} is ${JSON.stringify(value)}, allowed: ${environmentVariables[name].desc}`)
+      }
+    },
+  })
+}
+
+const wildcardAddresses = ['0.0.0.0', '::']
+
+function checkPorts({ HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT }: ReturnType<typeof readVariables>): void {
+  const hosts = [addressOf(HOST), addressOf(MANAGEMENT_HOST)]
+  const isShared = hosts[0] === hosts[1] || hosts.some((host) => wildcardAddresses.includes(host))
+  if (PORT !== MANAGEMENT_PORT || PORT === 0 || !isShared) return
+  throw new Error(`MANAGEMENT_PORT is "${MANAGEMENT_PORT}", the same as PORT, allowed: another port`)
+}
+
+function accessTokens(list: string): string[] {
+  const tokens = list.split(',').map((token) => token.trim())
+  for (const [index, token] of tokens.entries()) {
+    const problem = tokenProblem(token)
+    if (problem === undefined) continue
+    const which = `token ${index + 1} of ${tokens.length}`
+    throw new Error(`ACCESS_TOKENS: ${which} ${problem}, allowed: at least 128 bits; make one with ${tokenCommand}`)
+  }
+  return tokens
+}
+
+function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: ReturnType<typeof readVariables>): Config['jwt'] {
+  if (JWT_ISSUER !== '' && JWT_AUDIENCE !== '') {
+    return { issuer: JWT_ISSUER, audience: JWT_AUDIENCE, jwksUrl: JWT_JWKS_URL || undefined }
+  }
+  if (JWT_ISSUER !== '')
+    throw new Error('JWT_AUDIENCE is not set but required with JWT_ISSUER; set it to the audience of the tokens')
+  const alone = Object.entries({ JWT_AUDIENCE, JWT_JWKS_URL }).find(([, value]) => value !== '')
+  if (alone !== undefined) throw new Error(`${alone[0]} is "${alone[1]}", allowed only with JWT_ISSUER`)
+  return undefined
+}
+
+/**
+ * Returns a new token when the host is a loopback address, which only this machine can reach (RFC 6890). Throws
+ * otherwise.
+ */
+function tokenForLoopback(host: string): string {
+  if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return newToken()
+  const reason = 'nor are TOKENS_FILE and JWT_ISSUER, which is allowed only when HOST is a loopback address'
+  throw new Error(`ACCESS_TOKENS is not set, ${reason}; make a token with ${tokenCommand}`)
+}

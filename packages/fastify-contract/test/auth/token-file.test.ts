@@ -1,0 +1,126 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { exactly } from '../../../../test/support/exact-pattern.ts'
+import { parseTokenFile, readTokenFile } from '../../src/auth/token-file.ts'
+import { newToken } from '../../src/auth/tokens.ts'
+
+const entry = { name: 'shop', sha256: '0123456789abcdef'.repeat(4), created: '2026-01-31T12:00:00Z' }
+const full = {
+  name: 'a.B_c-9',
+  sha256: 'f'.repeat(64),
+  created: '2026-01-31T12:00:00.5+01:00',
+  expires: '2027-01-31T12:00:00Z',
+  scope: 'plants:read plants:write',
+  note: 'für den Laden 🌱',
+}
+
+t.test('entries are returned as written', async (t) => {
+  for (const tokens of [[], [entry], [entry, full], [entry, { ...entry, sha256: 'a'.repeat(64), note: '' }]]) {
+    t.strictSame(parseTokenFile(JSON.stringify({ tokens })), tokens)
+  }
+})
+
+t.test('an invalid entry is reported by its position, without its content', async (t) => {
+  const top = 'wrong structure, allowed: an object whose only member is an array "tokens"'
+  const texts: [string, string][] = [
+    ['', 'not valid JSON: unexpected end at character 0'],
+    ['secret', 'not valid JSON: unexpected character at character 0'],
+    ['{"tokens":[],"tokens":[]}', 'not valid JSON: the same name twice in one object at character 21'],
+    ['null', top],
+    ['"secret"', top],
+    ['[]', top],
+    ['{}', top],
+    ['{"tokens":{}}', top],
+    ['{"tokens":[],"secret":1}', top],
+    ['{"secret":1,"tokens":[]}', top],
+    ['{"tokens":[],}', 'not valid JSON: unexpected character at character 13'],
+    ['{"tokens":[]', 'not valid JSON: unexpected end at character 12'],
+    [
+      `{"tokens":[${JSON.stringify(entry)},`,
+      `not valid JSON: unexpected end at character ${12 + JSON.stringify(entry).length}`,
+    ],
+    ['{"tokens":[],"__proto__":1}', top],
+    [
+      JSON.stringify({ tokens: [{ ...entry, note: newToken() }] }),
+      'contains a token, allowed: the SHA-256 digests of tokens',
+    ],
+    [
+      JSON.stringify({ tokens: [entry, full, { ...entry, name: 'other' }] }),
+      'tokens[2].sha256 is the same as in tokens[0], allowed: one entry for each token',
+    ],
+  ]
+  for (const [text, message] of texts) t.throws(() => parseTokenFile(text), { message: exactly(message) }, text)
+
+  const name = 'allowed: 1 to 64 letters, digits and ._-'
+  const sha256 = 'allowed: 64 hexadecimal digits in lower case'
+  const date = 'allowed: a date and time such as 2026-01-31T12:00:00Z'
+  const scope = 'allowed: scopes with one space between them, at most 1000 characters'
+  const note = 'allowed: one line of at most 200 characters'
+  const values: [unknown, string][] = [
+    [null, `.name is missing, ${name}`],
+    ['secret', `.name is missing, ${name}`],
+    [[], `.name is missing, ${name}`],
+    [{ ...entry, name: '' }, `.name is invalid, ${name}`],
+    [{ ...entry, name: 'the shop' }, `.name is invalid, ${name}`],
+    [{ ...entry, name: 'shop\n' }, `.name is invalid, ${name}`],
+    [{ ...entry, name: 'a'.repeat(65) }, `.name is invalid, ${name}`],
+    [{ ...entry, name: 1 }, `.name is invalid, ${name}`],
+    [{ ...entry, sha256: undefined }, `.sha256 is missing, ${sha256}`],
+    [{ ...entry, sha256: 'a-token-of-the-tests-0123456789-abcdef' }, `.sha256 is invalid, ${sha256}`],
+    [{ ...entry, sha256: 'A'.repeat(64) }, `.sha256 is invalid, ${sha256}`],
+    [{ ...entry, sha256: 'a'.repeat(63) }, `.sha256 is invalid, ${sha256}`],
+    [{ ...entry, sha256: ['a'.repeat(64)] }, `.sha256 is invalid, ${sha256}`],
+    [{ ...entry, created: undefined }, `.created is missing, ${date}`],
+    [{ ...entry, created: '2026-02-30T12:00:00Z' }, `.created is invalid, ${date}`],
+    [{ ...entry, expires: null }, `.expires is invalid, ${date}`],
+    [{ ...entry, expires: '' }, `.expires is invalid, ${date}`],
+    [{ ...entry, expires: '2027-01-31' }, `.expires is invalid, ${date}`],
+    [{ ...entry, scope: '' }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: 'a  b' }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: ' a' }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: 'a"b' }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: 'é' }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: ['a'] }, `.scope is invalid, ${scope}`],
+    [{ ...entry, scope: 'a'.repeat(1_001) }, `.scope is invalid, ${scope}`],
+    [{ ...entry, note: 'two\nlines' }, `.note is invalid, ${note}`],
+    [{ ...entry, note: '\u001b[2J' }, `.note is invalid, ${note}`],
+    [{ ...entry, note: '\u202e' }, `.note is invalid, ${note}`],
+    [{ ...entry, note: 'a'.repeat(201) }, `.note is invalid, ${note}`],
+    [
+      { ...entry, expire: '2020-01-01T00:00:00Z' },
+      ' has an unknown member, allowed: name, sha256, created, expires, scope, note',
+    ],
+    [{ ...entry, toString: 'x' }, ' has an unknown member, allowed: name, sha256, created, expires, scope, note'],
+  ]
+  for (const [value, message] of values) {
+    const text = JSON.stringify({ tokens: [full, value] })
+    t.throws(() => parseTokenFile(text), { message: exactly(`tokens[1]${message}`) }, text)
+  }
+})
+
+t.test('a file that others can write is rejected, one that others can read is not', async (t) => {
+  const path = join(t.testdir({ 'tokens.json': '{"tokens":[]}' }), 'tokens.json')
+  for (const mode of [0o600, 0o400, 0o440, 0o444, 0o644, 0o755]) {
+    chmodSync(path, mode)
+    t.equal(String(await readTokenFile(path)), '{"tokens":[]}', mode.toString(8))
+  }
+  for (const mode of [0o620, 0o602, 0o664, 0o666, 0o777]) {
+    chmodSync(path, mode)
+    const message = `writable by users other than its owner (mode ${mode.toString(8)}); run chmod go-w on it`
+    await t.rejects(readTokenFile(path), { message: exactly(message) })
+  }
+})
+
+t.test('anything but a regular file is rejected at once', async (t) => {
+  const directory = t.testdir({ file: '' })
+  execFileSync('mkfifo', ['-m', '600', join(directory, 'pipe')])
+  await t.rejects(readTokenFile(join(directory, 'pipe')), { message: /^not a regular file$/ })
+  await t.rejects(readTokenFile(directory), { message: /^not a regular file$/ })
+  await t.rejects(readTokenFile('/dev/zero'), { message: /^not a regular file$/ })
+  await t.rejects(readTokenFile(join(directory, 'none')), { code: 'ENOENT' })
+  await t.rejects(readTokenFile(join(directory, 'file', 'tokens.json')), { code: 'ENOTDIR' })
+  writeFileSync(join(directory, 'file'), 'text')
+  t.equal(String(await readTokenFile(join(directory, 'file'))), 'text')
+})

@@ -1,0 +1,210 @@
+import t from 'tap'
+import { filesOf } from '../../src/compile/contract-files.ts'
+import type { Document } from '../../src/compile/openapi-document.ts'
+import { serveDocument } from '../support/serve-document.ts'
+
+const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })
+
+/** Returns a document with one operation, whose request and response have the same schema. */
+const documentOf = (schema: unknown, more: object = {}) =>
+  ({
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    paths: {
+      '/a': {
+        post: { operationId: 'a', requestBody: { required: true, ...json(schema) }, responses: { 200: json(schema) } },
+      },
+    },
+    ...more,
+  }) as unknown as Document
+
+const echo = async ({ body }: { body: unknown }) => ({ status: 200, body })
+
+async function post(document: Document, payload: string) {
+  const app = await serveDocument(document, { handlers: { a: echo as never } })
+  const headers = { 'content-type': 'application/json' }
+  const answer = await app.inject({ method: 'POST', url: '/a', headers, payload })
+  return answer.statusCode === 200 ? answer.body : answer.json().message
+}
+
+t.test('boolean schemas in an allOf, behind a $ref and as a property are typed and served', async (t) => {
+  const schemas = { Anything: true, Nothing: false }
+  const any = { $ref: '#/components/schemas/Anything' }
+  const never = { $ref: '#/components/schemas/Nothing' }
+  const document = documentOf(
+    { allOf: [true, { type: 'object', properties: { any, all: true, never, none: false } }] },
+    { components: { schemas } },
+  )
+  const { 'api.d.ts': types = '' } = await filesOf(document, 'a.yaml')
+  t.match(types, /^ {8}Anything: unknown;$/m)
+  t.match(types, /^ {8}Nothing: never;$/m)
+  t.match(types, /all\?: unknown;\s+never\?: components\["schemas"\]\["Nothing"\];\s+none\?: never;/)
+  t.equal(await post(document, '{"any":1,"all":{"b":[null]}}'), '{"any":1,"all":{"b":[null]}}')
+  t.equal(await post(document, '{"none":1}'), 'body/none boolean schema is false')
+  t.equal(await post(document, '{"never":1}'), 'body/never must NOT be valid')
+})
+
+t.test('a $ref to no schema is rejected with its location', async (t) => {
+  const problem = 'does not point to a schema; move the schema to #/components/schemas'
+  for (const $ref of ['#/components/schemas/None', '#/paths/~1a/post/responses', '#/components/examples/A/value']) {
+    const components = { examples: { A: { value: { type: 'string' } } } }
+    await t.rejects(filesOf(documentOf({ $ref }, { components }), 'a.yaml'), {
+      message: new RegExp(`/schema/%24ref: ${$ref.replaceAll('/', '\\/')} ${problem}`),
+    })
+  }
+})
+
+t.test('a nested schema and a component of one name are both kept', async (t) => {
+  const schemas = {
+    A: { type: 'object', properties: { b: { type: 'string' } } },
+    'A.properties.b': { type: 'number' },
+  }
+  const schema = {
+    type: 'object',
+    properties: {
+      deep: { $ref: '#/components/schemas/A/properties/b' },
+      named: { $ref: '#/components/schemas/A.properties.b' },
+    },
+  }
+  const document = documentOf(schema, { components: { schemas } })
+  t.equal(await post(document, '{"deep":"c","named":1}'), '{"deep":"c","named":1}')
+  t.equal(await post(document, '{"deep":1,"named":"c"}'), 'body/deep must be string; body/named must be number')
+})
+
+t.test('an object without properties allows any, one with additionalProperties false allows none', async (t) => {
+  const typesOf = async (schema: object) => (await filesOf(documentOf(schema), 'a.yaml'))['api.d.ts'] ?? ''
+  t.match(await typesOf({ type: 'object' }), /"application\/json": \{\s+\[key: string\]: unknown;\s+\};/)
+  t.match(await typesOf({ type: 'object', additionalProperties: false }), /"application\/json": Record<string, never>;/)
+})
+
+t.test('schemas of any name are served', async (t) => {
+  for (const name of ['constructor', 'toString', '__proto__', '.', '..', 'a b', 'A:B']) {
+    const schemas = Object.fromEntries([[name, { type: 'string' }]])
+    const document = documentOf(
+      { $ref: `#/components/schemas/${encodeURIComponent(name)}` },
+      { components: { schemas } },
+    )
+    t.equal(await post(document, '"a"'), '"a"', name)
+    t.equal(await post(document, '1'), 'body must be string', name)
+  }
+})
+
+t.test('a schema that cannot be compiled is rejected when generating', async (t) => {
+  const cases: [schema: unknown, problem: RegExp][] = [
+    [{ enum: [] }, /operation a, request body application\/json: .*enum.*; correct the schema/],
+    [{ $ref: '#/components/schemas/A' }, /schema A: .*"id".*; correct the schema/],
+  ]
+  for (const [schema, message] of cases) {
+    const document = documentOf(schema, { components: { schemas: { A: { type: 'object', id: 'a' } } } })
+    await t.rejects(filesOf(document, 'a.yaml'), { message })
+  }
+  const schemas = {
+    A: { enum: [] },
+    B: { type: 'array', items: { $ref: '#/components/schemas/A' } },
+    C: { enum: [], $ref: '#/components/schemas/B' },
+  }
+  const { message } = await filesOf(
+    documentOf({ $ref: '#/components/schemas/C' }, { components: { schemas } }),
+    'a',
+  ).then(
+    () => new Error('taken'),
+    (error: Error) => error,
+  )
+  t.match(
+    message,
+    /^a cannot be served as written:\n {2}schema A: [^\n]+\n {2}schema C: [^\n]+$/,
+    'where it stands, once',
+  )
+})
+
+t.test('a schema of a parameter or a header that cannot be compiled is rejected with its place', async (t) => {
+  const schema = { enum: [] }
+  const parameters = [{ name: 'p', in: 'query', schema }]
+  const responses = { '4XX': { headers: { 'X-A': { schema } } } }
+  const document = documentOf({}, { paths: { '/a': { get: { operationId: 'a', parameters, responses } } } })
+  await t.rejects(filesOf(document, 'a.yaml'), {
+    message: /\n {2}operation a, query parameters: [^\n]+\n {2}operation a, response 4XX header X-A: [^\n]+$/,
+  })
+})
+
+t.test('an int64 that would not be exact is rejected', async (t) => {
+  const int64 = { type: 'integer', format: 'int64' }
+  await t.rejects(filesOf(documentOf({ contains: int64 }), 'a.yaml'), {
+    message: /schema\/contains: int64 values are not exact/,
+  })
+  await t.resolves(filesOf(documentOf({ uniqueItems: true, prefixItems: [int64, int64] }), 'a.yaml'))
+})
+
+t.test('an invalid error table is rejected', async (t) => {
+  const numbers = {
+    good: { error: 40000, meaning: 'It is good' },
+    'not-a-name': { error: 40001, meaning: 'It is not' },
+    low: { error: 399, meaning: 'Too low' },
+    again: { error: 40000, meaning: 'There already' },
+    silent: { error: 50000 },
+  }
+  const document = documentOf({}, { 'x-error-numbers': numbers })
+  Object.assign((document.paths as { '/a': { post: { responses: object } } })['/a'].post.responses, {
+    400: { description: 'Refused (40000, 40002).' },
+  })
+  await t.rejects(filesOf(document, 'a.yaml'), {
+    message: [
+      'a.yaml cannot be served as written:',
+      '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase; rename it',
+      '#/x-error-numbers/low/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100',
+      '#/x-error-numbers/again/error: 40000 occurs twice; give each error its own number',
+      '#/x-error-numbers/silent/meaning: must be a string that describes the error',
+      '#/paths/~1a/post/responses/400: 40002 is not in x-error-numbers; add it there',
+    ].join('\n  '),
+  })
+})
+
+t.test('an invalid default of a parameter is rejected with the reason', async (t) => {
+  const limit = (place: string, schema: object, more: object = {}) => ({
+    name: `${place}-limit`,
+    in: place,
+    schema,
+    ...more,
+  })
+  const parameters = [
+    limit('query', { $ref: '#/components/schemas/Limit' }),
+    limit('header', { type: 'array', items: { type: 'string' }, default: ['a', 1] }),
+    limit('cookie', { type: 'integer', format: 'int64', default: 1 }),
+    // A required parameter is never absent, so its default is unused.
+    { ...limit('query', { type: 'string', default: 1 }), name: 'needed', required: true },
+    // A default within allOf is unused, too.
+    { ...limit('query', { allOf: [{ $ref: '#/components/schemas/Limit' }] }), name: 'part' },
+  ]
+  const Limit = { type: 'integer', minimum: 1, default: 0 }
+  const paths = { '/a': { get: { operationId: 'a', parameters, responses: { 204: {} } } } }
+  const document = documentOf({}, { paths, components: { schemas: { Limit } } })
+  const place = 'operation a: parameter'
+  await t.rejects(filesOf(document, 'a.yaml'), {
+    message: [
+      'a.yaml cannot be served as written:',
+      `${place} query-limit: its default must be >= 1; correct it`,
+      `${place} header-limit: its default/1 must be string; correct it`,
+    ].join('\n  '),
+  })
+})
+
+t.test('a parameter with a default is always defined for handlers and optional for clients', async (t) => {
+  const parameters = [
+    { name: 'limit', in: 'query', schema: { type: 'integer', format: 'int64', default: 5 } },
+    { name: 'after', in: 'query', schema: { type: ['string', 'null'], default: null } },
+    {
+      name: 'point',
+      in: 'query',
+      content: { 'application/json': { schema: { type: 'array', items: { type: 'number' } } } },
+    },
+    { name: 'note', in: 'header', content: { 'text/plain': {} } },
+  ]
+  const paths = { '/a': { get: { operationId: 'a', parameters, responses: { 204: {} } } } }
+  const { 'api.d.ts': types = '' } = await filesOf(documentOf({}, { paths }), 'a.yaml')
+  t.match(
+    types,
+    'query?: {\n                limit?: bigint;\n                after?: string | null;\n                point?: number[];',
+  )
+  t.match(types, 'note?: string;')
+  t.match(types, 'defaults: {\n            query: "limit" | "after";\n        };')
+})

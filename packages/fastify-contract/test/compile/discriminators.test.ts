@@ -1,0 +1,78 @@
+import t from 'tap'
+import { withDiscriminators } from '../../src/compile/discriminators.ts'
+import type { Document } from '../../src/compile/openapi-document.ts'
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+const object = { type: 'object' }
+
+/** Returns the names that each schema allows in `kind` after its discriminators were applied. */
+function names(schemas: Record<string, object>): Record<string, unknown> {
+  const document: Document = { openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, components: { schemas } }
+  const { schemas: narrowed } = withDiscriminators(document).components as {
+    schemas: Record<string, { allOf?: object[] }>
+  }
+  return Object.fromEntries(
+    Object.entries(narrowed).flatMap(([name, { allOf = [] }]) => {
+      const last = allOf.at(-1) as { properties?: { kind?: { enum: string[] } }; required?: string[] } | undefined
+      return last?.properties?.kind === undefined ? [] : [[name, last.properties.kind.enum]]
+    }),
+  )
+}
+
+t.test('a document without a discriminator is unchanged', async (t) => {
+  const document: Document = { openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' } }
+  t.same(withDiscriminators(document), document)
+  t.same(names({ A: { properties: { discriminator: { type: 'string' } } } }), {})
+})
+
+/** Returns the names that each alternative of a union allows in `kind`. */
+function namesIn(union: object, schemas: Record<string, object> = {}): unknown[] {
+  const document: Document = {
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    components: { schemas: { A: object, B: object, ...schemas, Union: union } },
+  }
+  const { Union, ...others } = (withDiscriminators(document).components as { schemas: Record<string, Alternatives> })
+    .schemas
+  t.match(others, schemas, 'the alternatives stay as they are')
+  return [Union?.oneOf, Union?.anyOf].flatMap((list = []) =>
+    list.map(({ allOf = [] }) => allOf[1]?.properties.kind.enum),
+  )
+}
+
+type Narrowed = { allOf?: { properties: { kind: { enum: string[] } } }[] }
+type Alternatives = { oneOf?: Narrowed[]; anyOf?: Narrowed[] }
+
+t.test('each alternative allows its own discriminator values, and their union allows all', async (t) => {
+  const mapping = { a: '#/components/schemas/A', aa: 'A', other: 'https://example.com/c' }
+  const discriminator = { propertyName: 'kind', mapping }
+  const all = [ref('A'), ref('B'), object, true, { $ref: '#/components/responses/C' }]
+  t.same(namesIn({ oneOf: all, discriminator }), [['a', 'aa'], ['B'], undefined, undefined, undefined])
+  t.same(namesIn({ anyOf: [ref('A'), ref('B')], discriminator: { propertyName: 'kind' } }), [['A'], ['B']])
+  t.same(namesIn({ type: 'object', discriminator }), [])
+})
+
+t.test("a nested union has the mapping's names of its members", async (t) => {
+  const schemas = { Pair: { oneOf: [ref('A'), object] } }
+  const union = (mapping?: object) => ({
+    oneOf: [ref('Pair'), ref('B')],
+    discriminator: { propertyName: 'kind', mapping },
+  })
+  t.same(namesIn(union({ a: '#/components/schemas/A' }), schemas), [['a'], ['B']])
+  t.same(namesIn(union({ a: 'A', pair: 'Pair' }), schemas), [['pair', 'a'], ['B']])
+  t.same(namesIn(union(), schemas), [['Pair'], ['B']])
+  // The prefix has the length of "#/components/schemas/", so the remaining text looks like the name of a schema.
+  const elsewhere = { Pair: { oneOf: [{ $ref: '#/components/headers/A' }] } }
+  t.equal('#/components/headers/'.length, '#/components/schemas/'.length)
+  t.same(namesIn(union({ a: 'A', pair: 'Pair' }), elsewhere), [['pair'], ['B']])
+})
+
+t.test("a schema that inherits a discriminator allows its own name and its children's", async (t) => {
+  const schemas = {
+    Animal: { ...object, discriminator: { propertyName: 'kind', mapping: { dog: 'Dog' } } },
+    Dog: { allOf: [ref('Animal')] },
+    Poodle: { allOf: [ref('Dog'), object] },
+    Circle: { allOf: [ref('Dog'), ref('Circle')] },
+  }
+  t.same(names(schemas), { Dog: ['dog', 'Poodle', 'Circle'], Poodle: ['Poodle'], Circle: ['Circle'] })
+})

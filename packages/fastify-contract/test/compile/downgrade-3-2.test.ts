@@ -1,0 +1,112 @@
+import t from 'tap'
+import { filesOf, normalizedDocument } from '../../src/compile/contract-files.ts'
+import { handlerStubs } from '../../src/compile/handler-stubs.ts'
+import { type Document, endpoints } from '../../src/compile/openapi-document.ts'
+
+const document = (paths: Record<string, object>, components: object = {}): Document => ({
+  openapi: '3.2.0',
+  info: { title: 'Boxes', version: '1.0.0' },
+  paths,
+  components,
+})
+const responses = { 204: { description: 'Done.' } }
+
+t.test('operations of additional methods have names, types and handlers', async (t) => {
+  const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }]
+  const item = {
+    parameters,
+    query: { requestBody: { required: true, content: { 'application/json': {} } }, responses },
+    additionalOperations: { 'M-SEARCH': { responses }, COPY: { responses } },
+  }
+  const files = await filesOf(
+    document({ '/boxes/{id}': { $ref: '#/components/pathItems/Box' } }, { pathItems: { Box: item } }),
+    'boxes',
+  )
+  const names = ['queryBoxesById', 'mSearchBoxesById', 'copyBoxesById']
+  t.same(
+    JSON.parse(files['routes.json'] as string).operations.map(({ operationId, method }: Record<string, string>) => [
+      operationId,
+      method,
+    ]),
+    [
+      ['queryBoxesById', 'QUERY'],
+      ['mSearchBoxesById', 'M-SEARCH'],
+      ['copyBoxesById', 'COPY'],
+    ],
+  )
+  t.notMatch(files['api.d.ts'], /"(QUERY|M-SEARCH|COPY) /, 'no name is left that is no path')
+  const handlers = handlerStubs(files, undefined)
+  for (const [index, name] of names.entries()) {
+    t.match(
+      handlers[index],
+      new RegExp(`async ${name}\\(\\) \\{\n    // It takes (body, )?path\\.id\\.\n    return \\{ status: 204`),
+    )
+  }
+})
+
+t.test('the dataValue of an example becomes its value', (t) => {
+  const content = { 'application/json': { examples: { first: { dataValue: [1], serializedValue: '[1]' } } } }
+  const before = document({ '/boxes': { post: { requestBody: { content }, responses } } })
+  const [endpoint] = endpoints(normalizedDocument(before))
+  t.match(endpoint?.requestBody, { content: { 'application/json': { examples: { first: { value: [1] } } } } })
+  t.end()
+})
+
+t.test('a media type may be a reference', (t) => {
+  const mediaTypes = { A: { $ref: '#/components/mediaTypes/B' }, B: { schema: { type: 'string' } } }
+  const content = { 'application/json': { $ref: '#/components/mediaTypes/A' } }
+  const before = document({ '/boxes': { post: { requestBody: { content }, responses } } }, { mediaTypes })
+  const [endpoint] = endpoints(normalizedDocument(before))
+  t.same(endpoint?.requestBody?.content, { 'application/json': { schema: { type: 'string' } } })
+  t.end()
+})
+
+t.test('an event schema describes its data', (t) => {
+  const data = (itemSchema: unknown) => {
+    const content = { 'text/event-stream': { itemSchema } }
+    const before = document({ '/boxes': { get: { responses: { 200: { description: 'Events.', content } } } } })
+    return endpoints(normalizedDocument(before))[0]?.responses[200]?.content?.['text/event-stream']
+  }
+  const event = (one: unknown) => ({ type: 'object', description: 'An event.', properties: { data: one } })
+  const json = { type: 'string', contentMediaType: 'application/json' }
+  t.same(data(event({ type: 'string', pattern: 'a' })), { schema: { type: 'string', pattern: 'a' } })
+  t.same(data(event({ ...json, contentSchema: { type: 'integer' } })), { schema: { type: 'integer' } })
+  t.same(data(event(json)), { schema: true })
+  t.same(data({ properties: {} }), { schema: true })
+  for (const other of [true, { oneOf: [] }, { properties: { data: true, color: { type: 'string' } } }]) {
+    t.same(data(other), { itemSchema: other })
+  }
+  t.end()
+})
+
+t.test('a circular event schema is rejected with its location', async (t) => {
+  const schemas = { A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } }
+  const content = { 'text/event-stream': { itemSchema: schemas.A } }
+  const paths = { '/boxes': { get: { responses: { 200: { description: 'Events.', content } } } } }
+  await t.rejects(filesOf(document(paths, { schemas }), 'boxes'), {
+    message:
+      /\/text~1event-stream\/itemSchema: only data of an event .*\n +#\/components\/schemas\/A\/.* refers back to itself/,
+  })
+})
+
+t.test('a default mapping that is the only alternative accepts every name', async (t) => {
+  const discriminator = { propertyName: 'kind', defaultMapping: 'Cat' }
+  const schemas = {
+    Cat: { type: 'object', properties: { kind: { type: 'string' } } },
+    Pet: { oneOf: [{ $ref: '#/components/schemas/Cat' }], discriminator },
+  }
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } }
+  const paths = { '/boxes': { post: { requestBody: { content }, responses } } }
+  const { schemas: served } = JSON.parse(
+    (await filesOf(document(paths, { schemas }), 'boxes'))['routes.json'] as string,
+  )
+  t.same(served.Pet, { oneOf: [{ $ref: 'Cat#' }] })
+})
+
+t.test('generating ignores values that are not types', async (t) => {
+  const examples = { far: { externalValue: 'https://example.invalid/box.json' } }
+  const links = { lost: { $ref: '#/components/links/None' } }
+  const content = { 'application/json': { schema: { type: 'string' }, examples } }
+  const paths = { '/boxes': { get: { responses: { 200: { description: 'Found.', content, links } } } } }
+  t.match((await filesOf(document(paths), 'boxes'))['api.d.ts'], 'getBoxes')
+})

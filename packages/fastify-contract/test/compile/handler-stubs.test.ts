@@ -1,0 +1,197 @@
+import t, { type Test } from 'tap'
+import { diagnose } from '../../../../test/support/compiler.ts'
+import { filesOf } from '../../src/compile/contract-files.ts'
+import { handlerStubs } from '../../src/compile/handler-stubs.ts'
+import type { Document } from '../../src/compile/openapi-document.ts'
+
+const int64 = { type: 'integer', format: 'int64' }
+const text = { type: 'string' }
+const json = (schema: object, example?: unknown) => ({
+  description: 'a',
+  content: { 'application/json': { schema, ...(example !== undefined && { example }) } },
+})
+const done = { responses: { 204: { description: 'a' } } }
+
+function documentOf(operations: Record<string, object>, schemas: Record<string, object> = {}): Document {
+  const paths = Object.entries(operations).map(([operationId, operation], index) => [
+    `/${index}`,
+    { post: { operationId, ...operation } },
+  ])
+  const info = { title: '', version: '' }
+  return { openapi: '3.1.0', info, paths: Object.fromEntries(paths), components: { schemas } }
+}
+
+/** Returns the handler stubs of a document, after asserting that they compile. */
+async function stubs(document: Document, before?: Document): Promise<string[]> {
+  const files = await filesOf(document, 'a.yaml')
+  const printed = handlerStubs(files, before)
+  const folder = 'packages/fastify-contract/test/documents/new'
+  const handlers = [
+    "import type { Handlers } from '../../../src/openapi/handler-types.ts'",
+    "import type { operations } from './api.d.ts'",
+    'export const handlers: Partial<Handlers<operations>> = {',
+    ...printed,
+    '}',
+  ].join('\n')
+  const texts = { [`${folder}/api.d.ts`]: files['api.d.ts'] as string, [`${folder}/handlers.ts`]: handlers }
+  t.same(diagnose([`${folder}/handlers.ts`], texts), [], 'the handlers compile')
+  return printed
+}
+
+type Case = [schema: object, body: string, example?: unknown]
+
+/** Asserts the response bodies, as source text, in the stubs of operations with the given schemas. */
+async function checkBodies(t: Test, cases: Case[], schemas?: Record<string, object>): Promise<void> {
+  const operations = cases.map(([schema, , example], index) => [
+    `a${index}`,
+    { responses: { 200: json(schema, example) } },
+  ])
+  const printed = await stubs(documentOf(Object.fromEntries(operations), schemas))
+  for (const [index, [schema, expected]] of cases.entries()) {
+    const text = printed[index] ?? ''
+    const body = /throw/.exec(text)?.[0] ?? /body: (.*) \}\n/s.exec(text)?.[1]
+    t.equal(body, expected, JSON.stringify(schema).slice(0, 200))
+  }
+}
+
+t.test('a new operation gets a handler that returns its example exactly', async (t) => {
+  const reply = {
+    type: 'object',
+    properties: { id: int64, 'x-y': {}, tags: {}, count: { type: 'integer' }, __proto__: undefined },
+  }
+  const example = { id: 7, 'x-y': null, tags: ["it's", '"\n', {}], count: 1 }
+  const parameters = [
+    { name: 'id', in: 'query', required: true, schema: int64 },
+    { name: 'plant-id', in: 'query', schema: int64 },
+    { name: 'a\u2028b', in: 'query', schema: int64 },
+  ]
+  const get = { parameters, requestBody: json({}), responses: { 200: json(reply, example) } }
+  const document = documentOf({ get, old: done, 'remove it': done, __proto__: done })
+  t.same(await stubs(document, documentOf({ old: {} })), [
+    [
+      '  async get() {',
+      String.raw`    // It takes body, query.id, query['plant-id'], query['a\u2028b'].`,
+      String.raw`    return { status: 200, body: { id: 7n, 'x-y': null, tags: ['it\'s', '"\n', {}], count: 1 } }`,
+      '  },',
+    ].join('\n'),
+    "  async 'remove it'() {\n    return { status: 204, body: undefined }\n  },",
+  ])
+  t.equal((await stubs(document)).length, 3)
+  t.same(await stubs(document, document), [])
+})
+
+t.test('a new handler returns the headers of its response', async (t) => {
+  const headers = {
+    'X-Total': { required: true, schema: int64, example: 7 },
+    ETag: { schema: { ...text, pattern: '^"', example: 'a' } },
+    'X-Request-Id': { required: true, schema: text },
+  }
+  const responses = (more: object = {}) => ({ 200: { ...json(text, 'b'), headers: { ...headers, ...more } } })
+  const strict = { 'X-Pattern': { required: true, schema: { ...text, pattern: '^(?=b)\\w$', minLength: 1 } } }
+  const document = documentOf({ a: { responses: responses() }, b: { responses: responses(strict) } })
+  const [first = '', second] = await stubs(document)
+  t.match(first, "    return { status: 200, headers: { 'X-Total': 7n }, body: 'b' }\n")
+  t.match(second, /throw/)
+})
+
+t.test('a new handler returns non-JSON bodies as their media type requires', async (t) => {
+  const object = { type: 'object', properties: { a: text } }
+  const responses: [content: object, expected: string][] = [
+    [{ 'text/plain': { schema: text, example: 'b' } }, "body: 'b'"],
+    [{ 'application/xml': { schema: object, example: '<a/>' } }, "body: '<a/>'"],
+    [{ 'application/xml': { schema: object } }, `body: '{"a":""}'`],
+    [{ 'image/png': {} }, 'body: new Uint8Array()'],
+    [{ '*/*': { schema: int64 } }, "contentType: 'application/json', body: 0n"],
+    [{ 'text/*': {} }, "contentType: 'text/plain', body: '{}'"],
+    [{ 'audio/*': {} }, "contentType: 'audio/x-example', body: new Uint8Array()"],
+    [{ 'text/csv': {}, 'application/json': {} }, "contentType: 'text/csv', body: '{}'"],
+    [
+      { 'text/event-stream': { schema: object } },
+      "body: (async function* () {\n      yield { data: { a: '' } }\n    })()",
+    ],
+    [
+      { 'text/event-stream': { schema: { ...object, required: ['a'] }, example: 'data: a' } },
+      "yield { data: { a: '' } }",
+    ],
+    [
+      { 'application/jsonl': { schema: { type: 'array', items: object }, example: [{ a: 'b' }, {}] } },
+      "yield { a: 'b' }\n      yield {}\n",
+    ],
+    [{ 'application/x-ndjson': { schema: int64 } }, 'yield 0n\n'],
+    [{ 'application/x-ndjson': { schema: { ...text, pattern: '^(?=b)\\w$', minLength: 1 } } }, 'throw'],
+    [{ 'text/event-stream': { schema: int64, example: 'a' } }, 'yield { data: 0n }\n'],
+  ]
+  const operations = responses.map(([content], index) => [
+    `a${index}`,
+    { responses: { 200: { description: 'a', content } } },
+  ])
+  const printed = await stubs(documentOf(Object.fromEntries(operations)))
+  for (const [index, [content, expected]] of responses.entries()) {
+    t.ok(printed[index]?.includes(expected), `${Object.keys(content)}: ${printed[index]}`)
+  }
+})
+
+t.test('an invalid example is replaced by a valid value', async (t) => {
+  const object = { type: 'object', properties: { id: int64, a: text } }
+  await checkBodies(t, [
+    [int64, '0n', 'seven'],
+    [{ ...int64, example: 'seven' }, '0n'],
+    [{ ...text, example: 'seven' }, "'seven'", { a: 1 }],
+    [object, "{ id: 0n, a: '' }", { id: 1, a: '\ud800' }],
+  ])
+})
+
+t.test('a value that does not fit its TypeScript type is replaced', async (t) => {
+  const schema = { type: 'object', properties: { a: text }, additionalProperties: { type: 'integer' } }
+  await checkBodies(t, [
+    [schema, 'throw', { a: 'b' }],
+    [{ ...schema, example: {} }, '{}', { a: 'b' }],
+  ])
+})
+
+t.test('generated values satisfy their schemas', async (t) => {
+  await checkBodies(t, [
+    [{ ...text, format: 'uuid' }, "'00000000-0000-4000-8000-000000000000'"],
+    [{ ...text, format: 'date-time' }, "'2026-01-01T00:00:00Z'"],
+    [{ ...text, format: 'toString' }, "''"],
+    [{ ...text, enum: ['a', 'b'] }, "'a'"],
+    [{ ...text, minLength: 3 }, "'xxx'"],
+    [{ ...text, pattern: '^[A-Z]{2}-\\d+$', minLength: 6 }, "'AA-0000000'"],
+    [{ ...int64, minimum: 5 }, '5n'],
+    [{ type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 }, '0.5'],
+    [{ type: 'integer', exclusiveMinimum: 5, multipleOf: 5 }, '10'],
+    [{ type: 'integer', maximum: -3.5 }, '-4'],
+    [{ type: 'array', items: text, minItems: 2 }, "['', '']"],
+    [{ type: 'array', prefixItems: [text, { type: 'boolean' }], items: false }, "['', false]"],
+    [{ type: 'object', required: ['a'], additionalProperties: int64 }, '{ a: 0n }'],
+    [{ allOf: [text, { minLength: 1 }] }, "'x'"],
+    [{ allOf: [{ type: 'object', properties: { a: text } }, { properties: { a: { enum: ['b'] } } }] }, "{ a: 'b' }"],
+    [{ type: 'number', allOf: [{ type: 'integer' }] }, '0'],
+    [{ type: ['null', 'string'] }, 'null'],
+    [{ type: ['string', 'integer'], enum: [1, 'a'] }, '1'],
+  ])
+})
+
+t.test('schemas of OpenAPI 3.0 keep their meaning', async (t) => {
+  const schema = { type: 'object', properties: { a: { type: 'integer', minimum: 0, exclusiveMinimum: true } } }
+  const nullable = { ...text, nullable: true, enum: [null] }
+  const responses = { 200: json({ ...schema, required: ['b'], properties: { ...schema.properties, b: nullable } }) }
+  t.match(await stubs({ ...documentOf({ a: { responses } }), openapi: '3.0.4' }), [/body: \{ b: null, a: 1 \} \}/])
+})
+
+t.test('the handler throws where no value is found', async (t) => {
+  await checkBodies(t, [
+    [{ ...text, pattern: '^(?=b)\\w$', minLength: 1 }, 'throw'],
+    [{ ...text, minLength: 100_000 }, 'throw'],
+    [{ type: 'array', items: text, uniqueItems: true, minItems: 2 }, 'throw'],
+  ])
+})
+
+t.test('examples of recursive schemas terminate', async (t) => {
+  const names = Array.from({ length: 30 }, (_, index) => `S${index}`)
+  const properties = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]))
+  const schemas = Object.fromEntries(names.map((name) => [name, { type: 'object', properties }]))
+  const operation = { responses: { 200: json({ $ref: '#/components/schemas/S0' }) } }
+  const [printed = ''] = await stubs(documentOf({ a: operation }, schemas))
+  t.ok(printed.length < 100_000, `${printed.length} characters`)
+})

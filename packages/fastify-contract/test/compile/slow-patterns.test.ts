@@ -1,0 +1,151 @@
+import t from 'tap'
+import { filesOf } from '../../src/compile/contract-files.ts'
+import type { Document } from '../../src/compile/openapi-document.ts'
+import { growthOf, slowPatternWarnings } from '../../src/compile/slow-patterns.ts'
+import type { Routes } from '../../src/serve/routes.ts'
+import type { Schema } from '../../src/serve/schema-keywords.ts'
+import { createValidator } from '../../src/serve/validator.ts'
+
+/** Returns a document with an operation whose body and query parameter have a schema. */
+const documentOf = (schema: object): Document =>
+  ({
+    openapi: '3.1.0',
+    info: { title: 'a', version: '1.0.0' },
+    paths: {
+      '/a': {
+        post: {
+          operationId: 'a',
+          parameters: [{ name: 'q', in: 'query', schema: { type: 'string', ...('pattern' in schema && schema) } }],
+          requestBody: { content: { 'application/json': { schema } } },
+          responses: { 204: { description: '' } },
+        },
+      },
+    },
+  }) as unknown as Document
+
+async function bodySchema(schema: object): Promise<Schema> {
+  const { 'routes.json': routes = '' } = await filesOf(documentOf(schema), 'a.yaml')
+  return (JSON.parse(routes) as Routes).operations[0]?.schema.body?.content['application/json']?.schema as Schema
+}
+
+const steep = ['^(\\w+\\s?)*$', '^(a|a)*$', '(a+)+$', '^([a-z]+-?)+$', '^\\s*\\s*\\s*$']
+const quadratic = ['\\s*$', '^(.*)x(.*)y$', '^[^@\\s]+@[^@\\s]+\\.[^@\\s]+$', 'a\\w+b']
+const linear = [
+  '^[a-z]+$',
+  '^\\d{3}-\\d{4}$',
+  '^\\p{L}+$',
+  '^[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\\.[A-Za-z]{2,}$',
+  '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+  '^(?:[a-z]+-)*[a-z]+$',
+]
+
+t.test('the growth of the time of a pattern is known', async (t) => {
+  for (const pattern of steep) t.equal(growthOf(pattern), 'steep', pattern)
+  for (const pattern of quadratic) t.equal(growthOf(pattern), 'quadratic', pattern)
+  for (const pattern of linear) t.equal(growthOf(pattern), 'linear', pattern)
+})
+
+t.test('a pattern that takes more than quadratic time is refused', async (t) => {
+  const remedy = 'which would block the service; rewrite it so that no two repetitions can match the same characters'
+  for (const pattern of steep) {
+    const message = `${pattern} takes more than quadratic time, ${remedy}`
+    const problem = async (schema: object) => (await filesOf(documentOf(schema), 'a.yaml').catch(String)) as string
+    const found = await problem({ type: 'string', pattern, maxLength: 5 })
+    t.ok(found.includes(`/requestBody/content/application~1json/schema/pattern: ${message}`), found)
+    t.ok(found.includes(`/parameters/0/schema/pattern: ${message}`), found)
+    t.ok((await problem({ type: 'object', patternProperties: { [pattern]: {} } })).includes(message))
+  }
+})
+
+t.test('a text that a slow pattern checks is bounded, with a warning unless it has a maxLength', async (t) => {
+  for (const pattern of quadratic) {
+    const schema = { type: 'string', pattern }
+    t.same(await bodySchema(schema), {
+      type: 'string',
+      maxLength: 800,
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      allOf: [{ if: { maxLength: 800 }, then: { pattern } }],
+    })
+    t.match(slowPatternWarnings(documentOf(schema)), [
+      /takes quadratic time; its text may have at most 800 characters, unless/,
+      /query|q/,
+    ])
+    const own = { ...schema, maxLength: 254 }
+    t.match(await bodySchema(own), { maxLength: 254, allOf: [{ if: { maxLength: 254 } }] })
+    t.same(slowPatternWarnings(documentOf(own)), [])
+  }
+  for (const pattern of linear) t.same(await bodySchema({ type: 'string', pattern }), { type: 'string', pattern })
+})
+
+t.test('the names that a quadratic pattern checks are bounded, with a warning', async (t) => {
+  const schema = { type: 'object', patternProperties: { '\\s*$': {} } }
+  t.same(await bodySchema(schema), { ...schema, allOf: [{ propertyNames: { maxLength: 800 } }] })
+  t.match(slowPatternWarnings(documentOf(schema)), [
+    /patternProperties: .* takes quadratic time; the names may have at most/,
+  ])
+  const validate = createValidator({}).request(await bodySchema(schema), 'body')
+  const { user } = process.cpuUsage()
+  t.ok('error' in validate({ value: { [`${' '.repeat(262_000)}x`]: 1 }, length: 262_000 }))
+  t.ok(process.cpuUsage().user - user < 1_000_000)
+})
+
+t.test('a quadratic pattern must not have a large maxLength', async (t) => {
+  const schema = (maxLength: number) => documentOf({ type: 'string', pattern: '\\s*$', maxLength })
+  await t.resolves(filesOf(schema(10_000), 'a.yaml'))
+  await t.rejects(filesOf(schema(10_001), 'a.yaml'), {
+    message: /takes quadratic time; lower maxLength to at most 10000/,
+  })
+})
+
+t.test('the growth of the time of a pattern does not depend on the clock', async (t) => {
+  let time = Date.now()
+  const later = () => {
+    time += 10_000
+    return time
+  }
+  t.intercept(Date, 'now', { value: later })
+  t.intercept(performance, 'now', { value: later })
+  t.intercept(process, 'hrtime', { value: () => [later() / 1_000, 0] })
+  t.equal(growthOf('^\\/projects\\/(me|[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*)\\/apikeys\\/[a-f\\d]{24}$'), 'linear')
+  t.equal(growthOf('^(b|b)*$'), 'steep')
+  t.equal(growthOf('^(c|c){25}$'), 'steep')
+})
+
+t.test('a finite number of choices that multiply is steep', async (t) => {
+  for (const pattern of ['^((a{1,9}){1,9}){1,9}$', '^(a|a){29}$', `^${'a?'.repeat(28)}${'a'.repeat(28)}$`])
+    t.equal(growthOf(pattern), 'steep', pattern)
+})
+
+t.test('a pattern whose growth is not proven is refused', async (t) => {
+  const version = '((v{0,1})(stable|([0-9]+)(?:\\.([0-9]+))?(?:\\.([0-9]+))?(-.*)?)(_(.*))?)'
+  const patterns = [
+    `\\/(versions|branches)\\/${version}\\/categories\\/(guides|reference)\\/((.*))`,
+    '^(.*)\\1$',
+    `^(?:${'ab|'.repeat(200)}c)+$`,
+  ]
+  for (const pattern of patterns) {
+    t.equal(growthOf(pattern), 'unknown')
+    const message = `${pattern} could take more than quadratic time, which would block the service; rewrite it`
+    for (const schema of [{ pattern, maxLength: 5 }, { patternProperties: { [pattern]: {} } }]) {
+      const found = (await filesOf(documentOf(schema), 'a.yaml').catch(String)) as string
+      t.ok(found.includes(message), found.slice(0, 500))
+    }
+  }
+})
+
+t.test('a slow pattern does not hold the event loop for a body of 256 KiB', async (t) => {
+  const schema = await bodySchema({ type: 'array', items: { type: 'string', pattern: '\\s*$' } })
+  const validate = createValidator({}).request(schema, 'body')
+  const whole = [`${' '.repeat(262_000)}x`]
+  // Each text matches, so that all are checked.
+  const parts = Array.from({ length: 325 }, () => `${' '.repeat(799)}x`)
+  validate({ value: [], length: 0 })
+  for (const [name, value] of Object.entries({ whole, parts })) {
+    const { user } = process.cpuUsage()
+    const result = validate({ value, length: 262_000 })
+    const milliseconds = (process.cpuUsage().user - user) / 1_000
+    t.equal('error' in result, name === 'whole')
+    t.comment(`${name}: ${Math.round(milliseconds)} ms`)
+    t.ok(milliseconds < 1_000, `${name}: ${milliseconds} ms`)
+  }
+})

@@ -1,0 +1,186 @@
+import t from 'tap'
+import type { Document, Parameter } from '../../src/compile/openapi-document.ts'
+import { unsupportedFeatures } from '../../src/compile/unsupported-features.ts'
+
+const json = { 'application/json': { schema: {} } }
+const text = { text: { schema: {} } }
+
+function problems(operation: object, { path = '/a', method = 'get' } = {}): string[] {
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    paths: { [path]: { [method]: { operationId: 'a', responses: { 204: {} }, ...operation } } },
+    components: { schemas: { Ids: { type: 'array' }, Refined: { $ref: '#/components/schemas/Ids' } } },
+  } as Document
+  return unsupportedFeatures(document)
+}
+
+const parameter = (more: Partial<Parameter> & object) =>
+  problems({ parameters: [{ name: 'p', in: 'query', schema: {}, ...more }] })
+
+t.test('supported features are accepted', async (t) => {
+  const method = 'post'
+  t.same(problems({ requestBody: { content: json }, responses: { 200: { content: json }, 204: {} } }, { method }), [])
+  t.same(problems({ requestBody: { content: { ...json, 'application/merge-patch+json': {} } } }, { method }), [])
+  const types = [
+    'text/csv',
+    'Text/HTML;Charset=utf-8',
+    'image/png',
+    'application/x.y+json;a="b"',
+    'application/octet-stream',
+  ]
+  const content = Object.fromEntries(types.map((type) => [type, {}]))
+  t.same(
+    problems({ responses: { 200: { content }, 201: { content: { '*/*': {} } }, 202: { content: { 'image/*': {} } } } }),
+    [],
+  )
+  t.same(problems({}, { path: '/{a}/{b}.{c}-{d}' }), [])
+  t.same(parameter({ style: 'pipeDelimited', schema: { type: 'array' } }), [])
+  t.same(parameter({ style: 'deepObject', schema: { type: ['object', 'null'] } }), [])
+  t.same(parameter({ in: 'header', schema: { properties: {} } }), [])
+  t.same(parameter({ allowEmptyValue: true, schema: { type: ['integer', 'null'] } }), [])
+  t.same(problems({ parameters: [{ name: 'p', in: 'query', content: json }] }), [])
+})
+
+t.test('every unsupported feature is reported with its location and the remedy', async (t) => {
+  const at = '#/paths/%2Fa/get'.replace('%2F', '~1')
+  const p = `${at}/parameters/0: parameter p:`
+  t.same(problems({}, { path: '/{a}:b' }), [
+    '#/paths/~1%7Ba%7D%3Ab: a path parameter must be followed by /, . or -, or end the path',
+  ])
+  t.same(problems({}, { method: 'trace' }), ['#/paths/~1a/trace: TRACE is not supported; remove the operation'])
+  t.same(parameter({ style: 'deepObject', schema: { type: 'array' } }), [
+    `${p} style deepObject requires an object; use form`,
+  ])
+  t.same(problems({ parameters: [{ name: 'p', in: 'query' }] }), [`${p} has no schema; add one`])
+  t.same(problems({ parameters: [{ name: 'p', in: 'query', content: {} }] }), [
+    `${p} its content has 0 media types; use exactly one`,
+  ])
+  t.same(parameter({ in: 'path', schema: { $ref: '#/components/schemas/Refined' } }), [
+    `${p} is split into several values, so it must be the only parameter in its path segment, at its end; put a / before and after it`,
+  ])
+  t.same(problems({ requestBody: { content: text } }, { method: 'put' }), [
+    '#/paths/~1a/put/requestBody/content: text is not a media type; use one such as text/plain',
+  ])
+  t.same(problems({ requestBody: { content: json } }), [
+    `${at}: a request body of GET is not supported; use parameters or POST`,
+  ])
+  t.same(parameter({ schema: { type: 'array', items: { type: 'object' } } }), [
+    `${p} no style can write an array of objects or arrays; describe it by content with application/json`,
+  ])
+  t.same(problems({ responses: { 'x-more': {} } }), [`${at}: has no response; add one, such as 204`])
+  t.same(problems({ responses: { 204: { content: json }, 101: {}, '2xx': {} } }), [
+    `${at}/responses/101: a status from 100 to 199 does not end a request; remove it`,
+    `${at}/responses/204: a 204 response has no body; remove its content`,
+    `${at}/responses/2xx: is not a status; use a number from 200 to 599, a range such as 4XX, or default`,
+  ])
+  t.same(problems({ servers: [{ url: '{base}' }] }), [
+    '#/paths/~1a: {base}/a does not begin with /; begin the server URL with / or with a scheme such as https://',
+  ])
+  t.same(problems({ servers: [{ url: '/a%20b' }] }), [
+    '#/paths/~1a: /a%20b/a contains %, which is not supported in a path; remove it',
+  ])
+  const content = { 'text/*': {}, json: {}, 'text/plain; charset=latin1': {}, 'application/json;charset="UTF-16"': {} }
+  t.same(problems({ responses: { 200: { content } } }), [
+    `${at}/responses/200/content: text/* is a range, which cannot be negotiated beside other media types; name each media type`,
+    `${at}/responses/200/content: json is not a media type; use one such as text/plain`,
+    `${at}/responses/200/content: text/plain; charset=latin1 has a charset that cannot be written; use utf-8`,
+    `${at}/responses/200/content: application/json;charset="UTF-16" has a charset that cannot be written; use utf-8`,
+  ])
+})
+
+t.test('a header described by content is rejected, unless the service sets it', async (t) => {
+  const headers = { 'X-A': { content: json }, 'X-Request-Id': { content: json } }
+  t.same(problems({ responses: { 204: { headers } } }), [
+    '#/paths/~1a/get/responses/204/headers/X-A: header X-A: content is not supported; describe the header with schema',
+  ])
+})
+
+const get = (operationId?: string) => ({ get: { operationId, responses: { 204: {} } } })
+const document = (more: object) =>
+  ({ openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...more }) as Document
+
+t.test('an unknown OpenAPI version is rejected', async (t) => {
+  t.same(unsupportedFeatures(document({ openapi: '3.3.0' })), [
+    '#/openapi: 3.3.0 is not supported; use 3.0, 3.1 or 3.2',
+  ])
+})
+
+t.test('two operations of one name or path are rejected', async (t) => {
+  t.same(unsupportedFeatures(document({ paths: { '/a': get('a'), '/b': get('a') } })), [
+    '#/paths/~1b/get: operationId a is used twice; rename one of them',
+  ])
+  t.same(unsupportedFeatures(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })), [
+    '#/paths/~1%7Bb%7D/get: GET /{b} is already served by another operation; remove one of them',
+  ])
+})
+
+t.test('a derived operation name that is taken is rejected', async (t) => {
+  const problem = 'is the name of another operation; add an operationId'
+  t.same(unsupportedFeatures(document({ paths: { '/a/b': get(), '/a-b': get(), '/c': get(), '/d': get('getC') } })), [
+    `#/paths/~1a-b/get: has no operationId, and getAB, derived from its method and path, ${problem}`,
+    `#/paths/~1c/get: has no operationId, and getC, derived from its method and path, ${problem}`,
+  ])
+})
+
+t.test('a problem that several operations share is reported once', async (t) => {
+  const schemes = { securitySchemes: { known: { type: 'http', scheme: 'bearer' } } }
+  const responses = { 200: { $ref: '#/components/responses/Text' } }
+  const wrong = { plain: { schema: {} } }
+  const security = [{ known: [], 'a/b': [] }]
+  const paths = {
+    '/a': { get: { operationId: 'a', responses }, put: { operationId: 'b', responses } },
+    '/c': { get: { operationId: 'c', responses, security: [{ none: [] }] } },
+  }
+  const components = { ...schemes, responses: { Text: { content: wrong } } }
+  t.same(unsupportedFeatures(document({ security, paths, components })), [
+    '#/security: a/b is not in #/components/securitySchemes; add it there',
+    '#/components/responses/Text/content: plain is not a media type; use one such as text/plain',
+    '#/paths/~1c/get/security: none is not in #/components/securitySchemes; add it there',
+  ])
+})
+
+t.test('an invalid pattern is found below any property name, but not in data', async (t) => {
+  const bad = { pattern: '(' }
+  const names = ['default', 'example', 'enum', 'examples', 'const', 'x-more', 'properties']
+  const properties = Object.fromEntries(names.map((name) => [name, bad]))
+  const schemas = { Words: { properties, default: bad, example: bad, enum: [bad], const: bad, 'x-more': bad } }
+  t.same(
+    unsupportedFeatures(document({ components: { schemas } })),
+    names.map(
+      (name) =>
+        `#/components/schemas/Words/properties/${name}/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it`,
+    ),
+  )
+})
+
+const loop = 'refers back to itself without a property or an item in between, so validation would never end; remove it'
+const noSchema = 'does not point to a schema; move the schema to #/components/schemas'
+
+t.test('schemas that would not be checked are rejected', async (t) => {
+  const schemas = {
+    Id: { $id: 'https://example.com/a', properties: { $id: { type: 'string' }, pattern: { pattern: '^a' } } },
+    Dialect: { $schema: 'https://json-schema.org/draft/2020-12/schema' },
+    Far: { $ref: 'https://example.com/a', enum: [{ $id: 'a' }], 'x-more': { $id: 'a' } },
+    Patterns: { pattern: '(', patternProperties: { '[': true, '^a': true } },
+    Nullable: { type: 'string', nullable: true },
+    Flag: { $ref: '#/components/schemas/Nullable/nullable' },
+    Loop: { anyOf: [{ type: 'null' }, { $ref: '#/components/schemas/Back' }] },
+    Back: { allOf: [{ $ref: '#/components/schemas/Loop' }] },
+    Malformed: { $ref: '#/components/schemas/100%' },
+  }
+  t.same(unsupportedFeatures(document({ components: { schemas }, jsonSchemaDialect: 'https://example.com/b' })), [
+    '#/jsonSchemaDialect: https://example.com/b is not supported; remove it',
+    '#/components/schemas/Id/%24id: is not supported; refer to the schema by its JSON pointer, with $ref',
+    '#/components/schemas/Dialect/%24schema: is not supported; remove it',
+    '#/components/schemas/Far/%24ref: https://example.com/a does not point into this document; use a reference that begins with #/',
+    '#/components/schemas/Patterns/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it',
+    '#/components/schemas/Patterns/patternProperties: [ is not a regular expression of ECMA-262 with the flag u; correct it',
+    "#/components/schemas/Nullable/nullable: belongs to OpenAPI 3.0; add the type 'null' instead",
+    `#/components/schemas/Flag/%24ref: #/components/schemas/Nullable/nullable ${noSchema}`,
+    `#/components/schemas/Loop/anyOf/1/%24ref: #/components/schemas/Back ${loop}`,
+    `#/components/schemas/Back/allOf/0/%24ref: #/components/schemas/Loop ${loop}`,
+    `#/components/schemas/Malformed/%24ref: #/components/schemas/100% ${noSchema}`,
+  ])
+  t.same(unsupportedFeatures(document({ jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' })), [])
+})

@@ -1,0 +1,60 @@
+import { filesOf } from '../../src/compile/contract-files.ts'
+import type { Document } from '../../src/compile/openapi-document.ts'
+import { mapTree, type Node } from '../../src/compile/walk-document.ts'
+import { JsonError } from '../../src/json/json-error.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
+import type { Routes } from '../../src/serve/routes.ts'
+import type { Schema } from '../../src/serve/schema-keywords.ts'
+import { createValidator } from '../../src/serve/validator.ts'
+import { isRejection } from './rejection.ts'
+
+export type Validate = (value: unknown) => boolean
+
+/** Returns a validator that treats request bodies as the service does; undefined if generation rejects the schema. */
+export async function bodyValidator(schema: Schema): Promise<Validate | undefined> {
+  try {
+    const files = await filesOf(documentWith(schema), 'openapi.yaml')
+    const { operations, schemas }: Routes = JSON.parse(files['routes.json'] as string)
+    const content = operations[0]?.schema.body?.content['application/json']
+    const validate = createValidator(schemas).request(content?.schema ?? false, 'body')
+    return (value) => isTaken(() => 'value' in validate(parseJson(JSON.stringify(value))))
+  } catch (error) {
+    if (isRejection(error)) return undefined
+    throw error
+  }
+}
+
+/** Returns false for a value that is not I-JSON, because the service rejects it before validation. */
+function isTaken(validate: () => boolean): boolean {
+  try {
+    return validate()
+  } catch (error) {
+    if (error instanceof JsonError) return false
+    throw error
+  }
+}
+
+const place = '#/components/schemas/Tested'
+const dialect = 'https://json-schema.org/draft/2020-12/schema'
+
+const documentWith = (schema: Schema): Document => {
+  const body = { required: true, content: { 'application/json': { schema: { $ref: place } } } }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'JSON Schema Test Suite', version: '1.0.0' },
+    paths: { '/': { post: { operationId: 'test', requestBody: body, responses: { 204: { description: 'Valid.' } } } } },
+    components: { schemas: { Tested: mapTree(schema, 'schema', { schema: placed }) } },
+  }
+}
+
+/**
+ * Adapts a schema to an OpenAPI document: references to # point to the schema's place, and the default dialect, JSON
+ * Schema 2020-12, is left out.
+ */
+function placed({ $schema, $ref, ...schema }: Node): Node {
+  return {
+    ...($schema !== undefined && $schema !== dialect && { $schema }),
+    ...($ref !== undefined && { $ref: String($ref).replace(/^#(?=\/|$)/, place) }),
+    ...schema,
+  }
+}

@@ -1,0 +1,41 @@
+import { filesOf } from '../../src/compile/contract-files.ts'
+import type { Files } from '../../src/compile/generated-files.ts'
+import { handlerStubs } from '../../src/compile/handler-stubs.ts'
+import type { Document } from '../../src/compile/openapi-document.ts'
+import { documentWith, operationsOf } from './example-documents.ts'
+import { isRejection } from './rejection.ts'
+
+/** The files generated from a document, or from those of its operations that can be served. */
+export type Generated = { name: string; operations: number; served: number; files?: Files; handlers?: string[] }
+
+/** Generates a document, skipping rejected operations. Rejects when generation fails for any other reason. */
+export async function generateDocument(name: string, document: Document): Promise<Generated> {
+  const all = operationsOf(document)
+  const whole = await filesOrRefusal(name, document)
+  if (whole !== undefined) return generatedOf(name, all.length, all.length, whole)
+  const served = []
+  for (const operation of all) {
+    if ((await filesOrRefusal(name, documentWith(document, [operation]))) !== undefined) served.push(operation)
+  }
+  const part = served.length === 0 ? undefined : await filesOrRefusal(name, documentWith(document, served))
+  if (part === undefined) return { name, operations: all.length, served: 0 }
+  return generatedOf(name, all.length, served.length, part)
+}
+
+const generatedOf = (name: string, operations: number, served: number, files: Files): Generated => ({
+  name,
+  operations,
+  served,
+  files,
+  handlers: handlerStubs(files, undefined),
+})
+
+/** Returns the generated files; undefined when generation rejects the document with an explanation. */
+async function filesOrRefusal(name: string, document: Document): Promise<Files | undefined> {
+  try {
+    return await filesOf(document, name)
+  } catch (error) {
+    if (isRejection(error)) return undefined
+    throw error
+  }
+}

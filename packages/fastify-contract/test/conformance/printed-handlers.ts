@@ -1,0 +1,50 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { diagnose } from '../../../../test/support/compiler.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
+import type { Generated } from './generated-documents.ts'
+
+/** A document, or part of one, that can be served. */
+export type Served = Required<Generated>
+
+/** Returns whether a document has operations that can be served. */
+export const isServed = (document: Generated): document is Served => document.files !== undefined
+
+/** Returns the compiler's diagnostics of the documents' printed handlers, compiled in one program. */
+export function diagnosePrinted(documents: Served[]): string[] {
+  const head = [
+    "import type { Handlers } from '../../../src/openapi/handler-types.ts'",
+    "import type { operations } from './api.d.ts'",
+    'export const handlers: Handlers<operations> = {',
+  ]
+  const texts = documents.map(({ name, files, handlers }) => {
+    const folder = `packages/fastify-contract/test/conformance/${name.replaceAll('/', '-')}`
+    return {
+      module: `${folder}/handlers.ts`,
+      text: [...head, ...handlers, '}\n'].join('\n'),
+      types: `${folder}/api.d.ts`,
+      api: files['api.d.ts'] as string,
+    }
+  })
+  return diagnose(
+    texts.map(({ module }) => module),
+    Object.fromEntries(
+      texts.flatMap(({ module, text, types, api }) => [
+        [module, text],
+        [types, api],
+      ]),
+    ),
+  )
+}
+
+/** Loads the printed handlers of a document; without the typed head their text is JavaScript. */
+export async function printedHandlers(
+  { name, handlers }: Served,
+  directory: string,
+): Promise<Record<string, AnyHandler>> {
+  const path = join(directory, `${name.replaceAll('/', '-')}.mjs`)
+  writeFileSync(path, `export const handlers = {\n${handlers.join('\n')}\n}\n`)
+  const module: { handlers: Record<string, AnyHandler> } = await import(pathToFileURL(path).href)
+  return module.handlers
+}

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { diagnose } from '../../../../test/support/compiler.ts'
+import { folder, names } from './served-documents.ts'
+
+/** The text that the command prints to stderr for a document. */
+const warnings: Record<string, string> = {
+  forms:
+    'packages/fastify-contract/test/documents/forms/openapi.yaml: #/paths/~1documents/put/requestBody/content/application~1xml: is not validated against its schema\n',
+  methods:
+    'packages/fastify-contract/test/documents/methods/openapi.yaml: #/paths/~1files/get: has no operationId; its handler is named getFiles, after its method and path\n',
+  nullable:
+    'packages/fastify-contract/test/documents/nullable/openapi.yaml: #/components/schemas/Note/properties/reply: nullable has no effect without a type in the same schema; to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }\n',
+  replies:
+    'packages/fastify-contract/test/documents/replies/openapi.yaml: #/paths/~1texts~1%7Bcase%7D/get/responses/201/content/application~1xml: is not validated against its schema\n',
+  security:
+    'packages/fastify-contract/test/documents/security/openapi.yaml: #/paths/~1audit/get/security/0/oauth: scope audit is not declared in any flow of oauth; add it there, or correct it here\n',
+}
+
+type Generated = { files: Record<string, string>; handlers: string }
+const generated: Record<string, Generated> = {}
+const directory = t.testdir()
+const waiting = [...names]
+// Runs two commands at a time, because each of them starts other processes.
+await Promise.all(
+  [1, 2].map(async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) generated[name] = await generate(name)
+  }),
+)
+
+/** Generates the files of a document with the command of `npm run generate`, as a user does. */
+async function generate(name: string): Promise<Generated> {
+  const out = join(directory, name)
+  const options = ['--document', `${folder}/${name}/openapi.yaml`, '--rules', `${folder}/redocly.yaml`, '--out', out]
+  const handlersFile = `${folder}/${name}/handlers.ts`
+  if (/^export const errorBody\b/m.test(readFileSync(handlersFile, 'utf8'))) options.push('--errors', handlersFile)
+  const command = ['--import=tsx', 'packages/fastify-contract/src/cli/generate.ts', ...options]
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, command)
+  const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*)\n\nwrote /s.exec(stdout) ?? []
+  t.ok(handlers, `${name}: handlers are printed`)
+  t.equal(stderr, warnings[name] ?? '', `${name}: warnings`)
+  const files = readdirSync(out).map((file) => [file, readFileSync(join(out, file), 'utf8')])
+  return { files: Object.fromEntries(files), handlers }
+}
+
+t.test('handlers, printed ones included, have the types of their documents', async (t) => {
+  const types = Object.fromEntries(
+    Object.entries(generated).map(([name, { files }]) => [`${folder}/${name}/api.d.ts`, files['api.d.ts'] as string]),
+  )
+  const handlers = names.map((name) => `${folder}/${name}/handlers.ts`)
+  const head = [
+    "import type { Handlers } from '../../../src/openapi/handler-types.ts'",
+    "import type { operations } from './api.d.ts'",
+    'export const handlers: Handlers<operations> = {',
+  ].join('\n')
+  const printed = Object.fromEntries(
+    Object.entries(generated).map(([name, { handlers }]) => [
+      `${folder}/${name}/printed.ts`,
+      `${head}\n${handlers}\n}`,
+    ]),
+  )
+  t.same(diagnose([...handlers, ...Object.keys(printed)], { ...types, ...printed }), [])
+})

@@ -1,0 +1,208 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { until } from '../../../../scripts/system/poll.ts'
+import { openSocket } from '../../../../test/support/open-socket.ts'
+import type { Document } from '../../src/compile/openapi-document.ts'
+import type { ByteSource } from '../../src/http/tapped-stream.ts'
+import { bodyMemory } from '../../src/limits/body-memory.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
+import { type Served, serveDocument } from '../support/serve-document.ts'
+
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'Parts', version: '1' },
+  paths: {
+    '/a': {
+      post: {
+        operationId: 'a',
+        requestBody: {
+          required: true,
+          content: {
+            'multipart/form-data': {
+              schema: {
+                type: 'object',
+                required: ['name'],
+                properties: { name: { type: 'string' }, value: { type: 'object' }, file: {} },
+              },
+            },
+          },
+        },
+        responses: { 200: { content: { 'application/json': {} } } },
+      },
+    },
+  },
+} as unknown as Document
+
+type AnyPart = { name: string; value?: unknown; stream: ByteSource }
+type Take = (given: { body: AsyncIterable<AnyPart>; signal: AbortSignal }) => Promise<unknown>
+
+async function serve(t: Test, take: Take, options: Served = {}) {
+  const handler = async (given: Parameters<Take>[0]) => ({ status: 200, body: await take(given) })
+  const app = await serveDocument(document, { handlers: { a: handler as unknown as AnyHandler }, ...options })
+  t.teardown(() => app.close())
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const request = async () => (await once(app.server, 'request'))[0] as IncomingMessage
+  return { app, port, request }
+}
+
+const head = (framing: string) =>
+  `POST /a HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n${framing}\r\n\r\n`
+const post = (body: string) => `${head(`Content-Length: ${body.length}`)}${body}`
+const part = (name: string, text: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`
+const end = '--b--\r\n'
+
+const collect: Take = async ({ body }) => {
+  const read: unknown[] = []
+  for await (const { name, value, stream } of body) {
+    read.push(name, stream === undefined ? value : (await buffer(stream)).length)
+  }
+  return read
+}
+
+t.test('a file is read as it arrives, before the fields behind it', async (t) => {
+  const seen: string[] = []
+  const { port } = await serve(t, async ({ body }) => {
+    for await (const { name, stream } of body) {
+      if (stream === undefined) seen.push(name)
+      else for await (const chunk of stream) seen.push(String(chunk))
+    }
+    return seen
+  })
+  const text = part('file', 'first second') + part('name', 'a') + end
+  const middle = text.indexOf(' second')
+  const { socket, receives } = await openSocket(t, port, head(`Content-Length: ${text.length}`) + text.slice(0, middle))
+  await until(() => seen.length > 0, 'the first bytes')
+  t.same(seen, ['first'])
+  socket.write(text.slice(middle))
+  await receives(/"name"\]$/)
+  t.equal(seen.join(''), 'first secondname')
+})
+
+t.test('another request may follow a form', async (t) => {
+  const { port } = await serve(t, collect)
+  const form = post(part('name', 'a') + part('file', 'abc') + end)
+  const { receives } = await openSocket(t, port, form + form)
+  await receives(/\["name","a","file",3\].*\["name","a","file",3\]$/s)
+})
+
+t.test('a field may arrive in several chunks', async (t) => {
+  const { port } = await serve(t, collect)
+  const form = part('name', 'a'.repeat(10)) + end
+  const { socket, receives } = await openSocket(t, port, head(`Content-Length: ${form.length}`))
+  const middle = form.indexOf('aaa')
+  for (const [from, to] of [
+    [0, middle + 2],
+    [middle + 2, middle + 4],
+    [middle + 4, form.length],
+  ] as const) {
+    socket.write(form.slice(from, to))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  await receives(/\["name","a{10}"\]$/)
+})
+
+t.test('a disconnect within a file ends the file and the parts', async (t) => {
+  const outcomes: unknown[] = []
+  const { port, request } = await serve(t, async ({ body, signal }) => {
+    const parts = body[Symbol.asyncIterator]()
+    const { value } = await parts.next()
+    outcomes.push(await buffer(value.stream).catch((error) => error.message))
+    outcomes.push(await parts.next().catch((error) => error.message))
+    outcomes.push(signal.aborted)
+  })
+  const arriving = request()
+  const { socket } = await openSocket(t, port, head('Content-Length: 100000') + part('file', 'abc'))
+  const message = await arriving
+  await until(() => message.listenerCount('data') === 1, 'a handler that reads')
+  socket.destroy()
+  await until(() => outcomes.length === 3, 'the outcomes')
+  t.same(outcomes, ['the body is incomplete', 'the body is incomplete', true])
+  for (const event of ['data', 'end']) t.equal(message.listenerCount(event), 0, event)
+})
+
+t.test('a handler may ignore the parts', async (t) => {
+  const first: Take = async ({ body }) => {
+    for await (const { name } of body) return name
+    return 'none'
+  }
+  const file = part('file', 'a'.repeat(1_000_000))
+  const whole = post(file + part('name', 'a') + end)
+  for (const [take, expected] of [
+    [first, /connection: close.*"file"$/is],
+    [async () => 'unread', /connection: close.*"unread"$/is],
+  ] as [Take, RegExp][]) {
+    const { port } = await serve(t, take)
+    const { socket, receives } = await openSocket(t, port)
+    // The service may close the connection before it has read the whole form.
+    socket.write(whole.slice(0, 200_000))
+    t.match(await receives(/"(file|unread)"$/), expected)
+  }
+  const { port } = await serve(t, async ({ body }) => {
+    const names = []
+    for await (const { name } of body) names.push(name)
+    return names
+  })
+  const { receives } = await openSocket(t, port, whole)
+  t.match(await receives(/\]$/), /HTTP\/1.1 200 .*\["file","name"\]$/s)
+})
+
+t.test('the fields of a form share the body limit', async (t) => {
+  const { port, app } = await serve(t, collect)
+  const limit = app.initialConfig.bodyLimit as number
+  const half = 'a'.repeat(limit / 2)
+  const fits = part('name', half) + part('value', `{"a":"${half.slice(8)}"}`) + end
+  const [kept] = [await openSocket(t, port, post(fits))]
+  await kept.receives(/\["name",/)
+  const { receives } = await openSocket(t, port, post(part('name', half) + part('value', `${half}a`) + end))
+  t.match(await receives(/41300/), /^HTTP\/1.1 413 /)
+})
+
+t.test('a form gets 503 when there is no memory for its fields', async (t) => {
+  for (const [limit, size] of [
+    // An arriving field needs memory for its bytes; its parsed value needs many times as much.
+    [4_000, 3_000],
+    [100_000, 20_000],
+  ] as const) {
+    const memory = bodyMemory(limit, () => {})
+    let go = () => {}
+    const waiting = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    const { port } = await serve(
+      t,
+      async (given) => {
+        const read = (await collect(given)) as unknown[]
+        await waiting
+        return read.length
+      },
+      { memory },
+    )
+    const form = (text: string) => post(part('name', text) + end)
+    const first = await openSocket(t, port, form('a'.repeat(size)))
+    await until(() => memory.admit(size) !== undefined, 'the first form to be counted')
+    const second = await openSocket(t, port, form('a'.repeat(size)))
+    t.match(await second.receives(/50300/), /^HTTP\/1.1 503 .*retry-after/is)
+    go()
+    await first.receives(/\r\n\r\n2$/)
+    await until(() => memory.admit(size) === undefined, 'the memory to be given back')
+  }
+})
+
+t.test('a form gets 503 while another one holds the memory', async (t) => {
+  const memory = bodyMemory(4_000, () => {})
+  const { port } = await serve(t, collect, { memory })
+  const form = part('name', 'a'.repeat(3_000)) + end
+  const isTaken = () => {
+    const refusal = memory.take(2_000, 0)
+    if (refusal === undefined) memory.release(2_000)
+    return refusal !== undefined
+  }
+  await openSocket(t, port, head(`Content-Length: ${form.length}`) + form.slice(0, 2_900))
+  await until(isTaken, 'the first form to arrive')
+  const { receives } = await openSocket(t, port, post(form))
+  t.match(await receives(/50300/), /^HTTP\/1.1 503 .*retry-after/is)
+})

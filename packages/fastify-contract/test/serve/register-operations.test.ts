@@ -1,0 +1,274 @@
+import t from 'tap'
+import type { Document } from '../../src/compile/openapi-document.ts'
+import { ContractError } from '../../src/http/errors.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
+import type { Schema } from '../../src/serve/schema-keywords.ts'
+import type { Verifier } from '../../src/serve/security.ts'
+import { type Served, serveDocument } from '../support/serve-document.ts'
+
+const int64 = { type: 'integer', format: 'int64' }
+const json = (schema: Schema) => ({ content: { 'application/json': { schema } } })
+
+/** A document unlike the plant store's, because the engine must serve any document. */
+const document: Document = {
+  openapi: '3.1.0',
+  info: { title: 'Test', version: '1.0.0' },
+  paths: {
+    '/things/{id}': {
+      parameters: [{ name: 'id', in: 'path', required: true, schema: int64 }],
+      get: {
+        operationId: 'getThing',
+        parameters: [
+          { $ref: '#/components/parameters/Size' },
+          { name: 'X-Trace', in: 'header', schema: { type: 'string', maxLength: 3 } },
+        ],
+        responses: {
+          200: { description: 'ok', ...json({ type: 'object', required: ['id'], properties: { id: int64 } }) },
+          204: { description: 'nothing' },
+          '4XX': { description: 'refused', ...json({ type: 'object', properties: { error: { type: 'integer' } } }) },
+        },
+      },
+      put: {
+        operationId: 'putThing',
+        security: [{ key: [] }, { bearer: [], basic: [] }],
+        requestBody: json({ $ref: '#/components/schemas/Thing', maxProperties: 1 }),
+        responses: { 200: { description: 'ok', ...json({}) } },
+      },
+    },
+    '/things:count': {
+      get: { operationId: 'countThings', responses: { 200: { description: 'ok', ...json(int64) } } },
+    },
+  },
+  components: {
+    parameters: { Size: { name: 'size', in: 'query', schema: { type: 'integer', format: 'int32' } } },
+    schemas: { Thing: { type: 'object', properties: { id: int64 } } },
+    securitySchemes: {
+      key: { type: 'apiKey', in: 'header', name: 'x-key' },
+      bearer: { type: 'http', scheme: 'bearer' },
+      basic: { type: 'http', scheme: 'basic' },
+    },
+  } as object,
+}
+
+const needs =
+  (header: string): Verifier =>
+  ({ headers }, done) =>
+    done(headers[header] === undefined ? new ContractError('missingToken', `needs ${header}`) : undefined)
+const verifiers = { key: needs('x-key'), bearer: needs('x-bearer'), basic: needs('x-basic') }
+
+const handlers: Record<string, AnyHandler> = {
+  getThing: async ({ path, query, header }: { path: object; query: object; header: object }) => ({
+    status: 200,
+    body: { ...path, seen: { query, header } },
+  }),
+  putThing: async ({ body }: { body: unknown }) => ({ status: 200, body: { body: body ?? null } }),
+  countThings: async () => ({ status: 200, body: 9007199254740993n }),
+}
+
+type Given = Served & { document?: Document }
+
+const create = ({ document: given = document, ...options }: Given = {}) =>
+  serveDocument(given, { handlers, verifiers, ...options })
+
+t.test("parameters reach the handler as their schemas' types", async (t) => {
+  let seen: unknown
+  const getThing = async (request: unknown) => {
+    seen = request
+    return { status: 200, body: { id: 9007199254740993n } }
+  }
+  const app = await create({ handlers: { ...handlers, getThing } })
+  const headers = { 'x-trace': 'abc', other: 'x' }
+  const answer = await app.inject({ url: '/things/9007199254740993?size=7&other=x', headers })
+  t.equal(answer.body, '{"id":9007199254740993}')
+  t.same(seen, {
+    body: undefined,
+    path: { id: 9007199254740993n },
+    query: { size: 7 },
+    header: { 'X-Trace': 'abc' },
+    cookie: {},
+    client: undefined,
+  })
+  const refused = await app.inject({ url: '/things/x?size=y', headers: { 'x-trace': 'long' } })
+  t.same(refused.json(), { error: 40003, message: 'path/id must be an int64 integer' })
+})
+
+t.test('a handler gets the client of the first scheme that names one', async (t) => {
+  const client = { name: 'gardener', scopes: ['things:write'] }
+  const named: Verifier = ({ headers }, done) =>
+    headers['x-basic'] === undefined
+      ? done(new ContractError('missingToken', 'needs x-basic'))
+      : done(undefined, client)
+  const seen: unknown[] = []
+  const putThing = async ({ client }: { client: unknown }) => {
+    seen.push(client)
+    return { status: 200, body: {} }
+  }
+  const app = await create({ handlers: { ...handlers, putThing }, verifiers: { ...verifiers, basic: named } })
+  const put = (headers: Record<string, string>) => app.inject({ method: 'PUT', url: '/things/1', headers })
+  await put({ 'x-bearer': 'b', 'x-basic': 'b' })
+  await put({ 'x-key': 'k' })
+  t.same(seen, [client, undefined])
+})
+
+t.test('siblings of a $ref apply', async (t) => {
+  const app = await create()
+  const put = (payload: string) =>
+    app.inject({
+      method: 'PUT',
+      url: '/things/1',
+      headers: { 'x-key': 'k', 'content-type': 'application/json' },
+      payload,
+    })
+  t.equal((await put('{"id":9007199254740993}')).body, '{"body":{"id":9007199254740993}}')
+  t.match((await put('{"id":1,"a":2}')).json(), { error: 40003, message: /more than 1/ })
+})
+
+t.test('an optional body may be missing', async (t) => {
+  const app = await create()
+  const answer = await app.inject({ method: 'PUT', url: '/things/1', headers: { 'x-key': 'k' } })
+  t.equal(answer.body, '{"body":null}')
+  const untyped = await app.inject({
+    method: 'PUT',
+    url: '/things/1',
+    headers: { 'x-key': 'k' },
+    payload: Buffer.from('{}'),
+  })
+  t.equal(untyped.statusCode, 415)
+})
+
+t.test('one of the security requirements must be met, and all of its schemes', async (t) => {
+  const app = await create()
+  const put = async (headers: Record<string, string>) =>
+    (await app.inject({ method: 'PUT', url: '/things/1', headers })).statusCode
+  t.equal(await put({}), 401)
+  t.equal(await put({ 'x-bearer': 'b' }), 401)
+  t.equal(await put({ 'x-basic': 'b' }), 401)
+  t.equal(await put({ 'x-key': 'k' }), 200)
+  t.equal(await put({ 'x-bearer': 'b', 'x-basic': 'b' }), 200)
+})
+
+t.test('only operations of the document are reachable', async (t) => {
+  const app = await create()
+  const ask = async (method: 'GET' | 'HEAD' | 'POST' | 'DELETE', url: string) => {
+    const { statusCode, headers } = await app.inject({ method, url })
+    return [statusCode, headers.allow]
+  }
+  t.same(await ask('GET', '/things:count'), [200, undefined])
+  t.same(await ask('HEAD', '/things:count'), [200, undefined])
+  const [head, get] = await Promise.all(
+    (['HEAD', 'GET'] as const).map((method) => app.inject({ method, url: '/things:count' })),
+  )
+  const { 'x-request-id': _one, date: _two, ...headers } = head?.headers ?? {}
+  t.hasStrict(get?.headers, headers)
+  t.same([headers['content-length'], head?.body], [String(get?.body.length), ''], 'HEAD gets no body')
+  t.same(await ask('DELETE', '/things/1?a=b'), [405, 'GET, HEAD, PUT'])
+  t.same(await ask('GET', '/things/1/'), [404, undefined])
+  t.same(await ask('GET', '/things'), [404, undefined])
+  t.same(await ask('POST', '/'), [404, undefined])
+})
+
+t.test('a response that the contract does not list becomes a 500', async (t) => {
+  const reply = async (status: number, body: unknown) => {
+    const app = await create({ handlers: { ...handlers, getThing: async () => ({ status, body }) } })
+    const answer = await app.inject('/things/1')
+    return [answer.statusCode, answer.body === '' ? undefined : answer.json()]
+  }
+  const failed = [500, { error: 50000, message: 'the service failed' }]
+  t.same(await reply(201, { id: 1n }), failed)
+  t.same(await reply(200, {}), failed)
+  t.same(await reply(200, { id: '1' }), failed)
+  t.same(await reply(200, { id: 2n ** 63n }), failed)
+  t.same(await reply(200, undefined), failed)
+  t.same(await reply(204, { id: 1n }), failed)
+  t.same(await reply(204, undefined), [204, undefined])
+  t.same(await reply(200, { id: 1n, secret: 2 }), [200, { id: 1 }])
+  t.same(await reply(418, { error: 1, secret: 2 }), [418, { error: 1 }])
+  t.same(await reply(418, { error: 'x' }), failed)
+})
+
+t.test('the start fails with the names of operations and handlers that do not match', async (t) => {
+  const post = (operation: object): Given => ({
+    document: { ...document, security: [], paths: { '/a/{b-c}': { post: { responses: {}, ...operation } } } },
+    handlers: { a: handlers.getThing as AnyHandler },
+  })
+  const { getThing: _, ...missing } = handlers
+  const cases: [string, Given, RegExp][] = [
+    ['missing handler', { handlers: missing }, /operation getThing has no handler/],
+    [
+      'surplus handler',
+      { handlers: { ...handlers, more: handlers.getThing as AnyHandler } },
+      /handler more has no operation/,
+    ],
+    [
+      'inherited handler',
+      post({ operationId: 'toString', responses: { 204: {} } }),
+      /operation toString has no handler/,
+    ],
+    [
+      'no verifier',
+      { verifiers: { key: verifiers.key, bearer: verifiers.bearer } },
+      /^the document and its handlers do not match\n {2}operation putThing: security scheme basic has no verifier/,
+    ],
+    ['no operationId', post({ responses: { 204: {} } }), /operation postAByBC has no handler/],
+    [
+      'media type',
+      post({ operationId: 'a', requestBody: { content: { 'multipart/mixed': {} } } }),
+      /requestBody\/content: multipart\/mixed is not supported; use multipart\/form-data/,
+    ],
+    [
+      'twice',
+      {
+        document: {
+          ...document,
+          paths: { ...document.paths, '/b': { get: { operationId: 'getThing', responses: {} } } },
+        },
+      },
+      /operationId getThing is used twice/,
+    ],
+  ]
+  for (const [name, overrides, message] of cases) await t.rejects(create(overrides), { message }, name)
+})
+
+t.test('a $ref is replaced by its target', async (t) => {
+  const shared: Document = {
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    paths: { '/things': { $ref: '#/components/pathItems/Things' } },
+    components: {
+      pathItems: {
+        Things: {
+          post: {
+            operationId: 'addThing',
+            requestBody: { $ref: '#/components/requestBodies/Thing' },
+            responses: { 200: { $ref: '#/components/responses/Thing' } },
+          },
+        },
+      },
+      requestBodies: { Thing: { required: true, ...json({ $ref: '#/components/schemas/Thing' }) } },
+      responses: { Thing: { description: 'ok', ...json({ $ref: '#/components/schemas/Thing' }) } },
+      schemas: { Thing: { type: 'object', required: ['id'], properties: { id: int64 } } },
+    },
+  }
+  const addThing = async ({ body }: { body: unknown }) => ({ status: 200, body })
+  const app = await create({ document: shared, handlers: { addThing } })
+  const post = (payload: string) =>
+    app.inject({ method: 'POST', url: '/things', headers: { 'content-type': 'application/json' }, payload })
+  t.equal((await post('{"id":9007199254740993,"a":1}')).body, '{"id":9007199254740993}')
+  t.match((await post('{"id":"1"}')).json(), { error: 40003, message: 'body/id must be an int64 integer' })
+})
+
+t.test('a document may have no operations', async (t) => {
+  const { paths: _, ...empty } = document
+  const app = await create({ document: empty, handlers: {} })
+  t.equal((await app.inject('/things/1')).statusCode, 404)
+})
+
+t.test('extensions for other tools are ignored', async (t) => {
+  const responses = { 200: { description: 'ok', ...json({ type: 'string' }) } }
+  const paths = { '/a': { get: { operationId: 'a', 'x-no-fastify-config': true, responses } } }
+  const app = await create({
+    document: { ...document, paths },
+    handlers: { a: async () => ({ status: 200, body: 'b' }) },
+  })
+  t.equal((await app.inject('/a')).body, '"b"')
+})

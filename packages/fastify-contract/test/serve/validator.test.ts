@@ -1,0 +1,337 @@
+import t, { type Test } from 'tap'
+import type { Document, Parameter } from '../../src/compile/openapi-document.ts'
+import { parseJson } from '../../src/json/parse-json.ts'
+import { parametersValidator } from '../../src/serve/parameter-validator.ts'
+import type { Operation } from '../../src/serve/routes.ts'
+import type { Schema } from '../../src/serve/schema-keywords.ts'
+import { createValidator } from '../../src/serve/validator.ts'
+import { compileRoutes } from '../support/serve-document.ts'
+
+/** Compiles a document with one operation that has the given body, parameters and schemas. */
+function compile(body: Schema, parameters: Parameter[] = [], schemas: Record<string, Schema> = {}) {
+  const content = { 'application/json': { schema: body } }
+  const operation = { operationId: 'test', parameters, requestBody: { content }, responses: { 200: { content } } }
+  const routes = compileRoutes({
+    openapi: '3.1.0',
+    info: { title: 'Test', version: '1.0.0' },
+    paths: { '/test/{id}': { post: operation } },
+    components: { schemas } as object,
+  } as Document)
+  return { operation: routes.operations[0] as Operation, validator: createValidator(routes.schemas) }
+}
+
+function validating(body: Schema, schemas?: Record<string, Schema>) {
+  const { operation, validator } = compile(body, [], schemas)
+  const { schema } = operation.schema.body?.content['application/json'] ?? { schema: false }
+  const validate = validator.request(schema, 'body')
+  return (text: string): unknown => {
+    const result = validate(parseJson(text))
+    return 'error' in result ? result.error.message : result.value
+  }
+}
+
+const int64 = { type: 'integer', format: 'int64' }
+
+t.test('int64 values of a body become bigint', async (t) => {
+  const id = validating({ type: 'object', properties: { id: int64 } })
+  const is = (text: string, value: unknown) => t.same(id(`{"id":${text}}`), value, text)
+  is('9223372036854775807', { id: 2n ** 63n - 1n })
+  is('-9223372036854775808', { id: -(2n ** 63n) })
+  is('9007199254740993', { id: 9007199254740993n })
+  is('9.007199254740993e15', { id: 9007199254740993n })
+  is('-0', { id: 0n })
+  is('1.0', { id: 1n })
+  is('1e3', { id: 1000n })
+  is('1e18', { id: 10n ** 18n })
+  const refused = [
+    '9223372036854775808',
+    '-9223372036854775809',
+    '1e19',
+    '1e1000000000',
+    '12.5',
+    '1e-1',
+    '1.00000000000000000001',
+  ]
+  const others = ['"12"', 'true', 'null', '["a"]', '[1]', '{}', '9007199254740993.5', `1${'0'.repeat(500)}`]
+  for (const text of [...refused, ...others]) is(text, 'body/id must be an int64 integer')
+})
+
+t.test('int64 becomes bigint in every position', async (t) => {
+  t.equal(validating(int64)('9007199254740993'), 9007199254740993n)
+  const list = validating({ type: 'array', items: int64 })
+  t.same(list('[1,9007199254740993]'), [1n, 9007199254740993n])
+  t.equal(list('[1,1.5]'), 'body/1 must be an int64 integer')
+  const nullable = validating({ type: 'array', items: { type: ['integer', 'null'], format: 'int64' } })
+  t.same(nullable('[null,9007199254740993]'), [null, 9007199254740993n])
+  t.equal(nullable('["1"]'), 'body/0 must be an int64 integer or null')
+  t.equal(validating({ type: ['boolean', 'null'] })('1'), 'body must be boolean or null')
+  const mixed = validating({
+    type: 'array',
+    items: { type: ['integer', 'string', 'array', 'object'], format: 'int64' },
+  })
+  t.same(mixed('["1",1,[],{}]'), ['1', 1n, [], {}])
+  const tree = { type: 'object', properties: { id: int64, below: { $ref: '#/components/schemas/Tree' } } }
+  const recursive = validating({ $ref: '#/components/schemas/Tree' }, { Tree: tree })
+  t.same(recursive('{"id":1,"below":{"id":9007199254740993}}'), { id: 1n, below: { id: 9007199254740993n } })
+  t.equal(recursive('{"below":{"id":0.5}}'), 'body/below/id must be an int64 integer')
+})
+
+t.test('keywords beside int64 are exact', async (t) => {
+  const limited = (keywords: object, text: string) => validating({ ...int64, ...keywords })(text)
+  t.equal(limited({ multipleOf: 3 }, '9007199254740993'), 9007199254740993n)
+  t.equal(limited({ multipleOf: 3 }, '9007199254740992'), 'body must be multiple of 3')
+  t.equal(limited({ minimum: 5 }, '4'), 'body must be >= 5')
+  t.equal(limited({ minimum: 5 }, '5'), 5n)
+  t.equal(limited({ maximum: 9007199254740991 }, '9007199254740993'), 'body must be <= 9007199254740991')
+  t.equal(limited({ exclusiveMinimum: 5 }, '5'), 'body must be > 5')
+  t.equal(limited({ exclusiveMaximum: 5 }, '5'), 'body must be < 5')
+  t.equal(limited({ exclusiveMinimum: 5, exclusiveMaximum: 7 }, '6'), 6n)
+  t.equal(limited({ enum: [1, 2] }, '3'), 'body must be equal to one of the allowed values')
+  t.equal(limited({ enum: [1, 2] }, '2.0'), 2n)
+  t.equal(limited({ const: 1 }, '2'), 'body must be equal to constant')
+  t.equal(limited({ type: ['integer', 'null'], enum: [1, null] }, 'null'), null)
+  t.equal(limited({ type: ['integer', 'null'], enum: [1] }, 'null'), 'body must be equal to one of the allowed values')
+  t.equal(limited({ type: ['integer', 'null'], const: null }, 'null'), null)
+})
+
+t.test('int32 rejects values beyond 32 bits', async (t) => {
+  const int32 = validating({ type: 'integer', format: 'int32' })
+  t.equal(int32('2147483647'), 2147483647)
+  for (const text of ['2147483648', '-2147483649', '1.5', '1.00000000000000000001', '"1"']) {
+    t.equal(int32(text), 'body must be an int32 integer')
+  }
+})
+
+t.test('an integer without the format int64 is exact or rejected', async (t) => {
+  const rule = 'must be an integer from -9007199254740991 to 9007199254740991'
+  const beyond = ['9007199254740992', '-9007199254740993', '18446744073709551615', '9.007199254740993e15', '1e300']
+  for (const format of [undefined, 'uint64']) {
+    const integer = validating({ type: 'integer', ...(format && { format }) })
+    for (const text of ['9007199254740991', '-9007199254740991', '9.007199254740991e15', '1.0', '1e3', '-0']) {
+      t.equal(integer(text), Number(text), text)
+    }
+    for (const text of [...beyond, '1.00000000000000000001', '1e-400']) t.equal(integer(text), `body ${rule}`, text)
+    t.equal(integer('1.5'), 'body must be integer')
+  }
+  const nullable = validating({ type: 'array', items: { type: ['integer', 'null'] } })
+  t.same(nullable('[null,1]'), [null, 1])
+  t.equal(nullable('[9007199254740993]'), `body/0 ${rule}`)
+  t.equal(nullable('["a"]'), 'body/0 must be integer or null')
+  for (const type of ['number', ['integer', 'number']]) {
+    t.equal(validating({ type })('9007199254740993'), 9007199254740992, 'a number is a double')
+  }
+  t.same(validating({})('{"unknown":9007199254740993}'), { unknown: 9007199254740992 })
+})
+
+t.test('a response with an integer that may be rounded is rejected', async (t) => {
+  const { operation, validator } = compile({ type: 'object', properties: { n: { type: 'integer' }, x: true } })
+  const { schema } = operation.schema.response[200]?.content?.['application/json'] ?? { schema: false }
+  const assertValid = validator.response(schema)
+  for (const n of [2 ** 53 - 1, 1 - 2 ** 53, 0]) assertValid({ n, x: 2 ** 60 })
+  for (const n of [2 ** 53, -(2 ** 60), 2n ** 53n + 1n])
+    t.throws(() => assertValid({ n }), /must be an integer from -900/)
+})
+
+t.test('uniqueItems compares items by value', async (t) => {
+  const unique = validating({ uniqueItems: true })
+  const distinct = [
+    '[]',
+    '1',
+    '[1]',
+    '[9007199254740992,9007199254740993]',
+    '[{"id":[9007199254740992]},{"id":[9007199254740993]}]',
+    '["1",1,true,"true",null,"null",[1],["1"],{"a":1},"{\\"a\\":1}",[[1]],{},[]]',
+    '[{"a":1},{"a":1,"b":null},{"b":1},{"ab":1},{"a":{"b":1}}]',
+    '[0,false,"",null]',
+    '[[1,2],[2,1],[12],[[1],2]]',
+  ]
+  for (const text of distinct) t.same(unique(text), JSON.parse(text), text)
+  const equal: [string, number, number][] = [
+    ['[1,1.0]', 0, 1],
+    ['[1,2,1e0]', 0, 2],
+    ['[0,-0]', 0, 1],
+    ['[9007199254740993,9.007199254740993e15]', 0, 1],
+    ['[{"a":1,"b":[{"c":2}]},{"b":[{"c":2.0}],"a":1}]', 0, 1],
+    ['["x",{"__proto__":1},{"__proto__":1}]', 1, 2],
+    ['["a","b","c","b","\\u0061"]', 1, 3],
+  ]
+  for (const [text, j, i] of equal) {
+    t.equal(unique(text), `body must NOT have duplicate items (items ## ${j} and ${i} are identical)`, text)
+  }
+  t.same(validating({ uniqueItems: false })('[1,1]'), [1, 1])
+  t.match(validating({ items: { uniqueItems: true } })('[[[1],[1]],[1]]'), /^body\/0 must NOT/)
+  t.equal(validating({ type: 'array', uniqueItems: true })('{}'), 'body must be array')
+})
+
+t.test('uniqueItems over int64 is exact', async (t) => {
+  const unique = validating({ type: 'array', uniqueItems: true, items: int64 })
+  t.same(unique('[9007199254740992,9007199254740993]'), [9007199254740992n, 9007199254740993n])
+  t.match(unique('[9007199254740993,9007199254740993]'), /items ## 0 and 1 are identical/)
+  const { operation, validator } = compile({ type: 'array', uniqueItems: true, items: { properties: { id: int64 } } })
+  const { schema } = operation.schema.response[200]?.content?.['application/json'] ?? { schema: false }
+  const assertValid = validator.response(schema)
+  assertValid([{ id: 9007199254740992n }, { id: 9007199254740993n }])
+  t.throws(() => assertValid([{ id: 1n }, { id: 1 }]), /items ## 0 and 1 are identical/)
+  t.throws(
+    () => assertValid([{ id: 1n }, { id: 1n, tag: undefined }]),
+    /items ## 0 and 1/,
+    'neither has a tag on the wire',
+  )
+})
+
+t.test('items that match contains count as evaluated', async (t) => {
+  const validate = validating({ contains: { type: 'string' }, unevaluatedItems: { type: 'number' } })
+  t.same(validate('["a",1]'), ['a', 1])
+  t.match(validate('[1]'), /must contain at least 1 valid item/)
+})
+
+t.test('values are never coerced, removed or given defaults', async (t) => {
+  const properties = { n: { type: 'number' }, s: { type: 'string' }, b: { type: 'boolean', default: true } }
+  const validate = validating({ type: 'object', properties, required: ['s'] })
+  t.same(validate('{"s":"","n":1.5,"x":[1]}'), { s: '', n: 1.5, x: [1] })
+  for (const text of ['{"s":1}', '{"s":null}', '{"s":true}', '{"s":["a"]}', '{"s":{}}']) {
+    t.equal(validate(text), 'body/s must be string')
+  }
+  t.equal(validate('{"s":"","n":"1"}'), 'body/n must be number')
+  t.equal(validate('{"s":"","n":1e400}'), 'body/n must be number')
+  t.equal(validate('{"s":"","b":1}'), 'body/b must be boolean')
+  t.equal(validate('{}'), "body must have required property 's'")
+  t.equal(validate('{"__proto__":{"s":""}}'), "body must have required property 's'")
+  const map = validating({ additionalProperties: int64 })
+  t.same(Object.entries(map('{"__proto__":1}') as object), [['__proto__', 1n]])
+  const inherited = validating({
+    type: 'object',
+    required: ['constructor'],
+    properties: { toString: { type: 'string' } },
+  })
+  t.equal(inherited('{}'), "body must have required property 'constructor'")
+})
+
+t.test('a message lists at most ten problems and shortens long names', async (t) => {
+  const validate = validating({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    propertyNames: { minLength: 1 },
+  })
+  t.equal(validate('{"a":1,"b":2}'), 'body/a must be string; body/b must be string')
+  const many = validate(`{${Array.from({ length: 1_000 }, (_, n) => `"k${n}":1`)}}`) as string
+  t.match(many, /^(body\/k\d must be string; ){10}and 990 more$/)
+  const long = validate(`{"${'k'.repeat(1_000)}":1}`) as string
+  t.match(long, /^body\/k{95}… must be string$/)
+})
+
+t.test('unknown keywords do not affect validity', async (t) => {
+  const schema = { type: 'string', example: 'a', 'x-order': 1, externalDocs: { url: 'https://example.com' }, xml: {} }
+  t.equal(validating(schema)('"b"'), 'b')
+  t.equal(validating({ type: 'string', format: 'surprise', surprise: true })('"b"'), 'b')
+})
+
+t.test('parameters become the types of their schemas', async (t) => {
+  const parameters: Parameter[] = [
+    { name: 'id', in: 'path', required: true, schema: int64 },
+    { name: 'ids', in: 'query', schema: { type: 'array', items: int64 } },
+    { name: 'size', in: 'query', schema: { type: 'integer', format: 'int32', maximum: 100 } },
+    { name: 'pages', in: 'query', schema: { type: 'array', items: { type: 'integer' } } },
+    { name: 'limit', in: 'query', schema: { type: 'integer', format: 'uint64' } },
+    { name: 'deep', in: 'query', schema: { type: 'boolean' } },
+    { name: 'X-Trace', in: 'header', required: true, schema: int64 },
+  ]
+  const { operation, validator } = compile(true, parameters)
+  const { params, querystring, headers } = operation.schema
+  const parts = { path: params, query: querystring, header: headers }
+  const run = (t: Test, kind: keyof typeof parts, given: Record<string, string | string[]>, expected: unknown) => {
+    const result = parametersValidator(operation, kind, parts[kind] as Schema, validator)(given)
+    if (typeof expected === 'string') t.match(result, { error: { error: 40003, message: expected } })
+    else t.same(result, { value: expected })
+  }
+  run(t, 'path', { id: '-9223372036854775808' }, { id: -(2n ** 63n) })
+  run(t, 'path', { id: '9223372036854775808' }, 'path/id must be an int64 integer')
+  for (const id of ['', ' 1', '0x10', '1.5', 'null']) run(t, 'path', { id }, 'path/id must be an int64 integer')
+  run(t, 'query', { ids: ['9007199254740993'], deep: ['true'] }, { ids: [9007199254740993n], deep: true })
+  run(t, 'query', { ids: ['1', '9007199254740993'], size: ['7'] }, { ids: [1n, 9007199254740993n], size: 7 })
+  run(t, 'query', { size: ['101'], deep: ['maybe'] }, 'query/size must be <= 100; query/deep must be boolean')
+  const exact = 'must be an integer from -9007199254740991 to 9007199254740991'
+  run(t, 'query', { pages: ['1', '9007199254740993'] }, `query/pages/1 ${exact}`)
+  run(t, 'query', { limit: ['18446744073709551615'] }, `query/limit ${exact}`)
+  run(t, 'query', { pages: ['1', '9007199254740991'], limit: ['1.0'] }, { pages: [1, 9007199254740991], limit: 1 })
+  run(t, 'header', { 'x-trace': '9007199254740993' }, { 'X-Trace': 9007199254740993n })
+  run(t, 'header', {}, "header must have required property 'X-Trace'")
+})
+
+t.test('a response is checked against its schema', async (t) => {
+  const { operation, validator } = compile({ type: 'object', required: ['id'], properties: { id: int64 } })
+  const { schema } = operation.schema.response[200]?.content?.['application/json'] ?? { schema: false }
+  const assertValid = validator.response(schema)
+  for (const id of [2n ** 63n - 1n, 5, 0n]) assertValid({ id })
+  for (const id of [2n ** 63n, 1.5, '1', undefined, null]) {
+    t.throws(() => assertValid({ id }), /^the response does not match its schema: response/)
+  }
+})
+
+t.test('conversions of a failed alternative are discarded', async (t) => {
+  const exact = { type: 'object', required: ['kind'], properties: { kind: { const: 'exact' }, id: int64 } }
+  const rough = { type: 'object', properties: { kind: { const: 'rough' }, id: { type: 'number' } } }
+  for (const keyword of ['oneOf', 'anyOf']) {
+    const validate = validating({ [keyword]: [{ $ref: '#/components/schemas/Exact' }, rough] }, { Exact: exact })
+    t.same(validate('{"id":9007199254740993,"kind":"exact"}'), { id: 9007199254740993n, kind: 'exact' })
+    t.same(validate('{"id":5,"kind":"rough"}'), { id: 5, kind: 'rough' })
+    t.match(validate('{"id":5,"kind":"other"}'), /; body must match (a|exactly one) schema in (any|one)Of$/)
+  }
+  const nested = validating({ oneOf: [{ allOf: [{ anyOf: [exact, rough] }, { required: ['x'] }] }, rough] })
+  t.same(nested('{"id":5,"kind":"rough"}'), { id: 5, kind: 'rough' })
+  const conditional = validating({
+    if: { properties: { id: { ...int64, minimum: 10 } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { required: ['x'] },
+    not: { required: ['y'], properties: { id: int64 } },
+  })
+  t.same(conditional('{"id":5}'), { id: 5 })
+  t.same(conditional('{"id":10,"x":1}'), { id: 10n, x: 1 })
+  t.same(conditional('{"id":10}'), "body must have required property 'x'")
+  t.same(validating({ contains: int64 })('["a",9007199254740993,1.5]'), ['a', 9007199254740993n, 1.5])
+})
+
+t.test('int64 becomes bigint in a recursive schema whose alternatives share a value', async (t) => {
+  const next = { $ref: '#/components/schemas/Node' }
+  const alternative = { properties: { next, ids: { type: 'array', items: next } } }
+  const either = { anyOf: [{ ...alternative, required: ['never'] }, alternative] }
+  const both = { allOf: [alternative, alternative] }
+  for (const union of [either, both]) {
+    const Node = { type: ['object', 'null'], properties: { id: int64 }, ...union, required: ['id'] }
+    const validate = validating(next, { Node })
+    t.same(validate('{"id":1,"next":{"id":9007199254740993,"next":null,"ids":[{"id":3,"next":{"id":4}}]}}'), {
+      id: 1n,
+      next: { id: 9007199254740993n, next: null, ids: [{ id: 3n, next: { id: 4n } }] },
+    })
+    t.match(validate('{"id":1,"next":{"id":1.5}}'), /body\/next\/id must be an int64 integer/)
+    t.match(validate('{"id":1,"next":5}'), /body\/next must be object or null/)
+  }
+})
+
+t.test('format byte accepts one line of base64', async (t) => {
+  const validate = validating({ type: 'string', format: 'byte' })
+  for (const text of ['', 'YWI=', 'YWJj', 'YQ==']) t.equal(validate(JSON.stringify(text)), text)
+  for (const text of [' \n', '!\nYWI=', 'YWI', 'YWI=\n', 'YW-_'])
+    t.match(validate(JSON.stringify(text)), /format "byte"/)
+})
+
+t.test('a readOnly property of a request is ignored whatever its value', async (t) => {
+  const id = { ...int64, readOnly: true }
+  const plant = { type: 'object', required: ['id', 'name'], additionalProperties: false, properties: { id, name: {} } }
+  const validate = validating({ type: 'array', items: { $ref: '#/components/schemas/Plant' } }, { Plant: plant })
+  t.same(validate('[{"name":1},{"id":2,"name":1},{"name":1,"id":"a"}]'), [{ name: 1 }, { name: 1 }, { name: 1 }])
+  t.equal(validate('[{"id":2}]'), "body/0 must have required property 'name'")
+  t.equal(validate('[{"name":1,"key":2}]'), 'body/0 must NOT have additional properties')
+})
+
+t.test('a property is ignored if the matching alternative marks it readOnly', async (t) => {
+  const kind = (name: string, id: object) => ({ type: 'object', properties: { kind: { const: name }, id } })
+  const validate = validating({ oneOf: [kind('a', { ...int64, readOnly: true }), kind('b', int64)] })
+  t.same(validate('{"kind":"a","id":1}'), { kind: 'a' })
+  t.same(validate('{"kind":"b","id":1}'), { kind: 'b', id: 1n })
+})
+
+t.test('a readOnly property named __proto__ is ignored', async (t) => {
+  const properties = Object.fromEntries([['__proto__', { readOnly: true }]])
+  t.same(Object.keys(validating({ type: 'object', properties })('{"__proto__":1,"a":2}') as object), ['a'])
+})

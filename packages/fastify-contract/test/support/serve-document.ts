@@ -1,0 +1,40 @@
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { normalizedDocument } from '../../src/compile/contract-files.ts'
+import type { Document } from '../../src/compile/openapi-document.ts'
+import { routesOf } from '../../src/compile/route-schemas.ts'
+import { unsupportedFeatures } from '../../src/compile/unsupported-features.ts'
+import { asOpenApi31 } from '../../src/compile/upgrade-3-0.ts'
+import { serverOptions } from '../../src/http/server-options.ts'
+import type { AnyErrorBody } from '../../src/serve/error-types.ts'
+import { type Binding, registerOperations } from '../../src/serve/register-operations.ts'
+import type { Verifiers } from '../../src/serve/security.ts'
+
+/** Creates error bodies with a number and a message. */
+export const errorBody: AnyErrorBody = ({ error, message }) => ({
+  contentType: 'application/json',
+  body: { error, message },
+})
+
+/** Returns the routes of a document, without linting it. Throws the list of its unsupported features. */
+export function compileRoutes(document: Document) {
+  const problems = unsupportedFeatures(asOpenApi31(document))
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  return routesOf(normalizedDocument(document))
+}
+
+/** Verifiers, or a function that creates them for an app. */
+export type GivenVerifiers = Verifiers | ((app: FastifyInstance) => Promise<Verifiers>)
+
+export type Served = Partial<Omit<Binding, 'routes' | 'verifiers'>> & {
+  verifiers?: GivenVerifiers
+  logger?: FastifyServerOptions['logger']
+}
+
+/** Generates routes from a document in memory and registers them on a Fastify instance that does not listen yet. */
+export async function serveDocument(document: Document, options: Served = {}): Promise<FastifyInstance> {
+  const { logger = false, handlers = {}, verifiers: given = {}, ...binding } = options
+  const app = Fastify({ ...serverOptions, logger }) as unknown as FastifyInstance
+  const verifiers = typeof given === 'function' ? await given(app) : given
+  await registerOperations(app, { routes: compileRoutes(document), handlers, verifiers, errorBody, ...binding })
+  return app
+}

@@ -1,0 +1,201 @@
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { contractFiles, filesOf } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { loadErrorBody } from '../../packages/fastify-contract/src/compile/load-error-body.ts'
+import type { Document } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+import { serviceErrors } from '../../packages/fastify-contract/src/compile/service-errors.ts'
+import { ContractError, type ErrorName } from '../../packages/fastify-contract/src/http/errors.ts'
+import type { AnyErrorBody } from '../../packages/fastify-contract/src/serve/error-types.ts'
+import { diagnose } from '../support/compiler.ts'
+import { document as contract } from '../support/contract.ts'
+
+const problems: Document = parse(readFileSync('packages/fastify-contract/test/documents/problems/openapi.yaml', 'utf8'))
+const own = await loadErrorBody('packages/fastify-contract/test/documents/problems/handlers.ts')
+const { errorBody } = own
+/** The module that the error messages name. */
+const path = 'errors.ts'
+const mistake = `correct the response, or errorBody in ${path}`
+
+/** Asserts the lines of the message that rejects a document for its error bodies. Without lines it must be accepted. */
+async function refuses(t: Test, document: Document, errorBody: AnyErrorBody, lines: string[]): Promise<void> {
+  const { message } = await filesOf(document, 'a.yaml', { path, errorBody }).then(
+    () => new Error('taken'),
+    (error: Error) => error,
+  )
+  t.same(
+    message.split('\n  ').map((line) => line.replace(/, as in .*(?=; correct)/, '')),
+    lines.length === 0
+      ? ['taken']
+      : ['a.yaml cannot be served as written:', ...lines.map((line) => `${line}; ${mistake}`)],
+  )
+}
+
+const documentOf = (responses: object, operation: object = {}): Document => ({
+  openapi: '3.1.0',
+  info: { title: '', version: '' },
+  paths: { '/a': { post: { operationId: 'a', responses, ...operation } } },
+})
+
+const json = (schema: object) => ({ description: '', content: { 'application/json': { schema } } })
+const usual = await loadErrorBody()
+const { errorBody: numbered } = usual
+const at = '#/paths/~1a/post/responses'
+
+t.test('the errors of the service match the documents', async (t) => {
+  await contractFiles('openapi/plant-store.yaml', 'redocly.yaml', usual)
+  await refuses(t, problems, errorBody, [])
+})
+
+t.test('error schemas of another shape are rejected with location, statuses and reason', async (t) => {
+  const declared = '#/components/responses'
+  const type = 'sent as application/json, which is not declared'
+  await refuses(t, problems, numbered, [
+    `${declared}/Problem/content: errors 400, 401, 403, 408, 413, 415, 417, 429, 431, 500, 503 are ${type}`,
+    `${declared}/Invalid/content: errors 400 are ${type}`,
+  ])
+  const bare: AnyErrorBody = () => ({ contentType: 'application/problem+json', body: {} })
+  const is = "does not match the declared schema: body must have required property 'type'"
+  await refuses(t, problems, bare, [
+    `${declared}/Problem/content: the body of errors 400, 401, 403, 408, 413, 415, 417, 429, 431, 500, 503 ${is}`,
+    `${declared}/Invalid/content: the body of errors 400 ${is}`,
+  ])
+})
+
+t.test('errorBody is tried with long messages, with and without an operation, and may throw', async (t) => {
+  const short = json({ properties: { message: { maxLength: 100 } } })
+  await refuses(t, documentOf({ default: short }), numbered, [
+    `${at}/default/content: the body of errors 400, 408, 417, 429, 431, 500, 503 does not match the declared schema: body/message must NOT have more than 100 characters`,
+  ])
+  const byOperation: AnyErrorBody = (_, { operation }) => ({ contentType: 'application/json', body: operation ?? 1 })
+  await refuses(t, documentOf({ default: json({ type: 'string' }) }), byOperation, [
+    `${at}/default/content: the body of errors 400, 408, 417, 431, 500, 503 does not match the declared schema: body must be string`,
+  ])
+  await refuses(t, documentOf({ default: json({ type: 'integer' }) }), byOperation, [
+    `${at}/default/content: the body of errors 400, 429, 500, 503 does not match the declared schema: body must be integer`,
+  ])
+  const throwing: AnyErrorBody = ({ kind }) => {
+    if (kind === 'internal') throw new Error('no body')
+    return { contentType: 'Application/JSON', body: {} }
+  }
+  await refuses(t, documentOf({ default: json({}) }), throwing, [
+    `${at}/default/content: errors 400, 408, 417, 429, 431, 503 are sent as Application/JSON, which is not declared`,
+    `${at}/default/content: the body of errors 500 does not match the declared schema: no body`,
+  ])
+})
+
+t.test('only errors that can end a request to an operation count, where a response declares a body', async (t) => {
+  const never = json({ not: {} })
+  const statuses = ['400', '401', '403', '404', '405', '406', '408', '413', '415', '417', '429', '431', '500', '503']
+  const each = Object.fromEntries(statuses.map((status) => [status, never]))
+  const refused = (...statuses: string[]) =>
+    statuses.map(
+      (status) =>
+        `${at}/${status}/content: the body of errors ${status} does not match the declared schema: body must NOT be valid`,
+    )
+  const always = ['408', '417', '429', '431', '500', '503']
+  await refuses(t, documentOf(each), numbered, refused('400', ...always))
+  const security = [{ a: ['b'] }, {}]
+  const types = { description: '', content: { 'text/plain': {}, 'application/json': {} } }
+  const requestBody = { content: { 'application/json': {} } }
+  const secured = documentOf({ 200: types, ...each }, { security, requestBody })
+  secured.components = { securitySchemes: { a: { type: 'http', scheme: 'bearer' } } }
+  await refuses(
+    t,
+    secured,
+    numbered,
+    refused('400', '401', '403', '406', '408', '413', '415', '417', '429', '431', '500', '503'),
+  )
+  await refuses(t, documentOf({ 200: { description: '' }, 400: { description: '' } }), numbered, [])
+  await refuses(
+    t,
+    documentOf({ default: { description: '', content: { '*/*': { schema: false } } } }),
+    () => ({ contentType: 'text/a', body: 'a' }),
+    [],
+  )
+  const ranged = { description: '', content: { 'application/*': { schema: { type: 'string' } } } }
+  await refuses(t, documentOf({ 503: ranged }), numbered, [
+    `${at}/503/content: the body of errors 503 does not match the declared schema: body must be string`,
+  ])
+  await refuses(
+    t,
+    documentOf({ 503: { description: '', content: { 'text/a': { schema: { type: 'string', const: 'a' } } } } }),
+    () => ({ contentType: 'text/a', body: 'b' }),
+    [`${at}/503/content: the body of errors 503 does not match the declared schema: body must be equal to constant`],
+  )
+})
+
+t.test('the message shows the invalid body, shortened', async (t) => {
+  const document = documentOf({ 503: json({ properties: { code: { pattern: '^[a-z-]+$' } } }) })
+  const line = async (code: string) => {
+    const errorBody: AnyErrorBody = () => ({ contentType: 'application/json', body: { code, id: 9007199254740993n } })
+    const { message } = (await filesOf(document, 'a.yaml', { path, errorBody }).catch((error) => error)) as Error
+    return message.split(': body/')[1]
+  }
+  const reason = 'code must match pattern "^[a-z-]+$", as in {"code":'
+  t.equal(await line('NO'), `${reason}"NO","id":9007199254740993}; ${mistake}`)
+  t.equal(await line('N'.repeat(300)), `${reason}"${'N'.repeat(191)}…; ${mistake}`)
+})
+
+t.test('40001 needs a query or split path parameter, 40002 a JSON body', async (t) => {
+  const refusal = (place: string) => [
+    `${place}/400/content: the body of errors 400 does not match the declared schema: body/error must be equal to one of the allowed values`,
+  ]
+  const responses = { 400: json({ properties: { error: { enum: [40000, 40003] } } }) }
+  const [integer, array] = [{ type: 'integer' }, { type: 'array' }]
+  await refuses(
+    t,
+    documentOf(responses, { parameters: [{ name: 'n', in: 'query', schema: integer }] }),
+    numbered,
+    refusal(at),
+  )
+  await refuses(t, documentOf(responses, { parameters: [{ name: 'n', in: 'header', schema: integer }] }), numbered, [])
+  await refuses(
+    t,
+    documentOf(responses, { requestBody: { content: { 'text/plain': {}, 'image/png': {} } } }),
+    numbered,
+    [],
+  )
+  const requestBody = { content: { 'text/plain': {}, 'application/a+json': {} } }
+  await refuses(t, documentOf(responses, { requestBody }), numbered, refusal(at))
+  for (const schema of [integer, array]) {
+    const parameters = [{ name: 'n', in: 'path', required: true, schema }]
+    const document = { ...documentOf({}), paths: { '/a/{n}': { get: { operationId: 'a', responses, parameters } } } }
+    await refuses(t, document, numbered, schema === array ? refusal('#/paths/~1a~1%7Bn%7D/get/responses') : [])
+  }
+})
+
+t.test("a document without an error table gets the service's numbers", async (t) => {
+  const { 'error-numbers.ts': numbers } = await filesOf(documentOf({ 204: { description: '' } }), 'a.yaml')
+  t.match(numbers, /The service's errors: .* malformedRequest: 40000,\n/s)
+  for (const name of Object.keys(serviceErrors)) {
+    t.equal(new ContractError(name as ErrorName, '').error, serviceErrors[name]?.error, `${name} matches the contract`)
+  }
+  const table = (contract as { 'x-error-numbers'?: object })['x-error-numbers'] ?? {}
+  t.same(
+    Object.keys(serviceErrors).filter((name) => !(name in table)),
+    [],
+  )
+})
+
+t.test('a missing module or one without errorBody is rejected, and a changed one is reloaded', async (t) => {
+  const folder = t.testdir({ 'none.js': 'export const a = 1', 'some.mjs': 'export const errorBody = () => 1' })
+  await t.rejects(loadErrorBody(`${folder}/none.js`), { message: /none\.js does not export a function errorBody; add/ })
+  await t.rejects(loadErrorBody('missing.js'), { message: /^missing\.js does not exist; correct the path, or add/ })
+  t.equal((await loadErrorBody(`${folder}/some.mjs`)).errorBody({} as never, {} as never), 1)
+  writeFileSync(`${folder}/some.mjs`, 'export const errorBody = () => 2')
+  utimesSync(`${folder}/some.mjs`, 1, 1)
+  t.equal((await loadErrorBody(`${folder}/some.mjs`)).errorBody({} as never, {} as never), 2)
+})
+
+t.test('the documented example has the media type of problem details', async (t) => {
+  const page = readFileSync('docs/contract.md', 'utf8')
+  const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody = .*?)```/s.exec(page) ?? []
+  const { 'api.d.ts': types = '' } = await filesOf(problems, 'a.yaml', own)
+  const typed = example.replace('ErrorBody =', "ErrorBody<import('./described.d.ts').operations> =")
+  const texts = (text: string) => ({ 'src/described.d.ts': types, 'src/problems.ts': text })
+  t.same(diagnose(['src/problems.ts'], texts(typed)), [])
+  t.match(diagnose(['src/problems.ts'], texts(typed.replace('title:', 'name:'))), [
+    /'title' is missing|'name' does not exist/,
+  ])
+})

@@ -1,0 +1,354 @@
+import { once } from 'node:events'
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { RequestOptions, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Registry } from 'prom-client'
+import t, { type Test } from 'tap'
+import { connectionLimit, createAdminServer } from '../../packages/fastify-contract/src/service/admin-server.ts'
+import type { AdminOptions } from '../../packages/fastify-contract/src/service/pages.ts'
+import { until, within } from '../../scripts/system/poll.ts'
+import { openStore } from '../../src/store/open.ts'
+import { contract } from '../support/contract.ts'
+import { httpRequest as askUrl, type HttpResponse, sameOriginHeaders } from '../support/http-request.ts'
+import { openSocket } from '../support/open-socket.ts'
+import { copiedCode } from '../support/service-code.ts'
+import { startService } from '../support/service-process.ts'
+
+const { documentText } = contract
+const { title, version } = contract.routes.info
+const docsPage = '<p>plants<!-- try.html -->'
+const linkedPage = '<p>plants<a href="try.html">Try an operation</a>'
+const historyPage = '<p>versions'
+const tryPage = '<p>forms'
+/** An admin server that listens, in this process or in the bundle's. */
+type Management = {
+  port: number
+  ask(path: string, options?: RequestOptions): Promise<HttpResponse>
+  /** The store that decides whether the service is ready. */
+  store: ReturnType<typeof storeModule>
+  /** Returns whether the service was ready at the last check, according to its metric. */
+  lastReady(): Promise<boolean | undefined>
+  /** The path of the docs page. */
+  docs: string
+  /** A pattern for the body of /metrics. */
+  metrics: RegExp
+}
+
+/** Writes the module of a store whose readiness the test controls through files. */
+function storeModule(t: Test) {
+  const directory = t.testdir({
+    asked: '',
+    'store.mjs': `
+      import { anyStore } from '${import.meta.resolve('../support/any-store.js')}'
+      import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
+      const file = (name) => new URL(name, import.meta.url)
+      const ready = async () => {
+        appendFileSync(file('asked'), '.')
+        if (existsSync(file('hangs'))) return new Promise(() => rmSync(file('hangs')))
+        if (existsSync(file('reason'))) throw new Error(readFileSync(file('reason'), 'utf8'))
+      }
+      export const open = async () => anyStore({ ready })`,
+  })
+  const path = (name: string) => join(directory, name)
+  return {
+    url: `module:${path('store.mjs')}`,
+    /** Makes the store unready with a reason, or ready. */
+    setReason(reason: string | undefined) {
+      if (reason === undefined) rmSync(path('reason'))
+      else writeFileSync(path('reason'), reason)
+    },
+    /** Makes the store never answer the next readiness check. */
+    hang: () => appendFileSync(path('hangs'), ''),
+    /** Returns the number of readiness checks that the store has received. */
+    asked: () => readFileSync(path('asked'), 'utf8').length,
+  }
+}
+
+async function startHere(t: Test, options: Partial<AdminOptions> = {}): Promise<Management & { server: Server }> {
+  const store = storeModule(t)
+  const { ready } = await openStore(store.url)
+  const docs = join(t.testdirName, 'index.html')
+  writePages(docs)
+  let told: boolean | undefined
+  const server = createAdminServer({
+    contract,
+    docs,
+    metrics: async () => 'up 1\n',
+    ready,
+    onReady(good) {
+      told = good
+    },
+    serviceUrl: () => undefined,
+    ...options,
+  })
+  t.teardown(() => stop(server))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const ask = askAt(`http://127.0.0.1:${port}`)
+  return { server, port, ask, store, lastReady: async () => told, docs, metrics: /^up 1\n$/ }
+}
+
+/** Sends a path unchanged; a URL object would normalize it. */
+const askAt = (url: string) => (path: string, options?: RequestOptions) => askUrl(url, { path, ...options })
+
+function stop(server: Server): void {
+  server.close()
+  server.closeAllConnections()
+}
+
+function writePages(docs: string): void {
+  writeFileSync(docs, docsPage)
+  writeFileSync(join(dirname(docs), 'history.html'), historyPage)
+  writeFileSync(join(dirname(docs), 'try.html'), tryPage)
+}
+
+const contentTypes = {
+  '/': 'text/plain; charset=utf-8',
+  '/livez': 'text/plain; charset=utf-8',
+  '/readyz': 'text/plain; charset=utf-8',
+  '/metrics': new Registry().contentType,
+  '/docs': 'text/html; charset=utf-8',
+  '/history.html': 'text/html; charset=utf-8',
+  '/try.html': 'text/html; charset=utf-8',
+  '/openapi.json': 'application/json',
+}
+
+/** Tests that hold for the admin server in either process. */
+function suite(t: Test, start: (t: Test) => Promise<Management>): void {
+  t.test('every page answers GET and HEAD only', async (t) => {
+    const { ask, metrics } = await start(t)
+    const list = (await ask('/')).body
+    t.ok(list.startsWith(`${title} ${version}\n`))
+    for (const [path, contentType] of Object.entries(contentTypes)) {
+      const answer = await ask(`${path}?seen=1`)
+      t.equal(answer.status, 200, path)
+      const { date: _, 'content-length': length, ...headers } = answer.headers
+      t.hasStrict(headers, { 'content-type': contentType, 'cache-control': 'no-store' }, path)
+      t.hasStrict(headers, { 'x-content-type-options': 'nosniff', connection: 'close' })
+      t.equal(Number(length), Buffer.byteLength(answer.body))
+      const head = await ask(path, { method: 'HEAD' })
+      t.same([head.status, head.body], [200, ''])
+      t.hasStrict(head.headers, headers)
+      // Metrics change from one response to the next.
+      if (path !== '/metrics') t.equal(head.headers['content-length'], length)
+      t.hasStrict(await ask(path, { method: 'POST' }), { status: 405, headers: { allow: 'GET, HEAD' } })
+      if (path !== '/') t.ok(list.includes(`\n${path} `), `${path} is listed`)
+    }
+    for (const path of ['/livez/', '/plants', '//docs', '/docs/../livez']) t.equal((await ask(path)).status, 404, path)
+    t.equal((await ask('/openapi.json')).body, documentText)
+    for (const path of ['/docs', '/index.html']) t.equal((await ask(path)).body, linkedPage, path)
+    t.equal((await ask('/history.html')).body, historyPage)
+    t.equal((await ask('/try.html')).body, tryPage)
+    t.match((await ask('/metrics')).body, metrics)
+  })
+
+  t.test('readiness follows the store and sets the metric, liveness does not', async (t) => {
+    const { ask, store, lastReady } = await start(t)
+    store.setReason('the disk is full')
+    await until(async () => (await ask('/readyz')).status === 503, 'it is not ready')
+    t.hasStrict(await ask('/readyz'), { status: 503, body: 'the disk is full\n' })
+    t.hasStrict(await ask('/livez'), { status: 200, body: 'alive\n' })
+    t.equal(await lastReady(), false)
+    store.setReason(undefined)
+    await until(async () => (await ask('/readyz')).status === 200, 'it is ready')
+    t.equal((await ask('/readyz')).body, 'ready\n')
+    t.equal(await lastReady(), true)
+  })
+
+  t.test('a page that was not built gets 404 with the command that builds it', async (t) => {
+    const { ask, docs } = await start(t)
+    rmSync(docs)
+    rmSync(join(dirname(docs), 'try.html'))
+    const [docsAnswer, tryAnswer] = [await ask('/docs'), await ask('/try.html')]
+    writePages(docs)
+    t.match(docsAnswer, { status: 404, body: /^[^\n]*npm run docs[^\n]*\n$/ })
+    t.match(tryAnswer, { status: 404, body: /^[^\n]*npm run build[^\n]*\n$/ })
+  })
+
+  t.test('the docs page forbids framing', async (t) => {
+    const { ask } = await start(t)
+    t.equal((await ask('/docs')).headers['content-security-policy'], "frame-ancestors 'none'")
+  })
+
+  t.test('on a loopback address only loopback host names are accepted', async (t) => {
+    const { ask } = await start(t)
+    const own = ['127.0.0.1', '127.0.0.1:3001', '[::1]:3001', '10.1.2.3:3001', 'localhost', 'LOCALHOST:1']
+    for (const host of [...own, 'localhost:']) {
+      t.equal((await ask('/livez', { headers: { host } })).status, 200, host)
+    }
+    for (const host of [
+      'plants.example',
+      'plants.example:3001',
+      '127.0.0.1.example',
+      'localhost.example',
+      'notlocalhost',
+      'a.localhost',
+      'localhost.',
+      '[localhost]',
+      '[127.0.0.1]',
+      '::1',
+      '[::1',
+      '[::1]3001',
+      'localhost:3001:1',
+      'localhost:x',
+      'localhost, plants.example',
+    ]) {
+      t.match(await ask('/livez', { headers: { host } }), { status: 421, body: /^[^\n]*address[^\n]*\n$/ }, host)
+    }
+  })
+
+  t.test('a repeated Host is rejected, in either order', async (t) => {
+    const { port } = await start(t)
+    for (const hosts of [
+      ['localhost', 'plants.example'],
+      ['plants.example', 'localhost'],
+      ['localhost', 'localhost'],
+    ]) {
+      const lines = hosts.map((host, index) => `${index === 0 ? 'Host' : 'hOST'}: ${host}\r\n`).join('')
+      const client = await openSocket(t, port, `GET /livez HTTP/1.1\r\n${lines}\r\n`)
+      t.match(await client.closed(), /^HTTP\/1\.1 400 Bad Request\r\n/, hosts.join())
+    }
+  })
+
+  t.test('an HTTP/1.0 client may omit Host', async (t) => {
+    const { port } = await start(t)
+    const client = await openSocket(t, port, 'GET /livez HTTP/1.0\r\n\r\n')
+    t.match(await client.closed(), /^HTTP\/1\.1 200 OK\r\n([^\r\n]+\r\n)+\r\nalive\n$/)
+  })
+
+  t.test('connections without a complete request do not delay probes', async (t) => {
+    const { port, ask } = await start(t)
+    for (const [name, bytes] of Object.entries({ idle: '', 'half-sent': 'GET /livez HTTP/1.1\r\nHost: ' })) {
+      for (const count of [connectionLimit, 1_000]) {
+        const clients = await Promise.all(Array.from({ length: count }, () => openSocket(t, port, bytes)))
+        const sent = performance.now()
+        t.equal((await ask('/livez')).status, 200, `${count} connections, ${name}`)
+        // If the server had no room for the probe, it would wait for 5 seconds, the headers timeout.
+        t.ok(performance.now() - sent < 4_000)
+        const open = () => clients.filter(({ isClosed }) => !isClosed()).length
+        await until(
+          () => open() <= connectionLimit,
+          () => `${open()} connections are open`,
+        )
+        for (const { socket } of clients) socket.destroy()
+      }
+    }
+  })
+}
+
+t.test('the admin server runs in this process', async (t) => suite(t, startHere))
+
+t.test('the admin server runs as the built bundle', async (t) => {
+  const { command, docs } = copiedCode(t)
+  mkdirSync(dirname(docs))
+  writePages(docs)
+  const store = storeModule(t)
+  const { managementUrl, page, stop, banner } = await startService(t, { STORE_URL: store.url }, { command })
+  const port = Number(new URL(managementUrl).port)
+  const lastReady = async () => {
+    const [, value] = /^plant_store_ready ([01])$/m.exec((await page('/metrics')).body) ?? []
+    return value === undefined ? undefined : value === '1'
+  }
+  const metrics = /^# HELP [^\n]+\n[\s\S]*\nplant_store_build_info\{[^}\n]+\} 1\n/
+  suite(t, async () => ({ port, ask: askAt(managementUrl), store, lastReady, docs, metrics }))
+
+  t.test("a silent connection does not delay the process' exit", async (t) => {
+    const silent = await openSocket(t, port)
+    t.equal((await page('/livez')).status, 200)
+    // If the service did not close it, the process would wait for 5 seconds, the headers timeout.
+    const sent = performance.now()
+    t.hasStrict(await stop(), { code: 0, signal: null, stderr: banner })
+    t.ok(performance.now() - sent < 4_000)
+    t.equal(await silent.closed(), '')
+  })
+})
+
+// The tests below run only in this process: they need a store that nothing else checks, metrics that fail, a server
+// that emits an error, or a socket file.
+
+t.test('readiness probes and scrapes query the store, liveness does not', async (t) => {
+  const { ask, store } = await startHere(t)
+  const asked = store.asked()
+  await ask('/livez')
+  t.equal(store.asked(), asked)
+  await ask('/readyz')
+  await ask('/metrics')
+  t.equal(store.asked(), asked + 2)
+})
+
+t.test('concurrent probes share one store query and wait two seconds at most', async (t) => {
+  const { ask, store } = await startHere(t)
+  store.hang()
+  const asked = store.asked()
+  const probes = Promise.all([1, 2, 3].map(() => ask('/readyz')))
+  t.equal((await ask('/livez')).status, 200, 'liveness does not wait for the store')
+  for (const answer of await probes)
+    t.hasStrict(answer, { status: 503, body: 'the store did not respond within 2000 ms\n' })
+  t.equal(store.asked(), asked + 1)
+  t.equal((await ask('/readyz')).status, 200)
+})
+
+t.test('a failing metric fails one response only', async (t) => {
+  const { ask, server } = await startHere(t, { metrics: () => Promise.reject(new Error('no figures')) })
+  t.hasStrict(await ask('/metrics'), { status: 500, body: 'no figures\n' })
+  server.emit('error', new Error('accept EMFILE'))
+  t.equal((await ask('/livez')).status, 200)
+})
+
+t.test('responses that do not end do not delay probes', async (t) => {
+  const { port, ask } = await startHere(t, { metrics: () => new Promise(() => {}) })
+  const request = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  const stuck = await Promise.all(Array.from({ length: 2 * connectionLimit }, () => openSocket(t, port, request)))
+  t.equal((await ask('/livez')).status, 200)
+  const open = () => stuck.filter(({ isClosed }) => !isClosed()).length
+  await until(
+    () => open() < connectionLimit,
+    () => `${open()} connections are open`,
+  )
+})
+
+t.test('a listen error reaches the caller', async (t) => {
+  const { port } = await startHere(t)
+  const second = createAdminServer({ contract } as AdminOptions)
+  second.listen(port, '127.0.0.1')
+  await t.rejects(once(second, 'listening'), { code: /^EADDRINUSE$/ })
+})
+
+t.test('on other addresses any host name is accepted and nothing is forwarded', async (t) => {
+  const { server } = await startHere(t, { serviceUrl: () => 'http://127.0.0.1:1' })
+  stop(server)
+  // A socket path below t.testdir could exceed 107 bytes; the kernel would truncate it without an error.
+  const directory = mkdtempSync(join(tmpdir(), 'plants-'))
+  t.teardown(() => rmSync(directory, { recursive: true }))
+  const socketPath = join(directory, 'socket')
+  await once(server.listen(socketPath), 'listening')
+  const ask = (path: string) => askUrl(`http://plants.example${path}`, { socketPath, headers: sameOriginHeaders })
+  t.equal((await ask('/livez')).status, 200)
+  for (const path of ['/try.html', '/try/plants']) {
+    t.match(await ask(path), { status: 404, body: /^[^\n]*MANAGEMENT_HOST[^\n]*\n$/ }, path)
+  }
+  t.equal((await ask('/docs')).body, docsPage, 'the page has no link to /try.html')
+})
+
+t.test('closeAllConnections closes every connection', async (t) => {
+  const { server, port, ask } = await startHere(t)
+  const silent = await openSocket(t, port)
+  t.equal((await ask('/livez')).status, 200)
+  const closed = once(server, 'close')
+  stop(server)
+  await Promise.all([within(closed, 'the close of the server'), silent.closed()])
+  t.equal(server.listening, false)
+})
+
+t.test('a slow probe is served although idle connections exceed the limit', async (t) => {
+  const { port, ask, store } = await startHere(t)
+  store.hang()
+  const asked = store.asked()
+  const probe = ask('/readyz')
+  await until(() => store.asked() > asked, 'the store is asked')
+  const idle = await Promise.all(Array.from({ length: 2 * connectionLimit }, () => openSocket(t, port)))
+  t.equal((await probe).status, 503)
+  for (const { socket } of idle) socket.destroy()
+})

@@ -1,0 +1,221 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { newToken } from '../../packages/fastify-contract/src/auth/tokens.ts'
+import { defaultLimits } from '../../packages/fastify-contract/src/limits/limits.ts'
+import { environmentVariables } from '../../packages/fastify-contract/src/service/environment-variables.ts'
+import { readConfig } from '../../packages/fastify-contract/src/service/read-config.ts'
+
+t.test('the defaults are a loopback address, an embedded store and a generated token', async (t) => {
+  const { generatedToken, tokens, ...config } = readConfig({})
+  t.same(config, {
+    host: '127.0.0.1',
+    port: 3000,
+    storeUrl: 'sqlite:data/plants.db',
+    tokensFile: undefined,
+    jwt: undefined,
+    limits: defaultLimits,
+    trustProxy: [],
+    origins: [],
+    warmUp: true,
+    drain: { time: 5_000, deadline: 30_000 },
+    management: { host: '127.0.0.1', port: 3001 },
+    log: { level: 'info', format: 'auto', requests: true },
+  })
+  t.match(generatedToken, /^plants_[\w-]{49}$/)
+  t.same(tokens, [generatedToken])
+  t.not(readConfig({}).generatedToken, generatedToken)
+})
+
+t.test('every variable is read', async (t) => {
+  const ACCESS_TOKENS = [newToken(), newToken()].join(', ')
+  const environment = {
+    HOST: '::',
+    PORT: '0',
+    STORE_URL: 'postgres://plants@database/plants',
+    ACCESS_TOKENS,
+    TOKENS_FILE: '/run/secrets/tokens.json',
+    JWT_ISSUER: 'https://issuer.example/plants',
+    JWT_AUDIENCE: 'plant-store',
+    JWT_JWKS_URL: 'https://issuer.example/keys?of=plants',
+    TRUST_PROXY: '10.0.0.0/8, 192.0.2.1,fd00::/8',
+    CORS_ORIGINS: 'https://app.example, http://localhost:8080,http://[::1]:8080',
+    BODY_LIMIT: '1024',
+    BODY_MEMORY_LIMIT: '2',
+    UPLOAD_LIMIT: '1099511627776',
+    FORM_FIELDS_LIMIT: '10',
+    HEADERS_LIMIT: '2048',
+    HEADERS_TIMEOUT: '1',
+    REQUEST_TIMEOUT: '2',
+    KEEP_ALIVE_TIMEOUT: '3',
+    HANDLER_TIMEOUT: '4',
+    CONNECTIONS_LIMIT: '5',
+    IN_FLIGHT_LIMIT: '6',
+    EVENT_LOOP_DELAY_LIMIT: '7',
+    REQUESTS_PER_MINUTE: '8',
+    AUTH_FAILURES_PER_MINUTE: '9',
+    WARM_UP: 'off',
+    DRAIN_TIME: '0',
+    DRAIN_DEADLINE: '10',
+    MANAGEMENT_HOST: '0.0.0.0',
+    MANAGEMENT_PORT: '9090',
+    LOG_LEVEL: 'debug',
+    LOG_FORMAT: 'json',
+    ACCESS_LOG: 'off',
+  }
+  t.same(Object.keys(environment).sort(), Object.keys(environmentVariables).sort(), 'the test sets every variable')
+  t.same(readConfig(environment), {
+    host: '::',
+    port: 0,
+    storeUrl: 'postgres://plants@database/plants',
+    tokens: ACCESS_TOKENS.split(', '),
+    generatedToken: undefined,
+    tokensFile: '/run/secrets/tokens.json',
+    jwt: {
+      issuer: 'https://issuer.example/plants',
+      audience: 'plant-store',
+      jwksUrl: 'https://issuer.example/keys?of=plants',
+    },
+    limits: {
+      body: 1024,
+      bodyMemory: 2,
+      upload: 1_099_511_627_776,
+      formFields: 10,
+      headers: 2048,
+      headersTime: 1,
+      requestTime: 2,
+      keepAliveTime: 3,
+      handlerTime: 4,
+      connections: 5,
+      inFlight: 6,
+      eventLoopDelay: 7,
+      requests: 8,
+      authFailures: 9,
+    },
+    trustProxy: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
+    origins: ['https://app.example', 'http://localhost:8080', 'http://[::1]:8080'],
+    warmUp: false,
+    drain: { time: 0, deadline: 10 },
+    management: { host: '0.0.0.0', port: 9090 },
+    log: { level: 'debug', format: 'json', requests: false },
+  })
+  t.equal(readConfig({ PORT: '', HOST: 'localhost' }).port, 3000, 'an empty variable is not set')
+})
+
+t.test('docs/configuration.md lists every variable with its default', async (t) => {
+  const rows = Array.from(
+    readFileSync('docs/configuration.md', 'utf8').matchAll(/^\| `([A-Z_]+)` \| (?:`([^`]*)`)?/gm),
+    ([, name, fallback]) => [name, fallback ?? ''],
+  )
+  const documented = Object.fromEntries(rows.reverse())
+  for (const [name, variable] of Object.entries(environmentVariables)) {
+    t.equal(documented[name], String((variable as { default: unknown }).default), name)
+  }
+})
+
+t.test('an invalid variable is reported with its value and the allowed values', async (t) => {
+  const cases: [string, string, RegExp][] = [
+    ['HOST', 'example', /^HOST is "example", allowed: an IP address or localhost$/],
+    ['PORT', '65536', /^PORT is "65536", allowed: an integer from 0 to 65535$/],
+    ['PORT', 'http', /^PORT is "http", allowed: an integer from 0 to 65535$/],
+    ['PORT', '80.5', /^PORT is "80\.5", allowed: an integer from 0 to 65535$/],
+    ['MANAGEMENT_PORT', '3000', /^MANAGEMENT_PORT is "3000", the same as PORT, allowed: another port$/],
+    [
+      'STORE_URL',
+      'plants.db',
+      /^STORE_URL is "plants.db", allowed: memory:, sqlite:PATH .*, postgres:.* or module:.*$/,
+    ],
+    ['STORE_URL', 'sqlite:file:a?mode=ro', /^STORE_URL is "sqlite:file:a\?mode=ro", allowed: .*no file: URI.*$/],
+    [
+      'STORE_URL',
+      'postgres://me:p@ss@db/plants',
+      /^STORE_URL is "postgres:\/\/me:\*\*\*@db\/plants", allowed: memory:, [^\n]+$/,
+    ],
+    ['BODY_LIMIT', '1MB', /^BODY_LIMIT is "1MB", allowed: a number of bytes from 1 to 1073741824$/],
+    ['BODY_LIMIT', '0', /^BODY_LIMIT is "0", allowed: a number of bytes from 1 to 1073741824$/],
+    ['HEADERS_TIMEOUT', '0', /^HEADERS_TIMEOUT is "0", allowed: a number of milliseconds from 1 to 3600000$/],
+    ['REQUESTS_PER_MINUTE', '-1', /^REQUESTS_PER_MINUTE is "-1", allowed: a number per minute from 0 to 1000000000$/],
+    ['LOG_LEVEL', 'loud', /^LOG_LEVEL is "loud", allowed: info, fatal, error, warn, debug, silent$/],
+    ['ACCESS_LOG', 'yes', /^ACCESS_LOG is "yes", allowed: on, off$/],
+    [
+      'TRUST_PROXY',
+      '10.0.0.0/33',
+      /^TRUST_PROXY is "10.0.0.0\/33", allowed: IP addresses and CIDR ranges, comma separated$/,
+    ],
+    ['TRUST_PROXY', '10.0.0.0/8/8', /^TRUST_PROXY is "10\.0\.0\.0\/8\/8", allowed: IP addresses and [^\n]+$/],
+    ['TRUST_PROXY', 'proxy', /^TRUST_PROXY is "proxy", allowed: IP addresses and [^\n]+$/],
+    [
+      'CORS_ORIGINS',
+      '*',
+      /^CORS_ORIGINS is "\*", allowed: exact origins such as https:\/\/app.example:8443, comma separated, without a path or "\*"$/,
+    ],
+    ...[
+      'null',
+      'app.example',
+      'https://app.example/',
+      'https://app.example:443',
+      'https://App.example',
+      'https://*.app.example',
+      'https://me@app.example',
+      'ftp://app.example',
+      'https://app.example,',
+      'https://',
+    ].map((value): [string, string, RegExp] => [
+      'CORS_ORIGINS',
+      value,
+      /^CORS_ORIGINS is "[^"]*", allowed: exact origins such as [^\n]+$/,
+    ]),
+    [
+      'JWT_ISSUER',
+      'http://issuer.example',
+      /^JWT_ISSUER is "http:.*", allowed: an https URL, or an http URL of a loopback host$/,
+    ],
+    [
+      'JWT_ISSUER',
+      'https://issuer.example',
+      /^JWT_AUDIENCE is not set but required with JWT_ISSUER; set it to the audience of the tokens$/,
+    ],
+    ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants", allowed only with JWT_ISSUER$/],
+    ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example", allowed only with JWT_ISSUER$/],
+  ]
+  for (const [name, value, message] of cases)
+    t.throws(() => readConfig({ [name]: value }), { message }, `${name}=${value}`)
+})
+
+t.test('service and admin server may share a port only on different addresses', async (t) => {
+  const ports = { PORT: '80', MANAGEMENT_PORT: '80', ACCESS_TOKENS: newToken() }
+  for (const hosts of [{ HOST: 'localhost' }, { HOST: '0.0.0.0' }, { HOST: '192.0.2.1', MANAGEMENT_HOST: '::' }]) {
+    t.throws(() => readConfig({ ...ports, ...hosts }), /^MANAGEMENT_PORT is "80", the same as PORT/)
+  }
+  t.equal(readConfig({ ...ports, HOST: '192.0.2.1' }).management.port, 80)
+  t.equal(readConfig({ PORT: '0', MANAGEMENT_PORT: '0' }).management.port, 0)
+})
+
+t.test('a weak token is rejected without being shown', async (t) => {
+  const weak = 'hunter2'
+  for (const ACCESS_TOKENS of [weak, `${newToken()},${weak}`, `${newToken()},`]) {
+    try {
+      readConfig({ ACCESS_TOKENS })
+      t.fail('it was accepted')
+    } catch (error) {
+      const { message } = error as Error
+      t.match(
+        message,
+        /^ACCESS_TOKENS: token \d of \d has .*, allowed: at least 128 bits; make one with plant-store token create --name NAME$/,
+      )
+      t.notMatch(message, weak)
+    }
+  }
+})
+
+t.test('a non-loopback address requires tokens', async (t) => {
+  for (const HOST of ['0.0.0.0', '::', '192.0.2.1']) {
+    t.throws(
+      () => readConfig({ HOST }),
+      /^ACCESS_TOKENS is not set, .* make a token with plant-store token create --name NAME$/,
+    )
+  }
+  for (const HOST of ['127.0.0.2', '::1', 'localhost']) t.ok(readConfig({ HOST }).generatedToken)
+  t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'localhost becomes one address')
+  t.same(readConfig({ HOST: '::', TOKENS_FILE: 'tokens.json' }).tokens, [])
+  t.same(readConfig({ HOST: '::', JWT_ISSUER: 'https://issuer.example', JWT_AUDIENCE: 'plants' }).tokens, [])
+})

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync, rmSync, statSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
-import { readConfig } from '../../packages/fastify-contract/src/service/read-config.ts'
+import { readConfig } from '../../packages/fastify-contract/src/service/config.ts'
 import { syncPath } from '../store/durable-files.ts'
 import { readDatabase } from '../store/sqlite-reader.ts'
 import { assertPlants } from '../store/sqlite-schema.ts'

@@ -1,5 +1,5 @@
 import { parseOptions, UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
-import { readConfig } from '../../packages/fastify-contract/src/service/read-config.ts'
+import { readConfig } from '../../packages/fastify-contract/src/service/config.ts'
 import type { PlantsCall, Terminal } from './plants-call.ts'
 import { exportPlants } from './plants-export.ts'
 import { importPlants } from './plants-import.ts'

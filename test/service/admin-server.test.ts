@@ -6,8 +6,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Registry } from 'prom-client'
 import t, { type Test } from 'tap'
-import { connectionLimit, createAdminServer } from '../../packages/fastify-contract/src/service/admin-server.ts'
-import type { AdminOptions } from '../../packages/fastify-contract/src/service/pages.ts'
+import {
+  type AdminOptions,
+  connectionLimit,
+  createAdminServer,
+} from '../../packages/fastify-contract/src/service/admin-server.ts'
 import { until, within } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
 import { contract } from '../support/contract.ts'

@@ -8,8 +8,7 @@ import t, { type Test } from 'tap'
 import { errorNumbers } from '../../generated/error-numbers.ts'
 import type { ErrorName } from '../../packages/fastify-contract/src/http/errors.ts'
 import type { RequestContext } from '../../packages/fastify-contract/src/http/request-context.ts'
-import { createMetrics } from '../../packages/fastify-contract/src/service/metrics.ts'
-import { measureProcess } from '../../packages/fastify-contract/src/service/process-metrics.ts'
+import { createMetrics, measureProcess } from '../../packages/fastify-contract/src/service/metrics.ts'
 import { groupCommit } from '../../src/store/group-commit.ts'
 
 function measure(t: Test) {

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { newToken } from '../../packages/fastify-contract/src/auth/tokens.ts'
 import { defaultLimits } from '../../packages/fastify-contract/src/limits/limits.ts'
-import { environmentVariables } from '../../packages/fastify-contract/src/service/environment-variables.ts'
-import { readConfig } from '../../packages/fastify-contract/src/service/read-config.ts'
+import { environmentVariables, readConfig } from '../../packages/fastify-contract/src/service/config.ts'
 
 t.test('the defaults are a loopback address, an embedded store and a generated token', async (t) => {
   const { generatedToken, tokens, ...config } = readConfig({})

@@ -1,7 +1,7 @@
 /** Logs 20 lines of 1 MiB, more than the log buffers, then a short line every 100 ms until SIGTERM. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../../packages/fastify-contract/src/service/log.ts'
-import { prepareStderr } from '../../packages/fastify-contract/src/service/stderr.ts'
+import { prepareStderr } from '../../packages/fastify-contract/src/service/non-blocking-terminal.ts'
 
 process.on('SIGHUP', () => {}).once('SIGTERM', () => process.exit())
 prepareStderr()

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
-import { type ListenAddress, listen } from '../service/listen.ts'
+import { type ListenAddress, listen } from '../service/service.ts'
 
 /** A port that stays open while the service behind it is replaced. Connections wait until the first `forward`. */
 export type PortForwarder = {

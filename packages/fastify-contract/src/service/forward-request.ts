@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request as sendRequest } from 'node:http'
 import { finished } from 'node:stream/promises'
-import type { AdminResponse } from './pages.ts'
+import type { AdminResponse } from './admin-server.ts'
 
 /** The maximum number of requests that are forwarded concurrently. */
 export const forwardLimit = 4

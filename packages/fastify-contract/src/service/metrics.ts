@@ -1,10 +1,12 @@
-import { Counter, Gauge, Registry } from 'prom-client'
+import { existsSync, readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { Counter, Gauge, type Metric, type MetricValueWithName, Registry } from 'prom-client'
 import { measureBatches, measureWriteAheadLog } from '../../../../src/store/store-metrics.ts'
 import type { ErrorName } from '../http/errors.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { ShedReason } from '../limits/load-shedding.ts'
-import { measureProcess } from './process-metrics.ts'
-import { measureDurations } from './request-duration.ts'
 
 /** Why a request or connection was rejected: the name of an error in the contract, or too many connections. */
 export type RejectionReason = ErrorName | 'connections'
@@ -110,5 +112,150 @@ function cached<Key, Child>(make: (key: Key) => Child): (key: Key) => Child {
     const child = make(key)
     children.set(key, child)
     return child
+  }
+}
+
+/** Seconds, as the OpenTelemetry conventions recommend for http.server.request.duration. */
+const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+const durationName = 'http_server_request_duration_seconds'
+const durationHelp =
+  'Seconds from the head of a request to the end of its response; the status is none if no response was sent.'
+
+type Labels = { operation: string; method: string; status: number | 'none' }
+
+/**
+ * Registers the histogram of request durations. Returns a function that creates the time series of some labels; the
+ * function that it returns records the duration of one request. The histogram of prom-client is not used: it looks up
+ * the labels for each value, which takes longer than all other metrics together.
+ */
+export function measureDurations(registry: Registry): (labels: Labels) => (seconds: number) => void {
+  const all: (() => MetricValueWithName<string>[])[] = []
+  const metric = { name: durationName, help: durationHelp, type: 'histogram', values: [] }
+  const get = async () => ({ ...metric, values: all.flatMap((values) => values()) })
+  registry.registerMetric({ ...metric, get } as unknown as Metric)
+  return (labels) => {
+    /** The count of each bucket; the last one has no upper bound. */
+    const counts = new Array<number>(durationBounds.length + 1).fill(0)
+    let sum = 0
+    all.push(() => {
+      let count = 0
+      const buckets = counts.map((own, index) => {
+        count += own
+        return {
+          metricName: `${durationName}_bucket`,
+          labels: { le: durationBounds[index] ?? '+Inf', ...labels },
+          value: count,
+        }
+      })
+      return [
+        ...buckets,
+        { metricName: `${durationName}_sum`, labels, value: sum },
+        { metricName: `${durationName}_count`, labels, value: count },
+      ]
+    })
+    return (seconds) => {
+      let bucket = 0
+      while (bucket < durationBounds.length && seconds > (durationBounds[bucket] as number)) bucket++
+      counts[bucket] = (counts[bucket] as number) + 1
+      sum += seconds
+    }
+  }
+}
+
+/**
+ * Registers the metrics of this process, named after Prometheus' client libraries and the OpenTelemetry conventions.
+ * `proc` is the directory of the process in procfs, which only Linux has. Returns the function that stops the
+ * measurement.
+ */
+export function measureProcess(registry: Registry, proc = '/proc/self'): () => void {
+  cpuTime(registry)
+  const { memoryUsage } = process
+  gauge(
+    registry,
+    'process_start_time_seconds',
+    'Start time of the process since 1970, in seconds.',
+    () => performance.timeOrigin / 1e3,
+  )
+  gauge(registry, 'process_resident_memory_bytes', 'Resident memory size in bytes.', () => memoryUsage.rss())
+  gauge(
+    registry,
+    'nodejs_heap_size_total_bytes',
+    'Size of the JavaScript heap in bytes.',
+    () => memoryUsage().heapTotal,
+  )
+  gauge(
+    registry,
+    'nodejs_heap_size_used_bytes',
+    'Used size of the JavaScript heap in bytes.',
+    () => memoryUsage().heapUsed,
+  )
+  fileDescriptors(registry, proc)
+  return eventLoopDelay(registry)
+}
+
+/** Registers a gauge that is read on demand. */
+function gauge(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    async collect() {
+      this.set(await read())
+    },
+  })
+}
+
+function cpuTime(registry: Registry): void {
+  let counted = 0
+  new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'User and system CPU time in seconds.',
+    registers: [registry],
+    collect() {
+      const { user, system } = process.cpuUsage()
+      this.inc((user + system - counted) / 1e6)
+      counted = user + system
+    },
+  })
+}
+
+/** Registers the metrics of file descriptors. Only Linux has them, since they are read from procfs. */
+function fileDescriptors(registry: Registry, proc: string): void {
+  const limits = join(proc, 'limits')
+  if (!existsSync(limits)) return
+  const limit = Number(/^Max open files +(\d+)/m.exec(readFileSync(limits, 'utf8'))?.[1])
+  gauge(registry, 'process_max_fds', 'Maximum number of open file descriptors.', () => limit)
+  gauge(registry, 'process_open_fds', 'Number of open file descriptors.', async () => {
+    // readdir needs a descriptor itself: if it fails, all are in use; otherwise its own is not counted.
+    const open = await readdir(join(proc, 'fd')).catch(() => undefined)
+    return open === undefined ? limit : open.length - 1
+  })
+}
+
+/** Registers the event loop delay between two scrapes: how much later than scheduled a timer fires. */
+function eventLoopDelay(registry: Registry): () => void {
+  const resolution = 10
+  const delay = monitorEventLoopDelay({ resolution })
+  delay.enable()
+  // The histogram of Node.js includes the interval of its timer.
+  const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolution / 1e3)
+  const figure = (name: string, help: string, read: () => number) =>
+    gauge(
+      registry,
+      `nodejs_eventloop_delay_${name}_seconds`,
+      `${help} of the event loop since the last scrape, in seconds.`,
+      read,
+    )
+  figure('p50', 'Median delay', () => seconds(delay.percentile(50)))
+  figure('p99', '99th percentile of the delay', () => seconds(delay.percentile(99)))
+  figure('max', 'Longest delay', () => {
+    const longest = seconds(delay.max)
+    // This gauge is read last.
+    delay.reset()
+    return longest
+  })
+  return () => {
+    delay.disable()
   }
 }

@@ -1,13 +1,13 @@
+import type { AddressInfo } from 'node:net'
 import { maskPassword, openStore } from '../../../../src/store/open.ts'
 import { watchStore } from '../../../../src/store/store-health.ts'
 import { createTokenVerifier, type TokenSources } from '../auth/token-verifier.ts'
 import { rateLimit } from '../limits/rate-limit.ts'
 import type { Routes } from '../serve/routes.ts'
 import { requiredScopes } from '../serve/security.ts'
-import { listen } from './listen.ts'
+import type { AdminOptions } from './admin-server.ts'
+import type { Config } from './config.ts'
 import { createLog } from './log.ts'
-import type { AdminOptions } from './pages.ts'
-import type { Config } from './read-config.ts'
 import { beforeExit, grace } from './shutdown.ts'
 import { type Effects, observe, withWarmUp } from './warm-up.ts'
 
@@ -117,4 +117,29 @@ export async function openService(config: Config, routes: Routes, onFailure: (er
       await new Promise((resolve) => log.flush(resolve))
     },
   }
+}
+
+export type ListenAddress = { host: string; port: number }
+
+/**
+ * Starts a server and resolves with its URL (RFC 3986 section 3.2.2) once it listens. `prefix` is the prefix of the
+ * environment variables HOST and PORT. Rejects with a one-line message that names the variable to change.
+ */
+export async function listen(
+  start: (address: ListenAddress) => Promise<unknown>,
+  server: { address(): AddressInfo | string | null },
+  { host, port }: ListenAddress,
+  prefix = '',
+): Promise<string> {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `${prefix}PORT is ${port}: another process listens on ${host}:${port}; use a free port`,
+    EADDRNOTAVAIL: `${prefix}HOST is ${host}: this machine has no such address; use one of its own`,
+    EACCES: `${prefix}PORT is ${port}: this user may not listen on that port; use port 1024 or above`,
+  }
+  await start({ host, port }).catch((error: Error & { code?: string }) => {
+    const reason = reasons[error.code as string]
+    throw reason === undefined ? error : new Error(reason)
+  })
+  const bound = server.address() as AddressInfo
+  return `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
 }

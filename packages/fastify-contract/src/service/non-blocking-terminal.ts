@@ -7,3 +7,9 @@ type Handle = { setBlocking?(isBlocking: boolean): void }
 export function makeNonBlocking(stream: NodeJS.WriteStream): void {
   if (stream.isTTY) (stream as unknown as { _handle?: Handle })._handle?.setBlocking?.(false)
 }
+
+/** Prevents a blocked or closed stderr from stopping the process. */
+export function prepareStderr(): void {
+  process.stderr.on('error', () => {})
+  makeNonBlocking(process.stderr)
+}

@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../packages/fastify-contract/src/serve/error-types.ts'
+import type { ErrorBody } from '../packages/fastify-contract/src/serve/error-writer.ts'
 
 /** Creates the body of each error response of the service, as described in the document. */
 export const errorBody: ErrorBody = ({ error, message }) => ({

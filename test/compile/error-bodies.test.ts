@@ -6,7 +6,7 @@ import { loadErrorBody } from '../../packages/fastify-contract/src/compile/load-
 import type { Document } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
 import { serviceErrors } from '../../packages/fastify-contract/src/compile/service-errors.ts'
 import { ContractError, type ErrorName } from '../../packages/fastify-contract/src/http/errors.ts'
-import type { AnyErrorBody } from '../../packages/fastify-contract/src/serve/error-types.ts'
+import type { AnyErrorBody } from '../../packages/fastify-contract/src/serve/error-writer.ts'
 import { diagnose } from '../support/compiler.ts'
 import { document as contract } from '../support/contract.ts'
 

@@ -7,12 +7,11 @@ import { type Endpoint, endpoints } from '../compile/openapi-document.ts'
 import { serverOptions } from '../http/server-options.ts'
 import { anyCredentials } from '../mock/any-credentials.ts'
 import { preferredResponse } from '../mock/preferences.ts'
-import { isStream } from '../serve/body-senders.ts'
 import { negotiation } from '../serve/content-negotiation.ts'
 import { loadContract } from '../serve/load-contract.ts'
 import { registerOperations } from '../serve/register-operations.ts'
 import type { AnyHandler } from '../serve/request-steps.ts'
-import type { Outcome } from '../serve/send-response.ts'
+import { isStream, type Outcome } from '../serve/send-response.ts'
 import { commandLine } from './command-line.ts'
 
 commandLine(`npm run mock

@@ -1,6 +1,5 @@
 import { stringifyJson } from '../json/stringify-json.ts'
-import type { ParameterStyle } from './call-styles.ts'
-import { pairText, parameterPairs } from './parameter-pairs.ts'
+import { type ParameterStyle, pairText, parameterPairs } from './parameter-pairs.ts'
 
 /** The styles of form fields that differ from the default, by kind of form and by name. */
 export type FieldStyles = Partial<Record<string, Record<string, ParameterStyle>>>

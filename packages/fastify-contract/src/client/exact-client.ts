@@ -1,9 +1,13 @@
 import { sentBody } from './call-body.ts'
-import type { CallStyles } from './call-styles.ts'
 import { exactResponse, type Int64Responses, responseSchemaNode } from './exact-response.ts'
 import type { CallArguments, CallOptions, CallOutcome, OperationAt, PathOf } from './operation-types.ts'
-import type { ParameterPair } from './parameter-pairs.ts'
-import { type CallParameters, pairWriter, requestTarget } from './request-target.ts'
+import {
+  type CallParameters,
+  type CallStyles,
+  type ParameterPair,
+  pairWriter,
+  requestTarget,
+} from './parameter-pairs.ts'
 
 export type ClientOptions = {
   /** The base URL of the service: its origin and, where it has one, the path before the paths of the document. */

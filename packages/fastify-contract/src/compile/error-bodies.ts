@@ -1,5 +1,5 @@
 import { stringifyJson } from '../json/stringify-json.ts'
-import type { ErrorFacts } from '../serve/error-types.ts'
+import type { ErrorFacts } from '../serve/error-writer.ts'
 import { contentTypeOf, isInRange, isRange, kindOf } from '../serve/media-types.ts'
 import type { Content, Operation, Routes } from '../serve/routes.ts'
 import { createValidator } from '../serve/validator.ts'

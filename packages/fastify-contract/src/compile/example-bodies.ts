@@ -1,6 +1,6 @@
 import { sentBody } from '../client/call-body.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
-import { type RequestKind, requestKindOf } from '../serve/request-media.ts'
+import { type RequestKind, requestKindOf } from '../serve/media-types.ts'
 import { concreteType, exampleOfRequest } from './examples.ts'
 import { formOf } from './form-fields.ts'
 import { formStyles } from './form-styles.ts'

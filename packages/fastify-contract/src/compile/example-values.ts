@@ -1,4 +1,4 @@
-import { isIgnored } from '../serve/ignored-properties.ts'
+import { isIgnored } from '../serve/exact-keywords.ts'
 import { type Schema, schemasIn } from '../serve/schema-keywords.ts'
 import { exampleNumber, exampleText } from './example-scalars.ts'
 import { memberSchemas } from './int64-responses.ts'

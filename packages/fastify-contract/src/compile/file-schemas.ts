@@ -1,4 +1,4 @@
-import { requestKindOf } from '../serve/request-media.ts'
+import { requestKindOf } from '../serve/media-types.ts'
 import type { Schema } from '../serve/schema-keywords.ts'
 import { branches } from './int64-responses.ts'
 import type { Document } from './openapi-document.ts'

@@ -1,6 +1,5 @@
-import { isIgnored } from '../serve/ignored-properties.ts'
-import { essenceOf } from '../serve/media-types.ts'
-import { requestKindOf } from '../serve/request-media.ts'
+import { isIgnored } from '../serve/exact-keywords.ts'
+import { essenceOf, requestKindOf } from '../serve/media-types.ts'
 import type { Form, FormField } from '../serve/routes.ts'
 import { type Schema, schemasIn } from '../serve/schema-keywords.ts'
 import { isFile } from './file-schemas.ts'

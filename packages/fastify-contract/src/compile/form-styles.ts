@@ -1,5 +1,5 @@
-import type { ParameterStyle } from '../client/call-styles.ts'
-import { requestKindOf } from '../serve/request-media.ts'
+import type { ParameterStyle } from '../client/parameter-pairs.ts'
+import { requestKindOf } from '../serve/media-types.ts'
 import type { FormField } from '../serve/routes.ts'
 import { formOf, isForm } from './form-fields.ts'
 import type { Document, Located, RequestBody } from './openapi-document.ts'

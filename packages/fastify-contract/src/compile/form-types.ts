@@ -1,4 +1,4 @@
-import { requestKindOf } from '../serve/request-media.ts'
+import { requestKindOf } from '../serve/media-types.ts'
 import type { Schema } from '../serve/schema-keywords.ts'
 import { isFile } from './file-schemas.ts'
 import { formProperties, mediaTypesOf, partSchema } from './form-fields.ts'

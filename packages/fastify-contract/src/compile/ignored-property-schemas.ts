@@ -1,4 +1,4 @@
-import { isIgnored } from '../serve/ignored-properties.ts'
+import { isIgnored } from '../serve/exact-keywords.ts'
 import type { Schema } from '../serve/schema-keywords.ts'
 import type { Node } from './walk-document.ts'
 

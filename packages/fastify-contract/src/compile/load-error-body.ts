@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { AnyErrorBody } from '../serve/error-types.ts'
+import type { AnyErrorBody } from '../serve/error-writer.ts'
 
 /** The module that makes the bodies of the service's own errors. */
 export const errorModule = 'src/error-body.ts'

@@ -1,4 +1,4 @@
-import { ignoredKeyword } from '../serve/ignored-properties.ts'
+import { ignoredKeyword } from '../serve/exact-keywords.ts'
 import { type Schema, schemasIn } from '../serve/schema-keywords.ts'
 import { join } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'

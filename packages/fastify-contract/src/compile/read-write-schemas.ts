@@ -1,4 +1,4 @@
-import { ignoredKeyword } from '../serve/ignored-properties.ts'
+import { ignoredKeyword } from '../serve/exact-keywords.ts'
 import { type Schema, schemaKeywords } from '../serve/schema-keywords.ts'
 import { reachingSchemas } from './reaching-schemas.ts'
 import { type Direction, discriminatorNames, ignoredNamesOf, inPlace, markedNames } from './read-write-marks.ts'

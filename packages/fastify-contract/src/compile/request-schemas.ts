@@ -1,5 +1,4 @@
-import { isRange } from '../serve/media-types.ts'
-import { requestKindOf } from '../serve/request-media.ts'
+import { isRange, requestKindOf } from '../serve/media-types.ts'
 import type { Schema } from '../serve/schema-keywords.ts'
 import { holdsBytes, isFree } from './file-schemas.ts'
 import { join } from './json-pointer.ts'

@@ -1,5 +1,5 @@
+import { type ServiceHeader, serviceHeaders } from '../serve/handler-types.ts'
 import type { ResponseHeader } from '../serve/routes.ts'
-import { type ServiceHeader, serviceHeaders } from '../serve/service-headers.ts'
 import { join } from './json-pointer.ts'
 import { type Document, type Header, type Located, locate, type Response } from './openapi-document.ts'
 import type { Node } from './walk-document.ts'

@@ -1,4 +1,4 @@
-import { ignoredKeyword } from '../serve/ignored-properties.ts'
+import { ignoredKeyword } from '../serve/exact-keywords.ts'
 import type { Operation, RouteSchema, Routes } from '../serve/routes.ts'
 import type { Schema } from '../serve/schema-keywords.ts'
 import { formOf, isForm } from './form-fields.ts'

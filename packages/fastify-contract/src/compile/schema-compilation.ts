@@ -1,6 +1,6 @@
-import { newAjv } from '../serve/ajv-instance.ts'
 import type { Content, Operation, Routes } from '../serve/routes.ts'
 import type { Schema } from '../serve/schema-keywords.ts'
+import { newAjv } from '../serve/validator.ts'
 import { mapTree } from './walk-document.ts'
 
 /**

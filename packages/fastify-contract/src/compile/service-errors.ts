@@ -1,5 +1,5 @@
 import { negotiation } from '../serve/content-negotiation.ts'
-import { requestKindOf } from '../serve/request-media.ts'
+import { requestKindOf } from '../serve/media-types.ts'
 import type { Operation } from '../serve/routes.ts'
 
 /** An error response of the service itself. */

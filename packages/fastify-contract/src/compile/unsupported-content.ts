@@ -1,5 +1,4 @@
-import { isRange, kindOf } from '../serve/media-types.ts'
-import { requestKindOf } from '../serve/request-media.ts'
+import { isRange, kindOf, requestKindOf } from '../serve/media-types.ts'
 import { isForm } from './form-fields.ts'
 import { join } from './json-pointer.ts'
 import { charsetProblem, nameProblem } from './media-type-problems.ts'

@@ -1,4 +1,4 @@
-import { requestKindOf } from '../serve/request-media.ts'
+import { requestKindOf } from '../serve/media-types.ts'
 import type { FormField } from '../serve/routes.ts'
 import { type Schema, schemasIn } from '../serve/schema-keywords.ts'
 import { ambiguities, openFieldProblems } from './ambiguous-fields.ts'

@@ -1,4 +1,4 @@
-import type { CallStyles, ParameterStyle } from '../client/call-styles.ts'
+import type { CallStyles, ParameterStyle } from '../client/parameter-pairs.ts'
 import { formStyles } from './form-styles.ts'
 import { type Document, endpoints, type Parameter } from './openapi-document.ts'
 import { isJson } from './parameter-content.ts'

@@ -2,7 +2,7 @@ import { _, type Ajv, type CodeKeywordDefinition, type ErrorObject, type Keyword
 import { duplicateItems } from '../json/duplicate-items.ts'
 import { exactInteger } from '../json/exact-integer.ts'
 import { inexactNumber, type JsonDocument } from '../json/json-document.ts'
-import { IgnoredName, ignoredKeyword } from './ignored-properties.ts'
+import type { Schema } from './schema-keywords.ts'
 
 /**
  * The locations of values to convert before a handler gets them: int64 integers and ignored properties. A location is
@@ -193,3 +193,21 @@ const multipleCheck =
     const integer = digits === undefined || !Number.isInteger(divisor) ? undefined : exactInteger(digits)
     return integer === undefined ? Number.isInteger(value / divisor) : integer % BigInt(divisor) === 0n
   }
+
+/**
+ * The keyword that scripts/generate writes for a property that is readOnly in a request or writeOnly in a response. Any
+ * value of such a property is valid, and none reaches a handler or a client.
+ */
+export const ignoredKeyword = 'x-ignored'
+
+/** Returns whether a schema marks an ignored property. */
+export const isIgnored = (schema: Schema): boolean => typeof schema === 'object' && schema[ignoredKeyword] === true
+
+/** The key of an ignored property in a list of locations. The class tells it apart from the key of an int64 integer. */
+export class IgnoredName {
+  readonly name: string
+
+  constructor(name: string) {
+    this.name = name
+  }
+}

@@ -1,8 +1,8 @@
 import type { operations } from '../../../../generated/api.d.ts'
 import type { Client } from '../http/authenticated-client.ts'
-import type { InputBody, Uploaded } from './request-types.ts'
-import type { BodyOf, Negotiated, Streamed } from './response-types.ts'
-import type { ServiceHeader } from './service-headers.ts'
+import type { ServerSentEvent } from '../http/server-sent-events.ts'
+import type { ByteStream } from '../http/stream-parts.ts'
+import type { ByteSource } from '../http/tapped-stream.ts'
 
 /** The argument of a handler: the client, and the validated parts of the request under OpenAPI's names. */
 export type OperationRequest<Operation> = InputBody<Operation> & {
@@ -88,3 +88,199 @@ type WithDefaults<Parameters, Names> = [Names] extends [never]
   : { [Name in keyof Parameters as Name extends Names ? never : Name]: Parameters[Name] } & {
       [Name in keyof Parameters as Name extends Names ? Name : never]-?: Exclude<Parameters[Name], undefined>
     }
+
+/** The body of a request, with `contentType` if the operation allows several media types or a range. */
+export type InputBody<Operation> = Operation extends { requestBody: infer RequestBodyOf }
+  ? SentBody<RequestBodyOf>
+  : Operation extends { requestBody?: infer RequestBodyOf }
+    ? [NonNullable<RequestBodyOf>] extends [never]
+      ? { body: undefined }
+      : SentBody<NonNullable<RequestBodyOf>> | NoBody<NonNullable<RequestBodyOf>>
+    : { body: undefined }
+
+/**
+ * The signal for a handler that reads the body itself. It aborts when the client disconnects or the handler times out.
+ */
+export type Uploaded<Operation> = Operation extends { requestBody?: infer RequestBodyOf }
+  ? [Upload<RequestMediaTypes<NonNullable<RequestBodyOf>>>] extends [never]
+    ? unknown
+    : { signal: AbortSignal }
+  : unknown
+
+type SentBody<RequestBodyOf> = RequestBodyOf extends { content: infer Media }
+  ? { [Type in keyof Media]: TypedRequestBody<Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
+  : { body: undefined }
+
+/** What a handler gets if the client sends no optional body. */
+type NoBody<RequestBodyOf> = true extends
+  | IsUnion<RequestMediaTypes<RequestBodyOf>>
+  | IsRange<RequestMediaTypes<RequestBodyOf>>
+  ? { contentType: undefined; body: undefined }
+  : { body: undefined }
+
+type TypedRequestBody<Type, Value, IsOneOfSeveral> =
+  true extends IsRange<Type>
+    ? { contentType: string; body: ByteSource }
+    : IsOneOfSeveral extends true
+      ? { contentType: Type; body: RequestBodyOf<Type, Value> }
+      : { body: RequestBodyOf<Type, Value> }
+
+/** The body that a handler gets for a media type. requestKindOf in request-media.ts must say the same at run time. */
+type RequestBodyOf<Type, Value> =
+  Lowercase<Type & string> extends Json | Essence<'application/x-www-form-urlencoded'>
+    ? Value
+    : Lowercase<Type & string> extends Essence<'multipart/form-data'>
+      ? FormParts<Value>
+      : Lowercase<Type & string> extends EndlessText
+        ? ByteSource
+        : Lowercase<Type & string> extends Text
+          ? Value extends string
+            ? Value
+            : string
+          : ByteSource
+
+/** Media types of text that may have no end, so they are streamed instead of read whole. */
+type EndlessText = Essence<'text/event-stream'>
+
+type Essence<Name extends string> = Name | `${Name};${string}` | `${Name} ;${string}`
+
+type IsRange<Type> = Type extends `${string}*${string}` ? true : false
+
+/** A media type if the handler reads its bodies itself, else never. */
+type Upload<Type> = Type extends string
+  ? true extends IsRange<Type>
+    ? Type
+    : RequestBodyOf<Type, string> extends string
+      ? never
+      : Type
+  : never
+
+type RequestMediaTypes<RequestBodyOf> = RequestBodyOf extends { content: infer Media } ? keyof Media : never
+
+/**
+ * The parts of a form, in the order in which they are sent. Requesting the next part ends the stream of the previous
+ * one. If a required part is missing, the iteration throws a ContractError after the last part. A handler must
+ * therefore commit nothing before the iteration has ended.
+ */
+export type FormParts<Properties> = AsyncIterable<
+  { [Name in keyof Properties]-?: PartOf<Name, NonNullable<Properties[Name]>> }[keyof Properties]
+>
+
+type PartOf<Name, Value> = [Value] extends [Blob | Blob[]]
+  ? { name: Name; filename: string | undefined; contentType: string; stream: ByteSource }
+  : { name: Name; value: Value extends (infer Item)[] ? Item : Value }
+
+/**
+ * The media type that the client prefers (RFC 9110 section 12.5.1). It is present if a successful response has several
+ * media types, or if only error responses have.
+ */
+export type Negotiated<Operation> = Operation extends { responses: infer Responses }
+  ? [Offered<Responses>] extends [never]
+    ? unknown
+    : { accept: Offered<Responses> }
+  : unknown
+
+/**
+ * The signal for a handler whose response may be a stream. It aborts when the client disconnects, the handler times out
+ * or the service is shutting down.
+ */
+export type Streamed<Operation> = Operation extends { responses: infer Responses }
+  ? [NotJson<MediaTypes<Responses[keyof Responses]>>] extends [never]
+    ? unknown
+    : { signal: AbortSignal }
+  : unknown
+
+/** The body of a response, with `contentType` if the response has several media types or a range. */
+export type BodyOf<Response> = Response extends { content: infer Media }
+  ? { [Type in keyof Media]: TypedResponseBody<Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
+  : { contentType?: never; body: undefined }
+
+type TypedResponseBody<Type, Value, IsOneOfSeveral> = Type extends `${string}*${string}`
+  ? RangeBody<Type, Value>
+  : IsOneOfSeveral extends true
+    ? { contentType: Type; body: ResponseBodyOf<Type, Value> }
+    : { contentType?: Type; body: ResponseBodyOf<Type, Value> }
+
+/** The bodies of a media type range. The schema applies to JSON only. */
+type RangeBody<Range extends string, Value> =
+  | { contentType: Json; body: Value }
+  | { contentType: Concrete<Range>; body: string | Uint8Array | ByteStream }
+
+/** The media types within a range. */
+type Concrete<Range extends string> = Range extends `*/${string}`
+  ? `${string}/${string}`
+  : Range extends `${infer Type}/${string}`
+    ? `${Type}/${string}`
+    : never
+
+/** The body that a handler returns for a media type. kindOf in media-types.ts must say the same at run time. */
+type ResponseBodyOf<Type, Value> = Type extends Json
+  ? Value
+  : Lowercase<Type & string> extends Json
+    ? Value
+    : Lowercase<Type & string> extends Events
+      ? AsyncIterable<ServerSentEvent<Value>>
+      : Lowercase<Type & string> extends Lines
+        ? AsyncIterable<Value>
+        : Lowercase<Type & string> extends Text
+          ? (Value extends string ? Value : string) | Uint8Array | ByteStream
+          : Uint8Array | ByteStream
+
+/** Optional parameters of a media type. */
+type MediaParameters = '' | `;${string}` | ` ;${string}`
+export type Json = `${string}/json${MediaParameters}` | `${string}/${string}+json${MediaParameters}`
+type Events = `text/event-stream${MediaParameters}`
+type Lines = `application/${'' | 'x-'}${'jsonl' | 'ndjson' | 'jsonlines'}${MediaParameters}`
+export type Text = `text/${string}` | `${string}/xml${MediaParameters}` | `${string}+xml${MediaParameters}`
+
+type NotJson<Type> = Type extends string ? (Lowercase<Type> extends Json ? never : Type) : never
+
+type MediaTypes<Response> = Response extends { content: infer Media } ? keyof Media : never
+
+/** The media types of a response that has several. */
+type Several<Response> = Response extends { content: infer Media }
+  ? IsUnion<keyof Media> extends true
+    ? keyof Media
+    : never
+  : never
+
+type Success<Responses> = {
+  [Key in keyof Responses]: `${Key & (string | number)}` extends `2${string}` ? Key : never
+}[keyof Responses]
+
+/** The media types of the successful responses that have several; of `default` if none is successful. */
+type OfSuccess<Responses> = Several<
+  [Success<Responses>] extends [never] ? Responses['default' & keyof Responses] : Responses[Success<Responses>]
+>
+
+/** The media types among which a client chooses; `negotiation` must say the same at run time. */
+type Offered<Responses> = [OfSuccess<Responses>] extends [never]
+  ? Several<Responses[keyof Responses]>
+  : OfSuccess<Responses>
+
+/** The literal `true` if a type is a union of at least two types. */
+export type IsUnion<Type, All = Type> = [Type] extends [never]
+  ? false
+  : Type extends unknown
+    ? [All] extends [Type]
+      ? false
+      : true
+    : never
+
+/**
+ * The response headers, in lower case, that the service sends itself or that frame a message. Handlers cannot set them,
+ * even if the document declares them. OpenAPI ignores a declared `Content-Type` (3.1 section 4.8.17.1).
+ */
+export const serviceHeaders = [
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+] as const
+
+export type ServiceHeader = (typeof serviceHeaders)[number]

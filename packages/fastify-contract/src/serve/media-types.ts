@@ -1,4 +1,4 @@
-import { isEssence } from '../http/content-type.ts'
+import { type ContentType, isEssence, parseContentType } from '../http/content-type.ts'
 import type { RouteSchema } from './routes.ts'
 
 /** How a handler returns a response body of a media type, and how the service sends it. */
@@ -41,3 +41,76 @@ export const mayStream = ({ response }: Pick<RouteSchema, 'response'>): boolean 
   Object.values(response).some(({ content = {} }) =>
     Object.keys(content).some((type) => isRange(type) || kindOf(type) !== 'json'),
   )
+
+/** How a request body is read: whole, as JSON, a form or text; or by the handler, as parts of a form or as bytes. */
+export type RequestKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes'
+
+const formKinds: Record<string, RequestKind> = {
+  'application/x-www-form-urlencoded': 'form',
+  'multipart/form-data': 'multipart',
+}
+
+/** Returns how bodies of a media type or range are read. request-types.ts must say the same at compile time. */
+export function requestKindOf(mediaType: string): RequestKind {
+  const essence = essenceOf(mediaType)
+  const kind = kindOf(essence)
+  return formKinds[essence] ?? (kind === 'json' || kind === 'text' ? kind : 'bytes')
+}
+
+/** Returns whether handlers read bodies of a media type themselves, as they arrive. */
+export const isReadByHandler = (mediaType: string): boolean => ['multipart', 'bytes'].includes(requestKindOf(mediaType))
+
+/** Returns whether an operation allows a body that its handler reads itself. */
+export const mayReadBody = ({ body }: Pick<RouteSchema, 'body'>): boolean =>
+  Object.keys(body?.content ?? {}).some(isReadByHandler)
+
+/** Returns whether Fastify can look up the body's schema by the media type: JSON without parameters, in lower case. */
+export const isPlainJson = (mediaType: string): boolean =>
+  requestKindOf(mediaType) === 'json' && /^[^;A-Z]+$/.test(mediaType)
+
+/** A media type of the body of an operation, as in the document. */
+export type BodyType = { mediaType: string; kind: RequestKind }
+
+/** The body type that matches a request, with the Content-Type of the request. */
+export type GivenType = BodyType & { contentType: ContentType }
+
+type Candidate = BodyType & { essence: string; parameters: Map<string, string> }
+
+/**
+ * Returns a function that finds the body type for a Content-Type header. The most specific one wins: most parameters
+ * first, a media type before a range (OpenAPI 3.1 section 4.8.13.1). JSON, forms and text must be utf-8 and must not
+ * have parameters that the document does not name; bytes may.
+ */
+export function bodyTypeFinder(mediaTypes: string[]): (given: string | undefined) => GivenType | undefined {
+  const candidates = mediaTypes.map(candidateOf).sort((one, other) => specificity(other) - specificity(one))
+  return (given) => {
+    const contentType = given === undefined ? undefined : parseContentType(given)
+    const found = contentType && candidates.find((candidate) => fits(candidate, contentType))
+    return found && { mediaType: found.mediaType, kind: found.kind, contentType }
+  }
+}
+
+function candidateOf(mediaType: string): Candidate {
+  const kind = requestKindOf(mediaType)
+  const { essence, parameters } = parseContentType(mediaType) as ContentType
+  return { mediaType, kind, essence, parameters: withoutCharset(parameters) }
+}
+
+const specificity = ({ mediaType, parameters }: Candidate): number => {
+  if (mediaType.startsWith('*')) return 0
+  return isRange(mediaType) ? 1 : 2 + parameters.size
+}
+
+function fits({ essence, kind, parameters }: Candidate, given: ContentType): boolean {
+  if (isRange(essence)) return isInRange(essence, given.essence)
+  if (essence !== given.essence) return false
+  const counted = withoutCharset(given.parameters)
+  for (const [name, value] of parameters) if (counted.get(name) !== value) return false
+  if (kind === 'bytes') return true
+  if (kind === 'multipart') counted.delete('boundary')
+  return counted.size === parameters.size && (given.parameters.get('charset') ?? 'utf-8').toLowerCase() === 'utf-8'
+}
+
+/** Returns the parameters to compare. The charset is checked separately, since it defaults to utf-8. */
+const withoutCharset = (parameters: Map<string, string>): Map<string, string> =>
+  new Map([...parameters].filter(([name]) => name !== 'charset'))

@@ -1,8 +1,56 @@
+import type { FastifySchemaCompiler } from 'fastify'
 import { ContractError } from '../http/errors.ts'
 import { decodeText } from '../http/query-string.ts'
-import type { JsonDocument } from '../json/json-document.ts'
-import { type Texts, textReader } from './parameter-values.ts'
-import type { ParameterText, TextValue } from './routes.ts'
+import type { Hook } from '../http/request-guards.ts'
+import { mayBeInexact } from '../json/exact-integer.ts'
+import { copyDigits, type JsonDocument, keepDigits } from '../json/json-document.ts'
+import type { JsonError } from '../json/json-error.ts'
+import { parseJson } from '../json/parse-json.ts'
+import type { Operation, ParameterText, TextValue } from './routes.ts'
+import type { Schema } from './schema-keywords.ts'
+import type { Validator } from './validator.ts'
+
+/** OpenAPI's parameter locations by Fastify's names for them. */
+const locations: Record<string, ParameterText['in']> = { params: 'path', querystring: 'query', headers: 'header' }
+
+/**
+ * Returns Fastify's validator compiler for one operation. A compiled validator converts a body (a JsonDocument), or the
+ * texts of the parameters of one location, to the value for the handler, or returns a ContractError. With `isValidated`
+ * it accepts every body, because request-body.ts validates bodies.
+ */
+export function partValidatorCompiler(
+  operation: Operation,
+  validator: Validator,
+  { isValidated = false }: { isValidated?: boolean } = {},
+): FastifySchemaCompiler<unknown> {
+  return ({ schema, httpPart = 'body' }) => {
+    const location = locations[httpPart]
+    if (location === undefined && isValidated) return () => true
+    if (location === undefined) return validator.request(schema as Schema, 'body') as never
+    return parametersValidator(operation, location, schema as Schema, validator) as never
+  }
+}
+
+/** Returns a function that reads and validates the parameters of one location, such as the query. */
+export function parametersValidator(
+  { parameters }: Operation,
+  location: ParameterText['in'],
+  schema: Schema,
+  validator: Validator,
+) {
+  const read = parameterReader(parameters, location)
+  const validate = validator.request(schema, location)
+  return (texts: Texts): { value: unknown } | { error: Error } => {
+    let document: JsonDocument
+    try {
+      document = read(texts)
+    } catch (error) {
+      // Fastify treats an exception of a validator as a failure of the service.
+      return { error: error as Error }
+    }
+    return validate(document)
+  }
+}
 
 /**
  * Returns a function that reads the parameters of one location, such as the query, into an object by name. It throws a
@@ -39,4 +87,288 @@ function decoded(text: string, decode: (text: string) => string): string {
   } catch {
     throw new ContractError('undecodableTarget', 'the request target cannot be decoded')
   }
+}
+
+/**
+ * Returns a hook that replaces the decoded path parameters of Fastify's router by their percent-encoded texts. Lists
+ * must be split before they are decoded, since a decoded delimiter may be data. Undefined if no parameter is split.
+ */
+export function pathTexts(parameters: ParameterText[]): Hook | undefined {
+  const split = parameters.flatMap(({ key, segment }) => (segment === undefined ? [] : [{ key, ...segment }]))
+  if (split.length === 0) return undefined
+  return (request, _reply, done) => {
+    const [path = ''] = (request.raw.url as string).split('?', 1)
+    const segments = path.split('/')
+    const params = request.params as Record<string, string>
+    for (const { key, fromEnd, prefix } of split) {
+      // These are the router's segments, since it also splits at slashes before it decodes %2F.
+      params[key] = withoutPrefix(segments.at(-fromEnd) as string, prefix)
+    }
+    done()
+  }
+}
+
+/** Removes a literal prefix, any character of which may be percent-encoded in the segment. */
+function withoutPrefix(segment: string, prefix: string): string {
+  let at = 0
+  for (const character of prefix) at += segment[at] === '%' ? 3 * Buffer.byteLength(character) : character.length
+  return segment.slice(at)
+}
+
+/** The encoded texts of a request by name: one text in a path or header, a list in a query, form or cookies. */
+export type Texts = Record<string, string | string[] | undefined>
+
+/** The part of a request from which texts come. */
+export type TextSource = {
+  /** The name of the part of the request in messages. */
+  part: string
+  /** Decodes a text of a value. Throws a ContractError for a text that cannot be decoded. */
+  decode(text: string, value: TextValue): string
+}
+
+type Reading = { texts: Texts; document: JsonDocument; holder: object; decode(text: string): string }
+
+/** Reads a value and sets it in the holder. Returns false if the request has none. */
+type Read = (value: TextValue, reading: Reading) => boolean
+
+/**
+ * Returns a function that reads values from texts by name. Like `parseJson` it keeps the digits of inexact numbers; the
+ * document's length is that of the texts. It throws a ContractError for a text that does not follow its style or cannot
+ * be decoded. It runs in linear time. The caller limits the length of the texts, and thereby the number of items.
+ */
+export function textReader(values: TextValue[], source: TextSource): (texts: Texts) => JsonDocument {
+  const defaults = values.map(defaultSetter)
+  return (texts) => {
+    const holder = {}
+    const document = { value: holder, length: 0 }
+    for (const [index, value] of values.entries()) {
+      const decode = (text: string): string => {
+        document.length += text.length
+        return source.decode(text, value)
+      }
+      try {
+        if (!readers[value.kind](value, { texts, document, holder, decode })) defaults[index]?.(holder)
+      } catch (error) {
+        if (!(error instanceof TextError)) throw error
+        throw new ContractError('invalid', `${source.part}/${value.name} ${error.message}`)
+      }
+    }
+    return document
+  }
+}
+
+/** Returns a function that sets a copy of the default: each request needs its own, since its handler may change it. */
+function defaultSetter({ name, default: value }: TextValue): ((holder: object) => void) | undefined {
+  if (value === undefined) return undefined
+  const text = JSON.stringify(value)
+  return (holder) => setMember(holder, name, JSON.parse(text))
+}
+
+const readers: Record<TextValue['kind'], Read> = {
+  scalar: readScalar,
+  array: readArray,
+  object: readObject,
+  json: readJson,
+}
+
+function readScalar(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+  const given = textsOf(value, texts)
+  if (given.length === 0) return false
+  setScalar(document, holder, value.name, decode(withoutStyle(value, single(given), decode)), value.types)
+  return true
+}
+
+function readArray(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+  const given = textsOf(value, texts)
+  if (given.length === 0) return false
+  const items: unknown[] = []
+  for (const [index, text] of itemTexts(value, given, decode).entries()) {
+    setScalar(document, items, index, decode(text), value.types)
+  }
+  setMember(holder, value.name, items)
+  return true
+}
+
+function readObject(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+  const { name: ownName, style, explode, types, properties = {} } = value
+  const members = {}
+  const add = (name: string, text: string) => {
+    if (Object.hasOwn(members, name)) throw new TextError(`must have ${name} only once`)
+    setScalar(
+      document,
+      members,
+      name,
+      decode(text),
+      Object.hasOwn(properties, name) ? (properties[name] as string[]) : types,
+    )
+  }
+  if (style === 'deepObject' || (style === 'form' && explode)) {
+    const given = separateTexts(value, texts)
+    if (given.length === 0) return false
+    for (const [name, all] of given) for (const text of all) add(name, text)
+  } else {
+    const given = textsOf(value, texts)
+    if (given.length === 0) return false
+    for (const [name, text] of propertyTexts(value, single(given), decode)) add(decode(name), text)
+  }
+  setMember(holder, ownName, members)
+  return true
+}
+
+/** Reads a JSON text as strictly as a JSON body, and keeps the digits of its inexact numbers. */
+function readJson(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
+  const given = textsOf(value, texts)
+  if (given.length === 0) return false
+  const parsed = parsedJson(decode(single(given)))
+  copyDigits(parsed, parsed, document, holder, value.name)
+  setMember(holder, value.name, parsed.value)
+  return true
+}
+
+function parsedJson(text: string): JsonDocument {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    throw new TextError(`is not JSON: ${(error as JsonError).message}`)
+  }
+}
+
+function textsOf({ key }: TextValue, texts: Texts): string[] {
+  const given = Object.hasOwn(texts, key) ? texts[key] : undefined
+  if (given === undefined) return []
+  return typeof given === 'string' ? [given] : given
+}
+
+function single(texts: string[]): string {
+  if (texts.length > 1) throw new TextError('must be given once')
+  return texts[0] as string
+}
+
+/** The serialization style of a value (OpenAPI 3.1 section 4.8.12.3). */
+export type Style = Pick<TextValue, 'name' | 'style' | 'explode'>
+
+/** A text that does not follow its style. The message begins with a verb, to follow the name of the value. */
+export class TextError extends Error {
+  override readonly name = 'TextError'
+}
+
+/** A name and the text of its value, both as they were sent. */
+export type Entry = [name: string, text: string]
+
+/** The separators of the parts of one text, by style. Exploded path parameters have other separators. */
+const separators = {
+  simple: ',',
+  form: ',',
+  label: ',',
+  matrix: ',',
+  spaceDelimited: /%20|\+/,
+  pipeDelimited: /%7C|\|/i,
+  deepObject: '',
+} as const
+const explodedSeparators = { label: '.', matrix: ';' } as const
+
+/** Splits a text into its parts: the items of an array, or the names and values of an object. */
+function partsOf({ style, explode }: Style, text: string): string[] {
+  const isExplodedPath = explode && (style === 'label' || style === 'matrix')
+  return text.split(isExplodedPath ? explodedSeparators[style] : separators[style])
+}
+
+/** Removes the prefix of a style from a text. Throws a TextError if the prefix is missing. */
+export function withoutStyle({ style, name }: Style, text: string, decode: (text: string) => string): string {
+  if (style === 'label') {
+    if (!text.startsWith('.')) throw new TextError('must begin with .')
+    return text.slice(1)
+  }
+  if (style !== 'matrix') return text
+  const [given, value] = entryOf(text)
+  if (!text.startsWith(';') || decode(given.slice(1)) !== name) throw new TextError(`must begin with ;${name}=`)
+  return value
+}
+
+/** Returns the texts of the items of an array, as they were sent. */
+export function itemTexts(value: Style, texts: string[], decode: (text: string) => string): string[] {
+  const { style, explode, name } = value
+  if (style === 'form' && explode) return texts
+  if (style !== 'matrix' || !explode) return texts.flatMap((text) => partsOf(value, withoutStyle(value, text, decode)))
+  return texts.flatMap((text) => {
+    const items = matrixEntries(value, text)
+    if (items.some(([given]) => decode(given) !== name)) throw new TextError(`must repeat ;${name}= before each item`)
+    return items.map(([, item]) => item)
+  })
+}
+
+/** Returns the names and texts of the properties of an object in one text, as they were sent. */
+export function propertyTexts(value: Style, text: string, decode: (text: string) => string): Entry[] {
+  if (value.style === 'matrix' && value.explode) return matrixEntries(value, text)
+  const inner = withoutStyle(value, text, decode)
+  if (inner === '') return []
+  const parts = partsOf(value, inner)
+  if (value.explode) return parts.map(namedPart)
+  if (parts.length % 2 === 1) throw new TextError('must alternate names and values')
+  return Array.from({ length: parts.length / 2 }, (_, index) => parts.slice(2 * index, 2 * index + 2) as Entry)
+}
+
+/** Splits an exploded matrix text into entries. An empty value has no equals sign (RFC 6570 section 3.2.7). */
+function matrixEntries(value: Style, text: string): Entry[] {
+  if (!text.startsWith(';')) throw new TextError('must begin with ;')
+  return partsOf(value, text.slice(1)).map(entryOf)
+}
+
+function namedPart(part: string): Entry {
+  if (!part.includes('=')) throw new TextError('must consist of NAME=VALUE parts')
+  return entryOf(part)
+}
+
+function entryOf(text: string): Entry {
+  const end = text.indexOf('=')
+  return end === -1 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
+}
+
+/**
+ * Returns the properties of an object whose properties are separate, each with all its texts: `R=1&G=2`, or
+ * `color[R]=1&color[G]=2` in the style deepObject. The names are already decoded.
+ */
+export function separateTexts(value: TextValue, texts: Record<string, unknown>): [name: string, texts: string[]][] {
+  return namesAndKeys(value, texts).map(([name, key]) => [name, texts[key] as string[]])
+}
+
+/** Returns the names of the properties that a request has, each with the key of its texts. */
+function namesAndKeys({ style, key, properties = {}, takesAll }: TextValue, texts: object): [string, string][] {
+  if (style !== 'deepObject') {
+    const names = takesAll ? Object.keys(texts) : Object.keys(properties).filter((name) => Object.hasOwn(texts, name))
+    return names.map((name) => [name, name])
+  }
+  return Object.keys(texts).flatMap((given): [string, string][] => {
+    if (!given.startsWith(`${key}[`) || !given.endsWith(']')) return []
+    const name = given.slice(key.length + 1, -1)
+    if (/[[\]]/.test(name)) throw new TextError(`must have only one level of properties, unlike ${given}`)
+    return [[name, given]]
+  })
+}
+
+/** The grammar of a JSON number (RFC 8259 section 6). */
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/**
+ * Converts a text to the first of the types that it represents and its schema allows, else to a string, and sets it.
+ */
+export function setScalar(
+  document: JsonDocument,
+  holder: object,
+  key: string | number,
+  text: string,
+  types: readonly string[],
+): void {
+  if (number.test(text) && types.some((type) => type === 'integer' || type === 'number')) {
+    setMember(holder, key, Number(text))
+    if (mayBeInexact(text)) keepDigits(document, holder, key, text)
+  } else if (/^(true|false)$/.test(text) && types.includes('boolean')) setMember(holder, key, text === 'true')
+  else if (text === '' && types.includes('null') && !types.includes('string')) setMember(holder, key, null)
+  else setMember(holder, key, text)
+}
+
+/** Sets a member with any name. A plain assignment to __proto__ would set the prototype. */
+export function setMember(holder: object, key: string | number, value: unknown): void {
+  if (key !== '__proto__') (holder as Record<string | number, unknown>)[key] = value
+  else Object.defineProperty(holder, key, { value, enumerable: true, writable: true, configurable: true })
 }

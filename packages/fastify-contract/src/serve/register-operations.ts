@@ -2,19 +2,14 @@ import { maxHeaderSize } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import { type Tracking, trackConnections } from '../http/connections.ts'
-import { allowOrigins } from '../http/cors.ts'
+import { allowOrigins, type CrossOrigin } from '../http/cors.ts'
 import { errorSender } from '../http/error-responses.ts'
 import type { BodyMemory } from '../http/read-body.ts'
 import { type Admit, inOrder, routeError, takeOverFromNode } from '../http/request-guards.ts'
 import { openStreamScopes } from '../http/stream-scope.ts'
 import type { UploadLimits } from '../http/upload.ts'
-import { registerAdditional } from './additional-methods.ts'
-import { checkBinding } from './check-binding.ts'
-import { acceptBodies } from './content-type-parsers.ts'
-import { crossOriginNames } from './cross-origin-names.ts'
-import type { AnyErrorBody } from './error-types.ts'
-import { errorWriter } from './error-writer.ts'
-import { glueDocument } from './glue-document.ts'
+import { type AnyErrorBody, errorWriter } from './error-writer.ts'
+import { acceptBodies } from './request-body.ts'
 import { type AnyHandler, type Run, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
 import type { Operation, Routes } from './routes.ts'
 import type { Conclude, Verifiers } from './security.ts'
@@ -114,3 +109,86 @@ const unbounded: BodyMemory = {
 const unlimited: Conclude = (_request, refusal) => refusal
 
 const runAlone: Run = (outcome, done) => void outcome.then((outcome) => done(undefined, outcome), done)
+
+/**
+ * Throws one error that lists every operation without a handler, security scheme without a verifier, and handler
+ * without an operation. Otherwise requests would get a 500 or skip authentication, or a handler would never be called.
+ */
+export function checkBinding(operations: Operation[], handlers: object, verifiers: object): void {
+  const problems: string[] = []
+  const ids = new Set(operations.map(({ operationId }) => operationId))
+  for (const { operationId, security } of operations) {
+    const name = `operation ${operationId}`
+    if (!Object.hasOwn(handlers, operationId)) problems.push(`${name} has no handler; add it to src/handlers.ts`)
+    for (const scheme of security.flatMap((requirement) => Object.keys(requirement))) {
+      if (!Object.hasOwn(verifiers, scheme))
+        problems.push(`${name}: security scheme ${scheme} has no verifier; add one in src/app.ts`)
+    }
+  }
+  for (const id of Object.keys(handlers)) {
+    if (!ids.has(id))
+      problems.push(`handler ${id} has no operation in the document; remove it, or describe its operation`)
+  }
+  if (problems.length > 0) throw new Error(['the document and its handlers do not match', ...problems].join('\n  '))
+}
+
+/** Request headers that clients may send to any operation. */
+const commonHeaders = ['Authorization', 'Content-Type', 'Traceparent', 'Tracestate', 'X-Request-Id']
+
+/** Response headers of errors, which operations need not declare. */
+const errorHeaders = ['Accept', 'Allow', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id']
+
+/**
+ * Returns the methods and headers of all operations. Pages of other origins may use them on every path, so that they
+ * can read the 404 or 405 of a wrong request.
+ */
+export function crossOriginNames({
+  operations,
+  apiKeyHeaders = [],
+}: Pick<Routes, 'operations' | 'apiKeyHeaders'>): Omit<CrossOrigin, 'origins'> {
+  const parameters = operations.flatMap((operation) => operation.parameters).filter((one) => one.in === 'header')
+  const responses = operations.flatMap(({ schema }) => Object.values(schema.response))
+  return {
+    methods: distinct(operations.map(({ method }) => String(method))),
+    requestHeaders: distinct([...commonHeaders, ...apiKeyHeaders, ...parameters.map(({ name }) => name)]),
+    responseHeaders: distinct([...errorHeaders, ...responses.flatMap(({ headers = {} }) => Object.keys(headers))]),
+  }
+}
+
+/** Returns names in alphabetical order, without duplicates regardless of case. */
+const distinct = (names: string[]): string[] =>
+  names.filter((name, index) => names.findIndex((one) => one.toLowerCase() === name.toLowerCase()) === index).sort()
+
+/**
+ * Returns the document from which fastify-openapi-glue registers routes: the operations, with paths in Fastify's
+ * syntax. It has no schemas, since glue would copy each shared schema into every place that refers to it; they reach
+ * Fastify in the route options.
+ */
+export function glueDocument({ info, operations }: Routes) {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const { servedPaths, method, operationId, schema } of operations.filter((one) => !isAdditional(one))) {
+    const responses = Object.fromEntries(Object.keys(schema.response).map((status) => [status, { description: '' }]))
+    const operation = { [String(method).toLowerCase()]: { operationId, responses } }
+    for (const { url } of servedPaths) paths[url] = { ...paths[url], ...operation }
+  }
+  return { openapi: '3.1.0', info, paths }
+}
+
+/** The HTTP methods that fastify-openapi-glue registers. */
+const glueMethods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH']
+
+/** Returns whether OpenAPI 3.2 added the method of an operation, such as QUERY or COPY. */
+export const isAdditional = ({ method }: Operation): boolean => !glueMethods.includes(String(method))
+
+/** Registers the operations with additional methods; fastify-openapi-glue registers all others. */
+export function registerAdditional(
+  app: FastifyInstance,
+  operations: Operation[],
+  optionsOf: (operation: Operation, url: string) => RouteOptions,
+): void {
+  for (const operation of operations.filter(isAdditional)) {
+    const method = String(operation.method)
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })
+    for (const { url } of operation.servedPaths) app.route({ ...optionsOf(operation, url), method, url })
+  }
+}

@@ -1,18 +1,30 @@
 import type { IncomingMessage } from 'node:http'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { checkMediaType, sendContinue } from '../http/check-media-type.ts'
-import { ContractError } from '../http/errors.ts'
+import { bodyTooLarge, ContractError } from '../http/errors.ts'
 import { noteBodyLimit } from '../http/header-limit.ts'
+import { parseJsonBody } from '../http/json-body.ts'
+import { decodeText } from '../http/query-string.ts'
 import type { BodyMemory } from '../http/read-body.ts'
 import { type Hook, inOrder, type Step } from '../http/request-guards.ts'
-import { hasBody } from '../http/request-head.ts'
+import { contentLength, hasBody } from '../http/request-head.ts'
+import { type FormTexts, formParser, parseText } from '../http/text-body.ts'
 import { openUpload, type UploadLimits, uploadOf } from '../http/upload.ts'
+import { type BodyReader, type ParseBody, wholeBodyReader } from '../http/whole-body.ts'
 import type { JsonDocument } from '../json/json-document.ts'
-import { formReader } from './form-body.ts'
-import { isRange } from './media-types.ts'
+import {
+  bodyTypeFinder,
+  essenceOf,
+  type GivenType,
+  isPlainJson,
+  isRange,
+  isReadByHandler,
+  mayReadBody,
+  requestKindOf,
+} from './media-types.ts'
 import { multipartReader } from './multipart-body.ts'
-import { bodyTypeFinder, type GivenType, isPlainJson, isReadByHandler, mayReadBody } from './request-media.ts'
-import type { Content, Form, Operation, Routes } from './routes.ts'
+import { setMember, setScalar, textReader } from './parameters.ts'
+import type { Content, Form, FormField, Operation, Routes } from './routes.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** The request body that a handler gets, with `contentType` if the operation allows several media types. */
@@ -146,4 +158,73 @@ function bodyReaders(
     return [mediaType, ({ raw }, { contentType }) => read(uploadOf(raw), contentType)]
   })
   return Object.fromEntries(readers)
+}
+
+/**
+ * Replaces the content type parsers of an app: only the media types of its operations are accepted. A parser reads the
+ * body whole, or leaves it unread for the handler. Bodies above the limits get 413.
+ */
+export function acceptBodies(app: FastifyInstance, operations: Operation[], bounds: BodyBounds): void {
+  const { body: limit, headers: headersLimit, memory, uploads } = bounds
+  const mediaTypes = operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {}))
+  const hasRange = mediaTypes.some(isRange)
+  const leaveUnread: BodyReader = ({ headers }, _payload, done) =>
+    done(contentLength(headers) > uploads.bytes ? bodyTooLarge(uploads.bytes) : null)
+  const whole = (parse: ParseBody): BodyReader => {
+    const read = wholeBodyReader(parse, { limit, headersLimit, memory })
+    // With a media type range, one operation can stream a media type that another operation parses.
+    return hasRange
+      ? (request, payload, done) => (isBodyReadByHandler(request.raw) ? leaveUnread : read)(request, payload, done)
+      : read
+  }
+  const readers = {
+    json: whole(parseJsonBody),
+    text: whole(parseText),
+    form: whole(formParser(uploads.fields)),
+    multipart: leaveUnread,
+    bytes: leaveUnread,
+  }
+  app.removeAllContentTypeParsers()
+  for (const essence of new Set(mediaTypes.filter((each) => !isRange(each)).map(essenceOf))) {
+    app.addContentTypeParser(essence, readers[requestKindOf(essence)])
+  }
+  if (hasRange) app.addContentTypeParser('*', leaveUnread)
+}
+
+/**
+ * Returns a function that converts the texts of a form to typed values. Like `parseJson` it keeps the digits of inexact
+ * numbers. It throws a ContractError for a text that does not follow the style of its field.
+ */
+export function formReader({ fields, otherTypes }: Form): (form: FormTexts) => JsonDocument {
+  const read = textReader(fields, { part: 'body', decode: decodeText })
+  const isField = fieldFinder(fields)
+  return ({ texts, length }) => {
+    const document = read(texts)
+    document.length = length
+    for (const [name, given] of Object.entries(texts)) {
+      if (!isField(name)) setUndeclared(document, name, given, otherTypes)
+    }
+    return document
+  }
+}
+
+/** Sets a property that the schema does not name; validation decides whether it is allowed. */
+function setUndeclared(document: JsonDocument, name: string, given: string[], types: string[]): void {
+  const holder = document.value as object
+  const [first = '', ...more] = given.map(decodeText)
+  if (more.length === 0) setScalar(document, holder, name, first, types)
+  else setMember(holder, name, [first, ...more])
+}
+
+/** Returns a function that tells whether a name in a form belongs to a field or to a separate property of a field. */
+function fieldFinder(fields: FormField[]): (name: string) => boolean {
+  const namesOf = ({ kind, style, explode, key, properties = {} }: FormField) => {
+    if (kind === 'object' && style === 'deepObject') return []
+    return kind === 'object' && style === 'form' && explode ? Object.keys(properties) : [key]
+  }
+  const names = new Set(fields.flatMap(namesOf))
+  const prefixes = fields.filter(({ style }) => style === 'deepObject').map(({ key }) => `${key}[`)
+  const isProperty = (name: string) => name.endsWith(']') && prefixes.some((prefix) => name.startsWith(prefix))
+  const takesAll = fields.some((field) => field.takesAll)
+  return (name) => takesAll || names.has(name) || isProperty(name)
 }

@@ -15,18 +15,21 @@ import {
 } from '../http/request-guards.ts'
 import { abortStream, type OpenScopes } from '../http/stream-scope.ts'
 import { negotiation } from './content-negotiation.ts'
-import { handlerInput } from './handler-input.ts'
-import { endingLateStreams, endStream } from './late-streams.ts'
 import { mayStream } from './media-types.ts'
-import { partValidatorCompiler } from './parameter-validator.ts'
-import { pathTexts } from './raw-path-parameters.ts'
+import {
+  afterUpload,
+  endingLateStreams,
+  endStream,
+  handlerInput,
+  responseQueue,
+  type SendOutcome,
+} from './operation-handler.ts'
+import { partValidatorCompiler, pathTexts } from './parameters.ts'
 import { type BodyBounds, bodySteps, requestBody } from './request-body.ts'
-import { responseQueue } from './response-queue.ts'
 import { responseSerializerCompiler } from './response-serializer.ts'
 import type { Operation, Routes } from './routes.ts'
 import { authenticator, type Conclude, type Verifiers } from './security.ts'
 import { type Outcome, responseSender } from './send-response.ts'
-import { afterUpload, type SendOutcome } from './upload-responses.ts'
 import type { Validator } from './validator.ts'
 
 /** A handler of any operation; handler-types.ts has the exact type of each. */

@@ -1,5 +1,5 @@
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
-import { ignoredKeyword, isIgnored } from './ignored-properties.ts'
+import { ignoredKeyword, isIgnored } from './exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 

@@ -11,8 +11,8 @@ import { type Document, endpoints } from '../../src/compile/openapi-document.ts'
 import { requestFile } from '../../src/compile/request-file.ts'
 import { callStyles } from '../../src/compile/written-styles.ts'
 import { type CodeSample, withCodeSamples } from '../../src/docs/code-samples.ts'
-import { isStream } from '../../src/serve/body-senders.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
+import { isStream } from '../../src/serve/send-response.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const names = ['bodies', 'forms', 'uploads']

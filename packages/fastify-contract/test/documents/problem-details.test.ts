@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { openSocket } from '../../../../test/support/open-socket.ts'
-import type { AnyErrorBody } from '../../src/serve/error-types.ts'
+import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 import { calls, errorBody, failures, handlers, verifiers } from './problems/handlers.ts'
 

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import type { AnyErrorBody } from '../../src/serve/error-types.ts'
+import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
 
 export const folder = 'packages/fastify-contract/test/documents'
 

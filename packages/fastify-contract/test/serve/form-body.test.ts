@@ -1,5 +1,5 @@
 import t from 'tap'
-import { formReader } from '../../src/serve/form-body.ts'
+import { formReader } from '../../src/serve/request-body.ts'
 import type { FormField } from '../../src/serve/routes.ts'
 
 const field = (more: Partial<FormField>): FormField => ({

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { parseQuery } from '../../src/http/query-string.ts'
-import { textReader } from '../../src/serve/parameter-values.ts'
+import { textReader } from '../../src/serve/parameters.ts'
 import type { TextValue } from '../../src/serve/routes.ts'
 
 const source = { part: 'form', decode: decodeURIComponent }

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Document, Parameter } from '../../src/compile/openapi-document.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { parametersValidator } from '../../src/serve/parameter-validator.ts'
+import { parametersValidator } from '../../src/serve/parameters.ts'
 import type { Operation } from '../../src/serve/routes.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
 import { createValidator } from '../../src/serve/validator.ts'

@@ -5,7 +5,7 @@ import { routesOf } from '../../src/compile/route-schemas.ts'
 import { unsupportedFeatures } from '../../src/compile/unsupported-features.ts'
 import { asOpenApi31 } from '../../src/compile/upgrade-3-0.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
-import type { AnyErrorBody } from '../../src/serve/error-types.ts'
+import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
 import { type Binding, registerOperations } from '../../src/serve/register-operations.ts'
 import type { Verifiers } from '../../src/serve/security.ts'
 

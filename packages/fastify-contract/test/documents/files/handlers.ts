@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../../../src/serve/error-types.ts'
+import type { ErrorBody } from '../../../src/serve/error-writer.ts'
 import type { Handlers } from '../../../src/serve/handler-types.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { ContractError } from '../../../src/http/errors.ts'
-import type { ErrorBody } from '../../../src/serve/error-types.ts'
+import type { ErrorBody } from '../../../src/serve/error-writer.ts'
 import type { Handlers } from '../../../src/serve/handler-types.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'

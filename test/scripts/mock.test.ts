@@ -7,7 +7,7 @@ import {
   type Endpoint,
   endpoints,
 } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
-import { preferredResponse } from '../../packages/fastify-contract/src/mock/preferences.ts'
+import { preferredResponse } from '../../packages/fastify-contract/src/mock/mock-server.ts'
 import { run } from '../support/child-process.ts'
 import { assertContractResponse } from '../support/contract.ts'
 

@@ -1,11 +1,19 @@
+import { isDeepStrictEqual } from 'node:util'
 import { withDiscriminators } from '../compile/discriminators.ts'
-import { keysOf, resolve } from '../compile/json-pointer.ts'
+import { join, keysOf, resolve } from '../compile/json-pointer.ts'
 import type { Document } from '../compile/openapi-document.ts'
-import { mapDocument, type Node, walkSchemas } from '../compile/walk-document.ts'
-import { isText } from './merge-keywords.ts'
-import { schemaMerger } from './merged-schemas.ts'
-import { targetOf } from './schema-references.ts'
-import { alternativesName } from './union-alternatives.ts'
+import { isNode, mapDocument, type Node, walkSchemas } from '../compile/walk-document.ts'
+import { schemaKeywords } from '../serve/schema-keywords.ts'
+import { distinctSources, isText, type Merged, mergeParts, ordered, partsOf, type Source } from './merge-parts.ts'
+import {
+  isLeaf,
+  isReference,
+  onlyReference,
+  pointersAbove,
+  resolvedPointer,
+  targetOf,
+  wrappedTarget,
+} from './schema-references.ts'
 
 export type ComparableDocument = {
   document: Document
@@ -76,4 +84,222 @@ function put(document: object, pointer: string, value: unknown): void {
   const keys = keysOf(pointer)
   const parent = resolve(document, pointer.slice(0, pointer.lastIndexOf('/'))) as Node
   parent[keys.at(-1) as string] = value
+}
+
+/**
+ * The depth to which the common properties of merged parts are merged, too. Deeper properties are compared unmerged,
+ * since recursive schemas never end and each level can double the number of schemas.
+ */
+const maximumDepth = 2
+
+/** A pointer that no document has, for schemas that are built only for a comparison. */
+const unused = '#/-'
+
+/**
+ * Returns a merger for the schemas of a document. `targets` are the pointers that references refer to: a schema that
+ * contains one of them is not merged.
+ */
+export function schemaMerger(document: object, targets: Iterable<string>): SchemaMerger {
+  const places = sourceMoves()
+  const taken = new Set<string>()
+  const alternatives: Node = {}
+  const fixed = new Set([...targets].flatMap(pointersAbove))
+  let steps = 0
+
+  /** Returns the schema that describes what all sources describe together, for the pointer `at` of the result. */
+  function emit(sources: Source[], at: string, depth: number): unknown {
+    steps += sources.length ** 2
+    const [first, ...others] = distinctSources(document, sources) as [Source, ...Source[]]
+    if (others.length === 0) return first.shared ? referred(first.pointer) : single(first.pointer, at, depth)
+    const merged = depth < maximumDepth ? mergedOf([first, ...others]) : undefined
+    if (merged !== undefined) return take(merged, build(merged, at, depth + 1))
+    const allOf = [first, ...others].map((source, index) => {
+      const place = join(at, 'allOf', String(index))
+      places.set([source], place)
+      return emit([source], place, depth)
+    })
+    return { allOf }
+  }
+
+  /** Returns a shared schema as a $ref, or as a copy. */
+  function referred(pointer: string): unknown {
+    const schema = resolve(document, pointer)
+    if (!isNode(schema) || isReference(schema)) return schema
+    // A schema without subschemas is copied: redocly diff pairs schemas by similarity, which a $ref would hide.
+    return isLeaf(schema) ? plain(schema, pointer, pointer, 0) : places.referTo(pointer)
+  }
+
+  /** Returns the merged subschema for `keys` below `at`. An alternative that narrows its $ref gets its own place. */
+  function held(sources: Source[], at: string, keys: string[], depth: number): unknown {
+    const place = alternativePlace(document, sources, at, keys)
+    if (place === undefined || Object.hasOwn(alternatives, place.name)) return emit(sources, join(at, ...keys), depth)
+    places.set(sources, place.pointer)
+    const schema = emit(sources, place.pointer, depth)
+    alternatives[place.name] = schema
+    return isNode(schema) && isReference(schema) ? schema : { $ref: place.pointer }
+  }
+
+  /** Returns a schema with its own $ref and allOf merged into it if possible. */
+  function single(pointer: string, at: string, depth: number): unknown {
+    const schema = resolve(document, pointer)
+    if (!isNode(schema)) return schema
+    const { $ref, allOf, ...own } = schema
+    if ($ref === undefined && allOf === undefined) return plain(schema, pointer, at, depth)
+    const target = wrappedTarget(document, schema)
+    if (target !== undefined && Object.keys(own).length === 0) return { $ref: target }
+    const merged = mergedOf([{ pointer, shared: false }])
+    if (merged !== undefined) {
+      const built = build(merged, at, depth)
+      return (target === undefined ? sameAsTarget(schema, built) : undefined) ?? take(merged, built)
+    }
+    const isTextBeside = target !== undefined && Object.keys(own).every(isText)
+    return isTextBeside ? { ...own, $ref: target } : plain(schema, pointer, at, depth)
+  }
+
+  /**
+   * Returns a $ref to the only schema that a schema refers to if its other keywords add nothing; otherwise undefined.
+   */
+  function sameAsTarget(schema: Node, built: Node): Node | undefined {
+    const $ref = onlyReference(schema)
+    if ($ref === undefined) return undefined
+    const merged = mergedOf([{ pointer: targetOf($ref), shared: true }])
+    const isSame = merged !== undefined && isDeepStrictEqual(build(merged, unused, 0), built)
+    return isSame ? { $ref } : undefined
+  }
+
+  function mergedOf(sources: Source[]): Merged | undefined {
+    if (sources.some(({ pointer, shared }) => !shared && fixed.has(pointer))) return undefined
+    const parts = partsOf(document, sources)
+    if (parts === undefined) return undefined
+    steps += parts.reduce((sum, { own }) => sum + 1 + Object.keys(own).length, 0)
+    return mergeParts(parts, sources.length === 1 ? parts[0] : undefined)
+  }
+
+  /** Records the shared parts of a merged schema as taken, and returns the schema. */
+  function take({ parts }: Merged, built: Node): Node {
+    for (const { pointer, shared } of parts) if (shared) taken.add(pointer)
+    return built
+  }
+
+  function build({ values, schemas }: Merged, at: string, depth: number): Node {
+    const below = (sources: Source[], ...keys: string[]) => {
+      places.set(sources, join(at, ...keys))
+      return held(sources, at, keys, depth)
+    }
+    const plainValues = Array.from(values, ([keyword, { value, from }]) => {
+      places.set(from, join(at, keyword))
+      return [keyword, value]
+    })
+    const subschemas = Array.from(schemas, ([keyword, { from, byKey, isList }]) => {
+      if (byKey === undefined) return [keyword, below(from, keyword)]
+      places.set(from, join(at, keyword))
+      const entries = Array.from(byKey, ([key, sources]) => [key, below(sources, keyword, key)] as const)
+      return [keyword, isList ? entries.map(([, schema]) => schema) : Object.fromEntries(entries)]
+    })
+    return ordered(Object.fromEntries([...plainValues, ...subschemas]))
+  }
+
+  /** Returns a schema that keeps its keywords, with merged schemas in them. */
+  function plain(schema: Node, pointer: string, at: string, depth: number): Node {
+    const below = (...keys: string[]) => held([{ pointer: join(pointer, ...keys), shared: false }], at, keys, depth)
+    const entries = Object.entries(schema).map(([keyword, value]) => {
+      steps++
+      const shape = Object.hasOwn(schemaKeywords, keyword) ? schemaKeywords[keyword] : undefined
+      if (shape === undefined || typeof value !== 'object' || value === null) return [keyword, value]
+      if (shape === 'one') return [keyword, below(keyword)]
+      const schemas = Object.keys(value).map((key) => [key, below(keyword, key)] as const)
+      return [keyword, shape === 'list' ? schemas.map(([, schema]) => schema) : Object.fromEntries(schemas)]
+    })
+    return ordered(Object.fromEntries(entries))
+  }
+
+  return {
+    merge: (pointer) => single(pointer, pointer, 0),
+    ...places,
+    alternatives,
+    taken,
+    steps: () => steps,
+  }
+}
+
+export type SchemaMerger = Pick<SourceMoves, 'finish' | 'originsOf'> & {
+  /** Returns the schema at a pointer, with its allOf merged if possible. */
+  merge(pointer: string): unknown
+  /** The value of the member `alternativesName` in a document that is built from the results. */
+  alternatives: Node
+  /** The pointers of schemas that were merged into others. */
+  taken: Set<string>
+  /** Returns the number of keywords and schemas that were visited. */
+  steps(): number
+}
+
+export type SourceMoves = {
+  /** Records that the sources of the document are at a pointer of the result. */
+  set(sources: Source[], place: string): void
+  /** Returns a $ref to a pointer of the document; `finish` adjusts it if the target moves. */
+  referTo(pointer: string): { $ref: string }
+  /** Sets each $ref that `referTo` has returned to the place of its target in the comparable document. */
+  finish(comparable: object): void
+  /** Returns the pointers of the document whose contents were merged at a pointer of the result. */
+  originsOf(pointer: string): string[]
+}
+
+/** Returns a record of where the parts of merged schemas move. */
+export function sourceMoves(): SourceMoves {
+  const origins = pointerMap()
+  const moves = pointerMap()
+  const references: { $ref: string }[] = []
+  return {
+    set(sources, place) {
+      const pointers = sources.map(({ pointer }) => pointer)
+      origins.set(place, pointers)
+      for (const { pointer, shared } of sources) if (!shared && pointer !== place) moves.set(pointer, [place])
+    },
+    referTo(pointer) {
+      const reference = { $ref: pointer }
+      references.push(reference)
+      return reference
+    },
+    finish(comparable) {
+      for (const reference of references) {
+        reference.$ref = resolvedPointer(comparable, moves.get(reference.$ref)[0] as string)
+      }
+    },
+    originsOf: origins.get,
+  }
+}
+
+/** Maps the pointers of one document to another. The value of a pointer also applies to all pointers below it. */
+export type PointerMap = { set(pointer: string, places: string[]): void; get(pointer: string): string[] }
+
+/** Returns a map in which each pointer maps to itself until it is set. */
+export function pointerMap(): PointerMap {
+  const places = new Map<string, string[]>()
+  return {
+    set: (pointer, found) => places.set(pointer, found),
+    get(pointer) {
+      for (let above = pointer; above !== ''; above = above.slice(0, Math.max(above.lastIndexOf('/'), 0))) {
+        const found = places.get(above)
+        if (found !== undefined) return found.map((place) => place + pointer.slice(above.length))
+      }
+      return [pointer]
+    },
+  }
+}
+
+/** The name of the member of a document that holds the alternatives of its unions. */
+export const alternativesName = 'x-alternatives'
+
+/**
+ * Returns a place for an alternative that narrows the schema that it refers to, as with a discriminator. Returns
+ * undefined for other alternatives. redocly diff pairs alternatives by their $ref, and those without one by similarity.
+ * Without the same $ref in both documents, an edit could make it compare two unrelated alternatives.
+ */
+export function alternativePlace(document: object, [source]: Source[], at: string, [keyword]: string[]) {
+  if (source === undefined || source.shared || (keyword !== 'oneOf' && keyword !== 'anyOf')) return undefined
+  const schema = resolve(document, source.pointer)
+  const $ref = onlyReference(schema)
+  if ($ref === undefined || !isNode(schema) || isReference(schema)) return undefined
+  const name = `${at} ${keyword} ${$ref}`
+  return { name, pointer: join('#', alternativesName, name) }
 }

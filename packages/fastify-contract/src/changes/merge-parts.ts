@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { join } from '../compile/json-pointer.ts'
+import { join, resolve } from '../compile/json-pointer.ts'
 import { isNode, type Node } from '../compile/walk-document.ts'
 import { schemaKeywords } from '../serve/schema-keywords.ts'
-import { combined, isText } from './merge-keywords.ts'
-import type { Part, Source } from './merge-sources.ts'
+import { targetOf } from './schema-references.ts'
 
 /**
  * A schema merged from parts: its plain values, and the sources of each subschema by keyword and, if it has one, key.
@@ -112,3 +111,116 @@ function knowsProperties(part: Part, parts: Part[]): boolean {
       return isOpen(own.additionalProperties) && !own.patternProperties && names.every((name) => known.includes(name))
     })
 }
+
+/** Returns one value of a keyword that is equivalent to several values together, or undefined if there is none. */
+type Combine = (values: unknown[]) => unknown
+
+const areNumbers = (values: unknown[]): values is number[] => values.every((value) => typeof value === 'number')
+const greatest: Combine = (values) => (areNumbers(values) ? Math.max(...values) : equal(values))
+const least: Combine = (values) => (areNumbers(values) ? Math.min(...values) : equal(values))
+const any: Combine = (values) => values.some((value) => value === true)
+
+/** Returns the common value, or undefined if the values differ. */
+export const equal: Combine = ([first, ...others]) =>
+  others.every((other) => isDeepStrictEqual(first, other)) ? first : undefined
+
+const union: Combine = (values) => [...new Set(values.flat())]
+
+const intersection: Combine = (values) => {
+  const [first = [], ...others] = values.map((value) => [value].flat())
+  const common = first.filter((item) => others.every((other) => other.some((one) => isDeepStrictEqual(one, item))))
+  return common.length > 0 ? common : undefined
+}
+
+/** An integer is a number (JSON Schema 2020-12, validation, section 6.1.1). */
+const commonTypes: Combine = (values) => {
+  const numeric = (types: unknown[]) => (types.includes('number') ? [...types, 'integer'] : types)
+  const common = intersection(values.map((value) => numeric([value].flat()))) as unknown[] | undefined
+  const types = common?.filter((type) => type !== 'integer' || !common.includes('number'))
+  return types?.length === 1 ? types[0] : types
+}
+
+const textOf: Combine = (values) => [...new Set(values)].join('\n')
+
+/** Returns whether a keyword is documentation only (JSON Schema validation, section 9; OpenAPI 3.1, section 4.8.24). */
+export const isText = (keyword: string): boolean =>
+  /^(title|description|\$comment|examples?|externalDocs|xml)$|^x-/.test(keyword)
+
+const combines: Record<string, Combine> = {
+  type: commonTypes,
+  enum: intersection,
+  required: union,
+  title: textOf,
+  description: textOf,
+  $comment: textOf,
+  examples: union,
+  uniqueItems: any,
+  deprecated: any,
+  readOnly: any,
+  writeOnly: any,
+  ...Object.fromEntries(
+    ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'].map((keyword) => [keyword, greatest]),
+  ),
+  ...Object.fromEntries(
+    ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'].map((keyword) => [keyword, least]),
+  ),
+}
+
+/** Returns the value of a keyword that is equivalent to all of these values together, or undefined if there is none. */
+export const combined = (keyword: string, values: unknown[]): unknown =>
+  values.length === 1 || !Object.hasOwn(combines, keyword) ? equal(values) : combines[keyword]?.(values)
+
+/**
+ * Returns a schema with `type` and `required` sorted, since their order has no meaning, and without an empty
+ * `required`.
+ */
+export function ordered({ required, ...schema }: Record<string, unknown>): Record<string, unknown> {
+  const types = Array.isArray(schema.type) ? { type: [...schema.type].sort() } : {}
+  const names = Array.isArray(required) ? [...required].sort() : required
+  return { ...schema, ...types, ...(names === undefined || [names].flat().length === 0 ? {} : { required: names }) }
+}
+
+/** The pointer of a schema. `shared` means that it was reached through a $ref, so it is also used elsewhere. */
+export type Source = { pointer: string; shared: boolean }
+
+/** A schema without its allOf and its $ref. */
+export type Part = Source & { own: Node }
+
+/**
+ * Returns the parts that a value must satisfy to satisfy all of the schemas: the schemas, the targets of their $ref,
+ * and the members of their allOf, at any depth (JSON Schema 2020-12, core, sections 8.2.3.1 and 10.2.1.1). Each schema
+ * is a part once, even if several references reach it. Returns undefined for endless recursion, for the schema `false`,
+ * and for a reference to something outside the document.
+ */
+export function partsOf(document: object, sources: Source[]): Part[] | undefined {
+  const parts: Part[] = []
+  const open = new Set<string>()
+  const done = new Set<string>()
+
+  function collect({ pointer, shared }: Source): boolean {
+    if (open.has(pointer)) return false
+    if (done.has(pointer)) return true
+    const schema = resolve(document, pointer)
+    if (schema === true) return true
+    if (!isNode(schema)) return false
+    const { $ref, allOf = [], ...own } = schema
+    if (!Array.isArray(allOf)) return false
+    open.add(pointer)
+    parts.push({ pointer, shared, own })
+    const isWhole =
+      ($ref === undefined || (typeof $ref === 'string' && collect({ pointer: targetOf($ref), shared: true }))) &&
+      allOf.every((_, index) => collect({ pointer: join(pointer, 'allOf', String(index)), shared }))
+    open.delete(pointer)
+    done.add(pointer)
+    return isWhole
+  }
+
+  return sources.every(collect) ? parts : undefined
+}
+
+/** Returns the sources without those whose schema equals an earlier one. */
+export const distinctSources = (document: object, sources: Source[]): Source[] =>
+  sources.filter(({ pointer }, index) => {
+    const schema = resolve(document, pointer)
+    return sources.slice(0, index).every((earlier) => !isDeepStrictEqual(resolve(document, earlier.pointer), schema))
+  })

@@ -1,4 +1,4 @@
-import { sourceOf } from './self-contained-page.ts'
+import { sourceOf } from './docs-page.ts'
 
 const style = `
       :root {

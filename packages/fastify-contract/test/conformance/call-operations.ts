@@ -6,7 +6,7 @@ import { type Document, type Endpoint, endpoints } from '../../src/compile/opena
 import { requestParts } from '../../src/compile/request-parts.ts'
 import { securityScheme } from '../../src/compile/security-schemes.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
-import { anyCredentials } from '../../src/mock/any-credentials.ts'
+import { anyCredentials } from '../../src/mock/mock-server.ts'
 import { registerOperations } from '../../src/serve/register-operations.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'

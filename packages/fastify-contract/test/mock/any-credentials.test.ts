@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
 import type { Document } from '../../src/compile/openapi-document.ts'
-import { anyCredentials } from '../../src/mock/any-credentials.ts'
+import { anyCredentials } from '../../src/mock/mock-server.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const responses = { 204: { description: 'Done.' } }

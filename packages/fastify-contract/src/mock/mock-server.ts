@@ -1,5 +1,12 @@
+import type { FastifyInstance } from 'fastify'
+import { type ApiKeyLocation, apiKeyVerifier } from '../auth/api-key.ts'
+import { basicVerifier } from '../auth/basic.ts'
+import { bearerVerifier } from '../auth/bearer.ts'
 import { exampleBody, exampleHeaders, exampleResponse, hasExample } from '../compile/examples.ts'
-import type { Document, Endpoint, Located, Response } from '../compile/openapi-document.ts'
+import { type Document, type Endpoint, endpoints, type Located, type Response } from '../compile/openapi-document.ts'
+import { securityScheme } from '../compile/security-schemes.ts'
+import { scopesOf } from '../compile/security-scopes.ts'
+import type { Verifier, Verifiers } from '../serve/security.ts'
 import type { Outcome } from '../serve/send-response.ts'
 
 /** The response that a request prefers; `applied` is the value of the header Preference-Applied. */
@@ -38,3 +45,26 @@ export function preferredResponse(
 /** Returns the response for a status: its own, that of its range, or the default one. */
 const responseOf = ({ responses }: Endpoint, code: string): Located<Response> | undefined =>
   responses[code] ?? responses[`${code[0]}XX`] ?? responses.default
+
+/**
+ * Returns verifiers for the security schemes that the operations of a document require. They accept any well-formed
+ * credentials and grant every scope. Schemes that the service has no verifier for need no credentials.
+ */
+export async function anyCredentials(app: FastifyInstance, document: Document): Promise<Verifiers> {
+  const anybody = { name: 'anybody', scopes: scopesOf(document) }
+  const verify = () => anybody
+  const verifiers: Verifiers = {}
+  for (const name of endpoints(document).flatMap(({ security }) => security.flatMap(Object.keys))) {
+    verifiers[name] ??= await verifierOf(name)
+  }
+  return verifiers
+
+  async function verifierOf(name: string): Promise<Verifier> {
+    const { type, scheme = '', ...place } = securityScheme(document, name)
+    const kind = type === 'http' ? scheme.toLowerCase() : type
+    if (kind === 'apiKey') return apiKeyVerifier(place as ApiKeyLocation, verify)
+    if (kind === 'basic') return basicVerifier(verify)
+    if (['bearer', 'oauth2', 'openIdConnect'].includes(kind)) return await bearerVerifier(app, verify)
+    return (_request, done) => done(undefined, anybody)
+  }
+}

@@ -1,4 +1,4 @@
-import type { Document } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const text = { type: 'string' }

@@ -1,6 +1,6 @@
 import { filesOf, normalizedDocument } from '../../packages/fastify-contract/src/compile/contract-files.ts'
-import { contractTypes } from '../../packages/fastify-contract/src/compile/contract-types.ts'
-import type { Document } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
+import { contractTypes } from '../../packages/fastify-contract/src/compile/emit/contract-types.ts'
 import { documentShapes } from './document-shapes.ts'
 import { median } from './statistics.ts'
 import { table } from './text-table.ts'

@@ -1,4 +1,4 @@
-import type { Document } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 
 // The sources below are servers of the document at the path in their argument. Each sends itself a request, prints its
 // resident memory in bytes after the response, and exits.

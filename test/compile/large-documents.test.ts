@@ -1,6 +1,6 @@
 import t from 'tap'
 import { filesOf } from '../../packages/fastify-contract/src/compile/contract-files.ts'
-import type { Document } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import { printWarnings } from '../../packages/fastify-contract/src/compile/warnings.ts'
 import { documentShapes } from '../../scripts/benchmark/document-shapes.ts'
 

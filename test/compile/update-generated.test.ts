@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { filesOf } from '../../packages/fastify-contract/src/compile/contract-files.ts'
-import type { Document } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
-import { updateGenerated } from '../../packages/fastify-contract/src/compile/update-generated.ts'
+import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
+import { updateGenerated } from '../../packages/fastify-contract/src/compile/emit/handler-stubs.ts'
 
 const document: Document = {
   openapi: '3.1.0',

@@ -9,8 +9,8 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { exactClient } from '../../packages/fastify-contract/src/client/exact-client.ts'
 import { filesOf } from '../../packages/fastify-contract/src/compile/contract-files.ts'
-import { resolve as at } from '../../packages/fastify-contract/src/compile/json-pointer.ts'
-import { type Document, endpoints } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+import { resolve as at } from '../../packages/fastify-contract/src/compile/document/json-pointer.ts'
+import { type Document, endpoints } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import {
   type CodeSample,
   clientModule,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { contractFiles } from '../../packages/fastify-contract/src/compile/contract-files.ts'
-import { inexactIntegers } from '../../packages/fastify-contract/src/compile/inexact-integers.ts'
+import { inexactIntegers } from '../../packages/fastify-contract/src/compile/rules/unsupported-schemas.ts'
 import { useHouseDocument } from '../support/house-document.ts'
 import { copyProject } from '../support/project-copy.ts'
 

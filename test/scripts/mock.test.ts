@@ -1,12 +1,12 @@
 import { createServer } from 'node:net'
 import t from 'tap'
-import { exampleOf } from '../../packages/fastify-contract/src/compile/example-values.ts'
-import { exampleResponse } from '../../packages/fastify-contract/src/compile/examples.ts'
 import {
   type Document,
   type Endpoint,
   endpoints,
-} from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+} from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
+import { exampleOf } from '../../packages/fastify-contract/src/compile/emit/example-values.ts'
+import { exampleResponse } from '../../packages/fastify-contract/src/compile/emit/examples.ts'
 import { preferredResponse } from '../../packages/fastify-contract/src/mock/mock-server.ts'
 import { run } from '../support/child-process.ts'
 import { assertContractResponse } from '../support/contract.ts'

@@ -5,7 +5,7 @@ import {
   type Document,
   type Endpoint,
   endpoints,
-} from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+} from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import { serverOptions } from '../../packages/fastify-contract/src/http/server-options.ts'
 import { type Binding, registerOperations } from '../../packages/fastify-contract/src/serve/register-operations.ts'
 import { compileRoutes } from '../../packages/fastify-contract/test/support/serve-document.ts'

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import ts from 'typescript'
-import { virtualProgram } from '../../packages/fastify-contract/src/compile/virtual-program.ts'
+import { virtualProgram } from '../../packages/fastify-contract/src/compile/emit/handler-stubs.ts'
 
 /** Compiles modules and returns one line for each diagnostic; `texts` holds, by path, files that are not on disk. */
 export const diagnose = (modules: string[], texts: Record<string, string>): string[] =>

@@ -1,5 +1,5 @@
 import { errorNumbers } from '../../generated/error-numbers.ts'
-import type { Document } from '../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import { loadContract } from '../../packages/fastify-contract/src/serve/load-contract.ts'
 import {
   type Assertions,

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { contractFiles } from '../../packages/fastify-contract/src/compile/contract-files.ts'
-import { writeStale } from '../../packages/fastify-contract/src/compile/generated-files.ts'
+import { writeStale } from '../../packages/fastify-contract/src/compile/emit/generated-files.ts'
 import { document } from './contract.ts'
 
 /** Path of a document that obeys redocly.yaml. Tests of the tools use it, so that the contract can change freely. */

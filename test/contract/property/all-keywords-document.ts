@@ -1,4 +1,4 @@
-import type { Document } from '../../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Document } from '../../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import type { Schema } from '../../../packages/fastify-contract/src/serve/schema-keywords.ts'
 
 const int32 = { type: 'integer', format: 'int32' }

@@ -1,5 +1,5 @@
-import { resolve } from '../../../packages/fastify-contract/src/compile/json-pointer.ts'
-import type { Document } from '../../../packages/fastify-contract/src/compile/openapi-document.ts'
+import { resolve } from '../../../packages/fastify-contract/src/compile/document/json-pointer.ts'
+import type { Document } from '../../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import type { Schema } from '../../../packages/fastify-contract/src/serve/schema-keywords.ts'
 import { formats } from './formats.ts'
 import { join, type Keywords, type SchemaBranch } from './keywords.ts'

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { Document } from '../../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Document } from '../../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import type { Schema } from '../../../packages/fastify-contract/src/serve/schema-keywords.ts'
 import { alternativesOf } from './alternatives.ts'
 import { anyJson, filterOrThrow, isFoundInSample, ofType } from './arbitrary.ts'

@@ -1,5 +1,9 @@
 import * as fc from 'fast-check'
-import type { Document, Endpoint, Parameter } from '../../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type {
+  Document,
+  Endpoint,
+  Parameter,
+} from '../../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import type { Schema } from '../../../packages/fastify-contract/src/serve/schema-keywords.ts'
 import { filterOrThrow, isFoundInSample } from './arbitrary.ts'
 import type { Generator } from './generator.ts'

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Document } from '../../../packages/fastify-contract/src/compile/openapi-document.ts'
+import type { Document } from '../../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import type { Schema } from '../../../packages/fastify-contract/src/serve/schema-keywords.ts'
 import { type Json, withDoubles } from './json-notations.ts'
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { withDiscriminators } from '../compile/discriminators.ts'
-import { join, keysOf, resolve } from '../compile/json-pointer.ts'
-import type { Document } from '../compile/openapi-document.ts'
-import { isNode, mapDocument, type Node, walkSchemas } from '../compile/walk-document.ts'
+import { withDiscriminators } from '../compile/document/discriminators.ts'
+import { join, keysOf, resolve } from '../compile/document/json-pointer.ts'
+import type { Document } from '../compile/document/openapi-document.ts'
+import { isNode, mapDocument, type Node, walkSchemas } from '../compile/document/walk-document.ts'
 import { schemaKeywords } from '../serve/schema-keywords.ts'
 import { distinctSources, isText, type Merged, mergeParts, ordered, partsOf, type Source } from './merge-parts.ts'
 import {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { join, resolve } from '../compile/json-pointer.ts'
-import { isNode, type Node } from '../compile/walk-document.ts'
+import { join, resolve } from '../compile/document/json-pointer.ts'
+import { isNode, type Node } from '../compile/document/walk-document.ts'
 import { schemaKeywords } from '../serve/schema-keywords.ts'
 import { targetOf } from './schema-references.ts'
 

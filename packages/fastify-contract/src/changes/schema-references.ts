@@ -1,5 +1,5 @@
-import { join, keysOf, resolve } from '../compile/json-pointer.ts'
-import { isNode, type Node } from '../compile/walk-document.ts'
+import { join, keysOf, resolve } from '../compile/document/json-pointer.ts'
+import { isNode, type Node } from '../compile/document/walk-document.ts'
 import { schemaKeywords } from '../serve/schema-keywords.ts'
 
 /** Returns the target pointer of a $ref in normalized form. */

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { contractChanges, nextVersion } from '../changes/contract-changes.ts'
 import { compareVersions, releasedFile, releasedVersions } from '../changes/released-versions.ts'
 import { contractFiles } from '../compile/contract-files.ts'
-import type { Document } from '../compile/openapi-document.ts'
+import type { Document } from '../compile/document/openapi-document.ts'
 import { commandLine } from './command-line.ts'
 
 const { options } = commandLine(

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { contractFiles } from '../compile/contract-files.ts'
-import { rejectStale } from '../compile/generated-files.ts'
+import { rejectStale } from '../compile/emit/generated-files.ts'
 import { writeDocs } from '../docs/docs-page.ts'
 import { commandLine } from './command-line.ts'
 

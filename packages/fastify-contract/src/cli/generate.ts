@@ -1,7 +1,7 @@
 import { contractFiles } from '../compile/contract-files.ts'
-import { rejectStale } from '../compile/generated-files.ts'
-import { errorModule, loadErrorBody } from '../compile/load-error-body.ts'
-import { updateGenerated } from '../compile/update-generated.ts'
+import { rejectStale } from '../compile/emit/generated-files.ts'
+import { updateGenerated } from '../compile/emit/handler-stubs.ts'
+import { errorModule, loadErrorBody } from '../compile/rules/error-bodies.ts'
 import { printWarnings } from '../compile/warnings.ts'
 import { commandLine } from './command-line.ts'
 

@@ -1,13 +1,12 @@
-import type { Files } from './generated-files.ts'
-import { ineffectiveNullables } from './ineffective-nullable.ts'
-import type { Document } from './openapi-document.ts'
-import { derivedNameWarnings } from './operation-ids.ts'
-import { countedPropertyWarnings, ineffectiveMarkWarnings } from './read-write-problems.ts'
-import { unvalidatedBodies } from './request-schemas.ts'
-import { unvalidatedResponses } from './response-schemas.ts'
-import { undeclaredScopes } from './security-scopes.ts'
-import { slowPatternWarnings } from './slow-patterns.ts'
-import { asOpenApi31 } from './upgrade-3-0.ts'
+import { unvalidatedBodies, unvalidatedResponses } from './document/contents.ts'
+import type { Document } from './document/openapi-document.ts'
+import { asOpenApi31 } from './document/openapi-versions.ts'
+import { derivedNameWarnings } from './document/operation-ids.ts'
+import { slowPatternWarnings } from './document/patterns.ts'
+import { undeclaredScopes } from './document/security.ts'
+import type { Files } from './emit/generated-files.ts'
+import { countedPropertyWarnings, ineffectiveMarkWarnings } from './rules/read-write-problems.ts'
+import { ineffectiveNullables } from './rules/unsupported-schemas.ts'
 
 /** Prints a warning to stderr for each place that is served in a way that its author may not expect. */
 export function printWarnings(files: Files, path: string): void {

@@ -1,9 +1,9 @@
 import { clientMethods } from '../client/exact-client.ts'
 import { normalizedDocument } from '../compile/contract-files.ts'
-import type { ExampleBody, ExamplePart } from '../compile/example-bodies.ts'
-import { resolve } from '../compile/json-pointer.ts'
-import { type Document, endpoints } from '../compile/openapi-document.ts'
-import { literal, quotedName, stringLiteral } from '../compile/source-text.ts'
+import { resolve } from '../compile/document/json-pointer.ts'
+import { type Document, endpoints } from '../compile/document/openapi-document.ts'
+import type { ExampleBody, ExamplePart } from '../compile/emit/request-file.ts'
+import { literal, quotedName, stringLiteral } from '../compile/emit/source-text.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
 

@@ -1,13 +1,12 @@
 import { expandPath, type ParameterPair, pairText } from '../client/parameter-pairs.ts'
-import { type ExampleBody, exampleRequestBody } from '../compile/example-bodies.ts'
-import { exampleOfRequest } from '../compile/examples.ts'
-import { isInt64 } from '../compile/inexact-integers.ts'
-import { branches, memberSchemas } from '../compile/int64-responses.ts'
-import type { Document, Endpoint, Parameter } from '../compile/openapi-document.ts'
-import { holderOf, schemaOf } from '../compile/parameter-content.ts'
-import { isShown, shownPairs } from '../compile/request-parts.ts'
-import { schemasDescribing } from '../compile/schema-types.ts'
-import { type Credential, credentialOf } from '../compile/security-schemes.ts'
+import type { Document, Endpoint, Parameter } from '../compile/document/openapi-document.ts'
+import { holderOf, schemaOf } from '../compile/document/parameters.ts'
+import { schemasDescribing } from '../compile/document/schema-graph.ts'
+import { type Credential, credentialOf } from '../compile/document/security.ts'
+import { branches, memberSchemas } from '../compile/emit/client-tables.ts'
+import { exampleOfRequest } from '../compile/emit/examples.ts'
+import { type ExampleBody, exampleRequestBody, isShown, shownPairs } from '../compile/emit/request-file.ts'
+import { isInt64 } from '../compile/rules/unsupported-schemas.ts'
 
 /** A request of an operation with the document's examples. Each int64 is a bigint. */
 export type ExampleRequest = {

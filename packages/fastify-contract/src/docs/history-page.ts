@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { Severity } from '../changes/change-severity.ts'
 import { type Change, contractChanges } from '../changes/contract-changes.ts'
 import { releasedFile, releasedVersions } from '../changes/released-versions.ts'
-import { keysOf } from '../compile/json-pointer.ts'
-import type { Document } from '../compile/openapi-document.ts'
+import { keysOf } from '../compile/document/json-pointer.ts'
+import type { Document } from '../compile/document/openapi-document.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 
 /** The headings of the changes of each weight. */

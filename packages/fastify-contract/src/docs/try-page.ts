@@ -1,9 +1,7 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { normalizedDocument } from '../compile/contract-files.ts'
-import { exampleRequestBody } from '../compile/example-bodies.ts'
-import { exampleOfRequest } from '../compile/examples.ts'
-import { resolve } from '../compile/json-pointer.ts'
+import { resolve } from '../compile/document/json-pointer.ts'
 import {
   type Document,
   type Endpoint,
@@ -11,12 +9,12 @@ import {
   type Located,
   type Parameter,
   type RequestBody,
-} from '../compile/openapi-document.ts'
-import { holderOf } from '../compile/parameter-content.ts'
-import { parameterText } from '../compile/parameter-texts.ts'
-import { isShown } from '../compile/request-parts.ts'
-import { credentialOf } from '../compile/security-schemes.ts'
-import { parameterStyle } from '../compile/written-styles.ts'
+} from '../compile/document/openapi-document.ts'
+import { holderOf, parameterText } from '../compile/document/parameters.ts'
+import { credentialOf } from '../compile/document/security.ts'
+import { parameterStyle } from '../compile/emit/client-tables.ts'
+import { exampleOfRequest } from '../compile/emit/examples.ts'
+import { exampleRequestBody, isShown } from '../compile/emit/request-file.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 

@@ -2,10 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import { type ApiKeyLocation, apiKeyVerifier } from '../auth/api-key.ts'
 import { basicVerifier } from '../auth/basic.ts'
 import { bearerVerifier } from '../auth/bearer.ts'
-import { exampleBody, exampleHeaders, exampleResponse, hasExample } from '../compile/examples.ts'
-import { type Document, type Endpoint, endpoints, type Located, type Response } from '../compile/openapi-document.ts'
-import { securityScheme } from '../compile/security-schemes.ts'
-import { scopesOf } from '../compile/security-scopes.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+  type Located,
+  type Response,
+} from '../compile/document/openapi-document.ts'
+import { scopesOf, securityScheme } from '../compile/document/security.ts'
+import { exampleBody, exampleHeaders, exampleResponse, hasExample } from '../compile/emit/examples.ts'
 import type { Verifier, Verifiers } from '../serve/security.ts'
 import type { Outcome } from '../serve/send-response.ts'
 

@@ -133,7 +133,7 @@ export function newAjv(
     strictNumbers: true,
     verbose: true,
     logger: false,
-    // packages/fastify-contract/src/compile/schema-compilation.ts has already checked the schemas.
+    // packages/fastify-contract/src/compile/rules/uncompilable-schemas.ts has already checked the schemas.
     meta: false,
     validateSchema: false,
   })

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import t from 'tap'
 import { comparableDocument } from '../../src/changes/comparable-document.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 
 const names = ['A', 'B', 'C', 'D']
 const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })

@@ -1,4 +1,4 @@
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { compositionVerdicts } from './composition-verdicts.ts'
 import { constraintVerdicts } from './constraint-verdicts.ts'
 import { discriminatorVerdicts } from './discriminator-verdicts.ts'

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
 import { normalizedDocument } from '../../src/compile/contract-files.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
-import { callStyles } from '../../src/compile/written-styles.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { callStyles } from '../../src/compile/emit/client-tables.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { filesOf } from '../../src/compile/contract-files.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })

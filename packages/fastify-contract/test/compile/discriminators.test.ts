@@ -1,6 +1,6 @@
 import t from 'tap'
-import { withDiscriminators } from '../../src/compile/discriminators.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import { withDiscriminators } from '../../src/compile/document/discriminators.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const object = { type: 'object' }

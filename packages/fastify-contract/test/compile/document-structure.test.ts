@@ -1,7 +1,7 @@
 import t from 'tap'
 import { filesOf } from '../../src/compile/contract-files.ts'
-import { structureProblems } from '../../src/compile/document-structure.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { structureProblems } from '../../src/compile/rules/document-structure.ts'
 
 const valid = { openapi: '3.1.0', info: { title: 'Test', version: '1' } }
 const operation = (more: object) => ({ ...valid, paths: { '/a': { get: more } } })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { filesOf, normalizedDocument } from '../../src/compile/contract-files.ts'
-import { handlerStubs } from '../../src/compile/handler-stubs.ts'
-import { type Document, endpoints } from '../../src/compile/openapi-document.ts'
+import { type Document, endpoints } from '../../src/compile/document/openapi-document.ts'
+import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
 
 const document = (paths: Record<string, object>, components: object = {}): Document => ({
   openapi: '3.2.0',

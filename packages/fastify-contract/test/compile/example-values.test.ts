@@ -1,6 +1,6 @@
 import t from 'tap'
-import { exampleOf } from '../../src/compile/example-values.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { exampleOf } from '../../src/compile/emit/example-values.ts'
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const schemas = {

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { diagnose } from '../../../../test/support/compiler.ts'
 import { filesOf } from '../../src/compile/contract-files.ts'
-import { handlerStubs } from '../../src/compile/handler-stubs.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const text = { type: 'string' }

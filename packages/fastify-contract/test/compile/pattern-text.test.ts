@@ -1,5 +1,5 @@
 import t from 'tap'
-import { textOfPattern } from '../../src/compile/pattern-text.ts'
+import { textOfPattern } from '../../src/compile/document/patterns.ts'
 
 t.test('a text built from a pattern matches the pattern', async (t) => {
   const cases: [pattern: string, text: string, longer: string][] = [

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { exampleResponse } from '../../src/compile/examples.ts'
-import { resolve } from '../../src/compile/json-pointer.ts'
-import { type Document, type Endpoint, endpoints } from '../../src/compile/openapi-document.ts'
-import { withDirections } from '../../src/compile/read-write-document.ts'
+import { withDirections } from '../../src/compile/document/directions.ts'
+import { resolve } from '../../src/compile/document/json-pointer.ts'
+import { type Document, type Endpoint, endpoints } from '../../src/compile/document/openapi-document.ts'
+import { exampleResponse } from '../../src/compile/emit/examples.ts'
 
 const text = { type: 'string' }
 const readOnly = { ...text, readOnly: true }

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { ineffectiveNullables } from '../../src/compile/ineffective-nullable.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 import {
   countedPropertyWarnings,
   ineffectiveMarkWarnings,
   readWriteProblems,
-} from '../../src/compile/read-write-problems.ts'
+} from '../../src/compile/rules/read-write-problems.ts'
+import { ineffectiveNullables } from '../../src/compile/rules/unsupported-schemas.ts'
 
 const documentOf = (schemas: object, openapi = '3.1.0', more: object = {}): Document => ({
   openapi,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { basePaths } from '../../src/compile/servers.ts'
+import { basePaths } from '../../src/compile/document/openapi-document.ts'
 
 t.test('operations are served below the paths of their servers', async (t) => {
   const cases: [url: string, path: string][] = [

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { filesOf } from '../../src/compile/contract-files.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
-import { unsatisfiableSchemas } from '../../src/compile/unsatisfiable-schemas.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { unsatisfiableSchemas } from '../../src/compile/rules/unsatisfiable-schemas.ts'
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const documentOf = (schemas: object): Document => ({

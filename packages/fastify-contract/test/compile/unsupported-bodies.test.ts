@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { Document, MediaType } from '../../src/compile/openapi-document.ts'
-import { unvalidatedBodies } from '../../src/compile/request-schemas.ts'
-import { unsupportedFeatures } from '../../src/compile/unsupported-features.ts'
+import { unvalidatedBodies } from '../../src/compile/document/contents.ts'
+import type { Document, MediaType } from '../../src/compile/document/openapi-document.ts'
+import { unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
 
 const withBody = (content: object): Document =>
   ({

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Document, Parameter } from '../../src/compile/openapi-document.ts'
-import { unsupportedFeatures } from '../../src/compile/unsupported-features.ts'
+import type { Document, Parameter } from '../../src/compile/document/openapi-document.ts'
+import { unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
 
 const json = { 'application/json': { schema: {} } }
 const text = { text: { schema: {} } }

@@ -1,6 +1,6 @@
 import { filesOf } from '../../src/compile/contract-files.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
-import { mapTree, type Node } from '../../src/compile/walk-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { mapTree, type Node } from '../../src/compile/document/walk-document.ts'
 import { JsonError } from '../../src/json/json-error.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import type { Routes } from '../../src/serve/routes.ts'

@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { responseOf } from '../../../../test/support/response-validator.ts'
-import { join } from '../../src/compile/json-pointer.ts'
-import type { Document, Endpoint } from '../../src/compile/openapi-document.ts'
+import { join } from '../../src/compile/document/json-pointer.ts'
+import type { Document, Endpoint } from '../../src/compile/document/openapi-document.ts'
 
 export type ServiceResponse = { status: number; contentType: string | undefined; body: string }
 

@@ -1,6 +1,6 @@
 import type { Report } from '../../../../test/scenarios/scenario-report.ts'
 import type { Scenario } from '../../../../test/scenarios/scenario-runner.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { type Call, callOperations } from './call-operations.ts'
 import { exampleDocuments } from './example-documents.ts'
 import { type Exceptions, exceptionsOf, reportExceptions } from './exceptions.ts'

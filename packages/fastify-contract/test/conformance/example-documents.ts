@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { resolve } from '../../src/compile/json-pointer.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
-import { methods } from '../../src/compile/openapi-grammar.ts'
-import type { Node } from '../../src/compile/walk-document.ts'
+import { resolve } from '../../src/compile/document/json-pointer.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { methods, type Node } from '../../src/compile/document/walk-document.ts'
 
 const folder = dirname(fileURLToPath(import.meta.resolve('@readme/oas-examples/package.json')))
 

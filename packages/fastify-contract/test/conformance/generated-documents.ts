@@ -1,7 +1,7 @@
 import { filesOf } from '../../src/compile/contract-files.ts'
-import type { Files } from '../../src/compile/generated-files.ts'
-import { handlerStubs } from '../../src/compile/handler-stubs.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
+import type { Files } from '../../src/compile/emit/generated-files.ts'
+import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
 import { documentWith, operationsOf } from './example-documents.ts'
 import { isRejection } from './rejection.ts'
 

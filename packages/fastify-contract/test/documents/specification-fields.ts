@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isNode, type Node } from '../../src/compile/walk-document.ts'
+import { isNode, type Node } from '../../src/compile/document/walk-document.ts'
 
 const read = (path: string): Node => JSON.parse(readFileSync(path, 'utf8'))
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { anyCredentials } from '../../src/mock/mock-server.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { diagnose as diagnoseModules } from '../../../../test/support/compiler.ts'
 import { filesOf } from '../../src/compile/contract-files.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 
 const text = { type: 'string' } as const
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { openSocket } from '../../../../test/support/open-socket.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

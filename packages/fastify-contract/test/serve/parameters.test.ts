@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Document, Parameter } from '../../src/compile/openapi-document.ts'
+import type { Document, Parameter } from '../../src/compile/document/openapi-document.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const text = { type: 'string' }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { ContractError } from '../../src/http/errors.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { diagnose } from '../../../../test/support/compiler.ts'
 import { filesOf } from '../../src/compile/contract-files.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 
 const text = { type: 'string' }
 const int64 = { type: 'integer', format: 'int64' }

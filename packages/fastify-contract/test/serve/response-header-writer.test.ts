@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const text = { type: 'string' }

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
-import type { Document } from '../../src/compile/openapi-document.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import type { Document, Parameter } from '../../src/compile/openapi-document.ts'
+import type { Document, Parameter } from '../../src/compile/document/openapi-document.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { parametersValidator } from '../../src/serve/parameters.ts'
 import type { Operation } from '../../src/serve/routes.ts'

@@ -1,0 +1,149 @@
+import { type ServiceHeader, serviceHeaders } from '../../serve/handler-types.ts'
+import { isRange, kindOf, requestKindOf } from '../../serve/media-types.ts'
+import type { ResponseHeader } from '../../serve/routes.ts'
+import type { Schema } from '../../serve/schema-keywords.ts'
+import { holdsBytes, isFree } from './forms.ts'
+import { join, resolve } from './json-pointer.ts'
+import {
+  type Document,
+  endpoints,
+  type Header,
+  type Located,
+  locate,
+  type MediaTypes,
+  type RequestBody,
+  type Response,
+} from './openapi-document.ts'
+import { schemasDescribing, typesOf } from './schema-graph.ts'
+import { mapDocument, type Node } from './walk-document.ts'
+
+/**
+ * Returns the media types of a request body with the schemas that the service validates it against. Bytes are not
+ * validated, and text only if its schema allows strings alone.
+ */
+export const checkedBody = (document: Document, { content }: RequestBody): MediaTypes =>
+  Object.fromEntries(
+    Object.entries(content).map(([type, media]) => [
+      type,
+      isChecked(document, type, media.schema) ? media : { ...media, schema: true },
+    ]),
+  )
+
+function isChecked(document: Document, mediaType: string, schema: Schema = true): boolean {
+  const kind = requestKindOf(mediaType)
+  return kind === 'text' ? allowsOnlyStrings(document, schema) : kind !== 'bytes'
+}
+
+/** Returns whether a schema describes a body of bytes without constraining it further. */
+export const describesBytes = (document: Document, schema: Schema = true): boolean =>
+  isFree(document, schema) || holdsBytes(document, schema) || allowsOnlyStrings(document, schema)
+
+/** Returns one line for each media type of a request body whose schema constrains more than the service validates. */
+export function unvalidatedBodies(document: Document): string[] {
+  const lines = endpoints(document).flatMap(
+    ({ requestBody: { content = {}, pointer } = { content: {}, pointer: '' } }) =>
+      Object.entries(content)
+        .filter(([mediaType, { schema }]) => !isRange(mediaType) && !isChecked(document, mediaType, schema))
+        .filter(([, { schema }]) => !describesBytes(document, schema))
+        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),
+  )
+  return [...new Set(lines)]
+}
+
+/**
+ * Returns the media types of a response with the schemas that the service validates their bodies against. JSON and each
+ * item of a JSON stream have their schema; text has it only if it allows strings alone. Other bodies are not validated.
+ */
+export const checkedContent = (document: Document, { content = {} }: Response): MediaTypes =>
+  Object.fromEntries(
+    Object.entries(content).map(([type, { schema }]) => [type, { schema: checkedSchema(document, type, schema) }]),
+  )
+
+function checkedSchema(document: object, mediaType: string, schema: Schema = true): Schema {
+  if (isRange(mediaType) || ['json', 'events', 'lines'].includes(kindOf(mediaType))) return schema
+  return kindOf(mediaType) === 'text' && allowsOnlyStrings(document, schema) ? schema : true
+}
+
+/** Returns whether a schema allows strings only. */
+export const allowsOnlyStrings = (document: object, schema: Schema): boolean => {
+  const { types } = typesOf(document, schema)
+  return types.length > 0 && types.every((type) => type === 'string')
+}
+
+/**
+ * Returns a document in which the schema of a JSON Lines response is that of each item. In the original document an
+ * array schema describes the whole body (OpenAPI 3.2 section 4.14.3.1).
+ */
+export const withItemSchemas = (document: Document): Document =>
+  mapDocument(document, {
+    response: (response) => {
+      if (response.content === undefined) return response
+      const content = Object.entries(response.content as Record<string, Node>).map(([mediaType, media]) => {
+        const items = kindOf(mediaType) === 'lines' ? itemsOf(document, media.schema) : undefined
+        return [mediaType, items === undefined ? media : { ...media, schema: items }]
+      })
+      return { ...response, content: Object.fromEntries(content) }
+    },
+  })
+
+function itemsOf(document: Document, schema: unknown): unknown {
+  const { type, items, $ref } = Object(schema) as Node
+  if (typeof $ref === 'string') return itemsOf(document, resolve(document, $ref))
+  return type === 'array' ? items : undefined
+}
+
+/** Returns one line for each media type of a response whose schema constrains more than the service validates. */
+export function unvalidatedResponses(document: Document): string[] {
+  const lines = endpoints(document).flatMap(({ responses }) =>
+    Object.values(responses).flatMap(({ content = {}, pointer }) =>
+      Object.entries(content)
+        .filter(([mediaType, { schema = true }]) => {
+          if (checkedSchema(document, mediaType, schema) !== true) return false
+          const isFree = schemasDescribing(document, [schema], []).every((each) => Object.keys(each).length === 0)
+          return !isFree && !allowsOnlyStrings(document, schema)
+        })
+        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),
+    ),
+  )
+  return [...new Set(lines)]
+}
+
+/** Returns the headers that a response declares, each with its name and its place. */
+export const headersOf = (document: Document, response: Located<Response>): [name: string, header: Located<Header>][] =>
+  Object.keys(response.headers ?? {}).map((name) => [
+    name,
+    locate<Header>(document, join(response.pointer, 'headers', name)),
+  ])
+
+/** Returns whether the handler sets a header, rather than the service itself. */
+export const isGiven = (name: string): boolean => !serviceHeaders.includes(name.toLowerCase() as ServiceHeader)
+
+/** Returns the headers of a response that its handler sets, with what the service needs to write them. */
+export const responseHeaders = (document: Document, response: Located<Response>): ResponseHeader[] =>
+  headersOf(document, response)
+    .filter(([name]) => isGiven(name))
+    .map(([name, { required = false, explode = false }]) => ({ name, isRequired: required, explode }))
+
+/** Returns one line for each header of a response that the service cannot write as the document says. */
+export function headerProblems(document: Document, response: Located<Response>): string[] {
+  const given = headersOf(document, response).filter(([name]) => isGiven(name))
+  return given
+    .filter(([, header]) => 'content' in header)
+    .map(
+      ([name, { pointer }]) => `${pointer}: header ${name}: content is not supported; describe the header with schema`,
+    )
+}
+
+/**
+ * Returns a response whose optional headers are copied in place of a $ref to them: openapi-typescript treats a
+ * referenced header as required.
+ */
+export function withOptionalHeaders(document: Document, response: Node): Node {
+  if (response.headers === undefined) return response
+  const headers = Object.entries(response.headers as Record<string, { $ref?: string }>).map(([name, header]) => {
+    const found = header.$ref === undefined ? undefined : locate<Header>(document, header.$ref)
+    const { pointer: _, ...optional } = found ?? { pointer: '' }
+    return [name, found === undefined || found.required === true ? header : optional]
+  })
+  return { ...response, headers: Object.fromEntries(headers) }
+}

@@ -1,0 +1,191 @@
+import type { SecurityRequirement } from '../../serve/routes.ts'
+import type { Schema } from '../../serve/schema-keywords.ts'
+import { join, resolve } from './json-pointer.ts'
+import { methods } from './walk-document.ts'
+
+// These types have only the parts of a bundled OpenAPI 3.1 document that the generator reads.
+export type MediaType = { schema?: Schema; encoding?: Record<string, Encoding> }
+export type MediaTypes = Record<string, MediaType>
+/** How a property of a form is sent (section 4.8.15). */
+export type Encoding = {
+  contentType?: string
+  headers?: object
+  style?: string
+  explode?: boolean
+  allowReserved?: boolean
+}
+export type Parameter = {
+  name: string
+  in: 'path' | 'query' | 'header' | 'cookie'
+  required?: boolean
+  schema?: Schema
+  content?: MediaTypes
+  style?: string
+  explode?: boolean
+  allowEmptyValue?: boolean
+}
+export type RequestBody = { required?: boolean; content: MediaTypes }
+export type Header = { required?: boolean; schema?: Schema; explode?: boolean }
+export type Response = { content?: MediaTypes; headers?: Record<string, Header> }
+
+export type Document = {
+  openapi: string
+  info: { title: string; version: string; description?: string }
+  paths?: Record<string, object>
+  servers?: Server[]
+  security?: SecurityRequirement[]
+  components?: object
+}
+
+/** A part of a document with the pointer to its place after following any $ref. */
+export type Located<T> = T & { pointer: string }
+
+/** One operation of a document, with what it inherits from its path and from the document. */
+export type Endpoint = {
+  pointer: string
+  path: string
+  /** The URL of its first server, before the path. */
+  server: string
+  /** The served paths: the path below each base path of its servers. */
+  routes: string[]
+  method: string
+  /** The keys that lead from its path item to it. */
+  keys: string[]
+  /** The operationId of the document, or else a stable one that is derived from the method and the path only. */
+  operationId: string
+  hasDerivedId: boolean
+  parameters: Located<Parameter>[]
+  requestBody: Located<RequestBody> | undefined
+  /** The responses by the document's status: a number, a range such as 4XX, or default. */
+  responses: Record<string, Located<Response>>
+  security: SecurityRequirement[]
+}
+
+type Item = { parameters?: object[]; servers?: Server[] }
+type Operation = Item & {
+  operationId?: string
+  requestBody?: object
+  responses?: Record<string, object>
+  security?: SecurityRequirement[]
+}
+
+/** Returns the operations of a document in document order (OpenAPI 3.1 sections 4.8.8 to 4.8.10). */
+export function endpoints(document: Document): Endpoint[] {
+  return Object.keys(document.paths ?? {}).flatMap((path) => {
+    if (!path.startsWith('/')) return []
+    const item = itemAt(document, path)
+    return operationsIn(item).map((place) => endpointOf(document, path, item, place))
+  })
+}
+
+/** Returns the path item of a path. */
+export const itemAt = (document: Document, path: string): Located<Item> =>
+  locate<Item>(document, join('#', 'paths', path))
+
+function endpointOf(document: Document, path: string, item: Located<Item>, { method, keys }: OperationPlace): Endpoint {
+  const pointer = join(item.pointer, ...keys)
+  const operation = { ...(resolve(document, pointer) as Operation), pointer }
+  const { operationId, requestBody, responses = {}, security = document.security ?? [] } = operation
+  const servers = operation.servers ?? item.servers ?? document.servers ?? []
+  const at = (...keys: string[]) => join(operation.pointer, ...keys)
+  return {
+    pointer: operation.pointer,
+    path,
+    server: serverUrl(servers),
+    routes: basePaths(servers).map((base) => base + path),
+    method,
+    keys,
+    operationId: operationId || derivedId(method, path),
+    hasDerivedId: !operationId,
+    parameters: parameters(document, item, operation),
+    requestBody: requestBody && locate<RequestBody>(document, at('requestBody')),
+    responses: Object.fromEntries(
+      Object.keys(responses)
+        .filter((status) => !status.startsWith('x-'))
+        .map((status) => [status, locate<Response>(document, at('responses', status))]),
+    ),
+    security,
+  }
+}
+
+/** Returns a name in camelCase: `getShelvesByShelfIdPlants` for GET /shelves/{shelf-id}/plants. */
+const derivedId = (method: string, path: string): string =>
+  `${method.toLowerCase()}${path.replaceAll('{', '/by/')}`
+    .split(/[^\p{L}\p{N}]+/u)
+    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join('')
+
+/**
+ * Headers that a document describes by other means: header parameters with these names are ignored (section 4.8.12.2).
+ */
+const notParameters = ['accept', 'content-type', 'authorization']
+
+/** Returns whether OpenAPI says that a parameter is ignored. */
+export const isIgnored = ({ name, in: kind }: Parameter): boolean =>
+  kind === 'header' && notParameters.includes(name.toLowerCase())
+
+/** Returns the parameters of an operation; its own override those of its path item. */
+function parameters(document: Document, ...holders: Located<Item>[]): Located<Parameter>[] {
+  const all = holders.flatMap(({ parameters = [], pointer }) =>
+    parameters.map((_, index) => locate<Parameter>(document, join(pointer, 'parameters', String(index)))),
+  )
+  const kept = all.filter((parameter) => !isIgnored(parameter))
+  return [...new Map(kept.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
+}
+
+/** Returns the object at a pointer in a document, after following any $ref. */
+export function locate<T>(document: Document, pointer: string): Located<T> {
+  const found = resolve(document, pointer) as T & { $ref?: string }
+  return found.$ref === undefined ? { ...found, pointer } : locate(document, found.$ref)
+}
+
+/** Returns the pointer to the security requirements that apply to an operation: its own or those of the document. */
+export const securityPlace = (document: Document, { pointer }: Endpoint): string => {
+  const isOwn = Object.hasOwn(Object(resolve(document, pointer)), 'security')
+  return `${isOwn ? pointer : '#'}/security`
+}
+
+/** Returns the pointer to a security scheme. */
+export const schemePlace = (name: string): string => join('#', 'components', 'securitySchemes', name)
+
+/** An operation of a path item: its HTTP method, and the keys that lead to it. */
+export type OperationPlace = { method: string; keys: string[] }
+
+/** Returns the operations of a path item, including the additionalOperations of OpenAPI 3.2. */
+export const operationsIn = (item: object): OperationPlace[] => [
+  ...methods.filter((name) => Object.hasOwn(item, name)).map((name) => ({ method: name.toUpperCase(), keys: [name] })),
+  ...Object.keys(Object((item as { additionalOperations?: object }).additionalOperations)).map((method) => ({
+    method,
+    keys: ['additionalOperations', method],
+  })),
+]
+
+export type Server = { url: string; variables?: Record<string, { default: string; enum?: string[] }> }
+
+/** Matches the scheme and the authority of a URL (RFC 3986 section 3), which may contain variables. */
+const origin = /^(?:[^/]*:)?\/\/[^/]*/
+
+/**
+ * Returns the base paths of the servers of an operation, without a trailing slash. A variable yields one path for each
+ * value of its enum, or else its default (OpenAPI 3.1 section 4.8.6). Without servers the only base path is the root.
+ */
+export const basePaths = (servers: Server[]): string[] =>
+  servers.length === 0 ? [''] : [...new Set(servers.flatMap(pathsOf))]
+
+function pathsOf({ url, variables = {} }: Server): string[] {
+  let paths = [url.replace(origin, '').replace(/\/$/, '')]
+  for (const [name, { default: value, enum: values = [value] }] of Object.entries(variables)) {
+    paths = paths.flatMap((path) => values.map((one) => path.replaceAll(`{${name}}`, one)))
+  }
+  return paths
+}
+
+/** Returns the URL of the first server without a trailing slash, relative to the origin of `npm start`. */
+export function serverUrl([server]: Server[]): string {
+  const { url, variables = {} } = server ?? { url: '' }
+  const filled = Object.entries(variables).reduce(
+    (text, [name, { default: value }]) => text.replaceAll(`{${name}}`, value),
+    url,
+  )
+  return new URL(filled, 'http://127.0.0.1:3000').href.replace(/\/$/, '')
+}

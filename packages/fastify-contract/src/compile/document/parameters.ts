@@ -1,0 +1,143 @@
+import { kindOf } from '../../serve/media-types.ts'
+import type { ParameterText, ServedPath, TextValue } from '../../serve/routes.ts'
+import type { Schema } from '../../serve/schema-keywords.ts'
+import type { WithExample } from '../emit/examples.ts'
+import { charsetProblem } from '../rules/unsupported-parameters.ts'
+import type { Document, Parameter } from './openapi-document.ts'
+import { isOpen, otherTypes, propertyNames, propertyTypes, typesOf } from './schema-graph.ts'
+import { partsOf } from './schema-parts.ts'
+import type { Node } from './walk-document.ts'
+
+/** A value that is written in an OpenAPI style: a parameter, or a field of a form. */
+export type Styled = { name: string; schema?: Schema; style: string; explode?: boolean }
+
+/** Returns the default of explode for a style. */
+export const isExploded = (style: string): boolean => style === 'form' || style === 'deepObject'
+
+/** Returns the description of how the service parses a value from text. */
+export function textValue(document: Document, { name, schema, style, explode = isExploded(style) }: Styled): TextValue {
+  const { types, items } = typesOf(document, schema)
+  const text = { name, key: name, style, explode } as Pick<TextValue, 'name' | 'key' | 'style' | 'explode'>
+  if (!types.includes('object')) {
+    const isArray = types.includes('array')
+    return { ...text, kind: isArray ? 'array' : 'scalar', types: isArray ? items : types }
+  }
+  const properties = propertyNames(document, schema).map((name) => [
+    name,
+    [...new Set(propertyTypes(document, schema, name).flat())],
+  ])
+  return {
+    ...text,
+    kind: 'object',
+    types: [...new Set(otherTypes(document, schema).flat())],
+    properties: Object.fromEntries(properties),
+    ...(style === 'form' && explode && isOpen(document, schema) && { takesAll: true }),
+  }
+}
+
+/** The default style for each location of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
+export const defaultStyles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const
+
+/** Returns the description of how the service reads a parameter from a request. */
+export function parameterText(document: Document, path: string, parameter: Parameter): ParameterText {
+  const { in: place, name } = parameter
+  const keys = { path: routerNames(path).get(name), header: name.toLowerCase(), query: name, cookie: name }
+  const value = parameterValue(document, parameter)
+  const segment = isSplit(parameter, value) ? segmentOf(path, name) : undefined
+  return {
+    in: place,
+    ...value,
+    key: keys[place] as string,
+    ...(segment && { segment }),
+    ...defaultOf(document, parameter),
+  }
+}
+
+/** Returns whether a parameter must be split before it is percent-decoded, which the router cannot do. */
+export const isSplit = ({ in: place }: Parameter, { style, kind }: TextValue): boolean =>
+  place === 'path' && (style === 'label' || style === 'matrix' || kind === 'array' || kind === 'object')
+
+function parameterValue(document: Document, parameter: Parameter): TextValue {
+  const style = defaultStyles[parameter.in]
+  if (parameter.content === undefined) return textValue(document, { style, ...parameter })
+  const text = textValue(document, { name: parameter.name, style })
+  return isJson(parameter) ? { ...text, kind: 'json' } : { ...text, types: ['string'] }
+}
+
+/** Returns the default that applies if a parameter is absent: that of its own schema, also through a $ref. */
+export function defaultOf(document: Document, parameter: Parameter): { default?: unknown } {
+  if (parameter.required || parameter.in === 'path') return {}
+  const own = partsOf(document, schemaOf(parameter)).filter(({ isOwn }) => isOwn)
+  const holder = own.find(({ schema }) => schema.default !== undefined)
+  return holder === undefined ? {} : { default: holder.schema.default }
+}
+
+/** Returns the object with the schema and the examples of a parameter: the parameter itself, or its media type. */
+export function holderOf(parameter: Parameter): WithExample {
+  const [media] = Object.values(parameter.content ?? {})
+  return media ?? parameter
+}
+
+/** Returns the schema of a parameter: its own or that of its content. */
+export const schemaOf = (parameter: Parameter): Schema => holderOf(parameter).schema ?? true
+
+/** Returns whether a parameter is described by content with a JSON media type. */
+export const isJson = ({ content = {} }: Parameter): boolean =>
+  Object.keys(content).some((mediaType) => kindOf(mediaType) === 'json')
+
+/** Returns a parameter with the schema of its content: openapi-typescript does not support content of parameters. */
+export function withSchema(node: Node): Node {
+  const { content, ...parameter } = node
+  if (content === undefined) return node
+  const schema = schemaOf(node as Parameter)
+  const isAny = Object.keys(schema).length === 0
+  return { ...parameter, schema: isAny && !isJson(node as Parameter) ? { type: 'string' } : schema }
+}
+
+/** Returns the problems of the content of a parameter (OpenAPI 3.1 section 4.8.12.2.2). */
+export function contentProblems(document: Document, { content, schema }: Parameter): string[] {
+  if (content === undefined) return schema === undefined ? ['has no schema; add one'] : []
+  if (schema !== undefined) return ['has both schema and content; remove one of them']
+  const [[mediaType, media] = ['', {}]] = Object.entries(content)
+  const count = Object.keys(content).length
+  if (count !== 1) return [`its content has ${count} media types; use exactly one`]
+  const kind = kindOf(mediaType)
+  if ((kind !== 'json' && kind !== 'text') || charsetProblem(mediaType, 'read') !== undefined) {
+    return [`${mediaType} is not supported in a parameter; use application/json or text/plain`]
+  }
+  const { types } = typesOf(document, media.schema)
+  const isString = kind === 'json' || types.length === 0 || types.includes('string')
+  return isString ? [] : [`${mediaType} is read as a string, which its schema does not allow; use application/json`]
+}
+
+const template = /\{([^}]*)\}/g
+
+/**
+ * Returns the names that Fastify's router uses for the parameters of a path, by the names in the document. They are
+ * equal unless one of them has a character that ends a name for the router: then all are numbered (p0, p1, …).
+ */
+export function routerNames(path: string): Map<string, string> {
+  const names = Array.from(path.matchAll(template), ([, name = '']) => name)
+  const areWords = names.every((name) => /^\w+$/.test(name))
+  return new Map(names.map((name, index) => [name, areWords ? name : `p${index}`]))
+}
+
+/** Returns the place of a parameter that is the last and only one of its path segment, or else undefined. */
+export function segmentOf(path: string, name: string): { fromEnd: number; prefix: string } | undefined {
+  const segments = path.split('/')
+  const index = segments.findIndex((segment) => segment.endsWith(`{${name}}`))
+  const prefix = segments[index]?.slice(0, -`{${name}}`.length)
+  return prefix === undefined || prefix.includes('{') ? undefined : { fromEnd: segments.length - index, prefix }
+}
+
+/** Returns a served path in three notations: OpenAPI's, Fastify's, and as a regular expression. */
+export function servedPath(path: string): ServedPath {
+  const names = routerNames(path)
+  const literals = path.split(/\{[^}]*\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return {
+    path,
+    // A colon has no special meaning in OpenAPI; Fastify's router needs it doubled.
+    url: path.replaceAll(':', '::').replace(template, (_all, name: string) => `:${names.get(name)}`),
+    pattern: `^${literals.join('[^/]+')}$`,
+  }
+}

@@ -1,0 +1,228 @@
+import { createRequire } from 'node:module'
+import { createContext, Script } from 'node:vm'
+import { join } from './json-pointer.ts'
+import type { Document } from './openapi-document.ts'
+import { type Node, walkSchemas } from './walk-document.ts'
+
+/** Characters. A text that a quadratic pattern checks may have at most so many, unless its schema has a maxLength. */
+export const maxSlowLength = 800
+
+/** Characters. With a larger maxLength, a body of 256 KiB could hold the event loop for more than a second. */
+const maxOwnLength = 10_000
+
+/** Characters. The analysis of a longer pattern with a repetition can take minutes. */
+const maxPatternLength = 500
+
+/**
+ * Steps and sizes bound the analysis, never the clock: each machine must accept the same documents. An analysis with a
+ * larger automaton takes up to 20 s. The fuzzer, which has no proof, then tries texts of up to `maxSlowLength` characters,
+ * and reports those that take more than 125 steps a character.
+ */
+const bounds = {
+  timeout: null,
+  attackTimeout: null,
+  incubationTimeout: null,
+  maxNFASize: 3_000,
+  maxIteration: 3,
+  maxGeneStringSize: maxSlowLength,
+  maxAttackStringSize: maxSlowLength,
+  incubationLimit: 25_000,
+  attackLimit: 100_000,
+  randomSeed: 0,
+}
+
+/** How the time of a match grows with the length of the text; `unknown` if the analysis proves no bound. */
+export type Growth = 'linear' | 'quadratic' | 'steep' | 'unknown'
+
+type Analysis = {
+  status: 'safe' | 'vulnerable' | 'unknown'
+  checker?: 'automaton' | 'fuzz'
+  complexity?: { type: string; degree?: number }
+}
+
+const known = new Map<string, Growth>()
+
+/** Returns how the time of a backtracking match of a pattern with the flag u grows with the length of the text. */
+export function growthOf(pattern: string): Growth {
+  const growth = known.get(pattern) ?? analyze(pattern)
+  known.set(pattern, growth)
+  return growth
+}
+
+function analyze(pattern: string): Growth {
+  // Without an optional or repeated part there is nothing to backtrack to. This spares most documents the analyzer.
+  if (!/[*+?]|\{\d+,|\)\{/.test(pattern)) return 'linear'
+  if (pattern.length > maxPatternLength && /[*+]|\{\d+,|\)\{/.test(pattern)) return 'unknown'
+  // Otherwise recheck starts a program of its own, which npm installs on some platforms only.
+  process.env.RECHECK_SYNC_BACKEND = 'pure'
+  const { checkSync } = createRequire(import.meta.url)('recheck') as {
+    checkSync(source: string, flags: string, options: object): Analysis
+  }
+  let analysis = checkSync(pattern, 'u', bounds)
+  // The automaton takes each finite choice for constant, also the many of ^((a{1,9}){1,9}){1,9}$ and ^(a?a?…)aa…$.
+  if (analysis.status === 'safe' && analysis.checker === 'automaton' && hasManyChoices(pattern)) {
+    analysis = checkSync(pattern, 'u', { ...bounds, checker: 'fuzz' })
+  }
+  const { status, checker, complexity } = analysis
+  if (status === 'unknown') return 'unknown'
+  if (status === 'safe') return 'linear'
+  if (complexity?.type !== 'polynomial' || complexity.degree !== 2) return 'steep'
+  // The fuzzer finds a lower bound: it calls some patterns that take cubic time quadratic.
+  return checker === 'automaton' ? 'quadratic' : 'unknown'
+}
+
+const hasManyChoices = (pattern: string): boolean => pattern.includes('){') || pattern.split('?').length > 10
+
+const rewrite = 'rewrite it so that no two repetitions can match the same characters'
+
+/** Returns why a pattern of a schema cannot be served, or undefined. `keyword` is pattern or patternProperties. */
+export function slowPatternProblem(keyword: string, pattern: string, { maxLength }: Node): string | undefined {
+  const growth = growthOf(pattern)
+  if (growth === 'steep') return `${pattern} takes more than quadratic time, which would block the service; ${rewrite}`
+  if (growth === 'unknown') {
+    return `${pattern} could take more than quadratic time, which would block the service; ${rewrite}, without backreferences, and with at most ${maxPatternLength} characters`
+  }
+  if (growth !== 'quadratic' || keyword === 'patternProperties') return undefined
+  if (typeof maxLength !== 'number' || maxLength <= maxOwnLength) return undefined
+  return `${pattern} takes quadratic time; lower maxLength to at most ${maxOwnLength}, or ${rewrite}`
+}
+
+/** Returns a warning for each pattern that limits its text to `maxSlowLength` characters. */
+export function slowPatternWarnings(document: Document): string[] {
+  const warnings: string[] = []
+  walkSchemas(document, (schema, pointer) => {
+    const { pattern, patternProperties = {}, maxLength } = schema
+    for (const key of Object.keys(patternProperties as object)) {
+      if (growthOf(key) === 'linear') continue
+      const place = join(pointer, 'patternProperties')
+      warnings.push(`${place}: ${key} takes quadratic time; the names may have at most ${maxSlowLength} characters`)
+    }
+    if (maxLength !== undefined || !isSlow(schema)) return
+    warnings.push(
+      `${join(pointer, 'pattern')}: ${pattern} takes quadratic time; its text may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`,
+    )
+  })
+  return warnings
+}
+
+const isSlow = ({ pattern }: Node): boolean => typeof pattern === 'string' && growthOf(pattern) !== 'linear'
+
+/** Returns a schema that checks slow patterns only for texts and names whose length it allows. */
+export function withBoundedPatterns(schema: Node): Node {
+  const { patternProperties = {}, allOf = [] } = schema
+  const keys = Object.keys(patternProperties as object)
+  if (keys.every((key) => growthOf(key) === 'linear')) return withBoundedPattern(schema)
+  // Ajv checks allOf before patternProperties, and stops at the first error of a large body.
+  const names = { propertyNames: { maxLength: maxSlowLength } }
+  return withBoundedPattern({ ...schema, allOf: [...(allOf as unknown[]), names] })
+}
+
+function withBoundedPattern(schema: Node): Node {
+  if (!isSlow(schema)) return schema
+  const { pattern, maxLength = maxSlowLength, allOf = [], ...rest } = schema
+  // With all errors, Ajv would check the pattern of a text that is too long, too.
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  const bounded = { if: { maxLength }, then: { pattern } }
+  return { ...rest, maxLength, allOf: [...(allOf as unknown[]), bounded] }
+}
+
+/**
+ * Time limit of one match in milliseconds. A match takes microseconds unless the pattern backtracks catastrophically.
+ */
+const timeout = 200
+
+const script = new Script("new RegExp(pattern, 'u').test(text)")
+const context = createContext({})
+
+/**
+ * Returns whether a text matches a regular expression of ECMA-262 with the flag u; an invalid one matches nothing.
+ * Returns undefined if the match takes longer than 200 ms, since the document may hold any pattern.
+ */
+export function matchesPattern(pattern: string, text: string): boolean | undefined {
+  try {
+    Object.assign(context, { pattern, text })
+    return script.runInContext(context, { timeout })
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? undefined : false
+  }
+}
+
+/** The maximum length of an example string: a quantifier or a minLength may require any length. */
+export const maxLength = 1000
+
+/**
+ * Candidates for a character class or an escape, in order of preference: letters and digits, then the rest of ASCII.
+ */
+const characters = [
+  'a',
+  '0',
+  'A',
+  ...Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)),
+  '\t\n\u00e9',
+]
+  .join('')
+  .split('')
+
+/**
+ * Returns a string that matches a regular expression of ECMA-262 with the flag u. Each quantified part is repeated
+ * `more` times beyond its minimum, as far as its maximum allows. The string is built part by part, ignoring lookahead
+ * and backreferences; returns undefined if the result does not match.
+ */
+export function textOfPattern(pattern: string, more = 0): string | undefined {
+  let at = 0
+  const take = (token: RegExp): string | undefined => {
+    token.lastIndex = at
+    const found = token.exec(pattern)?.[0]
+    at += found?.length ?? 0
+    return found
+  }
+
+  function alternatives(): string {
+    const first = sequence()
+    while (take(/\|/y) !== undefined) sequence()
+    return first
+  }
+
+  function sequence(): string {
+    let text = ''
+    while (at < pattern.length && !/[|)]/.test(pattern.charAt(at))) text += repeated(atom())
+    return text
+  }
+
+  function atom(): string {
+    if (take(/\^|\$|\\b/iy) !== undefined) return ''
+    const group = take(/\((\?(:|<?[=!]|<[^>]*>))?/y)
+    if (group !== undefined) {
+      const text = alternatives()
+      take(/\)/y)
+      return /[=!]$/.test(group) ? '' : text
+    }
+    const some = take(/\[(\\.|[^\]\\])*\]|\\([pPu]\{[^}]*\}|u[\da-f]{4}|x..|c.|k<[^>]*>|.)|\./isuy)
+    if (some !== undefined) return characterOf(some)
+    return take(/./suy) as string
+  }
+
+  function repeated(text: string): string {
+    const quantifier = take(/[*+?]\??|\{\d+(,\d*)?\}\??/y)
+    if (quantifier === undefined) return text
+    const [least = quantifier.startsWith('+') ? 1 : 0] = quantifier.match(/\d+/g)?.map(Number) ?? []
+    const most = /^\?/.test(quantifier)
+      ? 1
+      : (/^\{(\d+)\}/.exec(quantifier)?.[1] ?? /,(\d+)/.exec(quantifier)?.[1] ?? Infinity)
+    const count = Math.min(least + more, Number(most))
+    if (count * text.length > maxLength) throw new RangeError('too long')
+    return text.repeat(count)
+  }
+
+  try {
+    const text = alternatives()
+    return text.length <= maxLength && matchesPattern(pattern, text) ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function characterOf(source: string): string {
+  const one = new RegExp(`^(?:${source})$`, 'u')
+  return characters.find((each) => one.test(each)) ?? ''
+}

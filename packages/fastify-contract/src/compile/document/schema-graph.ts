@@ -1,0 +1,209 @@
+import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import { branches, memberSchemas } from '../emit/client-tables.ts'
+import { resolve } from './json-pointer.ts'
+import type { Document } from './openapi-document.ts'
+import type { Node } from './walk-document.ts'
+
+/** Follows the references and subschemas of a document, in time linear in its size and without deep recursion. */
+
+/** Returns the target of a schema's reference and its subschemas in `keywords`, except boolean schemas. */
+export function schemasBelow(document: object, schema: Node, keywords: readonly string[]): Node[] {
+  const target = typeof schema.$ref === 'string' ? [resolve(document, schema.$ref)] : []
+  const below: unknown[] = keywords.flatMap((keyword) => schemasIn(schema, keyword))
+  return [...target, ...below].filter((one): one is Node => typeof one === 'object' && one !== null)
+}
+
+/**
+ * Returns a function that tells whether a schema, or one that it leads to through its references and `keywords`, is
+ * accepted by `isFound`. All calls together visit each schema once.
+ */
+export function reachability(
+  document: object,
+  keywords: readonly string[],
+  isFound: (schema: Node) => boolean,
+): (schema: unknown) => boolean {
+  const visited = new Set<Node>()
+  const reaching = new Set<Node>()
+  return (schema) => {
+    if (typeof schema !== 'object' || schema === null) return false
+    const unvisited = new Set(visited.has(schema as Node) ? [] : [schema as Node])
+    const holders = new Map<Node, Node[]>()
+    const found = new Set<Node>()
+    // Iteration over a Set includes the elements that are added meanwhile.
+    for (const node of unvisited) {
+      visited.add(node)
+      if (isFound(node)) found.add(node)
+      for (const below of schemasBelow(document, node, keywords)) {
+        if (reaching.has(below)) found.add(node)
+        if (!visited.has(below)) unvisited.add(below)
+        const known = holders.get(below)
+        if (known === undefined) holders.set(below, [node])
+        else known.push(node)
+      }
+    }
+    for (const node of found) {
+      reaching.add(node)
+      for (const holder of holders.get(node) ?? []) found.add(holder)
+    }
+    return reaching.has(schema as Node)
+  }
+}
+
+/**
+ * Returns the strongly connected component of each schema, as a number: two schemas have the same one if each leads to
+ * the other through references and `keywords`.
+ */
+export function components(document: object, schemas: Iterable<Node>, keywords: readonly string[]): Map<Node, number> {
+  const order = new Map<Node, number>()
+  const lowest = new Map<Node, number>()
+  const component = new Map<Node, number>()
+  const open: Node[] = []
+  const enter = (node: Node) => {
+    lowest.set(node, order.size)
+    order.set(node, order.size)
+    open.push(node)
+    return { node, below: schemasBelow(document, node, keywords).values() }
+  }
+  const lower = (node: Node, value: number) => lowest.set(node, Math.min(lowest.get(node) as number, value))
+  for (const root of schemas) {
+    const path = order.has(root) ? [] : [enter(root)]
+    for (let last = path.at(-1); last !== undefined; last = path.at(-1)) {
+      const { node } = last
+      const { value: below } = last.below.next()
+      if (below !== undefined) {
+        if (!order.has(below)) path.push(enter(below))
+        else if (!component.has(below)) lower(node, order.get(below) as number)
+        continue
+      }
+      path.pop()
+      const holder = path.at(-1)
+      if (holder !== undefined) lower(holder.node, lowest.get(node) as number)
+      if (lowest.get(node) !== order.get(node)) continue
+      const number = order.get(node) as number
+      for (const each of open.splice(open.lastIndexOf(node))) component.set(each, number)
+    }
+  }
+  return component
+}
+
+/** A recursive function in steps: it yields each call of itself, and continues with the result. */
+export type Steps<Result> = Generator<Steps<Result>, Result, Result>
+
+/** Runs a recursive function on a stack of its own, so that deep recursion does not overflow that of JavaScript. */
+export function run<Result>(start: Steps<Result>): Result {
+  const stack = [start]
+  let result: Result | undefined
+  for (;;) {
+    const { done, value } = (stack.at(-1) as Steps<Result>).next(result as Result)
+    if (!done) {
+      stack.push(value)
+      result = undefined
+      continue
+    }
+    stack.pop()
+    if (stack.length === 0) return value
+    result = value
+  }
+}
+
+/** The types of JSON Schema. */
+export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object'
+
+/** Keywords whose subschemas may limit the types of a value. */
+const typeBranches = ['allOf', 'anyOf', 'oneOf']
+
+/**
+ * Returns the schemas that describe one value together: the given ones, the targets of their references, and the
+ * subschemas in `keywords`. Each is included once, even if a schema contains itself.
+ */
+export function schemasDescribing(document: object, schemas: unknown[], keywords: string[]): Node[] {
+  const found = new Set<Node>()
+  const waiting = [...schemas].reverse()
+  while (waiting.length > 0) {
+    const schema = waiting.pop()
+    if (typeof schema !== 'object' || schema === null || found.has(schema as Node)) continue
+    found.add(schema as Node)
+    for (const below of schemasBelow(document, schema as Node, keywords).reverse()) waiting.push(below)
+  }
+  return [...found]
+}
+
+/** Returns the types that a schema or its subschemas name for its values, and those for the items of an array. */
+export function typesOf(document: object, schema: Schema | undefined): { types: JsonType[]; items: JsonType[] } {
+  const schemas = schemasDescribing(document, [schema], typeBranches)
+  const items = schemas.flatMap((each) => [...schemasIn(each, 'items'), ...schemasIn(each, 'prefixItems')])
+  return {
+    types: unique(schemas.flatMap(ownTypes)),
+    items: unique(schemasDescribing(document, items, typeBranches).flatMap(ownTypes)),
+  }
+}
+
+const unique = <T>(values: T[]): T[] => [...new Set(values)]
+
+function ownTypes({ type, properties, enum: values, const: value }: Node): JsonType[] {
+  if (type !== undefined) return [type].flat() as JsonType[]
+  if (properties !== undefined) return ['object']
+  const listed = value === undefined ? values : [value]
+  return Array.isArray(listed) ? listed.map(typeOfValue) : []
+}
+
+/** Returns the type of a JSON value; the type of an integer is number. */
+export function typeOfValue(value: unknown): JsonType {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value as JsonType
+}
+
+/** Keywords that describe the properties that a schema does not name. */
+const unnamed = ['patternProperties', 'additionalProperties', 'unevaluatedProperties']
+
+const parts = (document: Document, schema: Schema | undefined): Node[] =>
+  schemasDescribing(document, [schema], branches)
+
+/** Returns the names of the properties that a schema or its subschemas name. */
+export const propertyNames = (document: Document, schema: Schema | undefined): string[] => [
+  ...new Set(parts(document, schema).flatMap(({ properties }) => Object.keys(Object(properties)))),
+]
+
+/**
+ * Returns the schemas of a named property in each part of a schema. Ignores unevaluatedProperties, which never applies
+ * to a named property.
+ */
+export const propertySchemas = (document: Document, schema: Schema | undefined, name: string): Schema[][] =>
+  parts(document, schema).map((part) => memberSchemas({ ...part, unevaluatedProperties: undefined }, name))
+
+/** Returns the types of a property in each part of a schema that limits them. */
+export const propertyTypes = (document: Document, schema: Schema | undefined, name: string): JsonType[][] =>
+  typesIn(document, propertySchemas(document, schema, name))
+
+/** Returns the types of the properties that a schema does not name, in each part of it that limits them. */
+export const otherTypes = (document: Document, schema: Schema | undefined): JsonType[][] =>
+  typesIn(
+    document,
+    parts(document, schema).flatMap((part) =>
+      unnamed.flatMap((keyword) => schemasIn(part, keyword).map((one) => [one])),
+    ),
+  )
+
+const typesIn = (document: Document, all: Schema[][]): JsonType[][] =>
+  all
+    .map((schemas) => [...new Set(schemas.flatMap((schema) => typesOf(document, schema).types))])
+    .filter(({ length }) => length > 0)
+
+/** Returns whether a schema describes properties that it does not name. */
+export const isOpen = (document: Document, schema: Schema | undefined): boolean =>
+  parts(document, schema).some((part) =>
+    unnamed.some((keyword) => schemasIn(part, keyword).some((one) => one !== false)),
+  )
+
+/** Returns whether every text is parsed to the same value with each of the lists of types. */
+export const isReadAlike = (all: JsonType[][]): boolean =>
+  new Set(
+    all.map((types) =>
+      [
+        types.some((type) => type === 'integer' || type === 'number'),
+        types.includes('boolean'),
+        types.includes('null') && !types.includes('string'),
+      ].join(),
+    ),
+  ).size < 2

@@ -1,0 +1,86 @@
+import { isScope } from '../../http/scopes.ts'
+import { join } from './json-pointer.ts'
+import { type Document, endpoints, locate, schemePlace, securityPlace } from './openapi-document.ts'
+
+type SecurityScheme = {
+  type: string
+  scheme?: string
+  in?: Credential['in']
+  name?: string
+  flows?: unknown
+}
+
+/** The place of a credential in a request, and the text before it, such as "Bearer ". */
+export type Credential = { in: 'header' | 'query' | 'cookie'; name: string; prefix: string }
+
+/** Returns a security scheme of a document, by its name. */
+export const securityScheme = (document: Document, name: string): SecurityScheme =>
+  locate<SecurityScheme>(document, schemePlace(name))
+
+/** Returns the names of the headers that carry API keys for the operations of a document, each once. */
+export function apiKeyHeaders(document: Document): string[] {
+  const names = endpoints(document).flatMap(({ security }) => security.flatMap((one) => Object.keys(one)))
+  const schemes = names.map((name) => securityScheme(document, name))
+  const headers = schemes.flatMap(({ type, in: place, name = '' }) =>
+    type === 'apiKey' && place === 'header' ? [name] : [],
+  )
+  return [...new Set(headers)]
+}
+
+/** Types whose credential is a bearer token. */
+const tokenTypes = ['oauth2', 'openIdConnect']
+
+/**
+ * Returns the place of the credential of a security scheme in requests (OpenAPI 3.1 section 4.8.27), or undefined if
+ * requests carry none, as with mutualTLS.
+ */
+export function credentialOf(document: Document, name: string): Credential | undefined {
+  const { type, scheme, in: place = 'header', name: key = '' } = securityScheme(document, name)
+  if (type === 'apiKey') return { in: place, name: key, prefix: '' }
+  const authScheme = tokenTypes.includes(type) ? 'bearer' : type === 'http' ? scheme : undefined
+  if (authScheme === undefined) return undefined
+  const [first = '', ...more] = authScheme.toLowerCase()
+  return { in: 'header', name: 'Authorization', prefix: `${first.toUpperCase()}${more.join('')} ` }
+}
+
+/** One scope that an operation requires, with its security scheme and the pointer to the array that names it. */
+type NeededScope = { pointer: string; scheme: string; scope: string }
+
+/**
+ * Returns each scope that a document requires, in document order. A requirement that operations inherit occurs once.
+ */
+function neededScopes(document: Document): NeededScope[] {
+  const needed = endpoints(document).flatMap((endpoint) => {
+    const place = securityPlace(document, endpoint)
+    return endpoint.security.flatMap((requirement, index) =>
+      Object.entries(requirement).flatMap(([scheme, scopes]) =>
+        scopes.map((scope) => ({ pointer: join(place, String(index), scheme), scheme, scope })),
+      ),
+    )
+  })
+  return [...new Map(needed.map((one) => [`${one.pointer} ${one.scope}`, one])).values()]
+}
+
+/** Returns the scopes that a document requires, each once. */
+export const scopesOf = (document: Document): string[] => [...new Set(neededScopes(document).map(({ scope }) => scope))]
+
+/** Returns one line for each scope that is not valid in a token or a challenge (RFC 6749 section 3.3). */
+export const scopeProblems = (document: Document): string[] =>
+  neededScopes(document)
+    .filter(({ scope }) => !isScope(scope))
+    .map(
+      ({ pointer, scope }) =>
+        `${pointer}: scope ${JSON.stringify(scope)} is not valid (RFC 6749); use printable ASCII without spaces, " and \\`,
+    )
+
+/** Returns one line for each scope of an oauth2 scheme that none of its flows declares: no client could get it. */
+export function undeclaredScopes(document: Document): string[] {
+  return neededScopes(document).flatMap(({ pointer, scheme, scope }) => {
+    const { flows } = securityScheme(document, scheme)
+    if (flows === undefined) return []
+    const isDeclared = Object.values(Object(flows)).some((flow) => Object.hasOwn(Object(Object(flow).scopes), scope))
+    return isDeclared
+      ? []
+      : [`${pointer}: scope ${scope} is not declared in any flow of ${scheme}; add it there, or correct it here`]
+  })
+}

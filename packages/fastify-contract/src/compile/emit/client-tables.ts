@@ -1,0 +1,171 @@
+import type { Int64Responses, ResponseSchemaNode } from '../../client/exact-response.ts'
+import type { CallStyles, ParameterStyle } from '../../client/parameter-pairs.ts'
+import { requestKindOf } from '../../serve/media-types.ts'
+import type { FormField } from '../../serve/routes.ts'
+import { inPlaceKeywords, type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import { formOf, isForm } from '../document/forms.ts'
+import {
+  type Document,
+  endpoints,
+  type Located,
+  type MediaTypes,
+  type Parameter,
+  type RequestBody,
+} from '../document/openapi-document.ts'
+import { defaultStyles, isExploded, isJson } from '../document/parameters.ts'
+import { run, type Steps, schemasDescribing } from '../document/schema-graph.ts'
+import { groupedByName } from '../document/schema-parts.ts'
+import type { Node } from '../document/walk-document.ts'
+import { int64Holders, isInt64 } from '../rules/unsupported-schemas.ts'
+
+/**
+ * Returns the places of int64 values in the JSON responses of a document, which is all that the client needs to know.
+ * Also returns one line for each place where a number is an int64 in one schema and another number in another: no
+ * client could distinguish them.
+ */
+export function int64Responses(document: Document): { table: Int64Responses; problems: string[] } {
+  const table: Int64Responses = { places: [], replies: {} }
+  const problems: string[] = []
+  const indexes = new Map<string, number>()
+  const identities = new Map<Node, number>()
+  const holdsInt64 = int64Holders(document)
+  for (const { method, path, responses } of endpoints(document)) {
+    const reply = `${method} ${path}`
+    const roots = Object.entries(responses).map(
+      ([status, { content = {} }]) => [status, run(placeOf(jsonSchemas(content), `${reply} ${status}`))] as const,
+    )
+    if (roots.some(([, root]) => root !== null)) table.replies[reply] = Object.fromEntries(roots)
+  }
+  return { table, problems }
+
+  /** Returns the index of the place that these schemas describe together, or null if it holds no int64. */
+  function* placeOf(holders: unknown[], name: string): Steps<number | null> {
+    const schemas = schemasDescribing(document, holders, branches)
+    if (!schemas.some((schema) => holdsInt64(schema))) return null
+    // A schema may contain itself, so the same schemas share one place.
+    const key = schemas.map(identity).join()
+    const known = indexes.get(key)
+    if (known !== undefined) return known
+    const place: ResponseSchemaNode = {}
+    const index = table.places.push(place) - 1
+    indexes.set(key, index)
+    if (schemas.some(isInt64)) {
+      place.int64 = true
+      if (schemas.some(isOtherNumber))
+        problems.push(`${name}: a number is an int64 in one schema and not in another; use one format in both`)
+    }
+    const members: [string, number | null][] = []
+    for (const [member, below] of membersOf(schemas)) {
+      members.push([member, yield placeOf(below, `${name}/${member}`)])
+    }
+    const others = yield placeOf(
+      schemas.flatMap((schema) => unnamed(schema)),
+      `${name}/*`,
+    )
+    // A member without int64 is listed only if unnamed members hold one: the client would treat it as one of them.
+    const told = members.filter(([, below]) => below !== null || others !== null)
+    if (told.length > 0) place.members = Object.fromEntries(told)
+    if (others !== null) place.others = others
+    return index
+  }
+
+  function identity(schema: Node): number {
+    if (!identities.has(schema)) identities.set(schema, identities.size)
+    return identities.get(schema) as number
+  }
+}
+
+const jsonSchemas = (content: MediaTypes): unknown[] =>
+  Object.entries(content).flatMap(([type, { schema }]) => (/[/+]json\b/.test(type) ? [schema] : []))
+
+/** Returns the schemas of the named members and items of a schema. No JSON value has both. */
+const named = ({ properties, prefixItems }: Node): Record<string, Schema> => ({
+  ...(properties as object),
+  ...(prefixItems as object),
+})
+
+/** Returns the schemas of a member or an item, whether the schema names it or not. */
+export function memberSchemas(schema: Node, member: string): Schema[] {
+  const holder = [schema.prefixItems, schema.properties].find((one) => isEnumerable.call(Object(one), member))
+  return holder === undefined ? unnamed(schema, member) : [(holder as Record<string, Schema>)[member] as Schema]
+}
+
+const isEnumerable = Object.prototype.propertyIsEnumerable
+
+/** Returns the members and items that some of the schemas name, each with the schemas that describe it. */
+const membersOf = (schemas: Node[]): Map<string, Schema[]> =>
+  groupedByName(schemas, {
+    namesIn: (schema) => Object.keys(named(schema)),
+    isOpen: (schema) => unnamed(schema).length > 0,
+    schemasOf: memberSchemas,
+  })
+
+/** Keywords whose schemas describe the same value. Not `if`: a condition only tests a value. */
+export const branches = inPlaceKeywords.filter((keyword) => keyword !== 'if')
+
+const others = ['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']
+
+/** Returns the schemas of all members that the schema does not name, or of the one called `name`. */
+function unnamed(schema: Node, name?: string): Schema[] {
+  const patterns = Object.entries((schema.patternProperties ?? {}) as Record<string, Schema>)
+  const matching = patterns.filter(([pattern]) => name === undefined || new RegExp(pattern, 'u').test(name))
+  return [...matching.map(([, below]) => below), ...others.flatMap((keyword) => schemasIn(schema, keyword))]
+}
+
+const isOtherNumber = (schema: Node): boolean =>
+  !isInt64(schema) && [schema.type].flat().some((type) => type === 'integer' || type === 'number')
+
+/** Returns the style of a parameter as far as it differs from the default of its location. */
+export function parameterStyle(parameter: Parameter): ParameterStyle {
+  const usual = defaultStyles[parameter.in]
+  if (parameter.content !== undefined) return isJson(parameter) ? { isJson: true } : {}
+  const { style = usual, explode = isExploded(style) } = parameter
+  return { ...(style !== usual && { style }), ...(explode !== isExploded(style) && { explode }) }
+}
+
+/**
+ * Returns the styles of the parameters and form fields of a document that differ from the defaults of their locations;
+ * the client needs them to write requests.
+ */
+export function callStyles(document: Document): CallStyles {
+  const operations = endpoints(document).flatMap(({ method, path, parameters, requestBody }) => {
+    const places: CallStyles[string] = { ...(requestBody && formStyles(document, requestBody)) }
+    for (const parameter of parameters) {
+      const style = parameterStyle(parameter)
+      if (parameter.in === 'cookie' || Object.keys(style).length === 0) continue
+      const { in: place, name } = parameter
+      places[place] = Object.fromEntries([...Object.entries(places[place] ?? {}), [name, style]])
+    }
+    return Object.keys(places).length === 0 ? [] : [[`${method} ${path}`, places] as const]
+  })
+  return Object.fromEntries(operations)
+}
+
+/** The styles of form fields, by the kind of form and by name. */
+export type FormStyles = Partial<Record<'form' | 'multipart', Record<string, ParameterStyle>>>
+
+/** Returns the styles of the form fields that differ from the default for their values. */
+export function formStyles(document: Document, { content }: Located<RequestBody>): FormStyles {
+  const forms = Object.entries(content).flatMap(([mediaType, media]) => {
+    if (!isForm(mediaType)) return []
+    const { fields } = formOf(document, mediaType, media)
+    const styles = fields.flatMap((field): [string, ParameterStyle][] => {
+      const style = styleOf(field)
+      return Object.keys(style).length === 0 ? [] : [[field.name, style]]
+    })
+    return styles.length === 0 ? [] : [[requestKindOf(mediaType), Object.fromEntries(styles)]]
+  })
+  return Object.fromEntries(forms)
+}
+
+/**
+ * Returns the style of a field: objects are JSON by default, and a part names its media type unless it is a usual one.
+ */
+function styleOf({ kind, style, explode, part }: FormField): ParameterStyle {
+  const [mediaType = ''] = part?.isFile ? [] : (part?.mediaTypes ?? [])
+  const named = ['', 'text/plain', 'application/json'].includes(mediaType) ? {} : { mediaType }
+  if (kind === 'json') return { isJson: true, ...named }
+  if (part !== undefined || kind === 'scalar') return named
+  const isUsual = kind === 'array' && style === 'form'
+  return { ...(!isUsual && { style }), ...(explode !== isExploded(style) && { explode }) }
+}

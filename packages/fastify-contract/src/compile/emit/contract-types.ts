@@ -1,0 +1,280 @@
+import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
+import ts from 'typescript'
+import { requestKindOf } from '../../serve/media-types.ts'
+import type { Schema } from '../../serve/schema-keywords.ts'
+import { withOptionalHeaders } from '../document/contents.ts'
+import { formProperties, isFile, mediaTypesOf, partSchema } from '../document/forms.ts'
+import { resolve } from '../document/json-pointer.ts'
+import {
+  type Document,
+  endpoints,
+  isIgnored,
+  locate,
+  type MediaType,
+  operationsIn,
+  type Parameter,
+} from '../document/openapi-document.ts'
+import { defaultOf, withSchema } from '../document/parameters.ts'
+import { schemasDescribing } from '../document/schema-graph.ts'
+import { mapDocument, methods, type Node } from '../document/walk-document.ts'
+import { isInt64 } from '../rules/unsupported-schemas.ts'
+import { withoutIgnoredProperties } from './ignored-property-schemas.ts'
+
+/**
+ * Returns the types of a document with shared schemas as openapi-typescript writes them, adapted to what a handler
+ * receives: an int64 is a bigint, since a double cannot hold every 64-bit integer; a file of a form is a Blob; keywords
+ * beside a $ref apply; a property with a default is optional, since the service fills in the defaults of parameters
+ * only. `operations` holds the served operations. `webhooks` holds what the service itself sends: webhooks, and each
+ * callback under its operationId and name.
+ */
+export async function contractTypes(document: Document): Promise<string> {
+  const { factory, SyntaxKind } = ts
+  const nodes = await openapiTS(typed(withTypedForms(document)), {
+    defaultNonNullable: false,
+    transform({ type, format }) {
+      if (format === fileFormat) return factory.createTypeReferenceNode('Blob')
+      if (!isInt64({ type, format })) return undefined
+      const bigint = factory.createKeywordTypeNode(SyntaxKind.BigIntKeyword)
+      if (![type].flat().includes('null')) return bigint
+      return factory.createUnionTypeNode([bigint, factory.createLiteralTypeNode(factory.createNull())])
+    },
+  })
+  return astToString(withDefaults(document, nodes.map(withoutAdditional)))
+}
+
+/** Returns the parts of a document that get types, with path items inlined. Only served operations keep their ids. */
+function typed(document: Document): OpenAPI3 {
+  const { info, paths = {}, webhooks = {}, components = {} } = document as Document & { webhooks?: object }
+  const { pathItems: _, securitySchemes: __, links: ___, ...others } = components as Record<string, object>
+  const itemsOf = (paths: object): [name: string, item: Node][] =>
+    Object.entries(paths)
+      .filter(([name]) => !name.startsWith('x-'))
+      .map(([name, item]) => [name, item.$ref ? (resolve(document, item.$ref) as Node) : item])
+  const sent = [...itemsOf(webhooks), ...callbacks(document).flatMap(([name, paths]) => itemsOf(named(name, paths)))]
+  const whole = {
+    openapi: '3.1.0',
+    info: { title: info.title, version: info.version },
+    paths: Object.fromEntries(itemsOf(paths).flatMap(withAdditional)),
+    components: others,
+    ...(sent.length > 0 && { webhooks: withoutIds(Object.fromEntries(sent)) }),
+  }
+  const withParameters = (node: Node) => withoutIgnored(document, node)
+  return mapDocument(whole, {
+    pathItem: withParameters,
+    operation: withParameters,
+    parameter: withSchema,
+    // openapi-typescript would follow references that are not types, even to other hosts.
+    example: ({ externalValue: _, ...example }) => example,
+    response: ({ links: _, ...response }) => withOptionalHeaders(document, response),
+    schema: (schema) => typedSchema(withoutIgnoredProperties(schema)),
+    components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapped(schemas as Node, asObject) }),
+  }) as unknown as OpenAPI3
+}
+
+const mapped = (node: Node, map: (value: unknown) => unknown): Node =>
+  Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(value)]))
+
+const withoutIds = (webhooks: Record<string, Node>): object => {
+  const { webhooks: nameless } = mapDocument({ webhooks }, { operation: ({ operationId: _, ...rest }) => rest })
+  return nameless
+}
+
+function callbacks(document: Document): [name: string, paths: object][] {
+  return endpoints(document).flatMap(({ operationId, pointer }) => {
+    const { callbacks = {} } = resolve(document, pointer) as { callbacks?: Record<string, Node> }
+    return Object.entries(callbacks).map(([name, callback]): [string, object] => [
+      `${operationId} ${name}`,
+      typeof callback.$ref === 'string' ? (resolve(document, callback.$ref) as object) : callback,
+    ])
+  })
+}
+
+/** Returns the items of a callback: the first one has the callback's name, each further one also its expression. */
+const named = (name: string, paths: object): object =>
+  Object.fromEntries(Object.entries(paths).map(([key, item], index) => [index === 0 ? name : `${name} ${key}`, item]))
+
+function withoutIgnored(document: Document, node: Node): Node {
+  if (!Array.isArray(node.parameters)) return node
+  const refers = ({ $ref }: Node) => ($ref === undefined ? undefined : locate<Parameter>(document, $ref as string))
+  return { ...node, parameters: node.parameters.filter((one) => !isIgnored(refers(one) ?? one)) }
+}
+
+/** Returns a schema from which openapi-typescript writes the type of its values. */
+const typedSchema = (schema: Node): Node =>
+  withAllOfReference(withoutBooleans(withAnyMember(withExactInt64(withoutRepeated(schema)))))
+
+/** Drops keywords that the normalized schemas already express: openapi-typescript would write them a second time. */
+const withoutRepeated = ({ discriminator: _, $defs: __, definitions: ___, ...schema }: Node): Node => schema
+
+/** Drops the enum and const of an int64, which hold numbers and not bigints, and separates it from its other types. */
+function withExactInt64(node: Node): Node {
+  if (!isInt64(node)) return node
+  const { enum: _, const: __, ...schema } = node
+  const types = [node.type].flat()
+  const others = types.filter((type) => type !== 'integer' && type !== 'null')
+  if (others.length === 0) return schema
+  return {
+    anyOf: [
+      { ...schema, type: types.filter((type) => !others.includes(type)) },
+      { ...node, type: others, format: undefined },
+    ],
+  }
+}
+
+/** Keywords that describe which members an object has. */
+const memberKeywords = [
+  'properties',
+  'patternProperties',
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'enum',
+  'const',
+]
+
+/** Allows any member in an object whose schema describes none: openapi-typescript would type it as an empty object. */
+const withAnyMember = (schema: Node): Node =>
+  [schema.type].flat().includes('object') && !memberKeywords.some((keyword) => Object.hasOwn(schema, keyword))
+    ? { ...schema, additionalProperties: true }
+    : schema
+
+/** Returns a boolean schema as an object, which openapi-typescript expects in an allOf and in the components. */
+const asObject = (schema: unknown): unknown => (typeof schema === 'boolean' ? { anyOf: [schema] } : schema)
+
+const withoutBooleans = (schema: Node): Node =>
+  Array.isArray(schema.allOf) ? { ...schema, allOf: schema.allOf.map(asObject) } : schema
+
+/** Keywords that openapi-typescript applies beside a $ref, or that have no effect on a type. */
+const annotations = /^(summary|description|title|deprecated|default|examples?|readOnly|writeOnly)$/
+
+/** Moves a $ref with siblings into allOf: openapi-typescript ignores the siblings (OpenAPI 3.1 section 4.8.24). */
+function withAllOfReference(node: Node): Node {
+  const { $ref, allOf, ...rest } = node
+  if (typeof $ref !== 'string') return node
+  if (allOf === undefined && Object.keys(rest).every((key) => annotations.test(key))) return node
+  return { ...rest, allOf: [{ $ref }, ...((allOf ?? []) as unknown[])] }
+}
+
+/** The methods that openapi-typescript knows: it supports OpenAPI 3.1, which has no `query`. */
+const known = methods.filter((method) => method !== 'query')
+
+/**
+ * Returns a path item, and one more item for each operation whose method openapi-typescript does not know. Such an item
+ * has a name that is not a path and holds the operation as a POST, so that openapi-typescript writes its types.
+ */
+export function withAdditional([path, item]: [path: string, item: Node]): [name: string, item: Node][] {
+  const { query, additionalOperations = {}, ...rest } = item
+  const others = operationsIn(item).filter(({ keys: [key = ''] }) => !known.includes(key))
+  const { parameters } = rest
+  const items = others.map(({ method }): [string, Node] => [
+    `${method} ${path}`,
+    { ...(parameters !== undefined && { parameters }), post: (additionalOperations as Node)[method] ?? query },
+  ])
+  return [[path, rest], ...items]
+}
+
+/** Removes the items that `withAdditional` added from the declaration of `paths`. */
+export function withoutAdditional(node: ts.Node): ts.Node {
+  if (!ts.isInterfaceDeclaration(node) || node.name.text !== 'paths') return node
+  const members = node.members.filter(
+    ({ name }) => name === undefined || !ts.isStringLiteral(name) || name.text.startsWith('/'),
+  )
+  return ts.factory.updateInterfaceDeclaration(
+    node,
+    node.modifiers,
+    node.name,
+    node.typeParameters,
+    node.heritageClauses,
+    members,
+  )
+}
+
+const { factory } = ts
+
+/**
+ * Returns the types of a document in which each operation with parameter defaults has a member `defaults`: the names of
+ * these parameters by location (path, query, header, cookie). A client may omit them; a handler always receives them.
+ */
+export function withDefaults(document: Document, nodes: ts.Node[]): ts.Node[] {
+  const defaults = new Map(
+    endpoints(document).map((endpoint) => [endpoint.operationId, defaultNames(document, endpoint)]),
+  )
+  return nodes.map((node) => {
+    if (!ts.isInterfaceDeclaration(node) || node.name.text !== 'operations') return node
+    const members = node.members.map((member) => withMember(member, defaults))
+    return factory.updateInterfaceDeclaration(
+      node,
+      node.modifiers,
+      node.name,
+      node.typeParameters,
+      node.heritageClauses,
+      members,
+    )
+  })
+}
+
+function withMember(operation: ts.TypeElement, defaults: Map<string, [place: string, names: string[]][]>) {
+  if (!ts.isPropertySignature(operation) || !operation.type || !ts.isTypeLiteralNode(operation.type)) return operation
+  const { modifiers, name, questionToken, type } = operation
+  const places = defaults.get((name as ts.Identifier | ts.StringLiteral).text) ?? []
+  if (places.length === 0) return operation
+  const member = property(
+    'defaults',
+    factory.createTypeLiteralNode(places.map(([place, names]) => property(place, union(names)))),
+  )
+  const more = factory.updateTypeLiteralNode(type, factory.createNodeArray([...type.members, member]))
+  return factory.updatePropertySignature(operation, modifiers, name, questionToken, more)
+}
+
+const property = (name: string, type: ts.TypeNode) => factory.createPropertySignature(undefined, name, undefined, type)
+
+const union = (names: string[]) =>
+  factory.createUnionTypeNode(names.map((name) => factory.createLiteralTypeNode(factory.createStringLiteral(name))))
+
+function defaultNames(
+  document: Document,
+  { parameters }: { parameters: Parameter[] },
+): [place: string, names: string[]][] {
+  const names = new Map<string, string[]>()
+  for (const parameter of parameters) {
+    if (!('default' in defaultOf(document, parameter))) continue
+    names.set(parameter.in, [...(names.get(parameter.in) ?? []), parameter.name])
+  }
+  return [...names]
+}
+
+/** The format that marks a file in the document from which the types are generated. */
+export const fileFormat = 'x-file'
+
+/**
+ * Returns a document in which each multipart form is an object with its named properties only, and each file is a
+ * string with the format `fileFormat`. A handler receives the parts one by one; a client sends them together.
+ */
+export const withTypedForms = (document: Document): Document =>
+  mapDocument(document, {
+    requestBody: (node) => {
+      if (node.content === undefined) return node
+      const content = Object.entries(node.content as Record<string, MediaType>).map(([mediaType, media]) => [
+        mediaType,
+        requestKindOf(mediaType) === 'multipart' ? { ...media, schema: typedForm(document, media) } : media,
+      ])
+      return { ...node, content: Object.fromEntries(content) }
+    },
+  })
+
+function typedForm(document: Document, media: MediaType): Node {
+  const properties = formProperties(document, media).map(({ name, schema, encoding }) => {
+    const { isItem, schema: each } = partSchema(document, schema)
+    if (!isFile(document, each, mediaTypesOf(encoding))) return [name, schema]
+    const file: Schema = { type: 'string', format: fileFormat }
+    return [name, isItem ? { type: 'array', items: file } : file]
+  })
+  const certain = schemasDescribing(document, [media.schema], ['allOf'])
+  const required = new Set(certain.flatMap((part) => (part.required ?? []) as string[]))
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: [...required].filter((name) => properties.some(([known]) => known === name)),
+  }
+}

@@ -1,0 +1,140 @@
+import { negotiation } from '../../serve/content-negotiation.ts'
+import { requestKindOf } from '../../serve/media-types.ts'
+import type { Operation } from '../../serve/routes.ts'
+import type { Document } from '../document/openapi-document.ts'
+import { type Node, walk } from '../document/walk-document.ts'
+
+/** One entry of the table in x-error-numbers, whose keys are the names that the code uses. */
+type ErrorNumber = { error: number; meaning: string }
+
+const tableOf = (document: Document): Record<string, ErrorNumber> | undefined =>
+  (document as { 'x-error-numbers'?: Record<string, ErrorNumber> })['x-error-numbers']
+
+/** The placeholder in info.description that the published document replaces with the table. */
+const placeholder = '{{x-error-numbers}}'
+
+/** Returns one line for each problem of the table of error numbers; none if the document has no table. */
+export function errorNumberProblems(document: Document): string[] {
+  const table = tableOf(document)
+  if (table === undefined) return []
+  const seen = new Set<number>()
+  const problems = Object.entries(table).flatMap(([name, entry]) => {
+    const { error, meaning } = Object(entry) as ErrorNumber
+    const place = `#/x-error-numbers/${name}`
+    const problems = []
+    if (!/^[a-z][A-Za-z]*$/.test(name))
+      problems.push(`${place}: the name must be an identifier in camelCase; rename it`)
+    if (!Number.isInteger(error) || error < 40_000 || error > 59_999) {
+      problems.push(`${place}/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100`)
+    }
+    if (seen.size === seen.add(error).size)
+      problems.push(`${place}/error: ${error} occurs twice; give each error its own number`)
+    if (typeof meaning !== 'string') problems.push(`${place}/meaning: must be a string that describes the error`)
+    return problems
+  })
+  return [...problems, ...unknownNumbers(document, seen)]
+}
+
+/** Returns one line for each error number in the description or an example of a response that is not in the table. */
+function unknownNumbers(document: Document, known: Set<number>): string[] {
+  const problems: string[] = []
+  walk(document as Node, 'document', '#', (node, kind, pointer) => {
+    if (kind !== 'response') return
+    const { description = '', content = {} } = node as { description?: string; content?: Record<string, Node> }
+    const isError = /\/([45]\w\w|default)$/.test(pointer)
+    const examples = JSON.stringify(Object.values(content).map(({ example, examples }) => [example, examples]))
+    const told = [...(isError ? (description.match(/\b[45]\d{4}\b/g) ?? []) : []), ...numbersIn(examples)]
+    for (const number of told) {
+      if (!known.has(Number(number))) problems.push(`${pointer}: ${number} is not in x-error-numbers; add it there`)
+    }
+  })
+  return problems
+}
+
+/** Returns the error numbers in the JSON text of examples: the values of the member `error`. */
+const numbersIn = (examples: string): string[] =>
+  Array.from(examples.matchAll(/"error":([45]\d{4})\b/g), ([, number = '']) => number)
+
+/** Returns the published document, with the table of errors in place of the placeholder in its description. */
+export function withErrorTable(document: Document): Document {
+  const { description } = document.info
+  const table = tableOf(document)
+  if (table === undefined || !description?.includes(placeholder)) return document
+  const rows = Object.values(table).map(
+    ({ error, meaning }) => `| ${error} | ${Math.trunc(error / 100)} | ${meaning} |`,
+  )
+  const text = ['| error | status | meaning |', '|---|---|---|', ...rows].join('\n')
+  return { ...document, info: { ...document.info, description: description.replace(placeholder, () => text) } }
+}
+
+/** Returns the error numbers by name: those of the document's table or, without a table, those of `serviceErrors`. */
+export const errorNumbersOf = (document: Document): Record<string, number> =>
+  Object.fromEntries(Object.entries(tableOf(document) ?? serviceErrors).map(([name, { error }]) => [name, error]))
+
+/**
+ * Returns the source of the error number module. The service's code and log need it even if the document has no table.
+ */
+export function errorNumberModule(document: Document): string {
+  const table = tableOf(document) ?? serviceErrors
+  const lines = Object.entries(table).map(
+    ([name, { error, meaning }]) => `  /** ${meaning.replaceAll('*/', '* /')}. */\n  ${name}: ${error},\n`,
+  )
+  const origin = tableOf(document) === undefined ? "The service's errors" : "The contract's table of errors"
+  return `/** ${origin}: the HTTP status times 100, plus a number of its own. */\nexport const errorNumbers = {\n${lines.join('')}} as const\n`
+}
+
+/** An error response of the service itself. */
+export type ServiceError = {
+  /** Its number and meaning if the document has no table of error numbers. */
+  error: number
+  meaning: string
+  /** Returns whether it may end a request to an operation; absent if such requests do not reach an operation. */
+  ends?: (operation: Operation) => boolean
+  /** When it occurs: before the operation of the request is known, or both before and after. Default: after. */
+  occurs?: 'before' | 'both'
+}
+
+const always = () => true
+const hasBody = ({ schema }: Operation) => schema.body !== undefined
+const hasJsonBody = ({ schema }: Operation) =>
+  Object.keys(schema.body?.content ?? {}).some((mediaType) => requestKindOf(mediaType) === 'json')
+/** The router decodes paths and the query before the operation is known; split path parameters are decoded later. */
+const hasDecodedText = ({ parameters }: Operation) =>
+  parameters.some((parameter) => parameter.in === 'query' || parameter.segment !== undefined)
+const isValidated = ({ schema, parameters }: Operation) => schema.body !== undefined || parameters.length > 0
+const requiresCredentials = ({ security }: Operation) =>
+  security.some((requirement) => Object.keys(requirement).length > 0)
+const requiresScopes = ({ security }: Operation) =>
+  security.some((requirement) => Object.values(requirement).some((scopes) => scopes.length > 0))
+
+/** The error responses of the service itself, by their names in its code. */
+export const serviceErrors: Record<string, ServiceError> = {
+  malformedRequest: { error: 40000, meaning: 'The request is not well-formed HTTP', ends: always, occurs: 'both' },
+  undecodableTarget: {
+    error: 40001,
+    meaning: 'The request target cannot be decoded',
+    ends: hasDecodedText,
+    occurs: 'both',
+  },
+  notJson: { error: 40002, meaning: 'The body is not JSON', ends: hasJsonBody },
+  invalid: { error: 40003, meaning: 'The request does not match its schema', ends: isValidated },
+  missingToken: { error: 40100, meaning: 'The credentials are missing', ends: requiresCredentials },
+  invalidToken: { error: 40101, meaning: 'The credentials are not valid', ends: requiresCredentials },
+  insufficientScope: { error: 40300, meaning: 'The credentials lack a scope', ends: requiresScopes },
+  noSuchPath: { error: 40400, meaning: 'There is nothing at this path' },
+  noSuchMethod: { error: 40500, meaning: 'The path does not have this method' },
+  notAcceptable: {
+    error: 40600,
+    meaning: 'The client accepts no media type of the response',
+    ends: ({ schema }) => negotiation(schema) !== undefined,
+  },
+  tooSlow: { error: 40800, meaning: 'The request took too long to arrive', ends: always, occurs: 'before' },
+  bodyTooLarge: { error: 41300, meaning: 'The body is too large', ends: hasBody },
+  unsupportedMediaType: { error: 41500, meaning: 'The media type is not supported', ends: hasBody },
+  unsupportedEncoding: { error: 41501, meaning: 'The content encoding is not supported', ends: hasBody },
+  expectationFailed: { error: 41700, meaning: 'The expectation cannot be met', ends: always, occurs: 'before' },
+  tooManyRequests: { error: 42900, meaning: 'Too many requests', ends: always },
+  headersTooLarge: { error: 43100, meaning: 'The header section is too large', ends: always, occurs: 'before' },
+  internal: { error: 50000, meaning: 'The service failed', ends: always, occurs: 'both' },
+  unavailable: { error: 50300, meaning: 'The service is temporarily unavailable', ends: always, occurs: 'both' },
+}

@@ -1,0 +1,214 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import type { ServerSentEvent } from '../../http/server-sent-events.ts'
+import { parseJson } from '../../json/parse-json.ts'
+import { negotiation } from '../../serve/content-negotiation.ts'
+import { isRange, kindOf } from '../../serve/media-types.ts'
+import type { Operation, Routes } from '../../serve/routes.ts'
+import type { Schema } from '../../serve/schema-keywords.ts'
+import type { Outcome } from '../../serve/send-response.ts'
+import { createValidator, type Validator } from '../../serve/validator.ts'
+import { normalizedDocument } from '../contract-files.ts'
+import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
+import { exampleResponse, generatedResponses, isShownStream, shownStream } from './examples.ts'
+import { type Files, writeStale } from './generated-files.ts'
+import { literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
+
+/** Returns the published document in a directory, or undefined if it is missing or is not JSON, as during a merge. */
+export const publishedIn = (directory: string): Promise<Document | undefined> =>
+  readFile(join(directory, 'openapi.json'), 'utf8')
+    .then(JSON.parse)
+    .catch(() => undefined)
+
+/**
+ * Returns a handler that compiles for each operation that is not in the document `before`, to paste into
+ * src/handlers.ts. The handler returns the document's example, or else a value that is built from the schema. If
+ * neither satisfies the schema and its type, the handler throws an error.
+ */
+export function handlerStubs(files: Files, before: Document | undefined): string[] {
+  const { 'openapi.json': published = '', 'routes.json': routesText = '', 'api.d.ts': types = '' } = files
+  const document = normalizedDocument(JSON.parse(published))
+  const { operations, schemas }: Routes = JSON.parse(routesText)
+  const validator = createValidator(schemas)
+  const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
+  const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
+  const choices = endpoints(document)
+    .filter(({ operationId }) => !known.has(operationId))
+    .map((endpoint) => {
+      const operation = byId.get(endpoint.operationId) as Operation
+      const returns = [exampleResponse(document, endpoint), ...generatedResponses(document, endpoint)]
+        .flatMap((reply) => sendableResponse(validator, operation, reply) ?? [])
+        .map((outcome) => `return ${literalOf(outcome)}`)
+      const isNegotiated = negotiation(operation.schema) !== undefined
+      return [...returns, notWritten].map((statement) => stubOf(endpoint, isNegotiated, statement))
+    })
+  return compiled(choices, types)
+}
+
+/** Returns the first choice of each handler that compiles. The last choice always compiles, since it only throws. */
+function compiled(choices: string[][], types: string): string[] {
+  const first = choices.map(([choice]) => choice as string)
+  if (choices.every(({ length }) => length === 1)) return first
+  const failed = uncompilable(first, types)
+  const next = choices.map((each, index) => (failed.has(index) && each.length > 1 ? each.slice(1) : each))
+  return next.every((each, index) => each === choices[index]) ? first : compiled(next, types)
+}
+
+/** Returns the expression of an outcome, on one line if it has no headers or fits into 110 columns. */
+function literalOf({ status, headers, contentType, body }: Outcome): string {
+  const membersOf = (indent: string) => [
+    `status: ${status}`,
+    ...(headers === undefined ? [] : [`headers: ${literal(headers, 110, indent)}`]),
+    ...(contentType === undefined ? [] : [`contentType: ${stringLiteral(contentType)}`]),
+    `body: ${bodyText(body, indent)}`,
+  ]
+  const line = `{ ${membersOf('    ').join(', ')} }`
+  if (headers === undefined || (line.length <= 110 && !line.includes('\n'))) return line
+  return `{\n${membersOf('      ')
+    .map((member) => `      ${member},\n`)
+    .join('')}    }`
+}
+
+function bodyText(body: unknown, indent: string): string {
+  if (body instanceof Uint8Array) return 'new Uint8Array()'
+  if (!isShownStream(body)) return literal(body, 110, indent)
+  const yields = body.items.map((item) => `${indent}  yield ${literal(item, 110, `${indent}  `)}\n`)
+  return `(async function* () {\n${yields.join('')}${indent}})()`
+}
+
+const notWritten = "throw new Error('this handler is not written yet')"
+
+const hasSeveralTypes = ({ content }: RequestBody): boolean =>
+  Object.keys(content).length > 1 || Object.keys(content).some(isRange)
+
+function stubOf({ operationId, parameters, requestBody }: Endpoint, isNegotiated: boolean, statement: string): string {
+  const taken = [
+    ...(isNegotiated ? ['accept'] : []),
+    ...(requestBody === undefined ? [] : ['body']),
+    ...(requestBody !== undefined && hasSeveralTypes(requestBody) ? ['contentType'] : []),
+    ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
+  ]
+  return [
+    `  async ${quotedName(operationId)}() {`,
+    ...(taken.length > 0 ? [`    // It takes ${taken.join(', ')}.`] : []),
+    `    ${statement}`,
+    '  },',
+  ].join('\n')
+}
+
+const handlerTypes = fileURLToPath(new URL('../serve/handler-types.ts', import.meta.url))
+const folder = fileURLToPath(new URL('../serve/', import.meta.url))
+
+/** Returns the indexes of the handlers that do not compile with the types of their document. */
+export function uncompilable(handlers: string[], types: string): Set<number> {
+  const head = [
+    "import type { Handlers } from './handler-types.ts'",
+    "import type { operations } from './new-operations.d.ts'",
+    'export const handlers: Partial<Handlers<operations>> = {',
+  ].join('\n')
+  const texts = handlers.map((handler) => `\n${handler}`)
+  const module = `${folder}new-handlers.ts`
+  const program = virtualProgram(
+    [module, handlerTypes],
+    { [`${folder}new-operations.d.ts`]: types, [module]: `${head}${texts.join('')}\n}\n` },
+    { types: [] },
+  )
+  const file = program.getSourceFile(module)
+  const ends = texts.map((_, index) => head.length + texts.slice(0, index + 1).join('').length)
+  const findings = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]
+  return new Set(findings.map(({ start = 0 }) => ends.findIndex((end) => start < end)))
+}
+
+/**
+ * Returns a TypeScript program of some modules with the options of tsconfig.json. `texts` are virtual files by path,
+ * which take precedence over files on disk.
+ */
+export function virtualProgram(
+  modules: string[],
+  texts: Record<string, string>,
+  more: ts.CompilerOptions = {},
+): ts.Program {
+  const virtual = new Map(Object.entries(texts).map(([path, text]) => [resolve(path), text]))
+  const folders = new Set([...virtual.keys()].map((path) => dirname(path)))
+  const { config } = ts.parseConfigFileTextToJson('tsconfig.json', readFileSync('tsconfig.json', 'utf8'))
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, '.')
+  const host = ts.createCompilerHost({ ...options, ...more })
+  const { getSourceFile, fileExists, readFile, directoryExists } = host
+  host.getSourceFile = (name, target, onError) => {
+    const text = virtual.get(resolve(name))
+    return text === undefined ? getSourceFile(name, target, onError) : ts.createSourceFile(name, text, target)
+  }
+  host.fileExists = (name) => virtual.has(resolve(name)) || fileExists(name)
+  host.readFile = (name) => virtual.get(resolve(name)) ?? readFile(name)
+  host.directoryExists = (name) => folders.has(resolve(name)) || (directoryExists?.(name) ?? true)
+  return ts.createProgram(modules, { ...options, ...more }, host)
+}
+
+/** A value in the form in which a handler returns it, with each int64 as a bigint. */
+type Exact = { value: unknown }
+
+/**
+ * Returns an example response in the form in which a handler returns it: each int64 is a bigint, where the document's
+ * example has a number. Leaves out headers that break their schemas. Returns undefined if the service would not send
+ * the response.
+ */
+export function sendableResponse(validator: Validator, operation: Operation, shown: Outcome): Outcome | undefined {
+  const { response } = operation.schema
+  const { status, headers = {}, contentType, body } = shown
+  const key = [`${status}`, `${Math.trunc(status / 100)}XX`].find((each) => Object.hasOwn(response, each)) ?? 'default'
+  const { content = {}, headers: schemas = {} } = response[key] ?? {}
+  const declared = operation.replyHeaders?.[key] ?? []
+  const given = declared.flatMap(({ name }) => {
+    const exact = exactValue(validator, schemas[name] ?? true, headers[name])
+    return exact === undefined ? [] : [[name, exact.value]]
+  })
+  if (declared.some(({ name, isRequired }) => isRequired && !given.some(([sent]) => sent === name))) return undefined
+  const [first = ''] = Object.keys(content)
+  const { schema } = content[contentType ?? ''] ?? content[first] ?? {}
+  const exact = schema === undefined ? { value: body } : exactBody(validator, schema, contentType ?? first, body)
+  if (exact === undefined) return undefined
+  return {
+    status,
+    ...(given.length > 0 && { headers: Object.fromEntries(given) }),
+    ...(contentType !== undefined && { contentType }),
+    body: exact.value,
+  }
+}
+
+function exactBody(validator: Validator, schema: Schema, mediaType: string, body: unknown): Exact | undefined {
+  if (body instanceof Uint8Array) return { value: body }
+  if (!isShownStream(body)) return exactValue(validator, schema, body)
+  const items = body.items.flatMap((item) => {
+    if (kindOf(mediaType) === 'lines') return exactValue(validator, schema, item) ?? []
+    const exact = exactValue(validator, schema, (item as ServerSentEvent).data)
+    return exact === undefined ? [] : { value: { data: exact.value } }
+  })
+  if (items.length < body.items.length) return undefined
+  return { value: shownStream(items.map(({ value }) => value)) }
+}
+
+/** Returns a value with each int64 as a bigint, or undefined if the value is not JSON or breaks its schema. */
+function exactValue(validator: Validator, schema: Schema, value: unknown): Exact | undefined {
+  try {
+    const text = typeof value === 'bigint' ? value.toString() : JSON.stringify(value)
+    const result = validator.request(schema, 'example')(parseJson(text))
+    return 'value' in result ? result : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Writes the files that differ from those in a directory, prints a handler for each new operation, and returns the
+ * paths of the written files. Creates the handlers first: if that fails, nothing is written, because the next run would
+ * not print them.
+ */
+export async function updateGenerated(files: Files, directory: string): Promise<string[]> {
+  const handlers = handlerStubs(files, await publishedIn(directory))
+  const written = await writeStale(files, directory)
+  if (handlers.length > 0) console.log(`new, for src/handlers.ts:\n\n${handlers.join('\n\n')}\n`)
+  return written
+}

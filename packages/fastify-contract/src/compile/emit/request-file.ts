@@ -1,0 +1,206 @@
+import { sentBody } from '../../client/call-body.ts'
+import { expandPath, type ParameterPair, pairText, parameterPairs } from '../../client/parameter-pairs.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { type RequestKind, requestKindOf } from '../../serve/media-types.ts'
+import { formOf } from '../document/forms.ts'
+import { resolve } from '../document/json-pointer.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+  type Located,
+  type MediaType,
+  type Parameter,
+  type RequestBody,
+  serverUrl,
+} from '../document/openapi-document.ts'
+import { holderOf } from '../document/parameters.ts'
+import { credentialOf } from '../document/security.ts'
+import { formStyles, parameterStyle } from './client-tables.ts'
+import { concreteType, exampleOfRequest } from './examples.ts'
+
+const credentialNote =
+  '# npm run mock accepts any token. For the service, insert one of its tokens; npm run generate will overwrite it.'
+
+/**
+ * Returns the text of a file with one request for each operation, in the format that VS Code's REST Client and
+ * JetBrains' HTTP Client share: https://http-files.org.
+ */
+export function requestFile(document: Document): string {
+  const all = endpoints(document).map((endpoint) => ({ endpoint, request: requestParts(document, endpoint) }))
+  const variables = new Set(all.flatMap(({ request }) => request.variables))
+  return [
+    ...(variables.size > 0 ? [credentialNote] : []),
+    '',
+    `@origin = ${new URL(serverUrl(document.servers ?? [])).origin}`,
+    ...[...variables].map((name) => `@${name} = ACCESS_TOKEN`),
+    ...all.map(({ endpoint, request }) => `\n${requestText(document, endpoint, request)}`),
+    '',
+  ].join('\n')
+}
+
+function requestText(document: Document, { pointer, operationId, method }: Endpoint, request: RequestParts): string {
+  const { summary = operationId } = resolve(document, pointer) as { summary?: string }
+  return [
+    `### ${String(summary).replace(/\s+/g, ' ').trim()}`,
+    `# @name ${operationId}`,
+    ...(request.files.length > 0 ? [`# Put ${request.files.join(' and ')} beside this file.`] : []),
+    `${method} {{origin}}${request.path}`,
+    // One query parameter per line, so that a user can delete a line.
+    ...request.query.map((pair, index) => `    ${index === 0 ? '?' : '&'}${pair}`),
+    ...request.headers.map((line) => line.replace(/\s+/g, ' ')),
+    ...(request.body === undefined ? [] : ['', request.body]),
+  ].join('\n')
+}
+
+/** A request with the document's example values. A credential is a variable with the name of its scheme: {{bearer}}. */
+export type RequestParts = {
+  path: string
+  /** Percent-encoded "name=value" pairs. */
+  query: string[]
+  /** "name: value" lines. */
+  headers: string[]
+  body?: string
+  /** The names of the files that the body refers to, in the same directory as the request file. */
+  files: string[]
+  /** The names of the variables for its credentials. */
+  variables: string[]
+}
+
+/**
+ * Returns an example request of an operation. It has the first example of the body, of each required parameter, and of
+ * each optional parameter with an example. Its credentials are those of the first security requirement.
+ */
+export function requestParts(
+  document: Document,
+  { routes, parameters, requestBody, security }: Endpoint,
+): RequestParts {
+  const shown = parameters.filter(isShown)
+  const pairs = (place: Parameter['in']) =>
+    shown
+      .filter((parameter) => parameter.in === place)
+      .flatMap((parameter) => shownPairs(parameter, exampleOfRequest(document, holderOf(parameter))))
+  const credentials = Object.keys(security[0] ?? {}).flatMap((name) => variableOf(document, name) ?? [])
+  const placed = (place: string) => credentials.filter((one) => one.place === place).map(({ text }) => text)
+  const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]
+  const body = requestBody && exampleRequestBody(document, requestBody)
+  return {
+    path: expandPath(routes[0] as string, pairs('path')),
+    query: [...pairs('query').map(pairText), ...placed('query')],
+    headers: [
+      ...placed('header'),
+      ...pairs('header').map(([name, value]) => `${name}: ${value}`),
+      ...(cookies.length > 0 ? [`Cookie: ${cookies.join('; ')}`] : []),
+      ...(body === undefined ? [] : [`Content-Type: ${contentTypeOf(body)}`]),
+    ],
+    ...(body && { body: bodyText(body) }),
+    files: body === undefined ? [] : filesOf(body),
+    variables: credentials.map(({ variable }) => variable),
+  }
+}
+
+/** The boundary between the parts of a form. */
+const boundary = 'example'
+
+const contentTypeOf = ({ kind, mediaType }: ExampleBody): string =>
+  kind === 'multipart' ? `${mediaType}; boundary=${boundary}` : mediaType
+
+const filesOf = ({ file, parts }: ExampleBody): string[] => [
+  ...(file === '' ? [] : [file]),
+  ...parts.flatMap((part) => ('file' in part ? [part.file] : [])),
+]
+
+function bodyText({ kind, value, text, parts, file }: ExampleBody): string {
+  if (kind === 'json') return JSON.stringify(value, null, 2)
+  if (kind === 'bytes') return `< ./${file}`
+  if (kind !== 'multipart') return text
+  const lines = parts.flatMap((part) => {
+    const head = `Content-Disposition: form-data; name="${part.name}"`
+    const shown =
+      'file' in part
+        ? [`${head}; filename="${part.file}"`, `Content-Type: ${part.mediaType}`, '', `< ./${part.file}`]
+        : [head, '', part.text]
+    return [`--${boundary}`, ...shown]
+  })
+  return [...lines, `--${boundary}--`].join('\n')
+}
+
+function variableOf(document: Document, scheme: string): { variable: string; place: string; text: string } | undefined {
+  const credential = credentialOf(document, scheme)
+  if (credential === undefined) return undefined
+  const { in: place, name, prefix } = credential
+  const variable = scheme.replace(/\W/g, '_')
+  return { variable, place, text: `${name}${place === 'header' ? ': ' : '='}${prefix}{{${variable}}}` }
+}
+
+/** Returns whether an example request includes a parameter. */
+export const isShown = (parameter: Parameter): boolean =>
+  parameter.required === true || 'example' in holderOf(parameter) || 'examples' in holderOf(parameter)
+
+/** Returns the pairs of name and value that send a parameter with an example value. */
+export const shownPairs = (parameter: Parameter, value: unknown): ParameterPair[] =>
+  parameterPairs({ ...parameterStyle(parameter), in: parameter.in, name: parameter.name }, value)
+
+/** A part of an example form: a text, or a file that the user must provide. */
+export type ExamplePart = { name: string; text: string } | { name: string; file: string; mediaType: string }
+
+/** An example of a request body. Files are only named, not included. */
+export type ExampleBody = {
+  kind: RequestKind
+  mediaType: string
+  value: unknown
+  /** The body as it is sent; empty for a file and for a form with parts. */
+  text: string
+  parts: ExamplePart[]
+  file: string
+}
+
+/** Returns an example of the body of a request, in its first media type. */
+export function exampleRequestBody(document: Document, requestBody: Located<RequestBody>): ExampleBody {
+  const [[name, media] = ['', {}]] = Object.entries(requestBody.content)
+  const kind = requestKindOf(name)
+  const mediaType = concreteType(name)
+  const value = exampleOfRequest(document, media)
+  const isFile = kind === 'bytes'
+  return {
+    kind,
+    mediaType,
+    value,
+    text: isFile || kind === 'multipart' ? '' : textOf(value, mediaType, formStyles(document, requestBody)),
+    parts: kind === 'multipart' ? partsOf(document, name, media, Object(value)) : [],
+    file: isFile ? fileName('example', mediaType) : '',
+  }
+}
+
+function textOf(value: unknown, mediaType: string, styles: ReturnType<typeof formStyles>): string {
+  const isText = requestKindOf(mediaType) === 'text'
+  if (isText) return typeof value === 'string' ? value : ''
+  return String(sentBody(value ?? null, mediaType, styles).body)
+}
+
+function partsOf(
+  document: Document,
+  mediaType: string,
+  media: MediaType,
+  value: Record<string, unknown>,
+): ExamplePart[] {
+  const { fields } = formOf(document, mediaType, media)
+  return fields.flatMap(({ name, kind, part }): ExamplePart[] => {
+    if (!Object.hasOwn(value, name)) return []
+    const [first = 'application/octet-stream'] = part?.mediaTypes ?? []
+    const type = concreteType(first)
+    if (part?.isFile) return [{ name, file: fileName(name, type), mediaType: type }]
+    const items = part?.isItem ? [value[name]].flat() : [value[name]]
+    return items.map((item) => ({
+      name,
+      text: typeof item === 'string' && kind !== 'json' ? item : String(stringifyJson(item)),
+    }))
+  })
+}
+
+/** Returns a name for a file of a media type. */
+function fileName(name: string, mediaType: string): string {
+  const [, subtype = ''] = /\/(?:x-)?([\w-]+)/.exec(mediaType) ?? []
+  const ending = subtype === 'octet-stream' ? 'bin' : subtype
+  return `${name.replace(/\W+/g, '-')}.${ending}`
+}

@@ -1,0 +1,147 @@
+import { ignoredKeyword } from '../../serve/exact-keywords.ts'
+import type { Operation, RouteSchema, Routes } from '../../serve/routes.ts'
+import type { Schema } from '../../serve/schema-keywords.ts'
+import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
+import { formOf, isForm } from '../document/forms.ts'
+import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
+import { parameterText, schemaOf, servedPath } from '../document/parameters.ts'
+import { withBoundedPatterns } from '../document/patterns.ts'
+import { apiKeyHeaders } from '../document/security.ts'
+import { sharedName } from '../document/shared-schemas.ts'
+import { mapTree, type Node } from '../document/walk-document.ts'
+import { isExactInteger } from '../rules/unsupported-schemas.ts'
+
+/**
+ * Returns the operations of a document with shared schemas as the service registers them, in Fastify's terms where
+ * those exist, and the schemas that they share.
+ */
+export function routesOf(document: Document): Routes {
+  const shared = new Map<string, Schema>()
+  /** Returns a schema in the form that the service compiles, and adds the name of each $ref to `shared`. */
+  const convert = (schema: Schema): Schema =>
+    mapTree(asObject(schema), 'schema', {
+      schema: (node) => {
+        const { $ref, ...rest } = validatorSchema(node)
+        if (typeof $ref !== 'string') return rest
+        const name = sharedName($ref)
+        if (!shared.has(name)) shared.set(name, {})
+        return { $ref: `${safeName(name)}#`, ...rest }
+      },
+    }) as Schema
+  const operations = endpoints(document).map((endpoint) => operationOf(document, endpoint, convert))
+  // Iteration over a Map includes the entries that are added meanwhile.
+  for (const name of shared.keys()) shared.set(name, convert(schemasOf(document)[name] as Schema))
+  const byName = Array.from(shared, ([name, schema]): [string, Schema] => [safeName(name), schema]).sort(
+    ([one], [other]) => (one < other ? -1 : 1),
+  )
+  const { title, version } = document.info
+  const keys = apiKeyHeaders(document)
+  return {
+    info: { title, version },
+    operations,
+    ...(keys.length > 0 && { apiKeyHeaders: keys }),
+    schemas: Object.fromEntries(byName),
+  }
+}
+
+/**
+ * Returns a name that Fastify and Ajv accept for a schema: both store schemas by name in plain objects, and Ajv parses
+ * a name as a relative URI.
+ */
+const safeName = (name: string): string =>
+  name in Object.prototype || !/^[\w-][\w.-]*$/.test(name) ? `schema-${Buffer.from(name).toString('hex')}` : name
+
+const schemasOf = ({ components = {} }: Document) =>
+  (components as { schemas?: Record<string, Schema> }).schemas as Record<string, Schema>
+
+type Convert = (schema: Schema) => Schema
+
+function operationOf(document: Document, endpoint: Endpoint, convert: Convert): Operation {
+  const { operationId, method, routes, security, parameters, requestBody, responses } = endpoint
+  const kinds = Object.entries(parts).flatMap(([kind, part]) => {
+    const described = parameters.filter((parameter) => parameter.in === kind)
+    return described.length === 0 ? [] : [[part, objectOf(described, convert)]]
+  })
+  const replies = Object.entries(responses).map(([status, response]) => {
+    const content = checkedContent(document, response)
+    const described = headersOf(document, response).map(([name, { schema = true }]) => [name, convert(schema)])
+    return [
+      status,
+      {
+        ...(described.length > 0 && { headers: Object.fromEntries(described) }),
+        ...(Object.keys(content).length > 0 ? { content: contentOf(content, convert) } : { type: 'null' }),
+      },
+    ]
+  })
+  const schema: RouteSchema = {
+    ...Object.fromEntries(kinds),
+    ...(requestBody && { body: { content: contentOf(checkedBody(document, requestBody), convert) } }),
+    response: Object.fromEntries(replies),
+  }
+  const given = Object.entries(responses).map(
+    ([status, response]) => [status, responseHeaders(document, response)] as const,
+  )
+  const forms = Object.entries(requestBody?.content ?? {}).filter(([type]) => isForm(type))
+  const withHeaders = given.filter(([, headers]) => headers.length > 0)
+  return {
+    operationId,
+    method: method as Operation['method'],
+    servedPaths: routes.map(servedPath),
+    security,
+    ...(requestBody && { bodyRequired: requestBody.required === true }),
+    parameters: parameters.map((parameter) => parameterText(document, endpoint.path, parameter)),
+    ...(forms.length > 0 && {
+      forms: Object.fromEntries(forms.map(([type, media]) => [type, formOf(document, type, media, convert)])),
+    }),
+    ...(withHeaders.length > 0 && { replyHeaders: Object.fromEntries(withHeaders) }),
+    schema,
+  }
+}
+
+/** Fastify's names for the locations of parameters. */
+const parts = { path: 'params', query: 'querystring', header: 'headers', cookie: 'cookies' } as const
+
+const objectOf = (parameters: Located<Parameter>[], convert: Convert): Schema =>
+  convert({
+    type: 'object',
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, schemaOf(parameter)])),
+  })
+
+const contentOf = (content: Record<string, { schema?: Schema }>, convert: Convert) =>
+  Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: convert(schema) }]))
+
+/** Keywords that neither the validator nor the serializer needs. */
+const annotations = /^(title|description|examples?|externalDocs|xml|\$comment|\$defs|definitions|x-.*)$/
+const isAnnotation = (keyword: string) => annotations.test(keyword) && keyword !== ignoredKeyword
+
+/** Returns a boolean schema as an equivalent object, which Fastify expects. */
+const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
+
+/**
+ * Returns a schema without annotations, but with the discriminator of a parent: its children have properties that it
+ * does not list, which the serializer must send. Drops int32 and int64 if the type allows other numbers: the service would
+ * then accept integers only.
+ */
+function validatorSchema(node: Node): Node {
+  const isParent = node.oneOf === undefined && node.anyOf === undefined
+  const kept = Object.fromEntries(
+    Object.entries(node).filter(([keyword]) => (keyword === 'discriminator' ? isParent : !isAnnotation(keyword))),
+  )
+  const { format, ...rest } = kept
+  const schema = /^int(32|64)$/.test(String(format)) && !isExactInteger(kept) ? rest : kept
+  return withoutPrototype(withBoundedPatterns(schema))
+}
+
+/** Moves a property called __proto__, which Ajv ignores, to patternProperties. */
+function withoutPrototype(schema: Node): Node {
+  const { properties, patternProperties } = schema as { properties?: Node; patternProperties?: Node }
+  if (properties === undefined || !Object.hasOwn(properties, '__proto__')) return schema
+  const others = Object.entries(properties).filter(([name]) => name !== '__proto__')
+  const own = Object.getOwnPropertyDescriptor(properties, '__proto__')?.value
+  return {
+    ...schema,
+    properties: Object.fromEntries(others),
+    patternProperties: { ...patternProperties, '^__proto__$': own },
+  }
+}

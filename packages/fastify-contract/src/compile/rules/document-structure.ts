@@ -1,0 +1,168 @@
+import { join, resolve } from '../document/json-pointer.ts'
+import { type Server, serverUrl } from '../document/openapi-document.ts'
+import { isNode, type Kind, memberOf, type Node } from '../document/walk-document.ts'
+
+/**
+ * Returns one line for each place where the structure of a bundled document violates OpenAPI. Checks only what the
+ * generator reads; the linter checks more.
+ */
+export function structureProblems(document: unknown): string[] {
+  const problems: string[] = []
+  const visit = (value: unknown, kind: Kind, pointer: string): void => {
+    if (!isNode(value)) {
+      if (kind !== 'schema' || typeof value !== 'boolean') problems.push(wrong(pointer, 'an object', value))
+      return
+    }
+    const problem = Object.hasOwn(value, '$ref') ? referenceProblem(document as Node, kind, value) : undefined
+    if (problem !== undefined) problems.push(`${pointer}/$ref: ${problem}`)
+    for (const [name, type] of Object.entries(fieldsOf(kind)))
+      problems.push(...fieldProblems(value, name, type, pointer))
+    for (const [name, below] of Object.entries(value)) visitMember(below, kind, name, join(pointer, name))
+  }
+  const visitMember = (value: unknown, kind: Kind, name: string, pointer: string): void => {
+    const member = memberOf(kind, name)
+    if (member === undefined) return
+    if (member.shape === 'one') {
+      visit(value, member.kind, pointer)
+      return
+    }
+    const isList = member.shape === 'list'
+    if (isList ? !Array.isArray(value) : !isNode(value)) {
+      problems.push(wrong(pointer, isList ? 'an array' : 'an object', value))
+      return
+    }
+    for (const [key, below] of Object.entries(value as Node)) {
+      if (member.shape !== 'patterned' || !key.startsWith('x-')) visit(below, member.kind, join(pointer, key))
+    }
+  }
+  visit(document, 'document', '#')
+  return problems
+}
+
+const wrong = (place: string, expected: string, value: unknown): string =>
+  value === undefined
+    ? `${place}: is missing; add ${expected}`
+    : `${place}: must be ${expected}, not ${JSON.stringify(value).slice(0, 40)}; correct it`
+
+function fieldProblems(node: Node, name: string, { is, isRequired = false }: FieldType, pointer: string): string[] {
+  const value = Object.hasOwn(node, name) ? node[name] : undefined
+  // An object with a $ref takes its required fields from the target.
+  if (value === undefined && (!isRequired || Object.hasOwn(node, '$ref'))) return []
+  const [expected, isValid] = fieldTypes[is]
+  return isValid(value) ? [] : [wrong(join(pointer, name), expected, value)]
+}
+
+/**
+ * Returns the problem of a reference, if any. The targets of schema references are checked in unsupported-schemas.ts.
+ */
+function referenceProblem(document: Node, kind: Kind, node: Node): string | undefined {
+  const seen = new Set<unknown>()
+  for (let found: unknown = node; ; ) {
+    if (!isNode(found) || seen.has(found)) return `${node.$ref} does not resolve to the expected ${kind}; correct it`
+    const { $ref } = found
+    if ($ref === undefined) return undefined
+    if (typeof $ref !== 'string') return 'must be a string; correct it'
+    if (kind === 'schema') return undefined
+    if (!$ref.startsWith('#/')) return `${$ref} does not point into this document; use a reference that begins with #/`
+    seen.add(found)
+    found = resolve(document, $ref)
+  }
+}
+
+/** The type of a field that holds neither schemas nor other OpenAPI objects. */
+export type FieldType = { is: keyof typeof fieldTypes; isRequired?: boolean }
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+
+/** The description of each field type in messages, and the function that checks it. */
+export const fieldTypes: Record<
+  'text' | 'flag' | 'texts' | 'type' | 'list' | 'place' | 'info' | 'servers' | 'security' | 'discriminator',
+  [expected: string, isValid: (value: unknown) => boolean]
+> = {
+  text: ['a string', isText],
+  flag: ['true or false', (value) => typeof value === 'boolean'],
+  texts: ['an array of strings', isTexts],
+  type: ['a string or an array of strings', (value) => isText(value) || isTexts(value)],
+  list: ['an array', Array.isArray],
+  place: [
+    'path, query, querystring, header or cookie',
+    (value) => ['path', 'query', 'querystring', 'header', 'cookie'].includes(value as string),
+  ],
+  info: [
+    'an object with a title and a version',
+    (value) => isNode(value) && isText(value.title) && isText(value.version),
+  ],
+  servers: [
+    'an array of objects with a url, and with a default for each of its variables',
+    (value) => Array.isArray(value) && value.every(isServer),
+  ],
+  security: [
+    'an array of objects with an array of scopes for each scheme',
+    (value) => Array.isArray(value) && value.every((one) => isNode(one) && Object.values(one).every(isTexts)),
+  ],
+  discriminator: [
+    'an object with a propertyName and a mapping to strings',
+    (value) =>
+      isNode(value) &&
+      isText(value.propertyName) &&
+      (value.mapping === undefined || (isNode(value.mapping) && Object.values(value.mapping).every(isText))),
+  ],
+}
+
+function isServer(server: unknown): boolean {
+  if (!isNode(server) || !isText(server.url)) return false
+  const { variables = {} } = server
+  if (!isNode(variables)) return false
+  const isVariable = (one: unknown) =>
+    isNode(one) && isText(one.default) && (one.enum === undefined || isTexts(one.enum))
+  if (!Object.values(variables).every(isVariable)) return false
+  try {
+    return isText(serverUrl([server as Server]))
+  } catch {
+    return false
+  }
+}
+
+const words: Record<string, FieldType> = { summary: { is: 'text' }, description: { is: 'text' } }
+
+const fields: Partial<Record<Kind, Record<string, FieldType>>> = {
+  document: {
+    openapi: { is: 'text', isRequired: true },
+    info: { is: 'info', isRequired: true },
+    servers: { is: 'servers' },
+    security: { is: 'security' },
+  },
+  pathItem: { ...words, servers: { is: 'servers' } },
+  operation: { ...words, operationId: { is: 'text' }, servers: { is: 'servers' }, security: { is: 'security' } },
+  parameter: {
+    ...words,
+    name: { is: 'text', isRequired: true },
+    in: { is: 'place', isRequired: true },
+    required: { is: 'flag' },
+    style: { is: 'text' },
+    explode: { is: 'flag' },
+  },
+  requestBody: { ...words, required: { is: 'flag' } },
+  response: words,
+  header: { ...words, required: { is: 'flag' } },
+  securityScheme: {
+    type: { is: 'text', isRequired: true },
+    scheme: { is: 'text' },
+    in: { is: 'text' },
+    name: { is: 'text' },
+  },
+  schema: {
+    ...words,
+    title: { is: 'text' },
+    type: { is: 'type' },
+    format: { is: 'text' },
+    pattern: { is: 'text' },
+    required: { is: 'texts' },
+    enum: { is: 'list' },
+    discriminator: { is: 'discriminator' },
+  },
+}
+
+/** Returns the fields of an OpenAPI object that the generator reads, except those that hold other objects. */
+export const fieldsOf = (kind: Kind): Record<string, FieldType> => fields[kind] ?? {}

@@ -1,0 +1,247 @@
+import { isRange, kindOf, requestKindOf } from '../../serve/media-types.ts'
+import type { FormField } from '../../serve/routes.ts'
+import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import { describesBytes } from '../document/contents.ts'
+import {
+  type FormProperty,
+  formOf,
+  formProperties,
+  holdsBytes,
+  isFile,
+  isForm,
+  isStyled,
+  mediaTypesOf,
+  partSchema,
+} from '../document/forms.ts'
+import { join } from '../document/json-pointer.ts'
+import type {
+  Document,
+  Endpoint,
+  Located,
+  MediaType,
+  Parameter,
+  RequestBody,
+  Response,
+} from '../document/openapi-document.ts'
+import {
+  isReadAlike,
+  type JsonType,
+  otherTypes,
+  propertySchemas,
+  schemasDescribing,
+  typesOf,
+} from '../document/schema-graph.ts'
+import { branches } from '../emit/client-tables.ts'
+import { charsetProblem, fieldTypeProblem, nameProblem, parameterProblems } from './unsupported-parameters.ts'
+
+/** Returns one line for each media type of an operation's bodies that the service can neither parse nor serialize. */
+export const bodyContentProblems = (document: Document, { requestBody, responses }: Endpoint): string[] => [
+  ...(requestBody === undefined ? [] : bodyProblems(document, requestBody)),
+  ...Object.values(responses).flatMap(replyProblems),
+]
+
+function bodyProblems(document: Document, { content, pointer }: Located<RequestBody>): string[] {
+  const problems = Object.entries(content).flatMap(([mediaType, media]) => {
+    const problem = requestProblem(document, mediaType, media)
+    if (problem !== undefined) return [`${pointer}/content: ${mediaType} ${problem}`]
+    return isForm(mediaType) ? formProblems(document, mediaType, media, join(pointer, 'content', mediaType)) : []
+  })
+  return Object.keys(content).length > 0 ? problems : [`${pointer}/content: has no media type; add one`]
+}
+
+function requestProblem(document: Document, mediaType: string, { schema }: MediaType): string | undefined {
+  const problem = nameProblem(mediaType)
+  if (problem !== undefined) return problem
+  if (/^multipart\/(?!form-data)/i.test(mediaType)) return 'is not supported; use multipart/form-data'
+  if (isRange(mediaType) && !describesBytes(document, schema)) {
+    return 'is a range, so the format of the body is unknown; name each media type, such as application/json'
+  }
+  return requestKindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'read')
+}
+
+function replyProblems({ content = {}, pointer }: Located<Response>): string[] {
+  const mediaTypes = Object.keys(content)
+  return mediaTypes.flatMap((mediaType) => {
+    const problem = replyProblem(mediaType, mediaTypes.length > 1)
+    return problem === undefined ? [] : [`${pointer}/content: ${mediaType} ${problem}`]
+  })
+}
+
+function replyProblem(mediaType: string, isOneOfSeveral: boolean): string | undefined {
+  const problem = nameProblem(mediaType)
+  if (problem !== undefined) return problem
+  if (isRange(mediaType) && isOneOfSeveral)
+    return 'is a range, which cannot be negotiated beside other media types; name each media type'
+  return kindOf(mediaType) === 'bytes' ? undefined : charsetProblem(mediaType, 'written')
+}
+
+/**
+ * Returns one line for each place of a form that the service cannot parse as described. `pointer` is the place of the
+ * form's media type.
+ */
+export function formProblems(document: Document, mediaType: string, media: MediaType, pointer: string): string[] {
+  const { types } = typesOf(document, media.schema)
+  if (types.some((type) => type !== 'object')) {
+    return [`${join(pointer, 'schema')}: a form must be an object; describe each field as a property`]
+  }
+  const properties = formProperties(document, media)
+  const { fields } = formOf(document, mediaType, media)
+  const isMultipart = requestKindOf(mediaType) === 'multipart'
+  const encodings = Object.entries(media.encoding ?? {})
+  return [
+    ...encodings.flatMap(([name, { headers }]) =>
+      isMultipart && headers !== undefined && Object.keys(headers).length > 0
+        ? [`${join(pointer, 'encoding', name, 'headers')}: headers of a part are not supported; remove them`]
+        : [],
+    ),
+    ...(isMultipart ? openProblems(document, media) : openFieldProblems(document, media)).map(
+      (problem) => `${join(pointer, 'schema')}: ${problem}`,
+    ),
+    ...properties.flatMap((property, index) => {
+      const field = fields[index] as FormField
+      const unnamed = mediaTypesOf(property.encoding).flatMap((type) => {
+        const problem = fieldTypeProblem(type)
+        return problem === undefined ? [] : [`${type} ${problem}`]
+      })
+      const problems = [
+        ...(isMultipart ? partProblems(document, property) : fieldProblems(document, property)),
+        ...ambiguities(document, media, field),
+      ]
+      return (unnamed.length > 0 ? unnamed : problems).map(
+        (problem) => `${pointer}: property ${property.name}: ${problem}`,
+      )
+    }),
+    ...(isMultipart ? [] : styleProblems(document, properties, pointer)),
+  ]
+}
+
+/** Returns a problem unless the schema names every part: a handler receives only named parts, each with its type. */
+function openProblems(document: Document, media: MediaType): string[] {
+  const parts = schemasDescribing(document, [media.schema], branches)
+  const holders = ['additionalProperties', 'patternProperties', 'unevaluatedProperties']
+  const isOpen = parts.some((part) =>
+    holders.some((keyword) => schemasIn(part, keyword).some((one) => Object.keys(Object(one)).length > 0)),
+  )
+  if (isOpen) return ['parts with arbitrary names are not supported; name each as a property']
+  if (formProperties(document, media).length > 0) return []
+  return ['has no properties, so a handler would receive nothing; name each part as a property']
+}
+
+/** Keywords that constrain a string beyond its type. */
+const textKeywords = ['minLength', 'maxLength', 'pattern', 'enum', 'const']
+
+function partProblems(document: Document, { schema, encoding }: FormProperty): string[] {
+  const { style = 'form', explode = true } = encoding
+  if (style !== 'form' || !explode)
+    return ['style and explode are not supported in multipart/form-data; use contentType']
+  const { schema: each } = partSchema(document, schema)
+  const mediaTypes = mediaTypesOf(encoding)
+  if (!isFile(document, each, mediaTypes)) return textProblems(document, each, mediaTypes)
+  const fileSchemas = schemasDescribing(document, [each], branches)
+  const listSchemas = schemasDescribing(document, [schema], branches)
+  const { types } = typesOf(document, each)
+  return [
+    ...(types.some((type) => type !== 'string' && type !== 'null')
+      ? ['a file must have the type string; correct it']
+      : []),
+    ...textKeywords
+      .filter((keyword) => fileSchemas.some((one) => Object.hasOwn(one, keyword)))
+      .map((keyword) => `${keyword} is not checked for a file; state it in the description`),
+    ...(listSchemas.some(({ uniqueItems }) => uniqueItems === true)
+      ? ['uniqueItems is not checked for files; state it in the description']
+      : []),
+  ]
+}
+
+function textProblems(document: Document, schema: Schema, mediaTypes: string[]): string[] {
+  const { types } = typesOf(document, schema)
+  const kinds = new Set(mediaTypes.map(requestKindOf))
+  const isComposed = types.includes('object') || types.includes('array')
+  if (kinds.has('form') || kinds.has('multipart') || kinds.size > 1) {
+    return [
+      `the media types ${mediaTypes.join(', ')} cannot be the content of one part; use application/json or text/plain`,
+    ]
+  }
+  if (kinds.has('text') && isComposed)
+    return [`${mediaTypes[0]} is plain text; use application/json for an object or an array`]
+  const others = types.filter((type) => type !== 'null')
+  if (kinds.size > 0 || !isComposed || others.every((type) => type === 'object' || type === 'array')) return []
+  return [eitherProblem]
+}
+
+const eitherProblem = 'may be JSON or plain text; set its contentType'
+
+const isObjectOrText = (types: JsonType[]): boolean =>
+  types.includes('object') && types.some((type) => type !== 'object' && type !== 'null')
+
+function fieldProblems(document: Document, { schema, encoding }: FormProperty): string[] {
+  const mediaTypes = mediaTypesOf(encoding)
+  const kinds = new Set(mediaTypes.map(requestKindOf))
+  if (holdsBytes(document, schema) && mediaTypes.length === 0) {
+    return ['a file is not supported in a URL-encoded form; use multipart/form-data, or base64 with contentEncoding']
+  }
+  const { types } = typesOf(document, schema)
+  if (isStyled(encoding)) return []
+  if (kinds.size === 0) return isObjectOrText(types) ? [eitherProblem] : []
+  if (kinds.size > 1 || kinds.has('bytes') || kinds.has('form') || kinds.has('multipart')) {
+    return [
+      `${mediaTypes.join(', ')} is not supported in a URL-encoded form; use application/json, text/plain or multipart/form-data`,
+    ]
+  }
+  const isText = kinds.has('text') && (types.includes('object') || types.includes('array'))
+  return isText ? [`${mediaTypes[0]} is plain text; use application/json for an object or an array`] : []
+}
+
+/** Returns the style problems of the fields. A field is written like a query parameter unless it has a media type. */
+function styleProblems(document: Document, properties: FormProperty[], pointer: string): string[] {
+  const styled = properties
+    .filter(({ encoding }) => mediaTypesOf(encoding).length === 0 || isStyled(encoding))
+    .filter(({ schema, encoding }) => isStyled(encoding) || !typesOf(document, schema).types.includes('object'))
+  const parameters = styled.map(({ name, schema, encoding: { style, explode } }) => ({
+    name,
+    in: 'query' as Parameter['in'],
+    schema,
+    pointer,
+    ...(style !== undefined && { style }),
+    ...(explode !== undefined && { explode }),
+  }))
+  return parameterProblems(document, { path: '/', parameters, security: [] } as unknown as Endpoint).map((line) =>
+    line
+      .replace(`${pointer}: parameter `, `${pointer}: property `)
+      .replace('describe it by content with application/json', 'give it the contentType application/json in encoding'),
+  )
+}
+
+const isNested = (types: JsonType[]): boolean => types.includes('object') || types.includes('array')
+
+/**
+ * Returns the problems of a field that several subschemas of a form describe. The service parses the text of a field
+ * before it knows which subschema applies, so all of them must parse it in the same way.
+ */
+export function ambiguities(document: Document, { schema }: MediaType, { name, kind, part }: FormField): string[] {
+  const places = propertySchemas(document, schema, name)
+    .map((schemas) => schemas.map((one) => typesOf(document, one)))
+    .map((all) => ({ types: all.flatMap(({ types }) => types), items: all.flatMap(({ items }) => items) }))
+    .filter(({ types }) => types.length > 0)
+  const lists = places.filter(({ types }) => types.includes('array'))
+  // In JSON an array is distinct from other values, unless each item is sent as a part of its own.
+  const mayVary = kind === 'json' && part === undefined
+  if (!mayVary && lists.length > 0 && lists.length < places.length) {
+    return ['is an array in one schema and not in another; describe it the same way in each']
+  }
+  if (kind === 'json' || part?.isFile) return []
+  const texts = places.map(({ types, items }) => (types.includes('array') ? items : types))
+  return isReadAlike(texts.filter(({ length }) => length > 0))
+    ? []
+    : [
+        'has several types that its text cannot distinguish; describe it the same way in each schema, or give it the contentType application/json',
+      ]
+}
+
+/** Returns the problems of the fields that the schema of a form does not name: each is read as one string. */
+export function openFieldProblems(document: Document, { schema }: MediaType): string[] {
+  const all = otherTypes(document, schema)
+  if (all.some(isNested))
+    return ['fields that the schema does not name are read as strings; name each array and object as a property']
+  return isReadAlike(all) ? [] : ['fields that the schema does not name have several types; name each as a property']
+}

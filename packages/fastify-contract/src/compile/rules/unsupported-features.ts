@@ -1,0 +1,162 @@
+import { METHODS } from 'node:http'
+import { kindOf } from '../../serve/media-types.ts'
+import { headerProblems } from '../document/contents.ts'
+import { join, resolve } from '../document/json-pointer.ts'
+import { type Document, type Endpoint, endpoints, schemePlace, securityPlace } from '../document/openapi-document.ts'
+import { nameProblems } from '../document/operation-ids.ts'
+import { scopeProblems } from '../document/security.ts'
+import { methods } from '../document/walk-document.ts'
+import { readWriteProblems } from './read-write-problems.ts'
+import { bodyContentProblems } from './unsupported-bodies.ts'
+import { parameterProblems } from './unsupported-parameters.ts'
+import { unsupportedSchemas } from './unsupported-schemas.ts'
+
+/**
+ * Returns one line, with the remedy, for each place of a bundled document that the service could not serve as
+ * described. Rejecting the document is better than parsing requests or writing responses differently from what it says.
+ * A place that several operations refer to gets one line.
+ */
+export function unsupportedFeatures(document: Document): string[] {
+  const version = document.openapi
+  if (!/^3\.[012]\./.test(version)) return [`#/openapi: ${version} is not supported; use 3.0, 3.1 or 3.2`]
+  const all = endpoints(document)
+  const problems = [
+    ...all.flatMap((endpoint) => [
+      ...pathProblems(endpoint),
+      ...operationProblems(document, endpoint),
+      ...parameterProblems(document, endpoint),
+      ...bodyContentProblems(document, endpoint),
+      ...itemFieldProblems(endpoint),
+      ...Object.values(endpoint.responses).flatMap((response) => headerProblems(document, response)),
+    ]),
+    ...nameProblems(document),
+    ...duplicateRoutes(all),
+    ...scopeProblems(document),
+    ...unsupportedSchemas(document),
+    ...readWriteProblems(document),
+  ]
+  return [...new Set(problems)]
+}
+
+function pathProblems({ path, routes }: Endpoint): string[] {
+  const place = join('#', 'paths', path)
+  const problems = []
+  // The router ends a parameter only at one of these characters.
+  if (/\}[^/.-]/.test(path)) problems.push(`${place}: a path parameter must be followed by /, . or -, or end the path`)
+  const names = Array.from(path.matchAll(/\{[^}]*\}/g), ([name]) => name)
+  const repeated = names.filter((name, index) => names.indexOf(name) < index)
+  for (const name of new Set(repeated)) problems.push(`${place}: ${name} occurs twice; use each path parameter once`)
+  for (const route of routes) {
+    const [unsupported] = /[*?#%{]/.exec(route.replace(/\{[^}]*\}/g, '')) ?? []
+    if (!route.startsWith('/')) {
+      problems.push(
+        `${place}: ${route} does not begin with /; begin the server URL with / or with a scheme such as https://`,
+      )
+    } else if (unsupported !== undefined) {
+      problems.push(`${place}: ${route} contains ${unsupported}, which is not supported in a path; remove it`)
+    }
+  }
+  return problems
+}
+
+/** Returns one line for each operation that has the method and path of another one and so would never be called. */
+function duplicateRoutes(all: Endpoint[]): string[] {
+  const seen = new Set<string>()
+  const isDuplicate = (key: string) => seen.size === seen.add(key).size
+  return all.flatMap(({ method, routes, pointer }) =>
+    routes
+      .filter((route) => isDuplicate(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`))
+      .map((route) => `${pointer}: ${method} ${route} is already served by another operation; remove one of them`),
+  )
+}
+
+/** Returns one line for each place of an operation that cannot be served, except its parameters and media types. */
+export const operationProblems = (document: Document, endpoint: Endpoint): string[] => [
+  ...methodProblems(endpoint),
+  ...statusProblems(endpoint),
+  ...securityProblems(document, endpoint),
+]
+
+function methodProblems({ method, keys, requestBody, responses, pointer }: Endpoint): string[] {
+  const problems = []
+  const problem = methodProblem(method, keys)
+  if (problem !== undefined) problems.push(problem)
+  if (method === 'TRACE') problems.push('TRACE is not supported; remove the operation')
+  if (method === 'QUERY' && requestBody?.required !== true) {
+    problems.push('QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody')
+  }
+  if (requestBody !== undefined && ['GET', 'HEAD'].includes(method)) {
+    problems.push(`a request body of ${method} is not supported; use parameters or POST`)
+  }
+  if (Object.keys(responses).length === 0) {
+    problems.push('has no response; add one, such as 204')
+  }
+  return problems.map((problem) => `${pointer}: ${problem}`)
+}
+
+/** Returns the problem of a method. Methods are case-sensitive and usually in upper case (RFC 9110 section 9.1). */
+function methodProblem(method: string, keys: string[]): string | undefined {
+  const field = method.toLowerCase()
+  if (keys.length > 1 && methods.includes(field)) {
+    return `is a method of OpenAPI itself; write it as ${field}, beside additionalOperations`
+  }
+  if (METHODS.includes(method) && method !== 'CONNECT') return undefined
+  const known = METHODS.find((each) => each !== method && each === method.toUpperCase())
+  const remedy = known === undefined ? 'use another one, such as POST' : `write ${known}`
+  return `${method} is not a supported method; ${remedy}`
+}
+
+/** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+const bodiless = ['204', '205', '304']
+
+function statusProblems({ responses, pointer }: Endpoint): string[] {
+  return Object.entries(responses).flatMap(([status, { content = {} }]) => {
+    const place = join(pointer, 'responses', status)
+    if (!/^([1-5]\d\d|[1-5]XX|default)$/.test(status)) {
+      return [`${place}: is not a status; use a number from 200 to 599, a range such as 4XX, or default`]
+    }
+    if (status.startsWith('1')) return [`${place}: a status from 100 to 199 does not end a request; remove it`]
+    const hasBody = bodiless.includes(status) && Object.keys(content).length > 0
+    return hasBody ? [`${place}: a ${status} response has no body; remove its content`] : []
+  })
+}
+
+function securityProblems(document: Document, endpoint: Endpoint): string[] {
+  return endpoint.security
+    .flatMap((requirement) => Object.keys(requirement))
+    .filter((scheme) => resolve(document, schemePlace(scheme)) === undefined)
+    .map(
+      (scheme) =>
+        `${securityPlace(document, endpoint)}: ${scheme} is not in #/components/securitySchemes; add it there`,
+    )
+}
+
+/** Fields of a media type that describe its items one by one (OpenAPI 3.2 section 4.14). */
+const ofItems = ['itemSchema', 'prefixEncoding', 'itemEncoding']
+
+/** Returns one line for each media type of an operation whose items are described in an unsupported way. */
+export function itemFieldProblems({ requestBody, responses }: Endpoint): string[] {
+  const bodies = [
+    ...(requestBody === undefined ? [] : [{ ...requestBody, isReply: false }]),
+    ...Object.values(responses).map((response) => ({ ...response, isReply: true })),
+  ]
+  return bodies.flatMap(({ content = {}, pointer, isReply }) =>
+    Object.entries(content).flatMap(([mediaType, media]) =>
+      ofItems
+        .filter((field) => Object.hasOwn(media, field))
+        .map(
+          (field) => `${join(pointer, 'content', mediaType, field)}: ${problemOf(field, mediaType, isReply, media)}`,
+        ),
+    ),
+  )
+}
+
+function problemOf(field: string, mediaType: string, isReply: boolean, media: object): string {
+  if (field !== 'itemSchema') return 'parts without names are not supported; use multipart/form-data with encoding'
+  if (!isReply) return 'items are not supported in a request; describe the whole body with schema'
+  if (Object.hasOwn(media, 'schema'))
+    return 'cannot be combined with schema; describe either the items or the whole body'
+  if (kindOf(mediaType) !== 'events')
+    return `items of ${mediaType} are not supported; use application/jsonl or text/event-stream`
+  return 'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
+}

@@ -1,0 +1,213 @@
+import { parseContentType } from '../../http/content-type.ts'
+import type { ParameterText, TextValue } from '../../serve/routes.ts'
+import { resolve } from '../document/json-pointer.ts'
+import {
+  type Document,
+  type Endpoint,
+  type Located,
+  type Parameter,
+  schemePlace,
+} from '../document/openapi-document.ts'
+import { contentProblems, isSplit, parameterText, segmentOf } from '../document/parameters.ts'
+import {
+  isReadAlike,
+  type JsonType,
+  otherTypes,
+  propertyNames,
+  propertyTypes,
+  typesOf,
+} from '../document/schema-graph.ts'
+import { credentialOf } from '../document/security.ts'
+
+/** Returns one line for each parameter of an operation that the service cannot parse as described. */
+export const parameterProblems = (document: Document, endpoint: Endpoint): string[] =>
+  [
+    ...endpoint.parameters.map((parameter) => ({ parameter, problems: ownProblems(document, endpoint, parameter) })),
+    ...conflictProblems(document, endpoint),
+  ].flatMap(({ parameter: { pointer, name }, problems }) =>
+    problems.map((problem) => `${pointer}: parameter ${name}: ${problem}`),
+  )
+
+function ownProblems(document: Document, { path }: Endpoint, parameter: Located<Parameter>): string[] {
+  if ((parameter.in as string) === 'querystring') {
+    return ['a parameter for the whole query string is not supported; describe each parameter with in: query']
+  }
+  const problems = contentProblems(document, parameter)
+  if (problems.length > 0 || parameter.content !== undefined) return problems
+  const value = parameterText(document, path, parameter)
+  return [
+    ...styleProblems(document, parameter, value),
+    ...(value.kind === 'array' ? itemProblems(document, parameter) : []),
+    ...(value.kind === 'object' ? propertyProblems(document, parameter, value) : []),
+    ...(isSplit(parameter, value) && segmentOf(path, parameter.name) === undefined
+      ? [
+          'is split into several values, so it must be the only parameter in its path segment, at its end; put a / before and after it',
+        ]
+      : []),
+  ]
+}
+
+/** The styles for each location of parameters (OpenAPI 3.1 section 4.8.12.3). */
+const styles = {
+  path: ['simple', 'label', 'matrix'],
+  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+  header: ['simple'],
+  cookie: ['form'],
+}
+
+/** Styles that OpenAPI defines only for arrays and objects that are not exploded ("n/a" in section 4.8.12.6). */
+const delimited = ['spaceDelimited', 'pipeDelimited']
+
+function styleProblems(
+  document: Document,
+  { in: place, explode, allowEmptyValue, schema }: Parameter,
+  value: TextValue,
+) {
+  const { style, kind, types, properties = {} } = value
+  if (!styles[place].includes(style))
+    return [`style ${style} is not supported in ${place}; use ${styles[place].join(' or ')}`]
+  const problems = []
+  if (style === 'deepObject') {
+    if (kind !== 'object') problems.push('style deepObject requires an object; use form')
+    if (explode === false) problems.push('style deepObject is always exploded; remove explode')
+  }
+  if (delimited.includes(style)) {
+    if (kind === 'scalar') problems.push(`style ${style} requires an array or an object; use form`)
+    if (explode === true) problems.push(`style ${style} cannot be exploded; remove explode, or use form`)
+  }
+  const inside = [...types, ...Object.values(properties).flat()]
+  if (style === 'label' && kind !== 'scalar' && value.explode && inside.includes('number')) {
+    problems.push('style label would split a number at its decimal point; use explode: false')
+  }
+  const acceptsEmptyText = [types, typesOf(document, schema).types].some((all) => all.length === 0 || takesEmpty(all))
+  if (allowEmptyValue === true && place === 'query' && kind !== 'object' && !acceptsEmptyText) {
+    problems.push(`an empty value is not of type ${types.join(' or ')}; add the type 'null', or remove allowEmptyValue`)
+  }
+  return problems
+}
+
+const takesEmpty = (types: readonly string[]): boolean => types.includes('string') || types.includes('null')
+
+const useContent = 'describe it by content with application/json'
+
+const isNested = (types: JsonType[]): boolean => types.some((type) => type === 'object' || type === 'array')
+
+const itemProblems = (document: Document, { schema }: Parameter): string[] =>
+  isNested(typesOf(document, schema).items) ? [`no style can write an array of objects or arrays; ${useContent}`] : []
+
+function propertyProblems(document: Document, { schema }: Parameter, { style }: TextValue): string[] {
+  const problems = []
+  const { types } = typesOf(document, schema)
+  if (types.some((type) => type !== 'object' && type !== 'null')) {
+    problems.push(`may be an object or another type, which no style can distinguish; ${useContent}`)
+  }
+  const named = propertyNames(document, schema).map((name) => ({
+    what: `property ${name}`,
+    all: propertyTypes(document, schema, name),
+  }))
+  for (const { what, all } of [
+    ...named,
+    { what: 'a property that the schema does not name', all: otherTypes(document, schema) },
+  ]) {
+    if (all.some(isNested)) problems.push(`${what} is an object or an array, which no style can write; ${useContent}`)
+    else if (!isReadAlike(all)) problems.push(`${what} has several types that no style can distinguish; ${useContent}`)
+  }
+  if (style === 'deepObject') {
+    const bracketed = named.filter(({ what }) => /[[\]]/.test(what))
+    problems.push(
+      ...bracketed.map(({ what }) => `${what} contains a bracket, which ends a name in style deepObject; rename it`),
+    )
+  }
+  return problems
+}
+
+/** The names in one part of a request, such as its query, that a parameter or a credential is read from. */
+type Claim = {
+  what: string
+  in: string
+  names: string[]
+  /** Whether the names are those of the properties of an object. */
+  isObject?: boolean
+  /** Whether the object accepts properties of any name. */
+  takesAll?: true | undefined
+  /** The prefix of the names of an object in style deepObject. */
+  prefix?: string
+}
+
+type Clash = { parameter: Located<Parameter>; problems: string[] }
+
+/**
+ * Returns the conflicts of each parameter of an operation. An object whose properties are sent under separate names
+ * conflicts with every other parameter or credential of one of these names: the request would be ambiguous.
+ */
+export function conflictProblems(document: Document, endpoint: Endpoint): Clash[] {
+  const claims = endpoint.parameters.map((parameter) => claimOf(parameterText(document, endpoint.path, parameter)))
+  const all = [...claims, ...credentialClaims(document, endpoint)]
+  return endpoint.parameters.map((parameter, index) => {
+    const own = claims[index] as Claim
+    const others = all.filter((one) => one !== own && one.in === own.in)
+    return { parameter, problems: others.flatMap((other) => clashes(own, other)) }
+  })
+}
+
+function claimOf({ in: place, name, kind, style, explode, properties = {}, takesAll }: ParameterText): Claim {
+  const claim = { what: `parameter ${name}`, in: place }
+  if (kind === 'object' && style === 'deepObject') return { ...claim, names: [], prefix: `${name}[` }
+  if (kind !== 'object' || style !== 'form' || !explode) return { ...claim, names: [name] }
+  return { ...claim, names: Object.keys(properties), isObject: true, takesAll }
+}
+
+const credentialClaims = (document: Document, { security }: Endpoint): Claim[] =>
+  [...new Set(security.flatMap((requirement) => Object.keys(requirement)))]
+    .filter((scheme) => resolve(document, schemePlace(scheme)) !== undefined)
+    .flatMap((scheme) => {
+      const credential = credentialOf(document, scheme)
+      const what = `security scheme ${scheme}`
+      return credential === undefined ? [] : [{ what, in: credential.in, names: [credential.name] }]
+    })
+
+function clashes(own: Claim, other: Claim): string[] {
+  if (own.takesAll) {
+    return [
+      `its additionalProperties accept every name in the ${own.in}, including that of ${other.what}; list its properties by name only, or use explode: false`,
+    ]
+  }
+  if (own.isObject) {
+    return own.names
+      .filter((name) => other.names.includes(name) || isBelow(name, other))
+      .map(
+        (name) => `its property ${name} has the same name as ${other.what}; rename one of them, or use explode: false`,
+      )
+  }
+  return other.names
+    .filter((name) => !other.isObject && isBelow(name, own))
+    .map((name) => `${name} would name both a property of it and ${other.what}; rename one of them`)
+}
+
+const isBelow = (name: string, { prefix }: Claim): boolean =>
+  prefix !== undefined && name.startsWith(prefix) && name.endsWith(']')
+
+/** Matches the media types of RFC 9110 (sections 5.6.2, 5.6.6 and 8.3.1) and the ranges of OpenAPI. */
+const mediaTypeGrammar =
+  /^(?:\*\/\*|[\w!#$&^.+-]+\/(?:\*|[\w!#$&^.+-]+))(?:[ \t]*;[ \t]*[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/
+
+/** Returns a problem if a text is neither a media type nor a range of media types. */
+export const nameProblem = (text: string): string | undefined =>
+  mediaTypeGrammar.test(text) && parseContentType(text) !== undefined
+    ? undefined
+    : 'is not a media type; use one such as text/plain'
+
+/** Returns a problem if a textual media type has a charset other than UTF-8. */
+export function charsetProblem(mediaType: string, done: 'read' | 'written'): string | undefined {
+  const charset = parseContentType(mediaType)?.parameters.get('charset') ?? 'utf-8'
+  return charset.toLowerCase() === 'utf-8' ? undefined : `has a charset that cannot be ${done}; use utf-8`
+}
+
+/** Returns a problem of the media type of a form field. The service supports no parameter other than charset. */
+export function fieldTypeProblem(mediaType: string): string | undefined {
+  const problem = nameProblem(mediaType) ?? charsetProblem(mediaType, 'read')
+  if (problem !== undefined) return problem
+  const names = [...(parseContentType(mediaType)?.parameters.keys() ?? [])]
+  const other = names.find((name) => name !== 'charset')
+  return other && `has the parameter ${other}, which is not supported in a form; remove it`
+}

@@ -1,7 +1,6 @@
 import { tmpdir } from 'node:os'
 import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
-import { ownDialect } from '../src/store/postgres-own-dialect.ts'
-import { portableDialect } from '../src/store/postgres-portable-dialect.ts'
+import { ownDialect, portableDialect } from '../src/store/postgres/postgres-dialects.ts'
 import { measureDialects } from './benchmark/dialect-rates.ts'
 import { oneStatementDialect } from './benchmark/one-statement-dialect.ts'
 import { withTemporaryStores } from './benchmark/temporary-stores.ts'

@@ -1,5 +1,5 @@
-import { openPostgres } from '../../src/store/postgres.ts'
-import type { Dialect } from '../../src/store/postgres-dialect.ts'
+import type { Dialect } from '../../src/store/postgres/postgres-dialects.ts'
+import { openPostgres } from '../../src/store/postgres/postgres-store.ts'
 import { median, medianRatio, shuffled } from './statistics.ts'
 import { load, type StoreFigures, sequentialIds } from './store-load.ts'
 import { row } from './text-table.ts'

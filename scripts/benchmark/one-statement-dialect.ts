@@ -1,7 +1,6 @@
 import type { StoredPlant } from '../../src/store/plant-store.ts'
-import type { CreateRow, Dialect } from '../../src/store/postgres-dialect.ts'
-import { ownDialect } from '../../src/store/postgres-own-dialect.ts'
-import type { Primary } from '../../src/store/postgres-primary.ts'
+import { type CreateRow, type Dialect, ownDialect } from '../../src/store/postgres/postgres-dialects.ts'
+import type { Primary } from '../../src/store/postgres/postgres-primary.ts'
 
 /**
  * Inserts new rows and returns existing rows, in one statement. It locks the existing rows, because the commit that

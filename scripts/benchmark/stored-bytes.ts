@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import pg from 'pg'
-import { openSqliteFile } from '../../src/store/sqlite-driver.ts'
+import { openSqliteFile } from '../../src/store/sqlite/sqlite-driver.ts'
 import { until } from '../system/poll.ts'
 
 /** Measures the storage of an open store. Nothing else may use the store or its PostgreSQL server. */

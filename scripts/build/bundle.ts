@@ -34,7 +34,7 @@ async function bundleServer(directory: string, plugins: Plugin[]): Promise<void>
       store: 'src/store/open.ts',
       conformance: 'src/store/conformance.ts',
       // The store loads its worker thread from its own directory.
-      'chunks/sqlite-worker': 'src/store/sqlite-worker.ts',
+      'chunks/sqlite-worker': 'src/store/sqlite/sqlite-worker.ts',
     },
     outdir: directory,
     chunkNames: 'chunks/[name]-[hash]',

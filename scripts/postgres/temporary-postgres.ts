@@ -1,10 +1,13 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, copyFile, cp, rm, writeFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { freePort } from '../system/free-port.ts'
-import { until } from '../system/poll.ts'
-import { copyData, type DataOptions, initialize } from './data-directory.ts'
-import { runServer, type ServerProcess, type StopMode } from './postgres-process.ts'
-import { type Directory, makeDirectory } from './postgres-programs.ts'
+import { until, within } from '../system/poll.ts'
+import { chownToServer, type Directory, execute, makeDirectory, program, unprivileged } from './postgres-programs.ts'
 
 /** The path of the certificate of a server with `tls`. */
 export const certificate = fileURLToPath(new URL('certificate/server.crt', import.meta.url))
@@ -135,4 +138,105 @@ export async function query(url: string, sql: string, values: unknown[] = []): P
   } finally {
     await client.end()
   }
+}
+
+const signals = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const
+
+/** The shutdown modes of PostgreSQL, and `kill`, which sends SIGKILL to the main process. */
+export type StopMode = keyof typeof signals
+
+/** A running server; `stop` resolves when every process of it has ended. */
+export type ServerProcess = { stop(mode: StopMode): Promise<void> }
+
+/**
+ * Runs the server of a data directory; resolves when it accepts connections. Rejects with its log if it ends before
+ * that. The server does not keep this process alive.
+ */
+export async function runServer(
+  directory: Directory,
+  settings: Record<string, string>,
+  onLog: (text: string) => void,
+): Promise<ServerProcess> {
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const child = spawn(program('postgres'), ['-D', directory.data, ...args], {
+    ...unprivileged,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  directory.guard(child.pid)
+  // All server processes share the log's pipe, which closes when the last one ends.
+  const ended = once(child, 'close').then(() => directory.guard(undefined))
+  let log = ''
+  const ready = new Promise<void>((resolve) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      onLog(text)
+      log += text
+      if (/ready to accept (read-only )?connections/.test(log)) resolve()
+    })
+  })
+  const failed = ended.then(() => {
+    throw new Error(`PostgreSQL ended: ${log}`)
+  })
+  await within(Promise.race([ready, failed]), 'PostgreSQL to accept connections')
+  const pipe = child.stderr as Socket
+  child.unref()
+  pipe.unref()
+  return {
+    async stop(mode) {
+      child.ref()
+      pipe.ref()
+      child.kill(signals[mode])
+      await within(ended, `PostgreSQL to end after a ${mode} stop`)
+    },
+  }
+}
+
+export type DataOptions = {
+  /** The password of the superuser; default: connections need none. */
+  password?: string | undefined
+  /** Enables TLS, with a self-signed certificate for localhost and 127.0.0.1. */
+  tls?: boolean
+}
+
+/** Initializes a data directory with the superuser `postgres`. */
+export async function initialize(data: string, { password, tls = false }: DataOptions): Promise<void> {
+  const file = `${data}.password`
+  await writeFile(file, `${password}\n`)
+  chownToServer(file)
+  const auth = password === undefined ? ['--auth=trust'] : ['--auth=scram-sha-256', `--pwfile=${file}`]
+  // --no-sync concerns only the new files: the server itself syncs what it commits.
+  const args = ['--no-sync', '--encoding=UTF8', '--locale=C', '--username=postgres', ...auth]
+  await execute(program('initdb'), [`--pgdata=${data}`, ...args])
+  await rm(file)
+  if (tls) await certify(data)
+}
+
+/** Installs the certificate under the server's default names; the server refuses a key that others can read. */
+async function certify(data: string): Promise<void> {
+  for (const name of ['server.key', 'server.crt']) {
+    const file = join(data, name)
+    await copyFile(new URL(`certificate/${name}`, import.meta.url), file)
+    await chmod(file, 0o600)
+    chownToServer(file)
+  }
+}
+
+const notInBackup = /\/(postmaster\.\w+|(pg_wal|pg_replslot|pg_dynshmem)\/.*)$/
+
+/** Copies a running server by a base backup and configures the copy as the standby `name`. */
+export async function copyData(from: { data: string; url: string }, data: string, name: string): Promise<void> {
+  const client = new pg.Client(from.url)
+  await client.connect()
+  try {
+    // The session must stay open: the backup mode ends with it.
+    await client.query('SELECT pg_backup_start($1, true)', [name])
+    await cp(from.data, data, { recursive: true, filter: (path) => !notInBackup.test(path) })
+    const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)')
+    await writeFile(join(data, 'backup_label'), rows[0].labelfile)
+  } finally {
+    await client.end()
+  }
+  const primary = `${from.url}?application_name=${name}`
+  await writeFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`)
+  await writeFile(join(data, 'standby.signal'), '')
+  chownToServer(data)
 }

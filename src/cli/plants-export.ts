@@ -1,10 +1,9 @@
-import { openAtomicFile } from '../../packages/fastify-contract/src/cli/atomic-file.ts'
+import { openAtomicFile } from '../../packages/fastify-contract/src/service/atomic-file.ts'
 import type { PlantReader } from '../store/plant-store.ts'
 import { formatPlantLine, writeText } from './plant-line.ts'
-import type { PlantsCall, Terminal } from './plants-call.ts'
 import { countAll, pagesOf } from './plants-read.ts'
 import { withReader } from './plants-store.ts'
-import { progressBar } from './progress-bar.ts'
+import { type PlantsCall, progressBar, type Terminal } from './terminal.ts'
 
 /**
  * Writes all plants to a file, which gets its name when it is complete and synced, or to standard output. Resolves with

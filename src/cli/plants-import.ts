@@ -1,14 +1,11 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
-import type { StoredPlant } from '../store/plant-store.ts'
-import { type ImportTally, newImportTally } from './import-tally.ts'
-import { createBatch } from './plant-batch.ts'
+import type { CreateOutcome, PlantStore, StoredPlant } from '../store/plant-store.ts'
 import { plantParser, writeText } from './plant-line.ts'
-import type { PlantsCall } from './plants-call.ts'
 import { withStore } from './plants-store.ts'
-import { progressBar } from './progress-bar.ts'
-import { readLines } from './read-lines.ts'
+import { type PlantsCall, progressBar } from './terminal.ts'
 
 /** The maximum number of plants, and of bytes of their lines, in a batch. */
 const [batchLength, batchBytes] = [1_000, 2 ** 20]
@@ -94,3 +91,118 @@ async function createLines(input: Readable, { limit, tally, create, interrupt }:
 
 /** Returns whether a byte is JSON white space other than a line feed (RFC 8259 section 2). */
 const isSpace = (byte: number) => byte === 0x20 || byte === 0x0d || byte === 0x09
+
+/**
+ * The most attempts to create a plant while the store is unavailable, a second apart: a failover may take that long.
+ */
+const attempts = 30
+
+type Creating = { store: Pick<PlantStore, 'create'>; tally: ImportTally; interrupt: AbortSignal }
+
+/**
+ * Creates plants concurrently and adds their outcomes to the tally. Rejects with the first error once every create is
+ * settled.
+ */
+export async function createBatch(plants: StoredPlant[], { store, tally, interrupt }: Creating): Promise<void> {
+  const creates = plants.map(async (plant) => {
+    tally.add(plant.id, await createWithRetries(store, plant, interrupt))
+  })
+  await Promise.allSettled(creates)
+  await Promise.all(creates)
+}
+
+async function createWithRetries(
+  store: Pick<PlantStore, 'create'>,
+  plant: StoredPlant,
+  interrupt: AbortSignal,
+  left = attempts,
+): Promise<CreateOutcome> {
+  try {
+    return await store.create(plant)
+  } catch (error) {
+    const { retryAfter } = error as Error & { retryAfter?: number }
+    if (retryAfter === undefined || left === 1 || interrupt.aborted) throw error
+    await sleep(1_000 * retryAfter)
+    return await createWithRetries(store, plant, interrupt, left - 1)
+  }
+}
+
+/** Counts the outcomes of the lines of an import. */
+export type ImportTally = {
+  add(id: bigint, outcome: CreateOutcome): void
+  addWrong(line: number, reason: string): void
+  /** Returns the number of plants that have an outcome. */
+  plants(): number
+  /** Returns whether the store now has the plant of every line. */
+  isComplete(): boolean
+  /** Returns a summary to print: the counts, the first ids in conflict and the first wrong lines. */
+  summary(): string
+}
+
+/** The most ids in conflict, and the most wrong lines, in a summary. */
+const listed = 10
+
+/** Returns a tally of an import that has not begun. */
+export function newImportTally(): ImportTally {
+  const counts = { created: 0, identical: 0, conflict: 0 }
+  const conflicts: bigint[] = []
+  const reasons: string[] = []
+  let wrong = 0
+  const more = (count: number) => (count > listed ? `, and ${count - listed} more` : '')
+  return {
+    add(id, outcome) {
+      counts[outcome]++
+      if (outcome === 'conflict' && conflicts.length < listed) conflicts.push(id)
+    },
+    addWrong(line, reason) {
+      wrong++
+      if (reasons.length < listed) reasons.push(`line ${line}: ${reason}\n`)
+    },
+    plants: () => counts.created + counts.identical + counts.conflict,
+    isComplete: () => counts.conflict + wrong === 0,
+    summary() {
+      const { created, identical, conflict } = counts
+      const ids = conflict === 0 ? '' : `ids in conflict: ${conflicts.join(', ')}${more(conflict)}\n`
+      const rest = wrong > listed ? `and ${wrong - listed} more lines are wrong\n` : ''
+      const numbers = `new: ${created}, identical: ${identical}, in conflict: ${conflict}, wrong lines: ${wrong}\n`
+      return numbers + ids + reasons.join('') + rest
+    },
+  }
+}
+
+/** A line of a file with its number, counted from 1. `bytes` is undefined for a line above the limit. */
+export type NumberedLine = { number: number; bytes: Buffer | undefined }
+
+const lineFeed = 0x0a
+
+/** Yields the lines that end in each chunk of a stream. `limit` is in bytes; no more of a line is held in memory. */
+export async function* readLines(chunks: AsyncIterable<Buffer>, limit: number): AsyncGenerator<NumberedLine[]> {
+  let number = 0
+  let parts: Buffer[] = []
+  let size = 0
+
+  const add = (part: Buffer) => {
+    size += part.length
+    if (size <= limit) parts.push(part)
+    else parts = []
+  }
+  const finishLine = (): NumberedLine => {
+    const bytes = size > limit ? undefined : parts.length === 1 ? parts[0] : Buffer.concat(parts)
+    parts = []
+    size = 0
+    return { number: ++number, bytes }
+  }
+
+  for await (const chunk of chunks) {
+    const lines: NumberedLine[] = []
+    let start = 0
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+      add(chunk.subarray(start, end))
+      lines.push(finishLine())
+      start = end + 1
+    }
+    if (start < chunk.length) add(chunk.subarray(start))
+    yield lines
+  }
+  if (size > 0) yield [finishLine()]
+}

@@ -1,8 +1,8 @@
 import { UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
 import type { PlantReader, StoredPlant } from '../store/plant-store.ts'
 import { formatPlantLine, writeText } from './plant-line.ts'
-import type { PlantsCall } from './plants-call.ts'
 import { withReader } from './plants-store.ts'
+import type { PlantsCall } from './terminal.ts'
 
 const [least, greatest] = [-(2n ** 63n), 2n ** 63n - 1n]
 /** The most plants of one query, and the most ids of one count. A server may cancel queries that take seconds. */

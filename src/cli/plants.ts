@@ -1,9 +1,9 @@
 import { parseOptions, UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
 import { readConfig } from '../../packages/fastify-contract/src/service/config.ts'
-import type { PlantsCall, Terminal } from './plants-call.ts'
 import { exportPlants } from './plants-export.ts'
 import { importPlants } from './plants-import.ts'
 import { countPlants, listPlants, printPlant } from './plants-read.ts'
+import type { PlantsCall, Terminal } from './terminal.ts'
 
 export const plantsHelp = `plant-store plants list [--from ID] [--limit 100]
 plant-store plants get ID

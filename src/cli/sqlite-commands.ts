@@ -1,7 +1,29 @@
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Database } from 'better-sqlite3'
 import { parseOptions, UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
-import { backup } from './backup.ts'
-import { examine, readPlants, sqlitePath } from './plant-file.ts'
-import { restore } from './restore.ts'
+import {
+  createDurableDirectory,
+  realPathOf,
+  syncPath,
+} from '../../packages/fastify-contract/src/service/atomic-file.ts'
+import { readConfig } from '../../packages/fastify-contract/src/service/config.ts'
+import { lockFile, NoSqlite, openError } from '../store/sqlite/sqlite-driver.ts'
+import { finishRestore, replacedPath, restoredPath } from '../store/sqlite/sqlite-files.ts'
+import { readDatabase } from '../store/sqlite/sqlite-reader.ts'
+import { assertPlants } from '../store/sqlite/sqlite-schema.ts'
 
 export const sqliteHelp = `plant-store backup TARGET
 plant-store restore SOURCE
@@ -38,4 +60,175 @@ function check(path: string): { result: string; code: number } {
   const { problems, plants } = readPlants(path, examine)
   if (problems.length === 0) return { result: `${path}: ok, ${plants} plants\n`, code: 0 }
   return { result: problems.map((problem) => `${path}: ${problem}\n`).join(''), code: 1 }
+}
+
+/** Suffixes of an unfinished copy and of its lock. A running backup holds the lock: an unlocked copy is abandoned. */
+const unfinished = '.unfinished'
+const lockSuffix = `${unfinished}-lock`
+
+/**
+ * Copies the SQLite file of STORE_URL into a new file, while a service may have it open. The copy gets its name only
+ * when it is complete and synced. Also removes abandoned copies of killed backups from the same directory. Returns a
+ * line to print. Throws one line that says what failed.
+ */
+export function backup(target: string, environment: NodeJS.ProcessEnv): string {
+  const path = sqlitePath(environment)
+  if (existsSync(target)) throw new Error(`${target} exists already; name a new file`)
+  const directory = dirname(target)
+  if (!existsSync(directory)) throw new Error(`${directory} does not exist; create that directory`)
+  for (const name of readdirSync(directory)) {
+    if (name.endsWith(lockSuffix)) removeLeftover(join(directory, name))
+  }
+  const release = lockBackup(`${target}${lockSuffix}`)
+  if (release === undefined) throw new Error(`another backup is writing ${target}; name another file`)
+  try {
+    const copy = target + unfinished
+    rmSync(copy, { force: true })
+    const plants = copyPlants(path, copy)
+    renameSync(copy, target)
+    syncPath(directory)
+    return `${plants} plants are in ${target}\n`
+  } finally {
+    rmSync(`${target}${lockSuffix}`, { force: true })
+    release()
+  }
+}
+
+/** Removes an abandoned lock and its copy. The copy is removed first, so that no copy is left without a lock. */
+function removeLeftover(path: string): void {
+  const release = lockBackup(path)
+  if (release === undefined) return
+  rmSync(path.slice(0, -'-lock'.length), { force: true })
+  rmSync(path, { force: true })
+  release()
+}
+
+/** Locks a file and returns a function that releases the lock. Returns undefined when the file cannot be locked. */
+function lockBackup(path: string): (() => void) | undefined {
+  try {
+    return lockFile(path, 0)
+  } catch (error) {
+    if (error instanceof NoSqlite || (error as NodeJS.ErrnoException).code === 'ELOOP') throw error
+    return undefined
+  }
+}
+
+/** How long to wait for the lock of another process, in milliseconds. */
+const timeout = 1_000
+
+/**
+ * Replaces the SQLite file of STORE_URL with a copy of a backup, and keeps the old file with its journal beside it.
+ * After a crash at any moment, the old file is in place, or the next start of the service finishes the restore. Returns
+ * a line to print. Throws one line when a service has the file open or the backup is damaged. Nothing is changed then,
+ * unless an interrupted restore had to be finished first.
+ */
+export function restore(source: string, environment: NodeJS.ProcessEnv): string {
+  const given = sqlitePath(environment)
+  assertSound(source)
+  createDurableDirectory(dirname(given))
+  const path = realPathOf(given)
+  if (realpathSync(source) === path) throw new Error(`${source} is the file of STORE_URL itself; name a backup`)
+  const release = lockDatabase(path)
+  try {
+    return replace(path, source)
+  } finally {
+    release()
+  }
+}
+
+function replace(path: string, source: string): string {
+  finishRestore(path)
+  const replaced = replacedPath(path)
+  if (existsSync(replaced)) {
+    throw new Error(`${replaced} still exists, from the last restore; move it away with its -wal file, or remove both`)
+  }
+  const copy = `${path}-restoring`
+  rmSync(copy, { force: true })
+  const plants = copyPlants(source, copy)
+  const old = statSync(path, { throwIfNoEntry: false })
+  giveTo(old ?? statSync(dirname(path)), copy)
+  if (old !== undefined) chmodSync(copy, old.mode & 0o777)
+  syncPath(copy)
+  renameSync(copy, restoredPath(path))
+  syncPath(dirname(path))
+  finishRestore(path)
+  const kept = old === undefined ? '' : `; the old file is now ${replaced}`
+  return `${plants} plants of ${source} are in ${path}${kept}\n`
+}
+
+/** Locks the SQLite file as the service does. */
+function lockDatabase(path: string): () => void {
+  const name = `${path}-lock`
+  const isNew = !existsSync(name)
+  try {
+    const release = lockFile(name, timeout)
+    if (isNew) giveTo(statSync(dirname(path)), name)
+    return release
+  } catch (error) {
+    const { message } = openError(error as Error, path)
+    throw new Error(`${path}: ${message.replace('by another process', '$&; stop the service first')}`, { cause: error })
+  }
+}
+
+/** Changes the owner of a file that root created to the user of the service, which must be able to write it. */
+function giveTo({ uid, gid }: Stats, path: string): void {
+  if (process.getuid?.() === 0) chownSync(path, uid, gid)
+}
+
+/** Returns the path of the SQLite file of STORE_URL. Throws when STORE_URL names another kind of store. */
+export function sqlitePath(environment: NodeJS.ProcessEnv): string {
+  const { storeUrl } = readConfig({ STORE_URL: environment.STORE_URL })
+  const [, path] = /^sqlite:(.+)$/.exec(storeUrl) ?? []
+  if (path === undefined) throw new Error('STORE_URL is not sqlite:PATH; use the tools of that database')
+  return path
+}
+
+/**
+ * Opens a SQLite file of plants read-only, and returns the result of `use`. Throws one line that names the file when it
+ * is not such a file or cannot be read.
+ */
+export function readPlants<Result>(path: string, use: (database: Database) => Result): Result {
+  try {
+    return readDatabase(path, (database) => {
+      assertPlants(database)
+      return use(database)
+    })
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Returns the problems that SQLite finds in a database, and the number of plants when there are none. */
+export function examine(database: Database): { problems: string[]; plants: number } {
+  const found = database.pragma('quick_check') as { quick_check: string }[]
+  const lines = found.flatMap(({ quick_check }) => quick_check.split('\n'))
+  const problems = lines.filter((line) => line !== 'ok' && !line.startsWith('***'))
+  if (problems.length > 0) return { problems, plants: 0 }
+  return { problems, plants: database.prepare('SELECT count(*) FROM plants').pluck().get() as number }
+}
+
+/** Checks a file of plants and returns the number of its plants. Throws one line when the file is damaged. */
+export function assertSound(path: string): number {
+  const { problems, plants } = readPlants(path, examine)
+  if (problems.length > 0) throw new Error(`${path} is damaged: ${problems[0]}`)
+  return plants
+}
+
+/**
+ * Copies a consistent snapshot of a file of plants into a new file, checks and syncs the copy, and returns the number
+ * of its plants. Throws one line when a file cannot be used; the copy is then removed.
+ */
+export function copyPlants(from: string, to: string): number {
+  try {
+    // The copy must never be readable by more users than the file.
+    closeSync(openSync(to, 'wx', 0o600))
+    readPlants(from, (database) => database.prepare('VACUUM INTO ?').run(to))
+    chmodSync(to, statSync(from).mode & 0o777)
+    const plants = assertSound(to)
+    syncPath(to)
+    return plants
+  } catch (error) {
+    rmSync(to, { force: true })
+    throw error
+  }
 }

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { performance } from 'node:perf_hooks'
-import { Unavailable } from './unavailable.ts'
+import { type CreateOutcome, type StoredPlant, Unavailable } from './plant-store.ts'
 
 /** Published for each finished batch: its number of items, its milliseconds, and the number of items in the queue. */
 export type BatchMessage = { size: number; duration: number; queued: number }
@@ -146,3 +146,18 @@ export function groupCommit<Item, Outcome>(
     },
   }
 }
+
+/**
+ * Returns a group commit of plants with at most `batchItems` plants in a batch. The size of a plant is that of its text
+ * and an allowance for the objects around it. With `quiet`, metrics do not count the batches.
+ */
+export const groupCreates = (
+  commit: (batch: StoredPlant[]) => Promise<CreateOutcome[]>,
+  batchItems = Number.POSITIVE_INFINITY,
+  quiet = false,
+) =>
+  groupCommit(commit, {
+    sizeOf: ({ name, tag = '' }: StoredPlant) => 1_024 + 2 * (name.length + tag.length),
+    batchItems,
+    quiet,
+  })

@@ -1,5 +1,5 @@
 import type { PlantReader, PlantStore } from './plant-store.ts'
-import { postgresUrl } from './postgres-url.ts'
+import { postgresUrl } from './postgres/postgres-url.ts'
 
 export type { CreateOutcome, PlantOperations, PlantStore, StoredPlant } from './plant-store.ts'
 
@@ -15,7 +15,7 @@ type Adapter = {
   openBeside?(url: string): Promise<PlantStore>
 }
 
-const openPostgres = async (url: string) => (await import('./postgres.ts')).openPostgres(url)
+const openPostgres = async (url: string) => (await import('./postgres/postgres-store.ts')).openPostgres(url)
 
 const postgres: Adapter = {
   shape: postgresUrl,
@@ -32,9 +32,9 @@ const memory: Adapter = {
 const sqlite: Adapter = {
   // SQLite would treat parameters such as mode=ro as a part of the file name, and :memory: would keep nothing.
   shape: /^sqlite:(?!file:|:memory:)[^?]+$/,
-  open: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7)),
-  openReader: async (url) => (await import('./sqlite-plant-reader.ts')).openSqliteReader(url.slice(7)),
-  openBeside: async (url) => (await import('./sqlite.ts')).openSqlite(url.slice(7), true),
+  open: async (url) => (await import('./sqlite/sqlite-store.ts')).openSqlite(url.slice(7)),
+  openReader: async (url) => (await import('./sqlite/sqlite-reader.ts')).openSqliteReader(url.slice(7)),
+  openBeside: async (url) => (await import('./sqlite/sqlite-store.ts')).openSqlite(url.slice(7), true),
 }
 
 const adapters = new Map<string, Adapter>([

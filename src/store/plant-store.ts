@@ -53,3 +53,23 @@ export type PlantQueries = {
   /** Counts the plants from an id on, at most `limit` of them. Resolves with their number and the last id counted. */
   count(from: bigint, limit: number): Promise<{ count: number; last: bigint | undefined }>
 }
+
+/** Reports that a store cannot answer now. The outcome of the create is unknown, and a retry is safe. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable'
+  /** Seconds until the next try. */
+  readonly retryAfter = 1
+}
+
+/** A row of the table plants, in any database. */
+export type PlantRow<Id = bigint> = { id: Id; name: string; tag: string | null }
+
+/**
+ * A page of a list ends with the plant whose text reaches this size: characters, or bytes where the engine counts
+ * bytes.
+ */
+export const maxPageSize = 2 ** 20
+
+/** Converts a row to a plant. */
+export const plantFromRow = ({ id, name, tag }: PlantRow): StoredPlant =>
+  tag === null ? { id, name } : { id, name, tag }

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Gauge, Histogram, type Registry } from 'prom-client'
 import type { BatchMessage } from './group-commit.ts'
-import type { JournalMessage } from './sqlite.ts'
+import type { JournalMessage } from './sqlite/sqlite-store.ts'
 
 /**
  * Registers the metrics of the store's batches, from its diagnostics channel. Returns the function that unsubscribes.

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { backup } from '../../src/cli/backup.ts'
+import { backup } from '../../src/cli/sqlite-commands.ts'
 import { openStore } from '../../src/store/open.ts'
 import { Database, hideSqlite, requireSqlite } from '../support/better-sqlite.ts'
 import { run } from '../support/child-process.ts'
@@ -72,7 +72,7 @@ async function startHalfBackup(t: Test, target: string) {
   writeFileSync(
     script,
     `import { writeFileSync } from 'node:fs'
-    import { lockFile } from ${JSON.stringify(resolve('src/store/file-lock.ts'))}
+    import { lockFile } from ${JSON.stringify(resolve('src/store/sqlite/sqlite-driver.ts'))}
     // Garbage collection of the release function would end the lock.
     globalThis.release = lockFile(${JSON.stringify(`${target}.unfinished-lock`)}, 0)
     writeFileSync(${JSON.stringify(`${target}.unfinished`)}, 'half')

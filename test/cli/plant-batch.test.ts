@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { newImportTally } from '../../src/cli/import-tally.ts'
-import { createBatch } from '../../src/cli/plant-batch.ts'
+import { createBatch, newImportTally } from '../../src/cli/plants-import.ts'
 import { openMemory } from '../../src/store/memory.ts'
 import type { StoredPlant } from '../../src/store/plant-store.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openDatabase } from '../../src/store/sqlite-database.ts'
+import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts'
 import { requireSqlite } from '../support/better-sqlite.ts'
 import { run } from '../support/child-process.ts'
 import { runPlants } from './run-plants.ts'

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import t from 'tap'
-import { progressBar } from '../../src/cli/progress-bar.ts'
+import { progressBar } from '../../src/cli/terminal.ts'
 
 function screen(properties: { isTTY?: boolean; columns?: number }) {
   const written: string[] = []

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readLines } from '../../src/cli/read-lines.ts'
+import { readLines } from '../../src/cli/plants-import.ts'
 
 async function linesOf(chunks: string[], limit = 10): Promise<[number, string | undefined][]> {
   async function* arriving() {

@@ -12,10 +12,8 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { backup } from '../../src/cli/backup.ts'
 import { withReader } from '../../src/cli/plants-store.ts'
-import { restore } from '../../src/cli/restore.ts'
-import { sqliteCommand } from '../../src/cli/sqlite-commands.ts'
+import { backup, restore, sqliteCommand } from '../../src/cli/sqlite-commands.ts'
 import { openStore } from '../../src/store/open.ts'
 import { Database, requireSqlite } from '../support/better-sqlite.ts'
 import { run } from '../support/child-process.ts'
@@ -80,7 +78,7 @@ t.test('a killed restore leaves the old file or one that the next start complete
         renameSync(from, to)
       }
       syncBuiltinESMExports()
-      const { restore } = await import(${JSON.stringify(resolve('src/cli/restore.ts'))})
+      const { restore } = await import(${JSON.stringify(resolve('src/cli/sqlite-commands.ts'))})
       restore(${JSON.stringify(copy)}, { STORE_URL: ${JSON.stringify(`sqlite:${path}`)} })`,
     )
     const { signal, stdout } = await run(t, script).untilEnded()

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { openDatabase } from '../../src/store/sqlite-database.ts'
+import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts'
 import { Database } from '../support/better-sqlite.ts'
 
 /** Writes a file with plants of these ids, in the state after a graceful shutdown. */

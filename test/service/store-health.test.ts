@@ -3,8 +3,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openMemory } from '../../src/store/memory.ts'
 import type { CreateOutcome } from '../../src/store/open.ts'
+import { Unavailable } from '../../src/store/plant-store.ts'
 import { watchStore } from '../../src/store/store-health.ts'
-import { Unavailable } from '../../src/store/unavailable.ts'
 
 /** Watches a store whose probes and creates the test controls, with mock time. */
 function watch(t: Test) {

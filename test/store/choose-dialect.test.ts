@@ -1,7 +1,5 @@
 import t from 'tap'
-import { chooseDialect } from '../../src/store/choose-dialect.ts'
-import { ownDialect } from '../../src/store/postgres-own-dialect.ts'
-import { portableDialect } from '../../src/store/postgres-portable-dialect.ts'
+import { chooseDialect, ownDialect, portableDialect } from '../../src/store/postgres/postgres-dialects.ts'
 
 const postgres = [
   'PostgreSQL 18.4 on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14+deb12u1) 12.2.0, 64-bit',

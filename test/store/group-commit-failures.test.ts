@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { groupCommit } from '../../src/store/group-commit.ts'
-import { Unavailable } from '../../src/store/unavailable.ts'
+import { Unavailable } from '../../src/store/plant-store.ts'
 import { controlledGroupCommit } from './controlled-commit.ts'
 
 t.test('when a batch fails, only the faulty item fails', async (t) => {

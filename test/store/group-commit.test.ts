@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setTimeout, setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { BatchMessage } from '../../src/store/group-commit.ts'
-import { Unavailable } from '../../src/store/unavailable.ts'
+import { Unavailable } from '../../src/store/plant-store.ts'
 import { controlledGroupCommit } from './controlled-commit.ts'
 
 t.test('a lone item is committed in the same turn of the event loop', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { postgresQueries } from '../../src/store/postgres-queries.ts'
+import { postgresQueries } from '../../src/store/postgres/postgres-store.ts'
 
 t.test('a page whose plants were all deleted is not mistaken for the end', async (t) => {
   const answers = [[{ id: '1', size: '3' }], [], [{ id: '2', size: 3 }], [{ id: '2', name: 'abc', tag: null }], []]

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { query } from '../../scripts/postgres/temporary-postgres.ts'
 import { testDatabase } from '../../scripts/postgres/test-database.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
+import { openPostgres } from '../../src/store/postgres/postgres-store.ts'
 import { exactly } from '../support/exact-pattern.ts'
 import { startServer } from './postgres-stores.ts'
 

@@ -3,8 +3,8 @@ import { isIP } from 'node:net'
 import t from 'tap'
 import { query } from '../../scripts/postgres/temporary-postgres.ts'
 import { openStore } from '../../src/store/open.ts'
-import { ensureTable } from '../../src/store/postgres-schema.ts'
-import { unfitReason } from '../../src/store/postgres-server.ts'
+import { unfitReason } from '../../src/store/postgres/postgres-primary.ts'
+import { ensureTable } from '../../src/store/postgres/postgres-store.ts'
 import { startServer } from './postgres-stores.ts'
 
 t.test('a server that can lose acknowledged plants is rejected unless accept_data_loss is set', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readPostgresUrl } from '../../src/store/postgres-url.ts'
+import { readPostgresUrl } from '../../src/store/postgres/postgres-url.ts'
 
 t.test('a URL of one server has default timeouts', async (t) => {
   t.same(readPostgresUrl('postgres://me:p%40ss@db.example:5433/plants'), {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
-import { loadDriver, openSqliteFile } from '../../src/store/sqlite-driver.ts'
+import { loadDriver, openSqliteFile } from '../../src/store/sqlite/sqlite-driver.ts'
 import { exactly } from '../support/exact-pattern.ts'
 
 const isInstalled = (() => {

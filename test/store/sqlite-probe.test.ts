@@ -3,7 +3,7 @@ import { renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open.ts'
-import type { JournalMessage } from '../../src/store/sqlite.ts'
+import type { JournalMessage } from '../../src/store/sqlite/sqlite-store.ts'
 import { Database, requireSqlite } from '../support/better-sqlite.ts'
 
 requireSqlite(t)

@@ -2,8 +2,7 @@ import { existsSync, linkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openForReading, openForWriting, openStore } from '../../src/store/open.ts'
-import { yieldingCommit } from '../../src/store/sqlite-commit.ts'
-import { openDatabase } from '../../src/store/sqlite-database.ts'
+import { openDatabase, yieldingCommit } from '../../src/store/sqlite/sqlite-database.ts'
 import { Database, requireSqlite } from '../support/better-sqlite.ts'
 
 requireSqlite(t)

@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open.ts'
-import { makeDurable, openDatabase } from '../../src/store/sqlite-database.ts'
-import { hasLocks, openError } from '../../src/store/sqlite-open-error.ts'
+import { makeDurable, openDatabase } from '../../src/store/sqlite/sqlite-database.ts'
+import { hasLocks, openError } from '../../src/store/sqlite/sqlite-driver.ts'
 import { runTool } from '../deploy/run-tool.ts'
 import { Database, requireSqlite } from '../support/better-sqlite.ts'
 import { nodeCommand, spawnProcess } from '../support/child-process.ts'
@@ -187,7 +187,7 @@ async function openBy(t: Test, command: string[], paths: string[], prepare = '')
   writeFileSync(
     script,
     `import { writeSync } from 'node:fs'
-    import { openDatabase } from ${JSON.stringify(resolve('src/store/sqlite-database.ts'))}
+    import { openDatabase } from ${JSON.stringify(resolve('src/store/sqlite/sqlite-database.ts'))}
     ${prepare}
     for (const path of ${JSON.stringify(paths)}) {
       try {

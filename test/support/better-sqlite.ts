@@ -1,7 +1,7 @@
 import Module, { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
 import type { Test } from 'tap'
-import { openSqliteFile } from '../../src/store/sqlite-driver.ts'
+import { openSqliteFile } from '../../src/store/sqlite/sqlite-driver.ts'
 
 /** The reason to skip tests that need SQLite; false when it works on this machine. */
 export const sqliteSkipReason: string | false = (() => {

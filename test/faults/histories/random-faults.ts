@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StopMode } from '../../../scripts/postgres/postgres-process.ts'
-import type { Postgres } from '../../../scripts/postgres/temporary-postgres.ts'
+import type { Postgres, StopMode } from '../../../scripts/postgres/temporary-postgres.ts'
 import { killServer } from '../postgres-rows.ts'
 import type { Random } from '../seeded-random.ts'
 import type { Instance } from './instance-trio.ts'

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lockFile } from '../../../../src/store/file-lock.ts'
-import { NoSqlite } from '../../../../src/store/sqlite-driver.ts'
+import { lockFile, NoSqlite } from '../../../../src/store/sqlite/sqlite-driver.ts'
 
 const busy = 'another command is changing it; try again'
 

@@ -1,10 +1,9 @@
 import { type Stats, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncPath } from '../../../../src/store/durable-files.ts'
-import { createLockFile } from '../../../../src/store/file-lock.ts'
-import { realPathOf } from '../../../../src/store/real-path.ts'
+import { createLockFile } from '../../../../src/store/sqlite/sqlite-driver.ts'
 import { parseTokenFile, readTokenFile, type TokenEntry } from '../auth/token-file.ts'
+import { realPathOf, syncPath } from '../service/atomic-file.ts'
 import { lockTokenFile } from './token-file-lock.ts'
 
 /** How long to wait for another command, in milliseconds. */

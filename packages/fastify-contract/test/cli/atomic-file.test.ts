@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, syml
 import { join } from 'node:path'
 import t from 'tap'
 import { exactly } from '../../../../test/support/exact-pattern.ts'
-import { openAtomicFile } from '../../src/cli/atomic-file.ts'
+import { openAtomicFile } from '../../src/service/atomic-file.ts'
 
 t.test('a file gets its name when it is complete, readable by its owner only', async (t) => {
   const directory = t.testdir({})

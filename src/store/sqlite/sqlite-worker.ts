@@ -1,8 +1,11 @@
-/** The worker thread of the SQLite store: opens the file that workerData names, and answers messages in order. */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { StoredPlant } from './plant-store.ts'
-import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
-import { openRehearsal } from './sqlite-rehearsal.ts'
+import type { StoredPlant } from '../plant-store.ts'
+import { createCommit, openDatabase, type PlantDatabase } from './sqlite-database.ts'
+import { openSqliteFile } from './sqlite-driver.ts'
+import { queryRunner } from './sqlite-queries.ts'
+import { makeTables } from './sqlite-schema.ts'
+
+/** The worker thread of the SQLite store: opens the file that workerData names, and answers messages in order. */
 
 /** A batch to commit, or a query by its name. */
 type Work = StoredPlant[] | { query: string; args: unknown[] }
@@ -72,4 +75,11 @@ function attempt(run: () => unknown): WorkerResponse {
     if (fatal.test(code) && !transient.test(code)) throw new Error(message)
     return { refusal: { message, transient: transient.test(code) }, journalBytes: database.journalBytes() }
   }
+}
+
+/** Opens a database in memory with the tables of a file, where commits and queries can run without a trace. */
+export function openRehearsal(): Pick<PlantDatabase, 'commit' | 'query'> {
+  const database = openSqliteFile(':memory:', {})
+  makeTables(database)
+  return { commit: createCommit(database), query: queryRunner(database) }
 }

@@ -2,11 +2,10 @@ import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { groupCreates } from './group-creates.ts'
-import type { CreateOutcome, PlantQueries, PlantStore } from './plant-store.ts'
+import { groupCreates } from '../group-commit.ts'
+import { type CreateOutcome, type PlantQueries, type PlantStore, Unavailable } from '../plant-store.ts'
 import { queriesOf } from './sqlite-queries.ts'
 import type { DatabaseRequest, WorkerRequest, WorkerResponse } from './sqlite-worker.ts'
-import { Unavailable } from './unavailable.ts'
 
 /** Published after each request to the thread: the size of the write-ahead log, in bytes. */
 export type JournalMessage = { bytes: number }

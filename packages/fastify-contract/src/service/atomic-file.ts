@@ -1,8 +1,16 @@
-import { existsSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { open, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { syncPath } from '../../../../src/store/durable-files.ts'
-import { realPathOf } from '../../../../src/store/real-path.ts'
+import { basename, dirname, join, resolve } from 'node:path'
 
 export type AtomicFile = {
   write(text: string): Promise<void>
@@ -42,5 +50,41 @@ export async function openAtomicFile(path: string): Promise<AtomicFile> {
       if (isOwn()) rmSync(unfinished)
       await handle.close()
     },
+  }
+}
+
+/** Calls fsync for a file or a directory. A new name is durable only when the directory that holds it is synced. */
+export function syncPath(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Creates a directory and its missing parents, and syncs each directory that holds a new one. */
+export function createDurableDirectory(path: string): void {
+  const first = mkdirSync(path, { recursive: true })
+  if (first === undefined) return
+  for (let made = path; made.length >= first.length; made = dirname(made)) syncPath(dirname(made))
+}
+
+/**
+ * Returns the absolute path of a file with all symbolic links resolved. The file itself may be missing: the path is
+ * then where an open through the links would create it. Throws when the directory of the file does not exist.
+ */
+export function realPathOf(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync(path)
+  const target = linkTarget(path)
+  if (target !== undefined) return realPathOf(resolve(dirname(path), target))
+  return join(realpathSync(dirname(path)), basename(path))
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
   }
 }

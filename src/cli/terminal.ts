@@ -1,4 +1,4 @@
-import type { Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 
 /** A terminal, or any other stream. */
 export type Screen = Writable & { isTTY?: boolean; columns?: number }
@@ -45,3 +45,15 @@ function barText(plants: number, fraction: number | undefined, seconds: number):
 }
 
 const grouped = (number: number): string => Math.round(number).toLocaleString('en')
+
+/** The streams of a command, and the signal that interrupts it. */
+export type Terminal = { stdin: Readable; stdout: Writable; stderr: Screen; interrupt: AbortSignal }
+
+/** The arguments of a command of `plant-store plants`. `limit` is the maximum size of a plant in bytes. */
+export type PlantsCall = {
+  given: Partial<Record<string, string>>
+  operand: string | undefined
+  storeUrl: string
+  limit: number
+  terminal: Terminal
+}

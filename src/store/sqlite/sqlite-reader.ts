@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { realPathOf } from './real-path.ts'
+import { realPathOf } from '../../../packages/fastify-contract/src/service/atomic-file.ts'
+import type { PlantReader } from '../plant-store.ts'
 import { openSqliteFile } from './sqlite-driver.ts'
-import { pendingRestore } from './sqlite-restore.ts'
+import { pendingRestore } from './sqlite-files.ts'
+import { queriesOf, queryRunner } from './sqlite-queries.ts'
+import { assertPlants } from './sqlite-schema.ts'
 
 /** How long a reader waits for a lock of another process, in milliseconds. */
 const timeout = 1_000
@@ -41,5 +44,22 @@ export function readDatabase<Result>(path: string, use: (database: Database.Data
     return use(database)
   } finally {
     close()
+  }
+}
+
+/**
+ * Opens a SQLite file for reading, while a service may have it open. Each query is a transaction of its own, so that
+ * the write-ahead log of the service does not grow between them. Throws when the file is missing, or has no table
+ * of plants.
+ */
+export function openSqliteReader(path: string): PlantReader {
+  const { database, close } = openReadOnly(path)
+  try {
+    assertPlants(database)
+    const run = queryRunner(database)
+    return { ...queriesOf(async (name, args) => run(name, args)), close: async () => close() }
+  } catch (error) {
+    close()
+    throw error
   }
 }

@@ -1,18 +1,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type Database from 'better-sqlite3'
-import { createDurableDirectory } from './durable-files.ts'
-import { lockFile } from './file-lock.ts'
-import type { CreateOutcome, StoredPlant } from './plant-store.ts'
-import { realPathOf } from './real-path.ts'
-import { createCommit, yieldingCommit } from './sqlite-commit.ts'
-import { openSqliteFile } from './sqlite-driver.ts'
-import { watchFileIdentity } from './sqlite-files.ts'
-import { openError } from './sqlite-open-error.ts'
-import { createProbe } from './sqlite-probe.ts'
+import { createDurableDirectory, realPathOf } from '../../../packages/fastify-contract/src/service/atomic-file.ts'
+import type { CreateOutcome, StoredPlant } from '../plant-store.ts'
+import { lockFile, openError, openSqliteFile } from './sqlite-driver.ts'
+import { finishRestore, pendingRestore, watchFileIdentity } from './sqlite-files.ts'
 import { queryRunner } from './sqlite-queries.ts'
 import { readDatabase } from './sqlite-reader.ts'
-import { finishRestore, pendingRestore } from './sqlite-restore.ts'
 import { assertOwnDatabase, isMarkedFile, makeTables } from './sqlite-schema.ts'
 
 export type PlantDatabase = {
@@ -132,4 +126,49 @@ export function makeDurable(database: Database.Database): void {
   const synchronous = database.pragma('synchronous', { simple: true })
   if (mode !== 'wal' || synchronous !== 2)
     throw new Error(`its commits are not durable: journal mode ${mode}; use another file system`)
+}
+
+export type Commit = (batch: StoredPlant[]) => CreateOutcome[]
+
+/** Returns a function that creates a batch of plants in one transaction. It throws when none was created. */
+export function createCommit(database: Database.Database): Commit {
+  const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
+  const select = database.prepare<[bigint], { name: string; tag: string | null }>(
+    'SELECT name, tag FROM plants WHERE id = ?',
+  )
+  const create = ({ id, name, tag = null as never }: StoredPlant): CreateOutcome => {
+    if (insert.run(id, name, tag).changes === 1) return 'created'
+    const kept = select.get(id)
+    return kept?.name === name && kept.tag === tag ? 'identical' : 'conflict'
+  }
+  return database.transaction((batch: StoredPlant[]) => batch.map(create)).immediate
+}
+
+/**
+ * Returns a commit that waits after each batch for as long as the batch took, with the file unlocked. SQLite has no
+ * queue for its lock, so a writer that locked the file again at once would starve the others.
+ */
+export function yieldingCommit(commit: Commit): Commit {
+  const never = new Int32Array(new SharedArrayBuffer(4))
+  return (batch) => {
+    const started = performance.now()
+    try {
+      return commit(batch)
+    } finally {
+      Atomics.wait(never, 0, 0, performance.now() - started)
+    }
+  }
+}
+
+/**
+ * Returns a function that commits as a create does but leaves no plant. It throws when the table or a column is
+ * missing. To have something to commit, it writes the schema version unchanged.
+ */
+export function createProbe(database: Database.Database): () => void {
+  const insertNothing = database.prepare("INSERT INTO plants (id, name, tag) SELECT 0, '', NULL WHERE false")
+  const probe = database.transaction(() => {
+    insertNothing.run()
+    database.pragma(`user_version = ${database.pragma('user_version', { simple: true })}`)
+  })
+  return probe.immediate
 }

@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { maxPageSize, type PlantRow, plantFromRow } from './plant-row.ts'
-import type { PlantQueries, StoredPlant } from './plant-store.ts'
+import { maxPageSize, type PlantQueries, type PlantRow, plantFromRow, type StoredPlant } from '../plant-store.ts'
 
 /** Prepares the statements of a query and returns a function that runs it in the thread of the database. */
 type Prepare<Query extends (...args: never) => unknown> = (

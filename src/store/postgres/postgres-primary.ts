@@ -1,7 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg'
-import { settingsQuery, unfitReason } from './postgres-server.ts'
+import { Unavailable } from '../plant-store.ts'
 import type { PostgresSettings } from './postgres-url.ts'
-import { Unavailable } from './unavailable.ts'
 
 /**
  * Milliseconds after which a session is checked again: a reload of the server's configuration changes open sessions. This
@@ -126,4 +126,68 @@ async function run<Row extends QueryResultRow>(client: PoolClient, text: string,
   const { rows } = await client.query<Row>(text, values).finally(() => client.off('notice', listen))
   if (warning !== undefined) throw new Unavailable(warning)
   return rows
+}
+
+/** The settings of a server, by name. A PostgreSQL-compatible engine may lack some of them. */
+export type ServerSettings = Partial<Record<(typeof names)[number], string>>
+
+const names = [
+  'transaction_read_only',
+  'server_encoding',
+  'fsync',
+  'synchronous_commit',
+  'synchronous_standby_names',
+] as const
+
+/** Selects the settings that `unfitReason` checks. */
+export const settingsQuery = `SELECT name, setting FROM pg_settings WHERE name IN ('${names.join("', '")}')`
+
+/**
+ * Returns why a server with these settings must not receive creates, or undefined when it may. A server is unfit when
+ * it is read-only or cannot store every text. Without `acceptLoss` it is also unfit when it can lose acknowledged
+ * plants, by a crash of its own or by a failover to its standby.
+ */
+export function unfitReason(settings: ServerSettings, acceptLoss: boolean): string | undefined {
+  const { transaction_read_only, server_encoding = 'UTF8', fsync, synchronous_commit = 'on' } = settings
+  if (transaction_read_only === 'on') return 'it is read-only'
+  if (server_encoding !== 'UTF8') return `its encoding is ${server_encoding}, allowed: UTF8`
+  const waitsForDisk = fsync !== 'off' && synchronous_commit !== 'off'
+  const waitsForStandby = synchronous_commit !== 'local' || !settings.synchronous_standby_names
+  if (acceptLoss || (waitsForDisk && waitsForStandby)) return undefined
+  const setting = fsync === 'off' ? 'fsync is off' : `synchronous_commit is ${synchronous_commit}`
+  return `its ${setting}, so it can lose acknowledged plants; allowed with accept_data_loss=true`
+}
+
+/** The most runs of a transaction; after them its creates are rejected as unavailable. */
+const attempts = 10
+
+/** Milliseconds: before retry n, from the second on, the pause is at most `pause * 2 ** (n - 1)`. */
+const pause = 1
+
+/** SQLSTATEs after which a transaction may succeed when it is run again: serialization failure, deadlock. */
+const retryable = /^(40001|40P01)$/
+/** SQLSTATE classes of errors that a single record can cause: data exceptions, constraint violations, server limits. */
+const ofRecord = /^(22|23|54)/
+
+/** Returns whether a single record can have caused an error. */
+export const isRecordError = (error: unknown): boolean => ofRecord.test((error as { code?: string }).code ?? '')
+
+/**
+ * Runs `attempt` until it resolves with a result, up to ten times. Undefined and a retryable error of the server cause
+ * a retry. The first retry is immediate. Later ones follow a random pause, so that conflicting transactions do not meet
+ * again. Rejects with an error that a single record can cause, and with `Unavailable` for any other.
+ */
+export async function withRetries<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+  for (let attempted = 0; attempted < attempts; attempted++) {
+    if (attempted > 1) await sleep(Math.random() * pause * 2 ** (attempted - 1))
+    try {
+      const result = await attempt()
+      if (result !== undefined) return result
+    } catch (error) {
+      const { code = '', message } = error as Error & { code?: string }
+      if (retryable.test(code)) continue
+      throw isRecordError(error) ? error : new Unavailable(message, { cause: error })
+    }
+  }
+  throw new Unavailable('other transactions keep changing the same plants')
 }

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto'
+import { groupCreates } from '../group-commit.ts'
+import {
+  type CreateOutcome,
+  maxPageSize,
+  type PlantQueries,
+  type PlantRow,
+  type PlantStore,
+  plantFromRow,
+  type StoredPlant,
+} from '../plant-store.ts'
+import { type CreateRow, chooseDialect, type Dialect } from './postgres-dialects.ts'
+import { isRecordError, openPrimary, type Primary, withRetries } from './postgres-primary.ts'
+import { readPostgresUrl } from './postgres-url.ts'
+
+const columns = 'id bigint PRIMARY KEY, name text NOT NULL, tag text'
+
+const table = `CREATE TABLE IF NOT EXISTS plants (${columns})`
+
+/** SQLSTATEs of a missing or different column or type, and of a missing primary key. */
+const schemaMismatch = /^42(703|804|809|883|846|P10)$/
+
+/**
+ * Opens the PostgreSQL database of a URL, which any number of instances can share, and creates its table when it is
+ * missing. Rejects when no server can be used: a server must be reachable, accept writes and keep what it acknowledges.
+ */
+export async function openPostgres(url: string, choose = chooseDialect): Promise<PlantStore & PlantQueries> {
+  const primary = openPrimary(readPostgresUrl(url))
+  let dialect: Dialect
+  try {
+    await assertKnownSchema(primary.query)
+    dialect = await choose(primary.query)
+    await ensureTable(
+      () => dialect.check(primary.query),
+      () => primary.query(table),
+    )
+  } catch (error) {
+    await primary.close()
+    throw explainMismatch(error as Error & { code?: string })
+  }
+  const creates = groupCreates((batch) => commit(primary, dialect, batch), dialect.batchItems)
+  let closing: Promise<void> | undefined
+  return {
+    ...postgresQueries(async (text, values) => {
+      if (closing !== undefined) throw new Error('the store is closed')
+      return await withRetries(() => primary.query(text, values))
+    }),
+    create: creates.submit,
+    ready: () => probe(primary, dialect),
+    close() {
+      closing ??= creates.close().then(() => primary.close())
+      return closing
+    },
+  }
+}
+
+/** Returns an error that names the table when its columns do not fit, and any other error unchanged. */
+function explainMismatch(error: Error & { code?: string }): Error {
+  if (!schemaMismatch.test(String(error.code))) return error
+  return new Error(`its table plants has the wrong schema: ${error.message}; allowed: ${columns}`, { cause: error })
+}
+
+/**
+ * Creates a plant with a random id and removes it in the same transaction, so that no other transaction sees it. The
+ * probe needs the same statement and privileges as a create, and its commit waits for the same disk and standby.
+ */
+async function probe(primary: Primary, dialect: Dialect): Promise<void> {
+  const statements = dialect.probe(randomBytes(8).readBigInt64BE())
+  // A constraint that an operator added may reject only the plant of the probe.
+  await withRetries(() => primary.query(statements).then(() => true)).catch((error) => {
+    if (!isRecordError(error)) throw error
+  })
+}
+
+/** Commits a batch. Its ids are sorted, so that all instances lock rows in the same order and cannot deadlock. */
+async function commit(primary: Primary, dialect: Dialect, batch: StoredPlant[]): Promise<CreateOutcome[]> {
+  const first = new Map<bigint, StoredPlant>()
+  for (const plant of batch) if (!first.has(plant.id)) first.set(plant.id, plant)
+  const rows = new Map<bigint, CreateRow>()
+  let asked = [...first.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  await withRetries(async () => {
+    for (const row of await dialect.create(primary.query, asked)) rows.set(BigInt(row.id), row)
+    asked = asked.filter(({ id }) => !rows.has(id))
+    return asked.length === 0 ? rows : undefined
+  })
+  return batch.map((plant) => {
+    const row = rows.get(plant.id) as CreateRow
+    const winner = first.get(plant.id) as StoredPlant
+    if (row.created && plant === winner) return 'created'
+    const { name, tag } = row.created ? winner : row
+    return name === plant.name && (tag ?? undefined) === plant.tag ? 'identical' : 'conflict'
+  })
+}
+
+const undefinedTable = '42P01'
+
+/** The version of the tables of this release. A database without a table plants_schema has it too. */
+const version = 1
+
+// A query of a missing table would log an error on the server at each start.
+const findHistory = "SELECT table_name FROM information_schema.tables WHERE table_name = 'plants_schema'"
+
+/** Rejects when a newer release has recorded in plants_schema that this release can no longer use the tables. */
+export async function assertKnownSchema(query: Primary['query']): Promise<void> {
+  if ((await query(findHistory)).length === 0) return
+  const rows = await query<{ oldest: string }>('SELECT oldest FROM plants_schema').catch((error) => {
+    // The table is in a schema outside this user's search_path.
+    if (error.code === undefinedTable) return []
+    throw error
+  })
+  const oldest = Math.max(version, ...rows.map((row) => Number(row.oldest)))
+  if (oldest === version) return
+  throw new Error(
+    `it has schema version ${oldest}, newer than version ${version} of this service; run the newer service`,
+  )
+}
+
+/**
+ * Runs `use`, which needs the table. When the table is missing, runs `make` and then `use` again. Several instances may
+ * do so at once: `make` then fails, in one of several ways, for all but one of them, but the table exists.
+ */
+export async function ensureTable(use: () => Promise<unknown>, make: () => Promise<unknown>): Promise<void> {
+  try {
+    await use()
+  } catch (error) {
+    if ((error as { code?: string }).code !== undefinedTable) throw error
+    const failed = await make().then(
+      () => undefined,
+      (reason: Error) => reason,
+    )
+    await use().catch((stillMissing: Error) => {
+      throw failed ?? stillMissing
+    })
+  }
+}
+
+/** Converts a row to a plant. The driver returns a bigint as its digits. */
+const exact = ({ id, ...rest }: PlantRow<string>) => plantFromRow({ id: BigInt(id), ...rest })
+
+/** Selects the sizes first, so that only rows that fit into a page are read. Every engine supports this. */
+const sizes =
+  'SELECT id, length(name) + coalesce(length(tag), 0) AS size FROM plants WHERE id >= $1 ORDER BY id LIMIT $2'
+
+const rows = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[]) ORDER BY id'
+
+const counted =
+  'SELECT count(*) AS count, max(id) AS last FROM (SELECT id FROM plants WHERE id >= $1 ORDER BY id LIMIT $2) AS ids'
+
+/** The driver returns an int8 as its digits and an int4 as a number. The type of length() depends on the engine. */
+type Sized = { id: string; size: string | number }
+
+/** Returns the ids of a page, which ends with the plant that fills it. */
+function page(plants: Sized[]): string[] {
+  let total = 0
+  const end = plants.findIndex(({ size }) => {
+    total += Number(size)
+    return total >= maxPageSize
+  })
+  return plants.slice(0, end === -1 ? plants.length : end + 1).map(({ id }) => id)
+}
+
+/** Returns the queries of the PostgreSQL store. A new query is added only here. */
+export const postgresQueries = (query: Primary['query']): PlantQueries => ({
+  async get(id) {
+    const [row] = await query<PlantRow<string>>('SELECT id, name, tag FROM plants WHERE id = $1', [id])
+    return row && exact(row)
+  },
+
+  async list(from, limit) {
+    for (;;) {
+      const ids = page(await query<Sized>(sizes, [from, limit]))
+      const found = ids.length === 0 ? [] : await query<PlantRow<string>>(rows, [ids])
+      // Another program may delete all plants of a page before its rows are read, but only the last page may be empty.
+      if (found.length > 0 || ids.length === 0) return found.map(exact)
+    }
+  },
+
+  async count(from, limit) {
+    const [{ count, last }] = (await query(counted, [from, limit])) as [{ count: string; last: string | null }]
+    return { count: Number(count), last: last === null ? undefined : BigInt(last) }
+  },
+})

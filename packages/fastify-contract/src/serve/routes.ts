@@ -107,6 +107,8 @@ export type Routes = {
   operations: Operation[]
   /** Request headers that carry credentials, besides Authorization. */
   apiKeyHeaders?: string[]
+  /** The error numbers by name: those of the document's table or, without one, those of the service's own errors. */
+  errorNumbers: Record<string, number>
   /** The shared schemas, by the name that a $ref gives them: `NAME#`. */
   schemas: Record<string, Schema>
 }

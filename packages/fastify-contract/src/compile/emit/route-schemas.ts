@@ -10,6 +10,7 @@ import { apiKeyHeaders } from '../document/security.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node } from '../document/walk-document.ts'
 import { isExactInteger } from '../rules/unsupported-schemas.ts'
+import { errorNumbersOf } from './error-numbers.ts'
 
 /**
  * Returns the operations of a document with shared schemas as the service registers them, in Fastify's terms where
@@ -40,6 +41,7 @@ export function routesOf(document: Document): Routes {
     info: { title, version },
     operations,
     ...(keys.length > 0 && { apiKeyHeaders: keys }),
+    errorNumbers: errorNumbersOf(document),
     schemas: Object.fromEntries(byName),
   }
 }

@@ -1,10 +1,9 @@
 import type { Writable } from 'node:stream'
 import type { components, operations } from '../../generated/api.d.ts'
 import generated from '../../generated/routes.json' with { type: 'json' }
-import { decodeJson } from '../../packages/fastify-contract/src/json/decode-json.ts'
+import { decodeJson } from '../../packages/fastify-contract/src/http/read-body.ts'
 import type { JsonDocument } from '../../packages/fastify-contract/src/json/json-document.ts'
-import { JsonError } from '../../packages/fastify-contract/src/json/json-error.ts'
-import { parseJson } from '../../packages/fastify-contract/src/json/parse-json.ts'
+import { JsonError, parseJson } from '../../packages/fastify-contract/src/json/parse-json.ts'
 import { stringifyJson } from '../../packages/fastify-contract/src/json/stringify-json.ts'
 import type { Operation, Routes } from '../../packages/fastify-contract/src/serve/routes.ts'
 import { createValidator } from '../../packages/fastify-contract/src/serve/validator.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { watchTokenFile } from '../../packages/fastify-contract/src/auth/token-file-watcher.ts'
+import { watchTokenFile } from '../../packages/fastify-contract/src/auth/token-verifier.ts'
 import { newToken } from '../../packages/fastify-contract/src/auth/tokens.ts'
 import { until } from '../../scripts/system/poll.ts'
 import { httpRequest } from '../support/http-request.ts'

@@ -1,10 +1,15 @@
 import type { FastifyRequest } from 'fastify'
-import { decodeText, parseCookies } from '../http/query-string.ts'
+import { decodeText, parseCookies } from '../http/request-head.ts'
 import type { Verifier } from '../serve/security.ts'
 import { alwaysAllowed, type MayCost } from './auth-limits.ts'
-import { challengeOf, invalidCredentials, missingCredentials } from './challenges.ts'
-import { credentialVerifier, maxCredentialsLength } from './credential-verifier.ts'
 import type { VerifyToken } from './tokens.ts'
+import {
+  challengeOf,
+  credentialVerifier,
+  invalidCredentials,
+  maxCredentialsLength,
+  missingCredentials,
+} from './verifier.ts'
 
 /** The location and name of an API key in a security scheme (OpenAPI 3.1 section 4.8.27). */
 export type ApiKeyLocation = { in: 'header' | 'query' | 'cookie'; name: string }

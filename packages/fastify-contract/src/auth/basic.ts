@@ -1,11 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
-import type { Client } from '../http/authenticated-client.ts'
+import type { Client } from '../http/request-context.ts'
 import type { Verifier } from '../serve/security.ts'
 import { alwaysAllowed, type MayCost } from './auth-limits.ts'
-import { challengeOf, invalidCredentials, missingCredentials } from './challenges.ts'
-import { credentialVerifier, maxCredentialsLength } from './credential-verifier.ts'
 import type { VerifyToken } from './tokens.ts'
+import {
+  challengeOf,
+  credentialVerifier,
+  invalidCredentials,
+  maxCredentialsLength,
+  missingCredentials,
+} from './verifier.ts'
 
 type Credentials = { user: string; password: string }
 

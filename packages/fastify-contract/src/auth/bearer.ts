@@ -1,12 +1,11 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Client } from '../http/authenticated-client.ts'
-import { scopeError } from '../http/scopes.ts'
+import type { Client } from '../http/request-context.ts'
 import type { Verifier } from '../serve/security.ts'
 import { alwaysAllowed, type MayCost } from './auth-limits.ts'
-import { challengeOf, invalidCredentials, missingCredentials } from './challenges.ts'
-import { whilePaused } from './paused-connection.ts'
+import { isIssuer, scopeError } from './oauth.ts'
 import type { VerifyToken } from './tokens.ts'
+import { challengeOf, invalidCredentials, missingCredentials, whilePaused } from './verifier.ts'
 
 const challenge = challengeOf('Bearer')
 
@@ -71,3 +70,34 @@ const missingToken = () => missingCredentials('an access token is required', cha
 
 /** Returns the same error for an unknown, an expired and a revoked token. */
 const invalidToken = () => invalidCredentials('the access token is not valid', `${challenge}, error="invalid_token"`)
+
+/** The path of the metadata after the URL of the issuer (OpenID Connect Discovery 1.0 section 4). */
+const wellKnown = '/.well-known/openid-configuration'
+
+type OpenIdConnect = {
+  /** The `openIdConnectUrl` of the scheme. */
+  url: string
+  /** The required audience: the `aud` claim of the tokens. */
+  audience: string
+  /** The `iss` claim of the tokens; default: the URL without the well-known path. */
+  issuer?: string
+}
+
+/**
+ * Creates the verifier of an openIdConnect scheme. It accepts the provider's JWT access tokens (RFC 9068), but no ID
+ * tokens. It fetches the provider's keys for the first token. Rejects when the URL is not the metadata URL of the
+ * issuer.
+ */
+export async function openIdConnectVerifier(
+  app: FastifyInstance,
+  { url, audience, issuer = url.replace(wellKnown, '') }: OpenIdConnect,
+  mayCost: MayCost = alwaysAllowed,
+): Promise<Verifier> {
+  if (!isIssuer(issuer) || issuer.replace(/\/$/, '') + wellKnown !== url) {
+    throw new Error(
+      `openIdConnectUrl ${JSON.stringify(url)} must be the https URL of the issuer followed by ${wellKnown}`,
+    )
+  }
+  const { jwtVerifier } = await import('./jwt.ts')
+  return await bearerVerifier(app, jwtVerifier({ issuer, audience, jwksUrl: undefined }), mayCost)
+}

@@ -1,9 +1,8 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { isScope } from '../http/scopes.ts'
 import { listItems } from '../json/list-items.ts'
-import { parseDateTime } from './rfc3339.ts'
-import { tokenPattern } from './token-format.ts'
+import { isScope } from './oauth.ts'
+import { tokenPattern } from './tokens.ts'
 
 /**
  * An entry of a token file: a token of a client. During a rotation a client has several. Dates are those of RFC 3339,
@@ -131,3 +130,19 @@ function toEntry(value: unknown, index: number): TokenEntry {
 /** Returns an object, or an empty one for another value, so that its members are reported as missing. */
 const toObject = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+
+const dateTime = /^(\d{4}-\d\d-(\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d)(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
+
+/**
+ * Parses a date and time of RFC 3339 section 5.6, with T and Z in upper case. Returns milliseconds since 1970, or
+ * undefined for any other text, a day that does not exist, or a leap second.
+ */
+export function parseDateTime(text: string): number | undefined {
+  const [, local = '', day = ''] = dateTime.exec(text) ?? []
+  const time = local === '' ? Number.NaN : Date.parse(text)
+  if (Number.isNaN(time)) return undefined
+  // Date.parse reads 30 February as 2 March. Days up to 28 skip the second, slower check: a token file has up to two
+  // dates for each entry.
+  if (day <= '28') return time
+  return new Date(`${local}Z`).toISOString().startsWith(local) ? time : undefined
+}

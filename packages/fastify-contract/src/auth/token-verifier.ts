@@ -1,5 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Client } from '../http/request-context.ts'
 import type { JwtOptions } from './jwt.ts'
-import { listVerifier, type VerifyToken } from './tokens.ts'
+import { scopesIn } from './oauth.ts'
+import { parseDateTime, readTokenFile, type TokenEntry, tokenEntries } from './token-file.ts'
+import { digestLookup, isMistyped, listVerifier, type VerifyToken } from './tokens.ts'
 
 export type TokenVerifier = {
   verify: VerifyToken
@@ -40,8 +44,126 @@ export async function createTokenVerifier(
 }
 
 async function watch(path: string, on: WatchCallbacks) {
-  const { watchTokenFile } = await import('./token-file-watcher.ts')
+  const { watchTokenFile } = await import('./token-verifier.ts')
   return await watchTokenFile(path, on).catch((error: Error) => {
     throw new Error(`TOKENS_FILE is ${JSON.stringify(path)}: ${error.message}`)
   })
 }
+
+/** Milliseconds between two reads of the file. */
+const interval = 500
+
+/** Bytes above which a file is reported as large: at about 70,000 tokens, each change takes most of a second. */
+const largeSize = 2 ** 24
+
+export type TokenFileWatcher = {
+  /** Returns the client of a token, or undefined when the token is unknown, expired or revoked. */
+  verify(token: string): Client | undefined
+  close(): void
+}
+
+/**
+ * Watches a token file: a change takes effect within one second. Rejects with one line, which contains no token, when
+ * the file is unusable at the start. When it becomes unusable later, its last valid content stays in effect. Calls
+ * `on.load` after each change with the number of clients that have a token which has not expired, `on.error` once for
+ * each new problem, and `on.large` with the size in bytes when the file becomes large.
+ */
+export async function watchTokenFile(
+  path: string,
+  on: { load(clients: number): void; error(error: Error): void; large?(bytes: number): void },
+): Promise<TokenFileWatcher> {
+  /** The content that was read last, valid or not; undefined when it could not be read. */
+  let seen: Buffer | undefined
+  let accepted: TokenIndex = new Map()
+  let problem: string | undefined
+  let isLarge = false
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  const size = (bytes: number) => {
+    if (bytes > largeSize && !isLarge && !closed) on.large?.(bytes)
+    isLarge = bytes > largeSize
+  }
+
+  // The file is read each time, because stat misses changes: a replaced link or mount, a change within one tick of the
+  // file system's clock, or a change that a network file system still caches. File system events miss even more.
+  const load = async () => {
+    const before = seen
+    seen = undefined
+    seen = await readTokenFile(path, { size })
+    if (before?.equals(seen)) return
+    const text = seen.toString()
+    await nextTurn()
+    const { tokens, clients } = await indexTokens(text)
+    if (closed) return
+    accepted = tokens
+    problem = undefined
+    on.load(clients)
+  }
+
+  const poll = async () => {
+    try {
+      await load()
+    } catch (error) {
+      const { message } = error as Error
+      if (!closed && message !== problem) {
+        problem = message
+        on.error(error as Error)
+      }
+    }
+    if (!closed) timer = setTimeout(poll, interval).unref()
+  }
+
+  const find = digestLookup((digest) => {
+    const found = accepted.get(digest)
+    return found !== undefined && isValid(found) ? found.client : undefined
+  })
+  await load()
+  timer = setTimeout(poll, interval).unref()
+  return {
+    verify: (token) => (isMistyped(token) ? undefined : find(token)),
+    close() {
+      closed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** The number of entries that are read before yielding to the event loop: about 3 ms of work. */
+const sliceSize = 500
+
+/** The client of each token and its expiry in milliseconds since 1970, by the SHA-256 digest of the token. */
+export type TokenIndex = Map<string, { client: Client; expires: number }>
+
+/**
+ * Parses the text of a token file in slices, and yields to the event loop between them. Resolves with the tokens and
+ * the number of clients that have a token which has not expired. Rejects as `tokenEntries` throws.
+ */
+export async function indexTokens(text: string): Promise<{ tokens: TokenIndex; clients: number }> {
+  const tokens: TokenIndex = new Map()
+  const clients = new Set<string>()
+  const scopesOf = sharedScopes()
+  for (const { name, sha256, expires, scope } of tokenEntries(text)) {
+    const found = { client: { name, scopes: scopesOf(scope) }, expires: timeOf(expires) }
+    tokens.set(sha256, found)
+    if (isValid(found)) clients.add(found.client.name)
+    if (tokens.size % sliceSize === 0) await nextTurn()
+  }
+  return { tokens, clients: clients.size }
+}
+
+/** Returns a function that splits scopes. Entries with the same text share one list, to save memory. */
+function sharedScopes(): (scope: TokenEntry['scope']) => readonly string[] {
+  const lists = new Map<string, readonly string[]>()
+  return (scope = '') => {
+    const list = lists.get(scope) ?? scopesIn(scope)
+    lists.set(scope, list)
+    return list
+  }
+}
+
+const timeOf = (expires: TokenEntry['expires']): number =>
+  expires === undefined ? Number.POSITIVE_INFINITY : (parseDateTime(expires) as number)
+
+/** Returns whether a token has not expired. */
+export const isValid = ({ expires }: { expires: number }): boolean => Date.now() < expires

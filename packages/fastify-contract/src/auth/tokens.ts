@@ -1,7 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { Client } from '../http/authenticated-client.ts'
-import { digestLookup } from './token-digests.ts'
-import { formatToken } from './token-format.ts'
+import { crc32 } from 'node:zlib'
+import type { Client } from '../http/request-context.ts'
 
 /**
  * Returns the client of a token, or undefined when the token is not valid. Rejects with an error whose `retryAfter` is
@@ -46,4 +45,60 @@ export function tokenProblem(token: string): string | undefined {
   if (bits < 128) return `has ${token.length} characters, at most ${bits} bits`
   if (new Set(token).size < 8) return 'repeats a few characters'
   return undefined
+}
+
+const prefix = 'plants_'
+
+/**
+ * Matches a token of this service anywhere in a text: the prefix, 32 bytes and a checksum of 4 bytes, both in
+ * base64url.
+ */
+export const tokenPattern = /plants_[A-Za-z0-9_-]{49}/
+
+/** Formats 32 random bytes as a token, in the alphabet of RFC 6750 section 2.1. */
+export function formatToken(secret: Buffer): string {
+  const unchecked = prefix + secret.toString('base64url')
+  return unchecked + checksum(unchecked)
+}
+
+/**
+ * Returns whether a token has the prefix of this service but a wrong length or checksum. Such a token is rejected
+ * without a look-up in the token file.
+ */
+export const isMistyped = (token: string): boolean =>
+  token.startsWith(prefix) && !(token.length === 56 && token.endsWith(checksum(token.slice(0, -6))))
+
+/** Returns a CRC-32, which detects every single wrong character and every swap of two characters. */
+function checksum(text: string): string {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(crc32(text))
+  return bytes.toString('base64url')
+}
+
+/** The maximum number and length of the tokens whose digests are cached: at most 2 MiB of text. */
+const maxTokens = 1_000
+const maxTokenLength = 1_024
+
+/**
+ * Returns a function that looks up a token by its SHA-256 digest in hexadecimal. It caches the digests of up to 1,000
+ * tokens that were found, since hashing takes longer than the rest of a look-up. It evicts a token that is no longer
+ * found.
+ *
+ * The look-ups need not take constant time: V8 hashes strings with a secret seed, and no token can be derived from its
+ * digest, so timing reveals nothing about other tokens.
+ */
+export function digestLookup<Found>(find: (digest: string) => Found | undefined): (token: string) => Found | undefined {
+  const digests = new Map<string, string>()
+  return (token) => {
+    const known = digests.get(token)
+    const digest = known ?? hash('sha256', token)
+    const found = find(digest)
+    if (found === undefined) digests.delete(token)
+    else if (known === undefined && token.length <= maxTokenLength) {
+      if (digests.size === maxTokens) digests.delete(digests.keys().next().value as string)
+      // A copy: V8 keeps the whole header in memory for a token that is a slice of it.
+      digests.set(Buffer.from(token).toString(), digest)
+    }
+    return found
+  }
 }

@@ -1,13 +1,15 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { type Stats, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createLockFile } from '../../../../src/store/sqlite/sqlite-driver.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLockFile, lockFile, NoSqlite } from '../../../../src/store/sqlite/sqlite-driver.ts'
 import { parseTokenFile, readTokenFile, type TokenEntry } from '../auth/token-file.ts'
 import { realPathOf, syncPath } from '../service/atomic-file.ts'
-import { lockTokenFile } from './token-file-lock.ts'
 
 /** How long to wait for another command, in milliseconds. */
-const timeout = 5_000
+const lockTimeout = 5_000
 
 /** Resolves with the entries of the token file at `path`. */
 export const readTokens = async (path: string): Promise<TokenEntry[]> =>
@@ -41,7 +43,7 @@ export async function updateTokenFile<T extends { entries: TokenEntry[] }>(
 async function lock(path: string): Promise<() => void> {
   // Without this mode, any user could open the file, lock it and so block the command.
   createLockFile(path, 0o600)
-  return await lockTokenFile(path, timeout)
+  return await lockTokenFile(path, lockTimeout)
 }
 
 /**
@@ -64,4 +66,52 @@ async function replace(path: string, text: string, before: Stats | undefined): P
   }
   await rename(unfinished, path)
   syncPath(dirname(path))
+}
+
+const busy = 'another command is changing it; try again'
+
+/**
+ * Locks a file for a command that changes the token file. Resolves with a function that releases the lock; the end of
+ * the process releases it too. Rejects when another command holds the lock for longer than `timeout` milliseconds.
+ * Without SQLite, the program flock(1) locks the file; the two kinds of locks do not exclude each other.
+ */
+export async function lockTokenFile(path: string, timeout: number): Promise<() => void> {
+  try {
+    return lockFile(path, timeout)
+  } catch (error) {
+    if (error instanceof NoSqlite) return await lockWithFlock(path, timeout)
+    throw new Error(busy, { cause: error })
+  }
+}
+
+/**
+ * Locks a file as `lockTokenFile` does, with the program flock(1) of Linux. The program ends and releases the lock when
+ * its standard input closes, so also when this process ends.
+ */
+export async function lockWithFlock(path: string, timeout: number): Promise<() => void> {
+  const program = spawn('flock', [path, 'sh', '-c', 'echo locked && exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] })
+  const release = () => {
+    program.stdin.end()
+  }
+  const ended = once(program, 'exit').then(([code]) => {
+    throw new Error(`cannot be locked: flock ended with exit code ${code}`)
+  })
+  const canceled = new AbortController()
+  const late = sleep(timeout, undefined, canceled).then(() => {
+    // flock may still be waiting for the lock.
+    program.kill()
+    release()
+    throw new Error(busy)
+  })
+  try {
+    await Promise.race([once(program.stdout, 'data'), ended, late])
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new Error('cannot be locked: install better-sqlite3, or the program flock of util-linux', { cause: error })
+  } finally {
+    canceled.abort()
+    // The race is over: the promises that lost may reject later.
+    for (const promise of [ended, late]) promise.catch(() => {})
+  }
+  return release
 }

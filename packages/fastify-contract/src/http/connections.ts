@@ -1,14 +1,37 @@
-import { type IncomingMessage, maxHeaderSize, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import {
+  type Server as HttpServer,
+  type IncomingMessage,
+  maxHeaderSize,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
+import { Server, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { rejectConnection } from './client-error-response.ts'
-import { beginConnection, connectionOf, followsLastResponse } from './connection-state.ts'
-import { ContractError } from './errors.ts'
-import { headersTooLarge, isTooLarge, noteEnd, noteHead, noteIdle } from './header-limit.ts'
+import {
+  beginConnection,
+  connectionOf,
+  followsLastResponse,
+  headersTooLarge,
+  isTooLarge,
+  noteEnd,
+  noteHead,
+  noteIdle,
+} from './connection-state.ts'
+import { ContractError, toContractError } from './errors.ts'
 import { isAllRead } from './read-body.ts'
-import { contextOf, type Observer, recordEnd } from './request-context.ts'
-import type { WriteError } from './serialized-error.ts'
-import { endConnections, stopListening } from './stop-listening.ts'
+import {
+  contextOf,
+  newContext,
+  type Observer,
+  type RequestContext,
+  recordAddress,
+  recordEnd,
+  recordRejection,
+  type WriteError,
+} from './request-context.ts'
 
 /** Observer that ignores every event. */
 const unobserved: Observer = { begin() {}, end() {} }
@@ -103,4 +126,116 @@ export function trackConnections(
     await stopListening(app.server)
     await endConnections(app.server, sockets, linger)
   })
+}
+
+/**
+ * Sends an error response without Fastify, for bytes that the HTTP parser or this service rejects outside of a route,
+ * and closes the connection. The error response is sent after all pending responses of the connection.
+ */
+export function rejectConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const connection = connectionOf(socket)
+  const { previous, latest, observer } = connection
+  // The parser reports an error for all further bytes too; only the first error gets a response.
+  if (connection.refused) return
+  connection.refused = true
+  // The bytes belong to the latest request if it is incomplete, else to a new one.
+  const own = latest?.req.complete === false ? latest : undefined
+  const isAnswered = own?.headersSent ?? latest?.shouldKeepAlive === false
+  // The error response must follow this one.
+  const awaited = own === undefined || isAnswered ? latest : previous
+  const hangUp = () => {
+    if (isAnswered) socket.destroySoon()
+    else if (own !== undefined) sendError(socket, error, contextOf(own.req), own.getHeaders())
+    else {
+      const context = newContext('')
+      observer.begin(context)
+      sendError(socket, error, context)
+      observer.end(context)
+    }
+  }
+  if (awaited === undefined || awaited.writableFinished) hangUp()
+  else awaited.once('close', hangUp)
+}
+
+/** Sends the error response and closes the connection. `given` are the headers already set on the response. */
+function sendError(socket: Socket, thrown: unknown, context: RequestContext, given: OutgoingHttpHeaders = {}): void {
+  const error = toContractError(thrown)
+  const { statusCode, headers } = error
+  recordAddress(context, socket.remoteAddress)
+  recordRejection(context, error)
+  recordEnd(context, statusCode)
+  const { contentType, text } = connectionOf(socket).writeError(error, context)
+  const head = {
+    ...given,
+    ...headers,
+    'x-request-id': context.id,
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(text),
+    date: new Date().toUTCString(),
+    connection: 'close',
+  }
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${text}`)
+  // Closing a socket with unread bytes resets the connection, and the client could lose the response: wait a second.
+  setTimeout(() => socket.destroy(), 1_000).unref()
+}
+
+/** A turn of the event loop counts as idle below this many milliseconds. The bound doubles every 50 turns. */
+const idleTurn = 0.03
+const turnsUntilDoubled = 50
+
+/** Turns after which the listener closes even if every turn accepted a connection. */
+const maxTurns = 400
+
+/** Milliseconds between checks for idle connections. */
+const idleCheckInterval = 10
+
+/**
+ * Stops a server from listening without closing its open connections. When the listener closes, the kernel resets the
+ * connections that wait to be accepted, and libuv accepts one connection in each turn of the event loop. This function
+ * therefore waits for an idle turn that accepted none, so that the close follows almost at once after libuv has polled.
+ * The bound for an idle turn grows, because a busy process never meets the first one. The function counts turns instead
+ * of time: a process that gets no CPU time must not close while connections wait.
+ */
+export async function stopListening(server: Server): Promise<void> {
+  let accepted = false
+  const noteAccepted = () => {
+    accepted = true
+  }
+  server.on('connection', noteAccepted).on('drop', noteAccepted)
+  // Warms up close(): its first call takes 0.2 ms to compile.
+  new Server().close()
+  let isIdle = false
+  for (let turn = 0; !isIdle && turn < maxTurns; turn++) {
+    // The scheduler rarely preempts a process that has just slept.
+    await sleep(1)
+    accepted = false
+    const began = performance.now()
+    await nextTurn()
+    isIdle = !accepted && performance.now() - began < idleTurn * 2 ** (turn / turnsUntilDoubled)
+  }
+  // http.Server.close would also destroy idle connections and stop enforcing request timeouts.
+  Server.prototype.close.call(server)
+  server.off('connection', noteAccepted).off('drop', noteAccepted)
+}
+
+/**
+ * Closes the connections of a server that no longer listens as they become idle; resolves once all are closed. For the
+ * first `linger` milliseconds idle connections stay open, and requests on them are still served.
+ */
+export async function endConnections(server: HttpServer, sockets: ReadonlySet<Socket>, linger: number): Promise<void> {
+  const lingersUntil = performance.now() + linger
+  while (sockets.size > 0) {
+    await sleep(idleCheckInterval)
+    if (performance.now() < lingersUntil) continue
+    // Lets the server read requests that have already arrived.
+    await nextTurn()
+    // Node.js counts only connections between two requests as idle; those that have not sent a byte are idle too.
+    server.closeIdleConnections()
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { answered, type Step } from './request-guards.ts'
 import { contentLength } from './request-head.ts'
 
@@ -50,3 +50,9 @@ const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   headers['access-control-request-method'] !== undefined &&
   contentLength(headers) === 0 &&
   headers['transfer-encoding'] === undefined
+
+/** Adds a request header to Vary and keeps those that it already lists. */
+export function addVary(reply: FastifyReply, name: string): void {
+  const before = reply.getHeader('vary') ?? reply.raw.getHeader('vary')
+  reply.header('vary', before === undefined ? name : `${before}, ${name}`)
+}

@@ -1,11 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errorNumbers } from '../../../../generated/error-numbers.ts'
 import { type ContractError, toContractError } from './errors.ts'
-import { logFailure } from './log-failure.ts'
 import { isAllRead } from './read-body.ts'
-import { contextOf, recordRejection } from './request-context.ts'
+import { contextOf, logFailure, recordRejection, type WriteError } from './request-context.ts'
 import { contentLength } from './request-head.ts'
-import type { WriteError } from './serialized-error.ts'
 import { closeUnread, maxDrainedBody } from './upload.ts'
 
 /** Returns Fastify's error handler, which sends the error response for every thrown value. */

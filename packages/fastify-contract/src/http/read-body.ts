@@ -1,5 +1,129 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import type { JsonDocument } from '../json/json-document.ts'
+import { JsonError, parseJson } from '../json/parse-json.ts'
+import { checkTrailerSize } from './connection-state.ts'
 import { bodyTooLarge, ContractError } from './errors.ts'
+import { contentLength, decodeText, parseQuery } from './request-head.ts'
+
+type Done = (error: Error | null, body?: unknown) => void
+
+/** Parses the bytes of a body. Calls `done` once, with the parsed body or with an error. */
+export type ParseBody = (bytes: Buffer, done: Done) => void
+
+/** A Fastify content type parser. */
+export type BodyReader = (request: FastifyRequest, payload: unknown, done: Done) => void
+
+/** The maximum bytes of a body (`limit`) and of its trailers, and the memory budget that all bodies share. */
+export type WholeLimits = { limit: number; headersLimit: number; memory: BodyMemory }
+
+/**
+ * Returns a content type parser that reads a whole body and passes it to `parse`. A body above the limit gets 413, and
+ * one that exceeds the memory budget gets 503.
+ */
+export const wholeBodyReader =
+  (parse: ParseBody, { limit, headersLimit, memory }: WholeLimits): BodyReader =>
+  ({ headers, raw }, _payload, done) => {
+    readBody(raw, { announced: contentLength(headers), limit, memory }, (error, bytes) => {
+      if (bytes === undefined) {
+        done(error)
+        return
+      }
+      const refusal = checkTrailerSize(raw, bytes.length, headersLimit) ?? memory.admit(bytes.length)
+      if (refusal !== undefined) done(refusal)
+      else parse(bytes, done)
+    })
+  }
+
+/** Parses strict JSON to a JsonDocument; anything else gets 400. */
+export const parseJsonBody: ParseBody = (bytes, done) => {
+  let document: JsonDocument
+  try {
+    document = parseJson(decodeJson(bytes))
+  } catch (error) {
+    done(new ContractError('notJson', `body is not JSON: ${(error as JsonError).message}`))
+    return
+  }
+  // Outside of the try block, which must not catch errors of the next steps.
+  done(null, document)
+}
+
+/**
+ * Decodes UTF-8 text as strictly as JSON. NUL is not allowed, because some stores truncate a text there. Throws a
+ * ContractError that names `part`.
+ */
+export function textOf(bytes: Buffer, part: string): string {
+  let text: string
+  try {
+    text = decodeJson(bytes)
+  } catch {
+    throw new ContractError('invalid', `${part} is not UTF-8`)
+  }
+  if (text.includes('\0')) throw new ContractError('invalid', `${part} contains the character U+0000`)
+  return text
+}
+
+/** Parses a text body to a JsonDocument that holds one string. */
+export const parseText: ParseBody = (bytes, done) =>
+  callWithResult(done, (): JsonDocument => {
+    const text = textOf(bytes, 'body')
+    return { value: text, length: text.length }
+  })
+
+/** The percent-encoded values of a form (application/x-www-form-urlencoded) by name, and the length of its text. */
+export type FormTexts = { texts: Record<string, string[]>; length: number }
+
+/** Returns a parser for forms with at most `fieldsLimit` fields; it produces FormTexts. */
+export const formParser =
+  (fieldsLimit: number): ParseBody =>
+  (bytes, done) =>
+    callWithResult(done, (): FormTexts => {
+      const text = textOf(bytes, 'body')
+      // Counted before parsing, since a parsed field with a name of one byte takes a hundred bytes of memory.
+      if (countFields(text) > fieldsLimit) throw tooManyFields(fieldsLimit)
+      if (/%00/.test(text)) throw new ContractError('invalid', 'body contains the character U+0000')
+      try {
+        decodeText(text)
+      } catch {
+        throw new ContractError('invalid', 'body is not percent-encoded UTF-8')
+      }
+      return { texts: parseQuery(text), length: text.length }
+    })
+
+function countFields(text: string): number {
+  let count = 1
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) count++
+  return count
+}
+
+/** Returns the error for a form with more than `limit` fields or parts. */
+export const tooManyFields = (limit: number): ContractError =>
+  new ContractError('bodyTooLarge', `the form has more than ${limit} fields`)
+
+/** Calls `done` with the result of `parse`, or with the error that it throws. */
+function callWithResult(done: Parameters<ParseBody>[1], parse: () => unknown): void {
+  let body: unknown
+  try {
+    body = parse()
+  } catch (error) {
+    done(error as Error)
+    return
+  }
+  // Outside of the try block, which must not catch errors of the next steps.
+  done(null, body)
+}
+
+/**
+ * Decodes JSON text, which must be UTF-8; a leading byte order mark is ignored (RFC 8259 section 8.1). Throws a
+ * JsonError for other bytes.
+ */
+export function decodeJson(bytes: Buffer): string {
+  const text = bytes.toString()
+  // The decoder replaces invalid bytes with U+FFFD, which may also occur in valid text.
+  if (text.includes('\ufffd') && !isUtf8(bytes)) throw new JsonError('it is not UTF-8')
+  return text.startsWith('\ufeff') ? text.slice(1) : text
+}
 
 /** Bytes. The parsed values of smaller bodies are not counted: the limit on concurrent requests bounds their memory. */
 export const smallBody = 1_024
@@ -16,17 +140,17 @@ export type BodyMemory = {
   during<Outcome>(bytes: number, outcome: Promise<Outcome>): Promise<Outcome>
 }
 
-type Done = (error: ContractError | null, bytes?: Buffer) => void
+type Settle = (error: ContractError | null, bytes?: Buffer) => void
 
-const key = Symbol('length of the body')
+const lengthKey = Symbol('length of the body')
 
-type Reading = IncomingMessage & { [key]?: number }
+type Reading = IncomingMessage & { [lengthKey]?: number }
 
 /** Returns whether all bytes of a request were received. */
-export const isAllRead = (request: Reading): boolean => request.complete || request[key] !== undefined
+export const isAllRead = (request: Reading): boolean => request.complete || request[lengthKey] !== undefined
 
 /** Returns the number of bytes of the body that was read; 0 if there was none. */
-export const bodyLength = (request: Reading): number => request[key] ?? 0
+export const bodyLength = (request: Reading): number => request[lengthKey] ?? 0
 
 /**
  * Reads the body of a request, up to `limit` bytes; `announced` is its Content-Length. Calls `done` once: with the
@@ -35,10 +159,10 @@ export const bodyLength = (request: Reading): number => request[key] ?? 0
 export function readBody(
   request: Reading,
   { announced, limit, memory }: { announced: number; limit: number; memory: BodyMemory },
-  done: Done,
+  done: Settle,
 ): void {
-  const finish: Done = (error, bytes) => {
-    if (bytes !== undefined) request[key] = bytes.length
+  const finish: Settle = (error, bytes) => {
+    if (bytes !== undefined) request[lengthKey] = bytes.length
     done(error, bytes)
   }
   if (announced > limit) finish(bodyTooLarge(limit))
@@ -58,11 +182,11 @@ const hasArrived = ({ complete, readableLength }: IncomingMessage, announced: nu
 /** Initial buffer size in bytes; the buffer doubles whenever it is full. */
 const firstCapacity = 4_096
 
-function collect(request: IncomingMessage, limit: number, memory: BodyMemory, done: Done): void {
+function collect(request: IncomingMessage, limit: number, memory: BodyMemory, done: Settle): void {
   // One buffer: a list of chunks would cost 250 bytes for each chunk, which may hold a single byte.
   let bytes = Buffer.alloc(0)
   let length = 0
-  const settle: Done = (error, whole) => {
+  const settle: Settle = (error, whole) => {
     request.off('data', take).off('end', end).off('close', abort)
     memory.release(bytes.length)
     done(error, whole)

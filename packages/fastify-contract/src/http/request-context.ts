@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import type { Client } from './authenticated-client.ts'
+import type { FastifyRequest } from 'fastify'
 import type { ContractError, ErrorName } from './errors.ts'
 
 /**
@@ -40,14 +41,14 @@ export type Observer = {
   end(context: RequestContext): void
 }
 
-const key = Symbol('request context')
+const contextKey = Symbol('request context')
 
-type Request = IncomingMessage & { [key]?: Mutable }
+type Request = IncomingMessage & { [contextKey]?: Mutable }
 
 /** Returns the context of a request, and creates it at the first call. */
 export function contextOf(request: Request): RequestContext {
-  request[key] ??= newContext(request.method as string, request.headers)
-  return request[key]
+  request[contextKey] ??= newContext(request.method as string, request.headers)
+  return request[contextKey]
 }
 
 /** Creates a context. Connection errors without a request use it directly. */
@@ -123,3 +124,30 @@ function traceOf(given: string | string[] | undefined): RequestContext['trace'] 
   if (traceId === undefined || parentId === undefined || (version === '00' && more !== undefined)) return undefined
   return { traceId, parentId }
 }
+
+/** An authenticated client: its name, and the scopes that its token grants (RFC 6749 section 3.3). */
+export type Client = { readonly name: string; readonly scopes: readonly string[] }
+
+/** Some proxies append the port; an IPv6 address is then in brackets, as in RFC 7239 section 6. */
+const withPort = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/
+
+/**
+ * Returns the IP address of the client: the one that a trusted proxy reports if it is valid, else that of the
+ * connection. Undefined if the connection is already closed.
+ */
+export function clientAddress({ ip, socket }: FastifyRequest): string | undefined {
+  if (ip === socket.remoteAddress) return ip
+  const [, ipv6, ipv4] = withPort.exec(ip) ?? []
+  const address = ipv6 ?? ipv4 ?? ip
+  return isIP(address) > 0 ? address : socket.remoteAddress
+}
+
+/** Logs the error that caused a request to fail. The client gets no details of it. */
+export const logFailure = ({ log, raw }: FastifyRequest, err: unknown): void =>
+  log.error({ request_id: contextOf(raw).id, err }, 'request failed')
+
+/** The serialized body of an error response. */
+export type WrittenError = { contentType: string; text: string }
+
+/** Serializes the body of an error response. Does not throw. */
+export type WriteError = (error: ContractError, request: RequestContext) => WrittenError

@@ -44,3 +44,76 @@ function repeatedSingleton(rawHeaders: string[]): string | undefined {
   }
   return undefined
 }
+
+/** A Content-Type (RFC 9110 section 8.3): media type in lower case, and parameters by name in lower case. */
+export type ContentType = { essence: string; parameters: Map<string, string> }
+
+const essenceGrammar = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+/
+
+/** Returns whether a text is a media type without parameters. */
+export const isEssence = (text: string): boolean => essenceGrammar.exec(text)?.[0] === text
+
+/** Matches one parameter at a time, so that parsing takes linear time. */
+const parameterGrammar = /[ \t]*;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\[\t -~])*)"))?/y
+
+/** Characters: no media type needs more, and each parameter costs a microsecond. */
+const maxLength = 1_000
+
+/** Parses a Content-Type. Returns undefined for a text that is malformed, too long, or repeats a parameter. */
+export function parseContentType(text: string): ContentType | undefined {
+  const [essence] = text.length > maxLength ? [] : (essenceGrammar.exec(text) ?? [])
+  if (essence === undefined) return undefined
+  const parameters = new Map<string, string>()
+  const rest = text.slice(essence.length)
+  let end = 0
+  parameterGrammar.lastIndex = 0
+  for (;;) {
+    const [, name, token, quoted] = parameterGrammar.exec(rest) ?? []
+    if (parameterGrammar.lastIndex === 0) break
+    end = parameterGrammar.lastIndex
+    if (name === undefined) continue
+    const key = name.toLowerCase()
+    if (parameters.has(key)) return undefined
+    parameters.set(key, token ?? (quoted as string).replace(/\\(.)/g, '$1'))
+  }
+  return /^[ \t]*$/.test(rest.slice(end)) ? { essence: essence.toLowerCase(), parameters } : undefined
+}
+
+/**
+ * Parses a query string to lists of values by name. Names are decoded. Values stay percent-encoded, because a list must
+ * be split before it is decoded.
+ */
+export const parseQuery = (text: string): Record<string, string[]> => parsePairs(text.split('&'), decodeText)
+
+/** Parses a Cookie header (RFC 6265 section 4.2.1) to lists of values by name; values stay percent-encoded. */
+export const parseCookies = (text = ''): Record<string, string[]> =>
+  parsePairs(
+    text.split(';').map((pair) => pair.trim()),
+    decodeURIComponent,
+  )
+
+function parsePairs(given: string[], decode: (text: string) => string): Record<string, string[]> {
+  const pairs: Record<string, string[]> = {}
+  for (const pair of given) {
+    // An empty pair is skipped (URL Standard, section 5.1).
+    if (pair === '') continue
+    const [encoded = '', value = ''] = pair.split(/=(.*)/s)
+    const name = /%|\+/.test(encoded) ? decodeName(encoded, decode) : encoded
+    if (Object.hasOwn(pairs, name)) pairs[name]?.push(value)
+    // A plain assignment to __proto__ would set the prototype.
+    else Object.defineProperty(pairs, name, { value: [value], enumerable: true })
+  }
+  return pairs
+}
+
+/** Decodes form-encoded text, in which `+` is a space. Throws a URIError for text that is not percent-encoded UTF-8. */
+export const decodeText = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
+
+/** Decodes a name. A name that cannot be decoded stays as it is: no document declares it. */
+function decodeName(encoded: string, decode: (text: string) => string): string {
+  try {
+    return decode(encoded)
+  } catch {
+    return encoded
+  }
+}

@@ -1,13 +1,11 @@
 import type { Server } from 'node:http'
 import type { FastifyHttpOptions } from 'fastify'
-import { clientAddress } from './client-address.ts'
-import { rejectConnection } from './client-error-response.ts'
 import { CoalescingMessage } from './coalescing-message.ts'
+import { rejectConnection } from './connections.ts'
 import { ContractError } from './errors.ts'
-import { parseQuery } from './query-string.ts'
-import { contextOf, recordAddress } from './request-context.ts'
+import { clientAddress, contextOf, recordAddress } from './request-context.ts'
 import { setServerLogger } from './request-guards.ts'
-import { malformedHead } from './request-head.ts'
+import { malformedHead, parseQuery } from './request-head.ts'
 
 /** Fastify options that keep Fastify and Node.js from sending error responses that are not the contract's. */
 export const serverOptions = {

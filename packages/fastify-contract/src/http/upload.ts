@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { checkTrailerSize } from './connection-state.ts'
 import { bodyTooLarge, ContractError } from './errors.ts'
-import { checkTrailerSize } from './header-limit.ts'
 import { contentLength } from './request-head.ts'
-import { type ByteSource, tapStream } from './tapped-stream.ts'
 
 /** The limits of a body that the handler reads as a stream. */
 export type UploadLimits = {
@@ -22,9 +22,9 @@ type Opened = {
   awaitsContinue: boolean
 }
 
-const key = Symbol('upload')
+const uploadKey = Symbol('upload')
 
-type Uploading = IncomingMessage & { [key]?: Opened }
+type Uploading = IncomingMessage & { [uploadKey]?: Opened }
 
 /** The largest unread body that is drained to keep the connection; for a larger one the connection is closed. */
 export const maxDrainedBody = 65_536
@@ -65,7 +65,7 @@ export function openUpload(
   }
   request.once('close', abort)
   // "error" precedes "close"; without a listener it would end the process.
-  request.on('error', ignore)
+  request.on('error', ignoreError)
   const close = () => {
     if (!response.writableFinished) abort()
     stream.destroy(stream.readableEnded ? undefined : new Error('the response has been sent'))
@@ -75,24 +75,24 @@ export function openUpload(
   if (isClosed) close()
   else response.once('close', close)
   opened.stream = stream
-  request[key] = opened
+  request[uploadKey] = opened
   return stream
 }
 
 /** Returns the body of a request that was opened as a stream. */
-export const uploadOf = (request: Uploading): Pick<Opened, 'stream' | 'over'> => request[key] as Opened
+export const uploadOf = (request: Uploading): Pick<Opened, 'stream' | 'over'> => request[uploadKey] as Opened
 
 const expectsContinue = ({ headers, httpVersion }: IncomingMessage): boolean =>
   headers.expect !== undefined && httpVersion === '1.1'
 
-const ignore = () => {}
+const ignoreError = () => {}
 
 /** Returns the error with which the body stream of a request ended early, if it did. */
-export const uploadFailure = (request: Uploading): ContractError | undefined => request[key]?.failure
+export const uploadFailure = (request: Uploading): ContractError | undefined => request[uploadKey]?.failure
 
 /** Closes the connection after the response if the handler left more of the body unread than is worth draining. */
 export function closeUnread(request: Uploading, response: ServerResponse): void {
-  const opened = request[key]
+  const opened = request[uploadKey]
   if (opened === undefined || request.complete) return
   const isChunked = request.headers['transfer-encoding'] !== undefined
   // Without 100 Continue a client may send its body or not, so the next bytes may be the body or another request.
@@ -100,3 +100,59 @@ export function closeUnread(request: Uploading, response: ServerResponse): void 
     response.shouldKeepAlive = false
   }
 }
+
+/** A byte stream that a handler reads, with backpressure. */
+export type ByteSource = AsyncIterable<Buffer> & Readable
+
+type Tap = {
+  /** Runs at the first read, before the source is read. */
+  begin?(): void
+  /** Returns the error that ends the stream, if any. Called for each chunk and at the end, with the length so far. */
+  check?(length: number, isWhole: boolean): Error | undefined
+  /** Runs when the stream is destroyed, with the source paused. */
+  leave?(): void
+}
+
+/** Bytes that the stream buffers before it pauses its source: one chunk of a socket. */
+const highWaterMark = 65_536
+
+/**
+ * Returns a stream of the bytes of another stream. Destroying it does not destroy the source, because a request shares
+ * its connection with the response.
+ */
+export function tapStream(source: Readable, { begin, check, leave }: Tap): ByteSource {
+  let length = 0
+  let isOpen = false
+  const take = (chunk: Buffer) => {
+    length += chunk.length
+    const error = check?.(length, false)
+    if (error !== undefined) tapped.destroy(error)
+    else if (!tapped.push(chunk)) source.pause()
+  }
+  const end = () => {
+    const error = check?.(length, true)
+    if (error === undefined) tapped.push(null)
+    else tapped.destroy(error)
+  }
+  const tapped: Readable = new Readable({
+    highWaterMark,
+    read() {
+      if (!isOpen) {
+        isOpen = true
+        begin?.()
+        source.on('data', take).on('end', end)
+      }
+      source.resume()
+    },
+    destroy(error, done) {
+      source.off('data', take).off('end', end).pause()
+      leave?.()
+      done(error)
+    },
+  })
+  // Without a listener, an error of a stream that nobody reads would end the process.
+  tapped.on('error', ignore)
+  return tapped as ByteSource
+}
+
+const ignore = () => {}

@@ -1,3 +1,5 @@
+import { exactInteger, mayBeInexact } from './exact-integer.ts'
+
 /** A parsed JSON document. Its root is the member `value`, so that the root has a holder and a key like any value. */
 export type JsonDocument = {
   value: unknown
@@ -36,4 +38,89 @@ export function copyDigits(
       else keepDigits(document, source, member, text)
     }
   }
+}
+
+type Members = Record<string | number, unknown>
+
+/**
+ * Returns a document as `parseJson` would: each bigint is replaced by the nearest double, and its digits are kept for
+ * `inexactNumber`. Objects and arrays without bigints are shared, not copied.
+ */
+export function withDoubles(value: unknown): JsonDocument {
+  const document: JsonDocument = { value }
+  return doubled(document, document, document) as JsonDocument
+}
+
+/**
+ * Replaces the bigints in an object or array. Changes go to `copy` or, without one, to a new copy. Returns the copy, or
+ * `holder` if nothing changed.
+ */
+function doubled(document: JsonDocument, holder: object, copy?: Members): object {
+  const keys = Array.isArray(holder) ? holder.keys() : Object.keys(holder)
+  for (const key of keys) {
+    const value = (holder as Members)[key]
+    const isBigint = typeof value === 'bigint'
+    if (!isBigint && (typeof value !== 'object' || value === null)) continue
+    const replacement = isBigint ? Number(value) : doubled(document, value as object)
+    if (replacement === value) continue
+    copy ??= (Array.isArray(holder) ? [...holder] : { ...holder }) as Members
+    copy[key] = replacement
+    if (!isBigint) continue
+    const text = value.toString()
+    if (mayBeInexact(text)) keepDigits(document, copy, key, text)
+  }
+  return copy ?? holder
+}
+
+type Holder = Record<string | number, unknown>
+
+/** The number of each known object and array, by identity, and by its text: equal values have one number. */
+type Known = { values: Map<object, number>; texts: Map<string, number> }
+
+const knownOf = new WeakMap<JsonDocument, Known>()
+
+/**
+ * Returns the indexes of the first item of a list that equals an earlier one, and of that earlier one; undefined if all
+ * items differ. Items are equal by JSON Schema's rules: the order of members does not matter, and 1 equals 1.0. An
+ * integer of at most 19 digits is compared exactly, any other number as a double. The text of a value has the numbers
+ * of its objects and arrays instead of their texts, so all lists of one document take linear time.
+ */
+export function duplicateItems(document: JsonDocument, items: unknown[]): [earlier: number, later: number] | undefined {
+  const known = knownOf.get(document) ?? { values: new Map(), texts: new Map() }
+  knownOf.set(document, known)
+  const seen = new Map<string, number>()
+  for (const index of items.keys()) {
+    const text = textOf(document, items as unknown as Holder, index, known)
+    const earlier = seen.get(text)
+    if (earlier !== undefined) return [earlier, index]
+    seen.set(text, index)
+  }
+  return undefined
+}
+
+/** Returns the text of a value, which only equal values share. */
+function textOf(document: JsonDocument, holder: Holder, key: string | number, known: Known): string {
+  const value = holder[key]
+  if (typeof value === 'object' && value !== null) return `#${numberOf(document, value, known)}`
+  if (typeof value !== 'number') return JSON.stringify(value)
+  const digits = inexactNumber(document, holder, key)
+  return String((digits !== undefined && exactInteger(digits)) || value)
+}
+
+function numberOf(document: JsonDocument, value: object, known: Known): number {
+  const { values, texts } = known
+  const numbered = values.get(value)
+  if (numbered !== undefined) return numbered
+  const member = (key: string | number) => textOf(document, value as Holder, key, known)
+  const text = Array.isArray(value)
+    ? `[${Array.from(value.keys(), member)}]`
+    : `{${Object.keys(value)
+        // A response is written without its undefined members.
+        .filter((key) => (value as Holder)[key] !== undefined)
+        .sort()
+        .map((key) => `${JSON.stringify(key)}:${member(key)}`)}}`
+  const number = texts.get(text) ?? texts.size
+  texts.set(text, number)
+  values.set(value, number)
+  return number
 }

@@ -1,5 +1,4 @@
-import { JsonError } from './json-error.ts'
-import { parseJson } from './parse-json.ts'
+import { JsonError, parseJson } from './parse-json.ts'
 
 /** Whitespace (RFC 8259 section 2). */
 const space = String.raw`[ \t\r\n]*`

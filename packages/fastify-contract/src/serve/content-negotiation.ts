@@ -1,7 +1,7 @@
 import Negotiator from 'negotiator'
+import { addVary } from '../http/cors.ts'
 import { ContractError } from '../http/errors.ts'
 import type { Step } from '../http/request-guards.ts'
-import { addVary } from '../http/vary.ts'
 import type { RouteSchema } from './routes.ts'
 
 /**

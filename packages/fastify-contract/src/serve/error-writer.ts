@@ -1,7 +1,6 @@
 import type { operations } from '../../../../generated/api.d.ts'
 import type { ContractError } from '../http/errors.ts'
-import type { RequestContext } from '../http/request-context.ts'
-import type { WriteError, WrittenError } from '../http/serialized-error.ts'
+import type { RequestContext, WriteError, WrittenError } from '../http/request-context.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { contentTypeOf, kindOf } from './media-types.ts'
 

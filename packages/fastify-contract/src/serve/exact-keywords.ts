@@ -1,7 +1,6 @@
 import { _, type Ajv, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
-import { duplicateItems } from '../json/duplicate-items.ts'
 import { exactInteger } from '../json/exact-integer.ts'
-import { inexactNumber, type JsonDocument } from '../json/json-document.ts'
+import { duplicateItems, inexactNumber, type JsonDocument } from '../json/json-document.ts'
 import type { Schema } from './schema-keywords.ts'
 
 /**

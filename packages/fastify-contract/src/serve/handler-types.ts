@@ -1,8 +1,7 @@
 import type { operations } from '../../../../generated/api.d.ts'
-import type { Client } from '../http/authenticated-client.ts'
-import type { ServerSentEvent } from '../http/server-sent-events.ts'
-import type { ByteStream } from '../http/stream-parts.ts'
-import type { ByteSource } from '../http/tapped-stream.ts'
+import type { Client } from '../http/request-context.ts'
+import type { ByteStream, ServerSentEvent } from '../http/streams.ts'
+import type { ByteSource } from '../http/upload.ts'
 
 /** The argument of a handler: the client, and the validated parts of the request under OpenAPI's names. */
 export type OperationRequest<Operation> = InputBody<Operation> & {

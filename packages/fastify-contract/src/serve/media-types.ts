@@ -1,4 +1,4 @@
-import { type ContentType, isEssence, parseContentType } from '../http/content-type.ts'
+import { type ContentType, isEssence, parseContentType } from '../http/request-head.ts'
 import type { RouteSchema } from './routes.ts'
 
 /** How a handler returns a response body of a media type, and how the service sends it. */

@@ -1,16 +1,20 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { checkMediaType, sendContinue } from '../http/check-media-type.ts'
+import { noteBodyLimit } from '../http/connection-state.ts'
 import { bodyTooLarge, ContractError } from '../http/errors.ts'
-import { noteBodyLimit } from '../http/header-limit.ts'
-import { parseJsonBody } from '../http/json-body.ts'
-import { decodeText } from '../http/query-string.ts'
-import type { BodyMemory } from '../http/read-body.ts'
-import { type Hook, inOrder, type Step } from '../http/request-guards.ts'
-import { contentLength, hasBody } from '../http/request-head.ts'
-import { type FormTexts, formParser, parseText } from '../http/text-body.ts'
+import {
+  type BodyMemory,
+  type BodyReader,
+  type FormTexts,
+  formParser,
+  type ParseBody,
+  parseJsonBody,
+  parseText,
+  wholeBodyReader,
+} from '../http/read-body.ts'
+import { checkMediaType, type Hook, inOrder, type Step, sendContinue } from '../http/request-guards.ts'
+import { contentLength, decodeText, hasBody } from '../http/request-head.ts'
 import { openUpload, type UploadLimits, uploadOf } from '../http/upload.ts'
-import { type BodyReader, type ParseBody, wholeBodyReader } from '../http/whole-body.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import {
   bodyTypeFinder,

@@ -13,7 +13,7 @@ import {
   type Step,
   shedLoad,
 } from '../http/request-guards.ts'
-import { abortStream, type OpenScopes } from '../http/stream-scope.ts'
+import { abortStream, type OpenScopes } from '../http/streams.ts'
 import { negotiation } from './content-negotiation.ts'
 import { mayStream } from './media-types.ts'
 import {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { Client } from '../http/authenticated-client.ts'
+import { scopeError } from '../auth/oauth.ts'
 import { ContractError, isUnauthenticated } from '../http/errors.ts'
-import { scopeError } from '../http/scopes.ts'
+import type { Client } from '../http/request-context.ts'
 import type { Operation, SecurityRequirement } from './routes.ts'
 
 /**

@@ -1,11 +1,19 @@
 import { validateHeaderValue } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { addVary } from '../http/cors.ts'
 import { contextOf, recordError } from '../http/request-context.ts'
-import { sendHead, sendStream } from '../http/send-stream.ts'
-import { keepAliveComment, type ServerSentEvent, serializeEvent } from '../http/server-sent-events.ts'
-import { type ByteStream, endSource, type Parts, streamParts } from '../http/stream-parts.ts'
-import { streamScope } from '../http/stream-scope.ts'
-import { addVary } from '../http/vary.ts'
+import {
+  type ByteStream,
+  endSource,
+  keepAliveComment,
+  type Parts,
+  type ServerSentEvent,
+  sendHead,
+  sendStream,
+  serializeEvent,
+  streamParts,
+  streamScope,
+} from '../http/streams.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { contentTypeOf, isInRange, isRange, kindOf } from './media-types.ts'
 import type { Content, Operation, ResponseHeader } from './routes.ts'

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { cleanEnv, makeValidator, type ValidatorSpec } from 'envalid'
 import { isStoreUrl, maskPassword, storeUrls } from '../../../../src/store/open.ts'
-import { isIssuer, isKeySource } from '../auth/issuer.ts'
+import { isIssuer, isKeySource } from '../auth/oauth.ts'
 import { newToken, tokenCommand, tokenProblem } from '../auth/tokens.ts'
 import { type Limits, defaultLimits as limits } from '../limits/limits.ts'
 

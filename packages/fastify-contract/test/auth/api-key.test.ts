@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import { type ApiKeyLocation, apiKeyVerifier } from '../../src/auth/api-key.ts'
-import { parseQuery } from '../../src/http/query-string.ts'
+import { parseQuery } from '../../src/http/request-head.ts'
 
 const client = { name: 'shop', scopes: [] }
 

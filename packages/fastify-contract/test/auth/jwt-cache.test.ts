@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createJwtCache } from '../../src/auth/jwt-cache.ts'
+import { createJwtCache } from '../../src/auth/jwt.ts'
 
 t.test('a token is cached for a minute, or until it expires', async (t) => {
   let now = 5_000

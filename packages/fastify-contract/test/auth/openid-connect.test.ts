@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { audience, createKey, startIssuer } from '../../../../test/support/issuer.ts'
-import { openIdConnectVerifier } from '../../src/auth/openid-connect.ts'
+import { openIdConnectVerifier } from '../../src/auth/bearer.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const wellKnown = '/.well-known/openid-configuration'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseDateTime } from '../../src/auth/rfc3339.ts'
+import { parseDateTime } from '../../src/auth/token-file.ts'
 
 t.test('RFC 3339 date-times are parsed', async (t) => {
   const times: [string, number][] = [

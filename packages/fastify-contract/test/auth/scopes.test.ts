@@ -6,7 +6,7 @@ import { writeTokenFile } from '../../../../test/support/token-files.ts'
 import { bearerVerifier } from '../../src/auth/bearer.ts'
 import { createTokenVerifier } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
-import { create } from '../../src/cli/token-commands.ts'
+import { create } from '../../src/cli/token.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const responses = { 204: { description: 'Done.' } }

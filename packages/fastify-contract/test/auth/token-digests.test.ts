@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { digestLookup } from '../../src/auth/token-digests.ts'
+import { digestLookup } from '../../src/auth/tokens.ts'
 
 const digest = (token: string) => hash('sha256', token)
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { until } from '../../../../scripts/system/poll.ts'
 import { inSeconds, replaceTokenFile, tokenFileText, writeTokenFile } from '../../../../test/support/token-files.ts'
-import { watchTokenFile } from '../../src/auth/token-file-watcher.ts'
+import { watchTokenFile } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 
 const [first, second, third] = [newToken(), newToken(), newToken()]
@@ -195,7 +195,7 @@ t.test('without free file descriptors the last good tokens stay, and the process
   writeFileSync(
     script,
     `import { closeSync, openSync } from 'node:fs'
-    import { watchTokenFile } from ${JSON.stringify(resolve('packages/fastify-contract/src/auth/token-file-watcher.ts'))}
+    import { watchTokenFile } from ${JSON.stringify(resolve('packages/fastify-contract/src/auth/token-verifier.ts'))}
     const taken = []
     const { verify } = await watchTokenFile(${JSON.stringify(path)}, {
       load: (clients) => console.log('load ' + clients),

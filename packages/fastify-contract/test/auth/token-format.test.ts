@@ -1,6 +1,5 @@
 import t from 'tap'
-import { formatToken, isMistyped, tokenPattern } from '../../src/auth/token-format.ts'
-import { newToken } from '../../src/auth/tokens.ts'
+import { formatToken, isMistyped, newToken, tokenPattern } from '../../src/auth/tokens.ts'
 
 t.test('a token has the documented prefix and alphabet', async (t) => {
   const tokens = Array.from({ length: 100 }, newToken)

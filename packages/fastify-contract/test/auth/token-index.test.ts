@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import t from 'tap'
 import { inSeconds, tokenFileText } from '../../../../test/support/token-files.ts'
-import { indexTokens } from '../../src/auth/token-index.ts'
+import { indexTokens } from '../../src/auth/token-verifier.ts'
 
 t.test('reading many tokens yields to other work', async (t) => {
   const count = 5_000

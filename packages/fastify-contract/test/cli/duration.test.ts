@@ -1,6 +1,6 @@
 import t from 'tap'
 import { usageError } from '../../../../test/support/exact-pattern.ts'
-import { parseDuration, parseExpiry } from '../../src/cli/duration.ts'
+import { parseDuration, parseExpiry } from '../../src/cli/token.ts'
 
 const now = Date.parse('2026-01-31T12:00:00Z')
 

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { usageError } from '../../../../test/support/exact-pattern.ts'
-import { isMistyped, tokenPattern } from '../../src/auth/token-format.ts'
-import { newToken } from '../../src/auth/tokens.ts'
-import { type Change, create, list, revoke, rotate } from '../../src/cli/token-commands.ts'
+import { isMistyped, newToken, tokenPattern } from '../../src/auth/tokens.ts'
+import { type Change, create, list, revoke, rotate } from '../../src/cli/token.ts'
 
 const now = Date.parse('2026-01-31T12:00:00.789Z')
 const shop = { name: 'shop', sha256: '0123456789abcdef'.repeat(4), created: '2026-01-01T00:00:00Z' }

@@ -6,7 +6,7 @@ import { createLockFile } from '../../../../src/store/sqlite/sqlite-driver.ts'
 import { hideSqlite } from '../../../../test/support/better-sqlite.ts'
 import { nodeCommand, spawnProcess } from '../../../../test/support/child-process.ts'
 import { exactly } from '../../../../test/support/exact-pattern.ts'
-import { lockTokenFile, lockWithFlock } from '../../src/cli/token-file-lock.ts'
+import { lockTokenFile, lockWithFlock } from '../../src/cli/token-file-update.ts'
 
 const skip = spawnSync('flock', ['--help']).error === undefined ? false : 'NOT RUN: flock is not installed'
 
@@ -36,7 +36,7 @@ t.test('a lock that flock holds ends with the process of the command', { skip },
   const script = join(directory, 'stuck.mjs')
   writeFileSync(
     script,
-    `import { lockWithFlock } from ${JSON.stringify(resolve('packages/fastify-contract/src/cli/token-file-lock.ts'))}
+    `import { lockWithFlock } from ${JSON.stringify(resolve('packages/fastify-contract/src/cli/token-file-update.ts'))}
     await lockWithFlock(${JSON.stringify(path)}, ${long})
     console.log('locked')
     for (;;);`,

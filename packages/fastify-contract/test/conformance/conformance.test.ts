@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Report } from '../../../../test/scenarios/scenario-report.ts'
 import { type Document, type Endpoint, endpoints } from '../../src/compile/document/openapi-document.ts'
-import { JsonError } from '../../src/json/json-error.ts'
+import { JsonError } from '../../src/json/parse-json.ts'
 import { bodyValidator } from './body-validator.ts'
 import { callOperations } from './call-operations.ts'
 import { ajvVerdicts, type ServiceResponse } from './document-responses.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { clientAddress } from '../../src/http/client-address.ts'
+import { clientAddress } from '../../src/http/request-context.ts'
 
 const told = (ip: string) => clientAddress({ ip, socket: { remoteAddress: '127.0.0.1' } } as never)
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isEssence, parseContentType } from '../../src/http/content-type.ts'
+import { isEssence, parseContentType } from '../../src/http/request-head.ts'
 
 const read = (text: string) => {
   const { essence, parameters } = parseContentType(text) ?? {}

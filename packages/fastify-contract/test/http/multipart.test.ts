@@ -4,7 +4,7 @@ import { Dicer } from '@fastify/busboy'
 import t from 'tap'
 import { until } from '../../../../scripts/system/poll.ts'
 import { boundaryOf, readParts } from '../../src/http/multipart.ts'
-import { tapStream } from '../../src/http/tapped-stream.ts'
+import { tapStream } from '../../src/http/upload.ts'
 
 /** Returns the parts of a form that arrives in chunks of `size` bytes, and the message of the error that ends it. */
 async function read(form: string, size: number, isRead: boolean): Promise<unknown[]> {

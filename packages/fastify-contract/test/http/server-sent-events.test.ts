@@ -1,5 +1,5 @@
 import t from 'tap'
-import { serializeEvent } from '../../src/http/server-sent-events.ts'
+import { serializeEvent } from '../../src/http/streams.ts'
 
 const write = (data: unknown) => JSON.stringify(data)
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { type ByteStream, endSource, streamParts } from '../../src/http/stream-parts.ts'
+import { type ByteStream, endSource, streamParts } from '../../src/http/streams.ts'
 
 const write = (item: string) => item
 

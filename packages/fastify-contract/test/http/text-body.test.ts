@@ -1,6 +1,5 @@
 import t from 'tap'
-import { formParser, parseText } from '../../src/http/text-body.ts'
-import type { ParseBody } from '../../src/http/whole-body.ts'
+import { formParser, type ParseBody, parseText } from '../../src/http/read-body.ts'
 
 const parse = (parser: ParseBody, bytes: Uint8Array) => {
   const outcomes: unknown[] = []

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { decodeJson } from '../../src/json/decode-json.ts'
+import { decodeJson } from '../../src/http/read-body.ts'
 
 t.test('UTF-8 is decoded without its byte order mark', async (t) => {
   t.equal(decodeJson(Buffer.from('"ä\ufffd"')), '"ä\ufffd"')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseQuery } from '../../src/http/query-string.ts'
+import { parseQuery } from '../../src/http/request-head.ts'
 import { textReader } from '../../src/serve/parameters.ts'
 import type { TextValue } from '../../src/serve/routes.ts'
 

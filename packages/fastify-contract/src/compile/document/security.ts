@@ -1,4 +1,4 @@
-import { isScope } from '../../http/scopes.ts'
+import { isScope } from '../../auth/oauth.ts'
 import { join } from './json-pointer.ts'
 import { type Document, endpoints, locate, schemePlace, securityPlace } from './openapi-document.ts'
 

@@ -1,4 +1,4 @@
-import { parseContentType } from '../../http/content-type.ts'
+import { parseContentType } from '../../http/request-head.ts'
 import type { ParameterText, TextValue } from '../../serve/routes.ts'
 import { resolve } from '../document/json-pointer.ts'
 import {

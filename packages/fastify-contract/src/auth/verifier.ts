@@ -1,8 +1,9 @@
+import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import type { Client } from '../http/authenticated-client.ts'
+import { ContractError } from '../http/errors.ts'
+import type { Client } from '../http/request-context.ts'
 import type { Verifier } from '../serve/security.ts'
 import type { MayCost } from './auth-limits.ts'
-import { whilePaused } from './paused-connection.ts'
 
 /** The maximum length of credentials as they are sent. Longer ones are rejected before they are decoded. */
 export const maxCredentialsLength = 4_096
@@ -32,3 +33,27 @@ export const credentialVerifier =
     if (found instanceof Promise) whilePaused(request.raw.socket, found).then(accept, done)
     else accept(found)
   }
+
+/** The realm (RFC 9110 section 11.5): clients may send the same credentials to every path of it. */
+const realm = 'plant-store'
+
+/** Returns the challenge of an authentication scheme, with its parameters unchanged (RFC 9110 section 11.3). */
+export const challengeOf = (scheme: string, ...parameters: string[]): string =>
+  [`${scheme} realm="${realm}"`, ...parameters].join(', ')
+
+/** Returns the 401 error for a request without credentials. */
+export const missingCredentials = (message: string, challenge: string): ContractError =>
+  new ContractError('missingToken', message, { 'www-authenticate': challenge })
+
+/** Returns the 401 error for a request whose credentials are not valid. */
+export const invalidCredentials = (message: string, challenge: string): ContractError =>
+  new ContractError('invalidToken', message, { 'www-authenticate': challenge })
+
+/**
+ * Pauses a connection until a promise settles, so that an unauthenticated client cannot fill the memory with its body.
+ * Does nothing for a connection of Fastify's inject, which cannot be paused.
+ */
+export function whilePaused<T>(socket: Partial<Socket>, waiting: Promise<T>): Promise<T> {
+  socket.pause?.()
+  return waiting.finally(() => socket.resume?.())
+}

@@ -27,7 +27,7 @@ async function stubs(document: Document, before?: Document): Promise<string[]> {
   const printed = handlerStubs(files, before)
   const folder = 'packages/fastify-contract/test/documents/new'
   const handlers = [
-    "import type { Handlers } from '../../../src/openapi/handler-types.ts'",
+    "import type { Handlers } from '../../../src/serve/handler-types.ts'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Partial<Handlers<operations>> = {',
     ...printed,

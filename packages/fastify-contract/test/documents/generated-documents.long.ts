@@ -52,7 +52,7 @@ t.test('handlers, printed ones included, have the types of their documents', asy
   )
   const handlers = names.map((name) => `${folder}/${name}/handlers.ts`)
   const head = [
-    "import type { Handlers } from '../../../src/openapi/handler-types.ts'",
+    "import type { Handlers } from '../../../src/serve/handler-types.ts'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Handlers<operations> = {',
   ].join('\n')

@@ -99,8 +99,8 @@ function stubOf({ operationId, parameters, requestBody }: Endpoint, isNegotiated
   ].join('\n')
 }
 
-const handlerTypes = fileURLToPath(new URL('../serve/handler-types.ts', import.meta.url))
-const folder = fileURLToPath(new URL('../serve/', import.meta.url))
+const handlerTypes = fileURLToPath(new URL('../../serve/handler-types.ts', import.meta.url))
+const folder = fileURLToPath(new URL('../../serve/', import.meta.url))
 
 /** Returns the indexes of the handlers that do not compile with the types of their document. */
 export function uncompilable(handlers: string[], types: string): Set<number> {

@@ -12,26 +12,31 @@ t.test('every thrown value maps to an error of the contract', async (t) => {
   const known = new ContractError('missingToken', 'an access token is needed')
   t.equal(toContractError(known), known)
   const coded = (code: string, statusCode?: number) => Object.assign(new Error('secret'), { code, statusCode })
-  const cases: [unknown, number][] = [
-    [coded('FST_ERR_BAD_URL'), 40001],
-    [coded('FST_ERR_MAX_PARAM_LENGTH'), 40400],
-    [coded('ERR_HTTP_REQUEST_TIMEOUT'), 40800],
-    [coded('HPE_HEADER_OVERFLOW'), 43100],
-    [coded('HPE_INVALID_METHOD'), 40000],
-    [coded('FST_ERR_CTP_INVALID_CONTENT_LENGTH', 400), 40000],
-    [coded('ERR_ANYTHING', 502), 50000],
-    [new Error('secret'), 50000],
-    ['secret', 50000],
-    [null, 50000],
-    [undefined, 50000],
-    [{ retryAfter: 1 }, 50000],
+  const cases: [unknown, string, number][] = [
+    [coded('FST_ERR_BAD_URL'), 'undecodableTarget', 400],
+    [coded('FST_ERR_MAX_PARAM_LENGTH'), 'noSuchPath', 404],
+    [coded('ERR_HTTP_REQUEST_TIMEOUT'), 'tooSlow', 408],
+    [coded('HPE_HEADER_OVERFLOW'), 'headersTooLarge', 431],
+    [coded('HPE_INVALID_METHOD'), 'malformedRequest', 400],
+    [coded('FST_ERR_CTP_INVALID_CONTENT_LENGTH', 400), 'malformedRequest', 400],
+    [coded('ERR_ANYTHING', 502), 'internal', 500],
+    [new Error('secret'), 'internal', 500],
+    ['secret', 'internal', 500],
+    [null, 'internal', 500],
+    [undefined, 'internal', 500],
+    [{ retryAfter: 1 }, 'internal', 500],
   ]
-  for (const [thrown, number] of cases) {
-    const { error, statusCode, message } = toContractError(thrown)
-    t.equal(error, number)
-    t.equal(statusCode, Math.trunc(number / 100))
+  for (const [thrown, name, status] of cases) {
+    const { kind, statusCode, message } = toContractError(thrown)
+    t.same([kind, statusCode], [name, status])
     t.notMatch(message, /secret/)
   }
+})
+
+t.test('the status of an error is that of its name, another one that is given, or 500', async (t) => {
+  t.equal(new ContractError('notJson', 'no').statusCode, 400)
+  t.equal(new ContractError('idTaken', 'taken', {}, 409).statusCode, 409)
+  t.equal(new ContractError('idTaken', 'taken').statusCode, 500)
 })
 
 t.test('a contract error rejects headers that HTTP does not allow', async (t) => {
@@ -41,7 +46,7 @@ t.test('a contract error rejects headers that HTTP does not allow', async (t) =>
 })
 
 t.test('an error with retryAfter becomes a 503', async (t) => {
-  const { error, headers } = toContractError(Object.assign(new Error('full'), { retryAfter: 0.2 }))
-  t.equal(error, 50300)
+  const { kind, headers } = toContractError(Object.assign(new Error('full'), { retryAfter: 0.2 }))
+  t.equal(kind, 'unavailable')
   t.same(headers, { 'retry-after': '1' })
 })

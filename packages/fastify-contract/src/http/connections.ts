@@ -164,11 +164,11 @@ export function rejectConnection(error: Error & { code?: string }, socket: Socke
 /** Sends the error response and closes the connection. `given` are the headers already set on the response. */
 function sendError(socket: Socket, thrown: unknown, context: RequestContext, given: OutgoingHttpHeaders = {}): void {
   const error = toContractError(thrown)
-  const { statusCode, headers } = error
+  const { kind, statusCode, headers } = error
+  const { number, contentType, text } = connectionOf(socket).writeError(error, context)
   recordAddress(context, socket.remoteAddress)
-  recordRejection(context, error)
+  recordRejection(context, kind, number)
   recordEnd(context, statusCode)
-  const { contentType, text } = connectionOf(socket).writeError(error, context)
   const head = {
     ...given,
     ...headers,

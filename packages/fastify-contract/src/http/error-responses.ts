@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { errorNumbers } from '../../../../generated/error-numbers.ts'
 import { type ContractError, toContractError } from './errors.ts'
 import { isAllRead } from './read-body.ts'
 import { contextOf, logFailure, recordRejection, type WriteError } from './request-context.ts'
@@ -12,11 +11,10 @@ export const errorSender =
   (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = toContractError(thrown)
     const context = contextOf(request.raw)
-    recordRejection(context, error)
     if (error !== thrown) logCause(request, error, thrown)
     closeUnread(request.raw, reply.raw)
     // Draining a large unread body would cost more than a new connection.
-    if (closing.has(error.error) || unreadBytes(request) > maxDrainedBody) {
+    if (closing.has(error.kind) || unreadBytes(request) > maxDrainedBody) {
       reply.raw.shouldKeepAlive = false
     } else if (isAllRead(request.raw) && !reply.raw.hasHeader('connection') && reply.hasHeader('connection')) {
       // Fastify closes the connection after every error of a body parser, even if the body was read completely.
@@ -24,18 +22,15 @@ export const errorSender =
     }
     // Frees the body: with pipelining, this response may wait long for earlier ones of its connection.
     request.body = undefined
-    const { contentType, text } = write(error, context)
+    const { number, contentType, text } = write(error, context)
+    recordRejection(context, error.kind, number)
     // The body is already serialized, so the response schemas of the operation must not apply.
     reply.serializer(String).code(error.statusCode).headers(error.headers)
     reply.type(contentType).send(text)
   }
 
 /** After these errors the message framing is unknown, so the connection is closed. */
-const closing = new Set<number>([
-  errorNumbers.malformedRequest,
-  errorNumbers.expectationFailed,
-  errorNumbers.headersTooLarge,
-])
+const closing = new Set(['malformedRequest', 'expectationFailed', 'headersTooLarge'])
 
 function logCause(request: FastifyRequest, { statusCode }: ContractError, err: unknown): void {
   if (statusCode === 500) logFailure(request, err)

@@ -1,22 +1,49 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { errorNumbers } from '../../../../generated/error-numbers.ts'
 
-/** The name of an error in the contract's error table. */
-export type ErrorName = keyof typeof errorNumbers
+/** The HTTP status of each error that the service itself sends, by its name. */
+export const errorStatuses = {
+  malformedRequest: 400,
+  undecodableTarget: 400,
+  notJson: 400,
+  invalid: 400,
+  missingToken: 401,
+  invalidToken: 401,
+  insufficientScope: 403,
+  noSuchPath: 404,
+  noSuchMethod: 405,
+  notAcceptable: 406,
+  tooSlow: 408,
+  bodyTooLarge: 413,
+  unsupportedMediaType: 415,
+  unsupportedEncoding: 415,
+  expectationFailed: 417,
+  tooManyRequests: 429,
+  headersTooLarge: 431,
+  internal: 500,
+  unavailable: 503,
+}
+
+/** The name of an error that the service itself sends. */
+export type ErrorName = keyof typeof errorStatuses
 
 /**
- * An error of the contract. When it is thrown while a request is handled, the client gets its status, its headers, and
- * a body with its number and message. The constructor throws a TypeError for a header that HTTP does not allow (RFC 9110
- * section 5): Node.js would throw when the response is written, too late for an error body of the contract.
+ * An error with its own response. When it is thrown while a request is handled, the client gets its status, its headers
+ * and a body with its message, and with the number that the document has for `kind` in x-error-numbers. `kind` is an
+ * ErrorName or another name of that table. The constructor throws a TypeError for a header that HTTP does not allow
+ * (RFC 9110 section 5): Node.js would throw when the response is written, too late for an error body.
  */
 export class ContractError extends Error {
   override readonly name = 'ContractError'
-  readonly kind: ErrorName
+  readonly kind: string
   readonly headers: Record<string, string>
-  readonly error: number
   readonly statusCode: number
 
-  constructor(kind: ErrorName, message: string, headers: Record<string, string> = {}) {
+  constructor(
+    kind: string,
+    message: string,
+    headers: Record<string, string> = {},
+    statusCode = (errorStatuses as Record<string, number>)[kind] ?? 500,
+  ) {
     super(message)
     for (const [name, value] of Object.entries(headers)) {
       validateHeaderName(name)
@@ -24,8 +51,7 @@ export class ContractError extends Error {
     }
     this.kind = kind
     this.headers = headers
-    this.error = errorNumbers[kind]
-    this.statusCode = Math.trunc(this.error / 100)
+    this.statusCode = statusCode
   }
 }
 
@@ -33,7 +59,7 @@ export class ContractError extends Error {
 export const bodyTooLarge = (limit: number): ContractError =>
   new ContractError('bodyTooLarge', `the body has more than ${limit} bytes`)
 
-/** Returns whether a thrown value is a 401 of the contract. */
+/** Returns whether a thrown value is a ContractError with status 401. */
 export const isUnauthenticated = (thrown: unknown): thrown is ContractError =>
   thrown instanceof ContractError && thrown.statusCode === 401
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { FastifyRequest } from 'fastify'
-import type { ContractError, ErrorName } from './errors.ts'
+import type { ContractError } from './errors.ts'
 
 /**
  * The facts about one request and its response, for the log and the metrics. Only the functions of this file change it.
@@ -23,10 +23,10 @@ export type RequestContext = {
   readonly address: string | undefined
   /** The status of the response; 0 if the connection closed before one was sent. */
   readonly status: number
-  /** The error number in the contract's error table. */
+  /** The number of the error, from x-error-numbers of the document. */
   readonly error: number | undefined
   /** The name of the error that rejected the request; undefined if a handler returned the error response. */
-  readonly refusal: ErrorName | undefined
+  readonly refusal: string | undefined
   /** Milliseconds, from performance.now(). */
   readonly started: number
   /** Milliseconds, once the request has ended. */
@@ -84,10 +84,10 @@ export function recordClient(context: RequestContext, client: Client | undefined
 /** Returns whether a status is recorded. What a handler returns afterwards is not sent, and must not be recorded. */
 const isAnswered = ({ status }: RequestContext): boolean => status !== 0
 
-/** Records the error with which the service rejects a request. */
-export function recordRejection(context: RequestContext, { error, kind }: ContractError): void {
+/** Records the name and the number of the error with which the service rejects a request. */
+export function recordRejection(context: RequestContext, kind: string, number: number): void {
   if (isAnswered(context)) return
-  ;(context as Mutable).error = error
+  ;(context as Mutable).error = number
   ;(context as Mutable).refusal = kind
 }
 
@@ -146,8 +146,8 @@ export function clientAddress({ ip, socket }: FastifyRequest): string | undefine
 export const logFailure = ({ log, raw }: FastifyRequest, err: unknown): void =>
   log.error({ request_id: contextOf(raw).id, err }, 'request failed')
 
-/** The serialized body of an error response. */
-export type WrittenError = { contentType: string; text: string }
+/** The serialized body of an error response, and the number of the error in the document's table. */
+export type WrittenError = { number: number; contentType: string; text: string }
 
 /** Serializes the body of an error response. Does not throw. */
 export type WriteError = (error: ContractError, request: RequestContext) => WrittenError

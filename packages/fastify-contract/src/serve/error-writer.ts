@@ -1,11 +1,11 @@
 import type { operations } from '../../../../generated/api.d.ts'
 import type { ContractError } from '../http/errors.ts'
-import type { RequestContext, WriteError, WrittenError } from '../http/request-context.ts'
+import type { RequestContext, WriteError } from '../http/request-context.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { contentTypeOf, kindOf } from './media-types.ts'
 
-/** An error of the service: its name and number in the error table, its status, and a human-readable message. */
-export type ErrorFacts = Pick<ContractError, 'kind' | 'error' | 'statusCode' | 'message'>
+/** An error: its name and number in x-error-numbers of the document, its status, and a human-readable message. */
+export type ErrorFacts = Pick<ContractError, 'kind' | 'statusCode' | 'message'> & { error: number }
 
 /** The request that failed: its X-Request-Id, and its operationId, which is undefined if no operation was reached. */
 export type ErrorRequest = Pick<RequestContext, 'id' | 'operation'>
@@ -42,34 +42,35 @@ type AnyErrorReply = { contentType: string; body: unknown }
 export type AnyErrorBody = (error: ErrorFacts, request: ErrorRequest) => AnyErrorReply
 
 /**
- * Returns a function that serializes the bodies of `errorBody` as JSON or text. If `errorBody` throws, the exception
- * goes to `report`, and the error is sent as plain text with its own status.
+ * Returns a function that serializes the bodies of `errorBody` as JSON or text. `numbers` are the error numbers of the
+ * document; an error without one has its status times 100. If `errorBody` throws, the exception goes to `report`, and
+ * the error is sent as plain text with its own status.
  */
-export function errorWriter(errorBody: AnyErrorBody, report: (thrown: unknown) => void): WriteError {
+export function errorWriter(
+  errorBody: AnyErrorBody,
+  numbers: Record<string, number>,
+  report: (thrown: unknown) => void,
+): WriteError {
   // Caches the result for the latest media type: most documents have one for all errors.
   let latest: string | undefined
   let header = ''
   let isJson = true
-  return (error, request) => {
+  return ({ kind, statusCode, message }, request) => {
+    const number = numbers[kind] ?? statusCode * 100
     try {
-      const { contentType, body } = errorBody(error, request)
+      const { contentType, body } = errorBody({ kind, error: number, statusCode, message }, request)
       if (contentType !== latest) {
         header = contentTypeOf(contentType)
         isJson = kindOf(contentType) === 'json'
         latest = contentType
       }
-      return { contentType: header, text: isJson ? jsonText(body) : textOf(body) }
+      return { number, contentType: header, text: isJson ? jsonText(body) : textOf(body) }
     } catch (thrown) {
       report(thrown)
-      return plain(error)
+      return { number, contentType: 'text/plain; charset=utf-8', text: message }
     }
   }
 }
-
-const plain = ({ message }: ContractError): WrittenError => ({
-  contentType: 'text/plain; charset=utf-8',
-  text: message,
-})
 
 /** JSON.stringify is faster but throws for a bigint. Both return undefined for a value that JSON cannot represent. */
 function jsonText(body: unknown): string {

@@ -61,7 +61,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
   const { headersLimit = maxHeaderSize } = tracking
   const { operations, schemas } = routes
   checkBinding(operations, handlers, verifiers)
-  const writeError = errorWriter(errorBody, (err) => app.log.error({ err }, 'errorBody failed'))
+  const writeError = errorWriter(errorBody, routes.errorNumbers, (err) => app.log.error({ err }, 'errorBody failed'))
   app.setErrorHandler(errorSender(writeError))
   const preflight = origins.length === 0 ? undefined : allowOrigins(app, { origins, ...crossOriginNames(routes) })
   const allowedMethods = methodFinder(operations)

@@ -127,11 +127,11 @@ export function moreSpecificError(first: Error, second: Error): Error {
   return new ContractError(chosen.kind, chosen.message, { ...chosen.headers, [challengeHeader]: challenges })
 }
 
-/** Ranks by status, then by error number: a wrong token is more specific than a missing one. */
+/** Ranks by status; wrong credentials are more specific than missing ones. */
 function rankOf(refusal: Error): number {
   if (!(refusal instanceof ContractError)) return Number.POSITIVE_INFINITY
   const index = order.indexOf(refusal.statusCode)
-  return (index === -1 ? order.length : index) * 100_000 + refusal.error
+  return 2 * (index === -1 ? refusal.statusCode : index) + (refusal.kind === 'missingToken' ? 0 : 1)
 }
 
 const challengesOf = ({ headers }: ContractError): string => headers[challengeHeader] ?? ''

@@ -39,7 +39,7 @@ t.test('name and password are UTF-8, split at the first colon', async (t) => {
 
 t.test('an Authorization header of another scheme counts as missing', async (t) => {
   const missing = {
-    error: 40100,
+    kind: 'missingToken',
     headers: { 'www-authenticate': 'Basic realm="plant-store", charset="UTF-8"' },
   }
   for (const authorization of [undefined, '', 'Basic', 'Basic ', 'Bearer YTpi', 'BasicYTpi']) {
@@ -65,7 +65,7 @@ t.test('malformed credentials are invalid', async (t) => {
   ]
   for (const text of texts) {
     t.equal(await read(`Basic ${text}`), undefined, text.slice(0, 20))
-    t.match(await verified(`Basic ${text}`, () => client), { error: 40101, statusCode: 401 })
+    t.match(await verified(`Basic ${text}`, () => client), { kind: 'invalidToken', statusCode: 401 })
   }
   t.ok(await read(`Basic ${base64(`a:${'b'.repeat(3_000)}`)}`), 'up to 4,096 characters')
 })
@@ -74,8 +74,8 @@ t.test('an asynchronous verifier may accept, reject or fail', async (t) => {
   const authorization = 'Basic YTpi'
   t.equal(await verified(authorization, () => client), client)
   t.equal(await verified(authorization, async () => client), client)
-  t.match(await verified(authorization, () => undefined), { error: 40101 })
-  t.match(await verified(authorization, async () => undefined), { error: 40101 })
+  t.match(await verified(authorization, () => undefined), { kind: 'invalidToken' })
+  t.match(await verified(authorization, async () => undefined), { kind: 'invalidToken' })
   const failure = new Error('no passwords')
   t.equal(await verified(authorization, () => Promise.reject(failure)), failure)
   const failing = () => {

@@ -10,9 +10,11 @@ function written(contentType: string, body: unknown) {
   const reports: unknown[] = []
   const write = errorWriter(
     () => ({ contentType, body }),
+    { invalid: 40003 },
     (thrown) => reports.push(thrown),
   )
-  return { ...write(error, newContext('GET')), isReported: reports.length === 1 }
+  const { number, ...reply } = write(error, newContext('GET'))
+  return { ...reply, isReported: reports.length === 1 && number === 40003 }
 }
 
 t.test('an error body is written as JSON or as text', async (t) => {
@@ -30,6 +32,11 @@ t.test('an error body is written as JSON or as text', async (t) => {
   ] as const) {
     t.same(written('text/plain', body), text(sent))
   }
+})
+
+t.test('an error that the document does not number has its status times 100', async (t) => {
+  const write = errorWriter(({ error }) => ({ contentType: 'application/json', body: error }), {}, () => {})
+  t.match(write(error, newContext('GET')), { number: 40000, text: '40000' })
 })
 
 t.test('an invalid error body is reported, and the error is sent as plain text', async (t) => {

@@ -35,7 +35,11 @@ t.test('an error body is written as JSON or as text', async (t) => {
 })
 
 t.test('an error that the document does not number has its status times 100', async (t) => {
-  const write = errorWriter(({ error }) => ({ contentType: 'application/json', body: error }), {}, () => {})
+  const write = errorWriter(
+    ({ error }) => ({ contentType: 'application/json', body: error }),
+    {},
+    () => {},
+  )
   t.match(write(error, newContext('GET')), { number: 40000, text: '40000' })
 })
 

@@ -69,8 +69,8 @@ export const serviceSources = {
   'registered here': `${head}
     import Fastify from 'fastify'
     import { errorBody } from '../../src/error-body.ts'
-    import { serverOptions } from '../../src/http/server-options.ts'
-    import { registerOperations } from '../../src/openapi/register-operations.ts'
+    import { serverOptions } from '../../packages/fastify-contract/src/http/server-options.ts'
+    import { registerOperations } from '../../packages/fastify-contract/src/serve/register-operations.ts'
     const app = Fastify(serverOptions)
     const routes = JSON.parse(readFileSync(process.argv[2].replace('.json', '.routes.json'), 'utf8'))
     const handle = async () => ({ status: 200, body: plant })

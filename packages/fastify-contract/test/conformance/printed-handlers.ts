@@ -14,7 +14,7 @@ export const isServed = (document: Generated): document is Served => document.fi
 /** Returns the compiler's diagnostics of the documents' printed handlers, compiled in one program. */
 export function diagnosePrinted(documents: Served[]): string[] {
   const head = [
-    "import type { Handlers } from '../../../src/openapi/handler-types.ts'",
+    "import type { Handlers } from '../../../src/serve/handler-types.ts'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Handlers<operations> = {',
   ]

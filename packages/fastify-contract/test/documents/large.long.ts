@@ -51,7 +51,7 @@ t.test('five hundred operations are generated, compiled and served', async (t) =
   writeFileSync(path, JSON.stringify(document))
   const files = await contractFiles(path, 'packages/fastify-contract/test/documents/redocly.yaml')
 
-  const imports = `import type { Handlers } from '../../src/openapi/handler-types.ts'
+  const imports = `import type { Handlers } from '../../src/serve/handler-types.ts'
     import type { operations } from './api.d.ts'
     export const handlers: Handlers<operations> = {`
   const compile = (count: number) =>

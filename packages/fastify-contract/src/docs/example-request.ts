@@ -1,12 +1,11 @@
 import { expandPath, type ParameterPair, pairText } from '../client/parameter-pairs.ts'
 import type { Document, Endpoint, Parameter } from '../compile/document/openapi-document.ts'
 import { holderOf, schemaOf } from '../compile/document/parameters.ts'
-import { schemasDescribing } from '../compile/document/schema-graph.ts'
+import { isInt64, memberSchemas, schemasDescribing } from '../compile/document/schemas.ts'
 import { type Credential, credentialOf } from '../compile/document/security.ts'
-import { branches, memberSchemas } from '../compile/emit/client-tables.ts'
+
 import { exampleOfRequest } from '../compile/emit/examples.ts'
 import { type ExampleBody, exampleRequestBody, isShown, shownPairs } from '../compile/emit/request-file.ts'
-import { isInt64 } from '../compile/rules/unsupported-schemas.ts'
 
 /** A request of an operation with the document's examples. Each int64 is a bigint. */
 export type ExampleRequest = {
@@ -82,7 +81,7 @@ function shownValue(document: Document, parameter: Parameter): unknown {
 
 /** Returns a value with each int64 of its schemas as a bigint. */
 function exact(document: Document, holders: unknown[], value: unknown): unknown {
-  const schemas = schemasDescribing(document, holders, branches)
+  const schemas = schemasDescribing(document, holders)
   if (Number.isInteger(value) && schemas.some(isInt64)) return BigInt(value as number)
   const below = (member: unknown, name: string) =>
     exact(

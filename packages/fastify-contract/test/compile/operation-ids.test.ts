@@ -1,8 +1,8 @@
 import t from 'tap'
 import { filesOf, normalizedDocument } from '../../src/compile/contract-files.ts'
 import { type Document, endpoints } from '../../src/compile/document/openapi-document.ts'
-import { derivedNameWarnings } from '../../src/compile/document/operation-ids.ts'
 import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
+import { derivedNameWarnings } from '../../src/compile/rules/unsupported-features.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const responses = { 200: { description: 'a', content: { 'application/json': { schema: { type: 'string' } } } } }

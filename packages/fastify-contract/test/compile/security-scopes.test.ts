@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { scopeProblems, scopesOf, undeclaredScopes } from '../../src/compile/document/security.ts'
-import { unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
+import { scopesOf } from '../../src/compile/document/security.ts'
+import { scopeProblems, undeclaredScopes, unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
 
 const responses = { 204: { description: 'Done.' } }
 const operation = (operationId: string, security?: object) => ({

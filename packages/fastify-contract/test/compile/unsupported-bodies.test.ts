@@ -1,6 +1,6 @@
 import t from 'tap'
-import { unvalidatedBodies } from '../../src/compile/document/contents.ts'
 import type { Document, MediaType } from '../../src/compile/document/openapi-document.ts'
+import { unvalidatedBodies } from '../../src/compile/rules/unsupported-bodies.ts'
 import { unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
 
 const withBody = (content: object): Document =>

@@ -6,7 +6,6 @@ import { holdsBytes, isFree } from './forms.ts'
 import { join, resolve } from './json-pointer.ts'
 import {
   type Document,
-  endpoints,
   type Header,
   type Located,
   locate,
@@ -14,7 +13,7 @@ import {
   type RequestBody,
   type Response,
 } from './openapi-document.ts'
-import { schemasDescribing, typesOf } from './schema-graph.ts'
+import { typesOf } from './schemas.ts'
 import { mapDocument, type Node } from './walk-document.ts'
 
 /**
@@ -29,7 +28,7 @@ export const checkedBody = (document: Document, { content }: RequestBody): Media
     ]),
   )
 
-function isChecked(document: Document, mediaType: string, schema: Schema = true): boolean {
+export function isChecked(document: Document, mediaType: string, schema: Schema = true): boolean {
   const kind = requestKindOf(mediaType)
   return kind === 'text' ? allowsOnlyStrings(document, schema) : kind !== 'bytes'
 }
@@ -37,18 +36,6 @@ function isChecked(document: Document, mediaType: string, schema: Schema = true)
 /** Returns whether a schema describes a body of bytes without constraining it further. */
 export const describesBytes = (document: Document, schema: Schema = true): boolean =>
   isFree(document, schema) || holdsBytes(document, schema) || allowsOnlyStrings(document, schema)
-
-/** Returns one line for each media type of a request body whose schema constrains more than the service validates. */
-export function unvalidatedBodies(document: Document): string[] {
-  const lines = endpoints(document).flatMap(
-    ({ requestBody: { content = {}, pointer } = { content: {}, pointer: '' } }) =>
-      Object.entries(content)
-        .filter(([mediaType, { schema }]) => !isRange(mediaType) && !isChecked(document, mediaType, schema))
-        .filter(([, { schema }]) => !describesBytes(document, schema))
-        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),
-  )
-  return [...new Set(lines)]
-}
 
 /**
  * Returns the media types of a response with the schemas that the service validates their bodies against. JSON and each
@@ -59,7 +46,7 @@ export const checkedContent = (document: Document, { content = {} }: Response): 
     Object.entries(content).map(([type, { schema }]) => [type, { schema: checkedSchema(document, type, schema) }]),
   )
 
-function checkedSchema(document: object, mediaType: string, schema: Schema = true): Schema {
+export function checkedSchema(document: object, mediaType: string, schema: Schema = true): Schema {
   if (isRange(mediaType) || ['json', 'events', 'lines'].includes(kindOf(mediaType))) return schema
   return kindOf(mediaType) === 'text' && allowsOnlyStrings(document, schema) ? schema : true
 }
@@ -92,22 +79,6 @@ function itemsOf(document: Document, schema: unknown): unknown {
   return type === 'array' ? items : undefined
 }
 
-/** Returns one line for each media type of a response whose schema constrains more than the service validates. */
-export function unvalidatedResponses(document: Document): string[] {
-  const lines = endpoints(document).flatMap(({ responses }) =>
-    Object.values(responses).flatMap(({ content = {}, pointer }) =>
-      Object.entries(content)
-        .filter(([mediaType, { schema = true }]) => {
-          if (checkedSchema(document, mediaType, schema) !== true) return false
-          const isFree = schemasDescribing(document, [schema], []).every((each) => Object.keys(each).length === 0)
-          return !isFree && !allowsOnlyStrings(document, schema)
-        })
-        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),
-    ),
-  )
-  return [...new Set(lines)]
-}
-
 /** Returns the headers that a response declares, each with its name and its place. */
 export const headersOf = (document: Document, response: Located<Response>): [name: string, header: Located<Header>][] =>
   Object.keys(response.headers ?? {}).map((name) => [
@@ -123,16 +94,6 @@ export const responseHeaders = (document: Document, response: Located<Response>)
   headersOf(document, response)
     .filter(([name]) => isGiven(name))
     .map(([name, { required = false, explode = false }]) => ({ name, isRequired: required, explode }))
-
-/** Returns one line for each header of a response that the service cannot write as the document says. */
-export function headerProblems(document: Document, response: Located<Response>): string[] {
-  const given = headersOf(document, response).filter(([name]) => isGiven(name))
-  return given
-    .filter(([, header]) => 'content' in header)
-    .map(
-      ([name, { pointer }]) => `${pointer}: header ${name}: content is not supported; describe the header with schema`,
-    )
-}
 
 /**
  * Returns a response whose optional headers are copied in place of a $ref to them: openapi-typescript treats a

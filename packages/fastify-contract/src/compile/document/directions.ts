@@ -1,7 +1,7 @@
 import { ignoredKeyword } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
 import type { Document } from './openapi-document.ts'
-import { reachability, run, type Steps, schemasBelow, schemasDescribing } from './schema-graph.ts'
+import { reachability, run, type Steps, schemasBelow, schemasDescribing } from './schemas.ts'
 import { schemaPrefix, sharedName } from './shared-schemas.ts'
 import { isNode, type Kind, mapTree, memberOf, type Node, walk, walkSchemas } from './walk-document.ts'
 

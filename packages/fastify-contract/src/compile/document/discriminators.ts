@@ -88,22 +88,12 @@ function namesWithin(schema: string, discriminator: Discriminator, schemas: Reco
 }
 
 /** Returns whether `defaultMapping` refers to an alternative, which then covers the values that no mapping names. */
-const isDefault = ({ $ref }: Node, { defaultMapping }: Discriminator): boolean =>
+export const isDefault = ({ $ref }: Node, { defaultMapping }: Discriminator): boolean =>
   defaultMapping !== undefined &&
   typeof $ref === 'string' &&
   [$ref, $ref.slice(schemaPrefix.length)].includes(String(defaultMapping))
 
-/** Returns the reason why a `defaultMapping` cannot be served, or undefined if it can. */
-export function defaultMappingProblem({ discriminator, oneOf, anyOf }: Node): string | undefined {
-  if (!isDiscriminator(discriminator) || discriminator.defaultMapping === undefined) return undefined
-  const alternatives = [oneOf ?? anyOf ?? []].flat() as Node[]
-  const isServed = alternatives.some((one) => isDefault(Object(one), discriminator))
-  return isServed
-    ? undefined
-    : 'is not supported unless it refers to an alternative in the oneOf or anyOf of the same schema; remove it'
-}
-
-const isDiscriminator = (value: unknown): value is Discriminator =>
+export const isDiscriminator = (value: unknown): value is Discriminator =>
   typeof (value as Partial<Discriminator> | undefined)?.propertyName === 'string'
 
 /** Returns the targets of the references among some schemas. */

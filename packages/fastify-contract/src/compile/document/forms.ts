@@ -2,11 +2,10 @@ import { isIgnored } from '../../serve/exact-keywords.ts'
 import { essenceOf, requestKindOf } from '../../serve/media-types.ts'
 import type { Form, FormField } from '../../serve/routes.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
-import { branches } from '../emit/client-tables.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace } from './directions.ts'
 import type { Document, Encoding, MediaType } from './openapi-document.ts'
 import { textValue } from './parameters.ts'
-import { otherTypes, propertyNames, schemasDescribing, typesOf } from './schema-graph.ts'
+import { otherTypes, propertyNames, schemasDescribing, typesOf } from './schemas.ts'
 import type { Node } from './walk-document.ts'
 
 /** A property of a form as a document describes it. */
@@ -23,7 +22,7 @@ export const isForm = (mediaType: string): boolean => ['form', 'multipart'].incl
 export function formProperties(document: Document, { schema = true, encoding = {} }: MediaType): FormProperty[] {
   const discriminators = discriminatorNames(inPlace(document, schema))
   const ignored = [...ignoredNamesOf(document, 'request')(schema)].filter((name) => !discriminators.has(name))
-  const parts = schemasDescribing(document, [schema], branches)
+  const parts = schemasDescribing(document, [schema])
   return propertyNames(document, schema).flatMap((name) => {
     const described = parts.flatMap((part) => ownSchema(part, name)).filter((one) => !isIgnored(one))
     if (described.length === 0 || ignored.includes(name)) return []
@@ -97,7 +96,7 @@ function partField(document: Document, { name, schema, encoding }: FormProperty,
 /** Returns the schema of one part of a property: an array has a part for each item (OpenAPI 3.1 section 4.8.15.1). */
 export function partSchema(document: Document, schema: Schema): { isItem: boolean; schema: Schema } {
   if (!typesOf(document, schema).types.includes('array')) return { isItem: false, schema }
-  const parts = schemasDescribing(document, [schema], branches)
+  const parts = schemasDescribing(document, [schema])
   return { isItem: true, schema: anyOf(parts.flatMap((part) => schemasIn(part, 'items'))) }
 }
 
@@ -107,7 +106,7 @@ const annotations =
 
 /** Returns whether a schema does not constrain its values. */
 export const isFree = (document: Document, schema: Schema): boolean =>
-  schemasDescribing(document, [schema], branches).every((each) =>
+  schemasDescribing(document, [schema]).every((each) =>
     Object.keys(each).every((keyword) => annotations.test(keyword) || keyword === '$ref'),
   )
 
@@ -121,7 +120,7 @@ const isBinary = ({ format, contentMediaType, contentEncoding }: Node): boolean 
 
 /** Returns whether values of a schema are bytes. */
 export const holdsBytes = (document: Document, schema: Schema): boolean =>
-  schemasDescribing(document, [schema], branches).some(isBinary)
+  schemasDescribing(document, [schema]).some(isBinary)
 
 /** Returns whether a part of a form is a file: by its schema, by its media types, or because nothing constrains it. */
 export const isFile = (document: Document, schema: Schema, mediaTypes: string[]): boolean =>

@@ -1,11 +1,10 @@
 import { kindOf } from '../../serve/media-types.ts'
 import type { ParameterText, ServedPath, TextValue } from '../../serve/routes.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
-import type { WithExample } from '../emit/examples.ts'
-import { charsetProblem } from '../rules/unsupported-parameters.ts'
+
 import type { Document, Parameter } from './openapi-document.ts'
-import { isOpen, otherTypes, propertyNames, propertyTypes, typesOf } from './schema-graph.ts'
 import { partsOf } from './schema-parts.ts'
+import { isOpen, otherTypes, propertyNames, propertyTypes, typesOf } from './schemas.ts'
 import type { Node } from './walk-document.ts'
 
 /** A value that is written in an OpenAPI style: a parameter, or a field of a form. */
@@ -94,22 +93,6 @@ export function withSchema(node: Node): Node {
   return { ...parameter, schema: isAny && !isJson(node as Parameter) ? { type: 'string' } : schema }
 }
 
-/** Returns the problems of the content of a parameter (OpenAPI 3.1 section 4.8.12.2.2). */
-export function contentProblems(document: Document, { content, schema }: Parameter): string[] {
-  if (content === undefined) return schema === undefined ? ['has no schema; add one'] : []
-  if (schema !== undefined) return ['has both schema and content; remove one of them']
-  const [[mediaType, media] = ['', {}]] = Object.entries(content)
-  const count = Object.keys(content).length
-  if (count !== 1) return [`its content has ${count} media types; use exactly one`]
-  const kind = kindOf(mediaType)
-  if ((kind !== 'json' && kind !== 'text') || charsetProblem(mediaType, 'read') !== undefined) {
-    return [`${mediaType} is not supported in a parameter; use application/json or text/plain`]
-  }
-  const { types } = typesOf(document, media.schema)
-  const isString = kind === 'json' || types.length === 0 || types.includes('string')
-  return isString ? [] : [`${mediaType} is read as a string, which its schema does not allow; use application/json`]
-}
-
 const template = /\{([^}]*)\}/g
 
 /**
@@ -141,3 +124,8 @@ export function servedPath(path: string): ServedPath {
     pattern: `^${literals.join('[^/]+')}$`,
   }
 }
+
+export type Example = { value?: unknown }
+
+/** A media type or a parameter. */
+export type WithExample = { schema?: Schema; example?: unknown; examples?: Record<string, Example> }

@@ -1,17 +1,12 @@
 import { createRequire } from 'node:module'
 import { createContext, Script } from 'node:vm'
-import { join } from './json-pointer.ts'
-import type { Document } from './openapi-document.ts'
-import { type Node, walkSchemas } from './walk-document.ts'
+import type { Node } from './walk-document.ts'
 
 /** Characters. A text that a quadratic pattern checks may have at most so many, unless its schema has a maxLength. */
 export const maxSlowLength = 800
 
-/** Characters. With a larger maxLength, a body of 256 KiB could hold the event loop for more than a second. */
-const maxOwnLength = 10_000
-
 /** Characters. The analysis of a longer pattern with a repetition can take minutes. */
-const maxPatternLength = 500
+export const maxPatternLength = 500
 
 /**
  * Steps and sizes bound the analysis, never the clock: each machine must accept the same documents. An analysis with a
@@ -73,39 +68,7 @@ function analyze(pattern: string): Growth {
 
 const hasManyChoices = (pattern: string): boolean => pattern.includes('){') || pattern.split('?').length > 10
 
-const rewrite = 'rewrite it so that no two repetitions can match the same characters'
-
-/** Returns why a pattern of a schema cannot be served, or undefined. `keyword` is pattern or patternProperties. */
-export function slowPatternProblem(keyword: string, pattern: string, { maxLength }: Node): string | undefined {
-  const growth = growthOf(pattern)
-  if (growth === 'steep') return `${pattern} takes more than quadratic time, which would block the service; ${rewrite}`
-  if (growth === 'unknown') {
-    return `${pattern} could take more than quadratic time, which would block the service; ${rewrite}, without backreferences, and with at most ${maxPatternLength} characters`
-  }
-  if (growth !== 'quadratic' || keyword === 'patternProperties') return undefined
-  if (typeof maxLength !== 'number' || maxLength <= maxOwnLength) return undefined
-  return `${pattern} takes quadratic time; lower maxLength to at most ${maxOwnLength}, or ${rewrite}`
-}
-
-/** Returns a warning for each pattern that limits its text to `maxSlowLength` characters. */
-export function slowPatternWarnings(document: Document): string[] {
-  const warnings: string[] = []
-  walkSchemas(document, (schema, pointer) => {
-    const { pattern, patternProperties = {}, maxLength } = schema
-    for (const key of Object.keys(patternProperties as object)) {
-      if (growthOf(key) === 'linear') continue
-      const place = join(pointer, 'patternProperties')
-      warnings.push(`${place}: ${key} takes quadratic time; the names may have at most ${maxSlowLength} characters`)
-    }
-    if (maxLength !== undefined || !isSlow(schema)) return
-    warnings.push(
-      `${join(pointer, 'pattern')}: ${pattern} takes quadratic time; its text may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`,
-    )
-  })
-  return warnings
-}
-
-const isSlow = ({ pattern }: Node): boolean => typeof pattern === 'string' && growthOf(pattern) !== 'linear'
+export const isSlow = ({ pattern }: Node): boolean => typeof pattern === 'string' && growthOf(pattern) !== 'linear'
 
 /** Returns a schema that checks slow patterns only for texts and names whose length it allows. */
 export function withBoundedPatterns(schema: Node): Node {

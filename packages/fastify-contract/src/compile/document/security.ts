@@ -1,4 +1,3 @@
-import { isScope } from '../../auth/oauth.ts'
 import { join } from './json-pointer.ts'
 import { type Document, endpoints, locate, schemePlace, securityPlace } from './openapi-document.ts'
 
@@ -49,7 +48,7 @@ type NeededScope = { pointer: string; scheme: string; scope: string }
 /**
  * Returns each scope that a document requires, in document order. A requirement that operations inherit occurs once.
  */
-function neededScopes(document: Document): NeededScope[] {
+export function neededScopes(document: Document): NeededScope[] {
   const needed = endpoints(document).flatMap((endpoint) => {
     const place = securityPlace(document, endpoint)
     return endpoint.security.flatMap((requirement, index) =>
@@ -63,24 +62,3 @@ function neededScopes(document: Document): NeededScope[] {
 
 /** Returns the scopes that a document requires, each once. */
 export const scopesOf = (document: Document): string[] => [...new Set(neededScopes(document).map(({ scope }) => scope))]
-
-/** Returns one line for each scope that is not valid in a token or a challenge (RFC 6749 section 3.3). */
-export const scopeProblems = (document: Document): string[] =>
-  neededScopes(document)
-    .filter(({ scope }) => !isScope(scope))
-    .map(
-      ({ pointer, scope }) =>
-        `${pointer}: scope ${JSON.stringify(scope)} is not valid (RFC 6749); use printable ASCII without spaces, " and \\`,
-    )
-
-/** Returns one line for each scope of an oauth2 scheme that none of its flows declares: no client could get it. */
-export function undeclaredScopes(document: Document): string[] {
-  return neededScopes(document).flatMap(({ pointer, scheme, scope }) => {
-    const { flows } = securityScheme(document, scheme)
-    if (flows === undefined) return []
-    const isDeclared = Object.values(Object(flows)).some((flow) => Object.hasOwn(Object(Object(flow).scopes), scope))
-    return isDeclared
-      ? []
-      : [`${pointer}: scope ${scope} is not declared in any flow of ${scheme}; add it there, or correct it here`]
-  })
-}

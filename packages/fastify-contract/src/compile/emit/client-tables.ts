@@ -2,7 +2,7 @@ import type { Int64Responses, ResponseSchemaNode } from '../../client/exact-resp
 import type { CallStyles, ParameterStyle } from '../../client/parameter-pairs.ts'
 import { requestKindOf } from '../../serve/media-types.ts'
 import type { FormField } from '../../serve/routes.ts'
-import { inPlaceKeywords, type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import type { Schema } from '../../serve/schema-keywords.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import {
   type Document,
@@ -13,10 +13,17 @@ import {
   type RequestBody,
 } from '../document/openapi-document.ts'
 import { defaultStyles, isExploded, isJson } from '../document/parameters.ts'
-import { run, type Steps, schemasDescribing } from '../document/schema-graph.ts'
 import { groupedByName } from '../document/schema-parts.ts'
+import {
+  int64Holders,
+  isInt64,
+  memberSchemas,
+  run,
+  type Steps,
+  schemasDescribing,
+  unnamedSchemas,
+} from '../document/schemas.ts'
 import type { Node } from '../document/walk-document.ts'
-import { int64Holders, isInt64 } from '../rules/unsupported-schemas.ts'
 
 /**
  * Returns the places of int64 values in the JSON responses of a document, which is all that the client needs to know.
@@ -40,7 +47,7 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
 
   /** Returns the index of the place that these schemas describe together, or null if it holds no int64. */
   function* placeOf(holders: unknown[], name: string): Steps<number | null> {
-    const schemas = schemasDescribing(document, holders, branches)
+    const schemas = schemasDescribing(document, holders)
     if (!schemas.some((schema) => holdsInt64(schema))) return null
     // A schema may contain itself, so the same schemas share one place.
     const key = schemas.map(identity).join()
@@ -58,14 +65,14 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
     for (const [member, below] of membersOf(schemas)) {
       members.push([member, yield placeOf(below, `${name}/${member}`)])
     }
-    const others = yield placeOf(
-      schemas.flatMap((schema) => unnamed(schema)),
+    const unnamedKeywords = yield placeOf(
+      schemas.flatMap((schema) => unnamedSchemas(schema)),
       `${name}/*`,
     )
-    // A member without int64 is listed only if unnamed members hold one: the client would treat it as one of them.
-    const told = members.filter(([, below]) => below !== null || others !== null)
+    // A member without int64 is listed only if unnamedSchemas members hold one: the client would treat it as one of them.
+    const told = members.filter(([, below]) => below !== null || unnamedKeywords !== null)
     if (told.length > 0) place.members = Object.fromEntries(told)
-    if (others !== null) place.others = others
+    if (unnamedKeywords !== null) place.others = unnamedKeywords
     return index
   }
 
@@ -84,33 +91,13 @@ const named = ({ properties, prefixItems }: Node): Record<string, Schema> => ({
   ...(prefixItems as object),
 })
 
-/** Returns the schemas of a member or an item, whether the schema names it or not. */
-export function memberSchemas(schema: Node, member: string): Schema[] {
-  const holder = [schema.prefixItems, schema.properties].find((one) => isEnumerable.call(Object(one), member))
-  return holder === undefined ? unnamed(schema, member) : [(holder as Record<string, Schema>)[member] as Schema]
-}
-
-const isEnumerable = Object.prototype.propertyIsEnumerable
-
 /** Returns the members and items that some of the schemas name, each with the schemas that describe it. */
 const membersOf = (schemas: Node[]): Map<string, Schema[]> =>
   groupedByName(schemas, {
     namesIn: (schema) => Object.keys(named(schema)),
-    isOpen: (schema) => unnamed(schema).length > 0,
+    isOpen: (schema) => unnamedSchemas(schema).length > 0,
     schemasOf: memberSchemas,
   })
-
-/** Keywords whose schemas describe the same value. Not `if`: a condition only tests a value. */
-export const branches = inPlaceKeywords.filter((keyword) => keyword !== 'if')
-
-const others = ['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']
-
-/** Returns the schemas of all members that the schema does not name, or of the one called `name`. */
-function unnamed(schema: Node, name?: string): Schema[] {
-  const patterns = Object.entries((schema.patternProperties ?? {}) as Record<string, Schema>)
-  const matching = patterns.filter(([pattern]) => name === undefined || new RegExp(pattern, 'u').test(name))
-  return [...matching.map(([, below]) => below), ...others.flatMap((keyword) => schemasIn(schema, keyword))]
-}
 
 const isOtherNumber = (schema: Node): boolean =>
   !isInt64(schema) && [schema.type].flat().some((type) => type === 'integer' || type === 'number')

@@ -15,9 +15,9 @@ import {
   type Parameter,
 } from '../document/openapi-document.ts'
 import { defaultOf, withSchema } from '../document/parameters.ts'
-import { schemasDescribing } from '../document/schema-graph.ts'
+import { isInt64, schemasDescribing } from '../document/schemas.ts'
 import { mapDocument, methods, type Node } from '../document/walk-document.ts'
-import { isInt64 } from '../rules/unsupported-schemas.ts'
+
 import { withoutIgnoredProperties } from './ignored-property-schemas.ts'
 
 /**

@@ -3,8 +3,8 @@ import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { matchesPattern, maxLength, textOfPattern } from '../document/patterns.ts'
 import { commonTypes, numbersOf, type Part, partsOf, referencesOf } from '../document/schema-parts.ts'
+import { memberSchemas } from '../document/schemas.ts'
 import type { Node } from '../document/walk-document.ts'
-import { memberSchemas } from './client-tables.ts'
 
 /** Keywords whose value is an example, in order of preference. */
 const exampleKeywords = ['const', 'example', 'examples', 'default', 'enum']

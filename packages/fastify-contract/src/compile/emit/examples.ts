@@ -1,18 +1,14 @@
 import { type BodyKind, isRange, kindOf } from '../../serve/media-types.ts'
-import type { Schema } from '../../serve/schema-keywords.ts'
 import type { Outcome } from '../../serve/send-response.ts'
 import { headersOf, isGiven } from '../document/contents.ts'
 import { resolve } from '../document/json-pointer.ts'
 import type { Document, Endpoint, Located, Response } from '../document/openapi-document.ts'
+import type { Example, WithExample } from '../document/parameters.ts'
 import { partsOf } from '../document/schema-parts.ts'
+import { isInt64 } from '../document/schemas.ts'
 import { isNode } from '../document/walk-document.ts'
-import { isInt64 } from '../rules/unsupported-schemas.ts'
+
 import { exampleOf, filledExampleOf, generatedValue } from './example-values.ts'
-
-type Example = { value?: unknown }
-
-/** A media type or a parameter. */
-export type WithExample = { schema?: Schema; example?: unknown; examples?: Record<string, Example> }
 
 /**
  * Returns the example response of a successful call: the first 2xx response, or else the first response of all. The

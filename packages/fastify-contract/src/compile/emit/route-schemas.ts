@@ -6,10 +6,11 @@ import { formOf, isForm } from '../document/forms.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
 import { parameterText, schemaOf, servedPath } from '../document/parameters.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
+import { isExactInteger } from '../document/schemas.ts'
 import { apiKeyHeaders } from '../document/security.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node } from '../document/walk-document.ts'
-import { isExactInteger } from '../rules/unsupported-schemas.ts'
+
 import { errorNumbersOf } from './error-numbers.ts'
 
 /**

@@ -1,7 +1,14 @@
 import { isRange, kindOf, requestKindOf } from '../../serve/media-types.ts'
 import type { FormField } from '../../serve/routes.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
-import { describesBytes } from '../document/contents.ts'
+import {
+  allowsOnlyStrings,
+  checkedSchema,
+  describesBytes,
+  headersOf,
+  isChecked,
+  isGiven,
+} from '../document/contents.ts'
 import {
   type FormProperty,
   formOf,
@@ -23,6 +30,7 @@ import type {
   RequestBody,
   Response,
 } from '../document/openapi-document.ts'
+import { endpoints } from '../document/openapi-document.ts'
 import {
   isReadAlike,
   type JsonType,
@@ -30,8 +38,8 @@ import {
   propertySchemas,
   schemasDescribing,
   typesOf,
-} from '../document/schema-graph.ts'
-import { branches } from '../emit/client-tables.ts'
+} from '../document/schemas.ts'
+
 import { charsetProblem, fieldTypeProblem, nameProblem, parameterProblems } from './unsupported-parameters.ts'
 
 /** Returns one line for each media type of an operation's bodies that the service can neither parse nor serialize. */
@@ -117,7 +125,7 @@ export function formProblems(document: Document, mediaType: string, media: Media
 
 /** Returns a problem unless the schema names every part: a handler receives only named parts, each with its type. */
 function openProblems(document: Document, media: MediaType): string[] {
-  const parts = schemasDescribing(document, [media.schema], branches)
+  const parts = schemasDescribing(document, [media.schema])
   const holders = ['additionalProperties', 'patternProperties', 'unevaluatedProperties']
   const isOpen = parts.some((part) =>
     holders.some((keyword) => schemasIn(part, keyword).some((one) => Object.keys(Object(one)).length > 0)),
@@ -137,8 +145,8 @@ function partProblems(document: Document, { schema, encoding }: FormProperty): s
   const { schema: each } = partSchema(document, schema)
   const mediaTypes = mediaTypesOf(encoding)
   if (!isFile(document, each, mediaTypes)) return textProblems(document, each, mediaTypes)
-  const fileSchemas = schemasDescribing(document, [each], branches)
-  const listSchemas = schemasDescribing(document, [schema], branches)
+  const fileSchemas = schemasDescribing(document, [each])
+  const listSchemas = schemasDescribing(document, [schema])
   const { types } = typesOf(document, each)
   return [
     ...(types.some((type) => type !== 'string' && type !== 'null')
@@ -244,4 +252,42 @@ export function openFieldProblems(document: Document, { schema }: MediaType): st
   if (all.some(isNested))
     return ['fields that the schema does not name are read as strings; name each array and object as a property']
   return isReadAlike(all) ? [] : ['fields that the schema does not name have several types; name each as a property']
+}
+
+/** Returns one line for each media type of a request body whose schema constrains more than the service validates. */
+export function unvalidatedBodies(document: Document): string[] {
+  const lines = endpoints(document).flatMap(
+    ({ requestBody: { content = {}, pointer } = { content: {}, pointer: '' } }) =>
+      Object.entries(content)
+        .filter(([mediaType, { schema }]) => !isRange(mediaType) && !isChecked(document, mediaType, schema))
+        .filter(([, { schema }]) => !describesBytes(document, schema))
+        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),
+  )
+  return [...new Set(lines)]
+}
+
+/** Returns one line for each media type of a response whose schema constrains more than the service validates. */
+export function unvalidatedResponses(document: Document): string[] {
+  const lines = endpoints(document).flatMap(({ responses }) =>
+    Object.values(responses).flatMap(({ content = {}, pointer }) =>
+      Object.entries(content)
+        .filter(([mediaType, { schema = true }]) => {
+          if (checkedSchema(document, mediaType, schema) !== true) return false
+          const isFree = schemasDescribing(document, [schema], []).every((each) => Object.keys(each).length === 0)
+          return !isFree && !allowsOnlyStrings(document, schema)
+        })
+        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),
+    ),
+  )
+  return [...new Set(lines)]
+}
+
+/** Returns one line for each header of a response that the service cannot write as the document says. */
+export function headerProblems(document: Document, response: Located<Response>): string[] {
+  const given = headersOf(document, response).filter(([name]) => isGiven(name))
+  return given
+    .filter(([, header]) => 'content' in header)
+    .map(
+      ([name, { pointer }]) => `${pointer}: header ${name}: content is not supported; describe the header with schema`,
+    )
 }

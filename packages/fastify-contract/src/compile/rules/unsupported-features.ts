@@ -1,13 +1,12 @@
 import { METHODS } from 'node:http'
+import { isScope } from '../../auth/oauth.ts'
 import { kindOf } from '../../serve/media-types.ts'
-import { headerProblems } from '../document/contents.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, schemePlace, securityPlace } from '../document/openapi-document.ts'
-import { nameProblems } from '../document/operation-ids.ts'
-import { scopeProblems } from '../document/security.ts'
+import { neededScopes, securityScheme } from '../document/security.ts'
 import { methods } from '../document/walk-document.ts'
 import { readWriteProblems } from './read-write-problems.ts'
-import { bodyContentProblems } from './unsupported-bodies.ts'
+import { bodyContentProblems, headerProblems } from './unsupported-bodies.ts'
 import { parameterProblems } from './unsupported-parameters.ts'
 import { unsupportedSchemas } from './unsupported-schemas.ts'
 
@@ -159,4 +158,59 @@ function problemOf(field: string, mediaType: string, isReply: boolean, media: ob
   if (kindOf(mediaType) !== 'events')
     return `items of ${mediaType} are not supported; use application/jsonl or text/event-stream`
   return 'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
+}
+
+/** Returns one line for each operation without operationId, whose handler therefore has a derived name. */
+export const derivedNameWarnings = (document: Document): string[] =>
+  endpoints(document)
+    .filter(({ hasDerivedId }) => hasDerivedId)
+    .map(
+      (endpoint) =>
+        `${pathPlace(endpoint)}: has no operationId; its handler is named ${endpoint.operationId}, after its method and path`,
+    )
+
+/**
+ * Returns the pointer to an operation below its path, without following a $ref: the derived name belongs to the path.
+ */
+const pathPlace = ({ path, keys }: Endpoint): string => join('#', 'paths', path, ...keys)
+
+/** Returns one line for each operation whose operationId another operation has, too. */
+export function nameProblems(document: Document): string[] {
+  const all = endpoints(document)
+  const seen = new Set<string>()
+  const isDuplicate = (name: string) => seen.size === seen.add(name).size
+  const given = all.filter(({ hasDerivedId }) => !hasDerivedId)
+  const derived = all.filter(({ hasDerivedId }) => hasDerivedId)
+  return [
+    ...given
+      .filter(({ operationId }) => isDuplicate(operationId))
+      .map(({ operationId, pointer }) => `${pointer}: operationId ${operationId} is used twice; rename one of them`),
+    ...derived
+      .filter(({ operationId }) => isDuplicate(operationId))
+      .map(
+        (endpoint) =>
+          `${pathPlace(endpoint)}: has no operationId, and ${endpoint.operationId}, derived from its method and path, is the name of another operation; add an operationId`,
+      ),
+  ]
+}
+
+/** Returns one line for each scope that is not valid in a token or a challenge (RFC 6749 section 3.3). */
+export const scopeProblems = (document: Document): string[] =>
+  neededScopes(document)
+    .filter(({ scope }) => !isScope(scope))
+    .map(
+      ({ pointer, scope }) =>
+        `${pointer}: scope ${JSON.stringify(scope)} is not valid (RFC 6749); use printable ASCII without spaces, " and \\`,
+    )
+
+/** Returns one line for each scope of an oauth2 scheme that none of its flows declares: no client could get it. */
+export function undeclaredScopes(document: Document): string[] {
+  return neededScopes(document).flatMap(({ pointer, scheme, scope }) => {
+    const { flows } = securityScheme(document, scheme)
+    if (flows === undefined) return []
+    const isDeclared = Object.values(Object(flows)).some((flow) => Object.hasOwn(Object(Object(flow).scopes), scope))
+    return isDeclared
+      ? []
+      : [`${pointer}: scope ${scope} is not declared in any flow of ${scheme}; add it there, or correct it here`]
+  })
 }

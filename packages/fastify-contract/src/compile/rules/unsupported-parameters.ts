@@ -1,4 +1,5 @@
 import { parseContentType } from '../../http/request-head.ts'
+import { kindOf } from '../../serve/media-types.ts'
 import type { ParameterText, TextValue } from '../../serve/routes.ts'
 import { resolve } from '../document/json-pointer.ts'
 import {
@@ -8,15 +9,8 @@ import {
   type Parameter,
   schemePlace,
 } from '../document/openapi-document.ts'
-import { contentProblems, isSplit, parameterText, segmentOf } from '../document/parameters.ts'
-import {
-  isReadAlike,
-  type JsonType,
-  otherTypes,
-  propertyNames,
-  propertyTypes,
-  typesOf,
-} from '../document/schema-graph.ts'
+import { isSplit, parameterText, segmentOf } from '../document/parameters.ts'
+import { isReadAlike, type JsonType, otherTypes, propertyNames, propertyTypes, typesOf } from '../document/schemas.ts'
 import { credentialOf } from '../document/security.ts'
 
 /** Returns one line for each parameter of an operation that the service cannot parse as described. */
@@ -210,4 +204,20 @@ export function fieldTypeProblem(mediaType: string): string | undefined {
   const names = [...(parseContentType(mediaType)?.parameters.keys() ?? [])]
   const other = names.find((name) => name !== 'charset')
   return other && `has the parameter ${other}, which is not supported in a form; remove it`
+}
+
+/** Returns the problems of the content of a parameter (OpenAPI 3.1 section 4.8.12.2.2). */
+export function contentProblems(document: Document, { content, schema }: Parameter): string[] {
+  if (content === undefined) return schema === undefined ? ['has no schema; add one'] : []
+  if (schema !== undefined) return ['has both schema and content; remove one of them']
+  const [[mediaType, media] = ['', {}]] = Object.entries(content)
+  const count = Object.keys(content).length
+  if (count !== 1) return [`its content has ${count} media types; use exactly one`]
+  const kind = kindOf(mediaType)
+  if ((kind !== 'json' && kind !== 'text') || charsetProblem(mediaType, 'read') !== undefined) {
+    return [`${mediaType} is not supported in a parameter; use application/json or text/plain`]
+  }
+  const { types } = typesOf(document, media.schema)
+  const isString = kind === 'json' || types.length === 0 || types.includes('string')
+  return isString ? [] : [`${mediaType} is read as a string, which its schema does not allow; use application/json`]
 }

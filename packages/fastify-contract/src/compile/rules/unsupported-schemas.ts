@@ -1,9 +1,9 @@
-import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
-import { defaultMappingProblem } from '../document/discriminators.ts'
+import { inPlaceKeywords, schemasIn } from '../../serve/schema-keywords.ts'
+import { isDefault, isDiscriminator } from '../document/discriminators.ts'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { slowPatternProblem } from '../document/patterns.ts'
-import { components, reachability } from '../document/schema-graph.ts'
+import { growthOf, isSlow, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
+import { components, int64Holders, isInt64 } from '../document/schemas.ts'
 import { type Node, schemaPlaces, walkSchemas } from '../document/walk-document.ts'
 
 /**
@@ -123,22 +123,6 @@ function roundedNumbers(value: unknown, pointer: string): string[] {
   return Object.entries(value).flatMap(([key, below]) => roundedNumbers(below, join(pointer, key)))
 }
 
-/** Returns a function that tells whether a schema holds an int64 at any depth, also behind a $ref. */
-export const int64Holders = (document: object): ((schema: Schema) => boolean) =>
-  reachability(document, Object.keys(schemaKeywords), isInt64)
-
-/**
- * Returns whether the type of a schema allows integers and no other numbers, so that its format can make them exact.
- */
-export const isExactInteger = ({ type }: Exclude<Schema, boolean> | Node): boolean => {
-  const types = [type].flat()
-  return types.includes('integer') && !types.includes('number')
-}
-
-/** Returns whether a schema is an int64, alone or beside types that are not numbers. */
-export const isInt64 = (schema: Exclude<Schema, boolean> | Node): boolean =>
-  schema.format === 'int64' && isExactInteger(schema)
-
 /**
  * Returns one line for each `nullable: true` of an OpenAPI 3.0 document that does not allow null, because its schema
  * has no type (3.0.3, "Clarify the semantics of nullable"). Each line says what to write instead.
@@ -158,3 +142,48 @@ const remedyFor = (schema: Node): string =>
   ['$ref', 'allOf', 'anyOf', 'oneOf'].some((keyword) => Object.hasOwn(schema, keyword))
     ? 'to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
     : 'to allow null, add the type'
+
+/** Returns the reason why a `defaultMapping` cannot be served, or undefined if it can. */
+export function defaultMappingProblem({ discriminator, oneOf, anyOf }: Node): string | undefined {
+  if (!isDiscriminator(discriminator) || discriminator.defaultMapping === undefined) return undefined
+  const alternatives = [oneOf ?? anyOf ?? []].flat() as Node[]
+  const isServed = alternatives.some((one) => isDefault(Object(one), discriminator))
+  return isServed
+    ? undefined
+    : 'is not supported unless it refers to an alternative in the oneOf or anyOf of the same schema; remove it'
+}
+
+/** Characters. With a larger maxLength, a body of 256 KiB could hold the event loop for more than a second. */
+const maxOwnLength = 10_000
+
+const rewrite = 'rewrite it so that no two repetitions can match the same characters'
+
+/** Returns why a pattern of a schema cannot be served, or undefined. `keyword` is pattern or patternProperties. */
+export function slowPatternProblem(keyword: string, pattern: string, { maxLength }: Node): string | undefined {
+  const growth = growthOf(pattern)
+  if (growth === 'steep') return `${pattern} takes more than quadratic time, which would block the service; ${rewrite}`
+  if (growth === 'unknown') {
+    return `${pattern} could take more than quadratic time, which would block the service; ${rewrite}, without backreferences, and with at most ${maxPatternLength} characters`
+  }
+  if (growth !== 'quadratic' || keyword === 'patternProperties') return undefined
+  if (typeof maxLength !== 'number' || maxLength <= maxOwnLength) return undefined
+  return `${pattern} takes quadratic time; lower maxLength to at most ${maxOwnLength}, or ${rewrite}`
+}
+
+/** Returns a warning for each pattern that limits its text to `maxSlowLength` characters. */
+export function slowPatternWarnings(document: Document): string[] {
+  const warnings: string[] = []
+  walkSchemas(document, (schema, pointer) => {
+    const { pattern, patternProperties = {}, maxLength } = schema
+    for (const key of Object.keys(patternProperties as object)) {
+      if (growthOf(key) === 'linear') continue
+      const place = join(pointer, 'patternProperties')
+      warnings.push(`${place}: ${key} takes quadratic time; the names may have at most ${maxSlowLength} characters`)
+    }
+    if (maxLength !== undefined || !isSlow(schema)) return
+    warnings.push(
+      `${join(pointer, 'pattern')}: ${pattern} takes quadratic time; its text may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`,
+    )
+  })
+  return warnings
+}

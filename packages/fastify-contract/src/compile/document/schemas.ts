@@ -1,10 +1,9 @@
-import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
-import { branches, memberSchemas } from '../emit/client-tables.ts'
+/** What the schemas of a document say about a value. Linear in the size of the document, without deep recursion. */
+
+import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
 import type { Node } from './walk-document.ts'
-
-/** Follows the references and subschemas of a document, in time linear in its size and without deep recursion. */
 
 /** Returns the target of a schema's reference and its subschemas in `keywords`, except boolean schemas. */
 export function schemasBelow(document: object, schema: Node, keywords: readonly string[]): Node[] {
@@ -112,11 +111,14 @@ export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'a
 /** Keywords whose subschemas may limit the types of a value. */
 const typeBranches = ['allOf', 'anyOf', 'oneOf']
 
+/** Keywords whose schemas describe the same value. Not `if`: a condition only tests a value. */
+const valueKeywords = inPlaceKeywords.filter((keyword) => keyword !== 'if')
+
 /**
  * Returns the schemas that describe one value together: the given ones, the targets of their references, and the
  * subschemas in `keywords`. Each is included once, even if a schema contains itself.
  */
-export function schemasDescribing(document: object, schemas: unknown[], keywords: string[]): Node[] {
+export function schemasDescribing(document: object, schemas: unknown[], keywords = valueKeywords): Node[] {
   const found = new Set<Node>()
   const waiting = [...schemas].reverse()
   while (waiting.length > 0) {
@@ -155,10 +157,9 @@ export function typeOfValue(value: unknown): JsonType {
 }
 
 /** Keywords that describe the properties that a schema does not name. */
-const unnamed = ['patternProperties', 'additionalProperties', 'unevaluatedProperties']
+const openKeywords = ['patternProperties', 'additionalProperties', 'unevaluatedProperties']
 
-const parts = (document: Document, schema: Schema | undefined): Node[] =>
-  schemasDescribing(document, [schema], branches)
+const parts = (document: Document, schema: Schema | undefined): Node[] => schemasDescribing(document, [schema])
 
 /** Returns the names of the properties that a schema or its subschemas name. */
 export const propertyNames = (document: Document, schema: Schema | undefined): string[] => [
@@ -181,7 +182,7 @@ export const otherTypes = (document: Document, schema: Schema | undefined): Json
   typesIn(
     document,
     parts(document, schema).flatMap((part) =>
-      unnamed.flatMap((keyword) => schemasIn(part, keyword).map((one) => [one])),
+      openKeywords.flatMap((keyword) => schemasIn(part, keyword).map((one) => [one])),
     ),
   )
 
@@ -193,7 +194,7 @@ const typesIn = (document: Document, all: Schema[][]): JsonType[][] =>
 /** Returns whether a schema describes properties that it does not name. */
 export const isOpen = (document: Document, schema: Schema | undefined): boolean =>
   parts(document, schema).some((part) =>
-    unnamed.some((keyword) => schemasIn(part, keyword).some((one) => one !== false)),
+    openKeywords.some((keyword) => schemasIn(part, keyword).some((one) => one !== false)),
   )
 
 /** Returns whether every text is parsed to the same value with each of the lists of types. */
@@ -207,3 +208,36 @@ export const isReadAlike = (all: JsonType[][]): boolean =>
       ].join(),
     ),
   ).size < 2
+
+/** Returns the schemas of a member or an item, whether the schema names it or not. */
+export function memberSchemas(schema: Node, member: string): Schema[] {
+  const holder = [schema.prefixItems, schema.properties].find((one) => isEnumerable.call(Object(one), member))
+  return holder === undefined ? unnamedSchemas(schema, member) : [(holder as Record<string, Schema>)[member] as Schema]
+}
+
+const isEnumerable = Object.prototype.propertyIsEnumerable
+
+const unnamedKeywords = ['additionalProperties', 'unevaluatedProperties', 'items', 'unevaluatedItems']
+
+/** Returns the schemas of all members that the schema does not name, or of the one called `name`. */
+export function unnamedSchemas(schema: Node, name?: string): Schema[] {
+  const patterns = Object.entries((schema.patternProperties ?? {}) as Record<string, Schema>)
+  const matching = patterns.filter(([pattern]) => name === undefined || new RegExp(pattern, 'u').test(name))
+  return [...matching.map(([, below]) => below), ...unnamedKeywords.flatMap((keyword) => schemasIn(schema, keyword))]
+}
+
+/** Returns a function that tells whether a schema holds an int64 at any depth, also behind a $ref. */
+export const int64Holders = (document: object): ((schema: Schema) => boolean) =>
+  reachability(document, Object.keys(schemaKeywords), isInt64)
+
+/**
+ * Returns whether the type of a schema allows integers and no other numbers, so that its format can make them exact.
+ */
+export const isExactInteger = ({ type }: Exclude<Schema, boolean> | Node): boolean => {
+  const types = [type].flat()
+  return types.includes('integer') && !types.includes('number')
+}
+
+/** Returns whether a schema is an int64, alone or beside types that are not numbers. */
+export const isInt64 = (schema: Exclude<Schema, boolean> | Node): boolean =>
+  schema.format === 'int64' && isExactInteger(schema)

@@ -34,11 +34,13 @@ export type AppOptions = {
   trustProxy?: string[]
   /** Origins whose pages may call the service from a browser; default: none. */
   origins?: string[]
+  /** Returns the origins of the service's own pages, which may call it, too; default: none. */
+  ownOrigins?: () => string[]
 }
 
 /** Assembles the service as one Fastify instance, which does not listen yet. The caller must close the store. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { routes, store, verifyToken, log, observer, draining, linger, shed, trustProxy = [], origins } = options
+  const { routes, store, verifyToken, log, observer, draining, linger, shed, trustProxy = [], origins, ownOrigins } = options
   const limits = { ...defaultLimits, ...options.limits }
   const app = Fastify({
     ...serverOptions,
@@ -83,6 +85,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     memory: bodyMemory(limits.bodyMemory, shed),
     uploads: { bytes: limits.upload, fields: limits.formFields },
     origins,
+    ownOrigins,
   })
   return app
 }

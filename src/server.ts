@@ -21,8 +21,9 @@ await start().catch(exitWithError)
 async function start(): Promise<void> {
   const config = readConfig(process.env)
   const contract = await loadContract(generated)
-  const [service, { createAdminServer }] = await Promise.all([
-    openService(config, contract.routes, exitWithError),
+  let origins: string[] = []
+  const [service, { createAdminServer, pageOrigins }] = await Promise.all([
+    openService(config, contract.routes, exitWithError, () => origins),
     import('../packages/fastify-contract/src/service/admin-server.ts'),
   ])
   const { metrics, ready, onReady } = service
@@ -35,6 +36,7 @@ async function start(): Promise<void> {
     config.management,
     'MANAGEMENT_',
   )
+  origins = pageOrigins(adminUrl)
   url = await service.listen()
   announce(config, contract, url, adminUrl)
   stop = async (signal) => {

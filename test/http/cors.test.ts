@@ -190,3 +190,17 @@ t.test('without CORS_ORIGINS no response has a CORS header', async (t) => {
     )
   }
 })
+
+t.test("the service's own pages are allowed once they are served, without Vary for other responses", async (t) => {
+  const own: string[] = []
+  const port = await (await createTestApp(t, { ownOrigins: () => own })).listen()
+  const allowed = async (name: string) => {
+    const { headers } = await answerOf(t, port, from(name))
+    t.notOk('vary' in headers)
+    return [headers['access-control-allow-origin'], (await answerOf(t, port, preflightOf(name))).status]
+  }
+  t.same(await allowed(origin), [undefined, 405])
+  own.push(origin)
+  t.same(await allowed(origin), [origin, 204])
+  t.same(await allowed(other), [undefined, 405])
+})

@@ -10,11 +10,12 @@ import {
   type AdminOptions,
   connectionLimit,
   createAdminServer,
+  pageOrigins,
 } from '../../packages/fastify-contract/src/service/admin-server.ts'
 import { until, within } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
 import { contract } from '../support/contract.ts'
-import { httpRequest as askUrl, type HttpResponse, sameOriginHeaders } from '../support/http-request.ts'
+import { httpRequest as askUrl, type HttpResponse } from '../support/http-request.ts'
 import { openSocket } from '../support/open-socket.ts'
 import { copiedCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
@@ -24,10 +25,13 @@ const { title, version } = contract.routes.info
 const docsPage = '<p>plants<!-- try.html -->'
 const linkedPage = '<p>plants<a href="try.html">Try an operation</a>'
 const historyPage = '<p>versions'
-const tryPage = '<p>forms'
+const tryPage = '<meta content="connect-src SERVICE_URL"><main data-service="SERVICE_URL">SERVICE_URL'
+const tryPageOf = (url: string) => `<meta content="connect-src ${url}"><main data-service="${url}">SERVICE_URL`
 /** An admin server that listens, in this process or in the bundle's. */
 type Management = {
   port: number
+  /** The URL of the service. */
+  url: string
   ask(path: string, options?: RequestOptions): Promise<HttpResponse>
   /** The store that decides whether the service is ready. */
   store: ReturnType<typeof storeModule>
@@ -74,6 +78,7 @@ async function startHere(t: Test, options: Partial<AdminOptions> = {}): Promise<
   const { ready } = await openStore(store.url)
   const docs = join(t.testdirName, 'index.html')
   writePages(docs)
+  const url = 'http://127.0.0.1:3000'
   let told: boolean | undefined
   const server = createAdminServer({
     contract,
@@ -83,14 +88,14 @@ async function startHere(t: Test, options: Partial<AdminOptions> = {}): Promise<
     onReady(good) {
       told = good
     },
-    serviceUrl: () => undefined,
+    serviceUrl: () => url,
     ...options,
   })
   t.teardown(() => stop(server))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const ask = askAt(`http://127.0.0.1:${port}`)
-  return { server, port, ask, store, lastReady: async () => told, docs, metrics: /^up 1\n$/ }
+  return { server, port, url, ask, store, lastReady: async () => told, docs, metrics: /^up 1\n$/ }
 }
 
 /** Sends a path unchanged; a URL object would normalize it. */
@@ -121,7 +126,7 @@ const contentTypes = {
 /** Tests that hold for the admin server in either process. */
 function suite(t: Test, start: (t: Test) => Promise<Management>): void {
   t.test('every page answers GET and HEAD only', async (t) => {
-    const { ask, metrics } = await start(t)
+    const { ask, metrics, url } = await start(t)
     const list = (await ask('/')).body
     t.ok(list.startsWith(`${title} ${version}\n`))
     for (const [path, contentType] of Object.entries(contentTypes)) {
@@ -143,7 +148,7 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     t.equal((await ask('/openapi.json')).body, documentText)
     for (const path of ['/docs', '/index.html']) t.equal((await ask(path)).body, linkedPage, path)
     t.equal((await ask('/history.html')).body, historyPage)
-    t.equal((await ask('/try.html')).body, tryPage)
+    t.equal((await ask('/try.html')).body, tryPageOf(url))
     t.match((await ask('/metrics')).body, metrics)
   })
 
@@ -248,14 +253,14 @@ t.test('the admin server runs as the built bundle', async (t) => {
   mkdirSync(dirname(docs))
   writePages(docs)
   const store = storeModule(t)
-  const { managementUrl, page, stop, banner } = await startService(t, { STORE_URL: store.url }, { command })
+  const { url, managementUrl, page, stop, banner } = await startService(t, { STORE_URL: store.url }, { command })
   const port = Number(new URL(managementUrl).port)
   const lastReady = async () => {
     const [, value] = /^plant_store_ready ([01])$/m.exec((await page('/metrics')).body) ?? []
     return value === undefined ? undefined : value === '1'
   }
   const metrics = /^# HELP [^\n]+\n[\s\S]*\nplant_store_build_info\{[^}\n]+\} 1\n/
-  suite(t, async () => ({ port, ask: askAt(managementUrl), store, lastReady, docs, metrics }))
+  suite(t, async () => ({ port, url, ask: askAt(managementUrl), store, lastReady, docs, metrics }))
 
   t.test("a silent connection does not delay the process' exit", async (t) => {
     const silent = await openSocket(t, port)
@@ -319,19 +324,37 @@ t.test('a listen error reaches the caller', async (t) => {
   await t.rejects(once(second, 'listening'), { code: /^EADDRINUSE$/ })
 })
 
-t.test('on other addresses any host name is accepted and nothing is forwarded', async (t) => {
-  const { server } = await startHere(t, { serviceUrl: () => 'http://127.0.0.1:1' })
+t.test('the forms call a URL of the service that a browser can reach', async (t) => {
+  for (const [serviceUrl, expected] of [
+    ['http://192.0.2.1:3000', 'http://192.0.2.1:3000'],
+    ['http://0.0.0.0:3000', 'http://127.0.0.1:3000'],
+    ['http://[::]:3000', 'http://localhost:3000'],
+    ['http://[::1]:3000', 'http://localhost:3000'],
+  ] as const) {
+    const { ask } = await startHere(t, { serviceUrl: () => serviceUrl })
+    t.equal((await ask('/try.html')).body, tryPageOf(expected))
+  }
+  const early = await startHere(t, { serviceUrl: () => undefined })
+  t.match(await early.ask('/try.html'), { status: 503, body: /^the service is not listening yet/ })
+})
+
+t.test('the service allows the origins of the pages on a loopback address', async (t) => {
+  t.same(pageOrigins('http://127.0.0.1:3001'), ['http://127.0.0.1:3001', 'http://localhost:3001'])
+  t.same(pageOrigins('http://[::1]:80'), ['http://[::1]', 'http://localhost'])
+  for (const url of ['http://0.0.0.0:3001', 'http://[::]:3001', 'http://192.0.2.1:3001']) t.same(pageOrigins(url), [])
+})
+
+t.test('on other addresses any host name is accepted and there are no forms', async (t) => {
+  const { server } = await startHere(t)
   stop(server)
   // A socket path below t.testdir could exceed 107 bytes; the kernel would truncate it without an error.
   const directory = mkdtempSync(join(tmpdir(), 'plants-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
   const socketPath = join(directory, 'socket')
   await once(server.listen(socketPath), 'listening')
-  const ask = (path: string) => askUrl(`http://plants.example${path}`, { socketPath, headers: sameOriginHeaders })
+  const ask = (path: string) => askUrl(`http://plants.example${path}`, { socketPath })
   t.equal((await ask('/livez')).status, 200)
-  for (const path of ['/try.html', '/try/plants']) {
-    t.match(await ask(path), { status: 404, body: /^[^\n]*MANAGEMENT_HOST[^\n]*\n$/ }, path)
-  }
+  t.match(await ask('/try.html'), { status: 404, body: /^[^\n]*MANAGEMENT_HOST[^\n]*\n$/ })
   t.equal((await ask('/docs')).body, docsPage, 'the page has no link to /try.html')
 })
 

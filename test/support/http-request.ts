@@ -5,9 +5,6 @@ import { within } from '../../scripts/system/poll.ts'
 
 export type HttpResponse = { status: number; headers: IncomingHttpHeaders; body: string }
 
-/** Headers that a browser adds when a page calls its own origin (Fetch Metadata). */
-export const sameOriginHeaders = { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }
-
 /**
  * Sends a request and resolves with the response, on a new connection unless an agent is given. Rejects when the
  * connection breaks or the response is late.

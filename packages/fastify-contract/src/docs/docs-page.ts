@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { redocly } from '../compile/redocly.ts'
 import { sampleLanguages, withCodeSamples } from './code-samples.ts'
 import { historyPage } from './history-page.ts'
+import { sourceOf } from './plain-page.ts'
 import { tryPage } from './try-page.ts'
 
 const published = join('generated', 'openapi.json')
@@ -113,6 +114,3 @@ export function selfContainedPage(built: string, ownScript: string): string {
   const policy = `${sourceOf(ownScript)} ${sourceOf(script)}`
   return `${head.replace('SCRIPT_HASHES', policy)}<script>${ownScript}</script><div id="redoc"></div>${tag}${script}${rest.slice(end)}`
 }
-
-/** Returns the hash source of an inline script or style for a Content-Security-Policy. */
-export const sourceOf = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`

@@ -1,4 +1,4 @@
-import { sourceOf } from './docs-page.ts'
+import { createHash } from 'node:crypto'
 
 const style = `
       :root {
@@ -20,11 +20,11 @@ const style = `
     `
 
 /**
- * Returns a page that loads nothing. `title` is text, `content` is HTML; `script` may send requests to its own origin
- * only.
+ * Returns a page that loads nothing. `title` is text, `content` is HTML. `script` may send requests to the service only:
+ * the admin server replaces SERVICE_URL with its URL.
  */
 export function plainPage(title: string, content: string, script?: string): string {
-  const scripts = script === undefined ? '' : ` script-src ${sourceOf(script)}; connect-src 'self';`
+  const scripts = script === undefined ? '' : ` script-src ${sourceOf(script)}; connect-src SERVICE_URL;`
   const policy = `default-src 'none';${scripts} style-src ${sourceOf(style)}; img-src data:; base-uri 'none'; form-action 'none'`
   return `<!doctype html>
 <html lang="en">
@@ -38,7 +38,7 @@ export function plainPage(title: string, content: string, script?: string): stri
     <style>${style}</style>
   </head>
   <body>
-    <main>
+    <main${script === undefined ? '' : ' data-service="SERVICE_URL"'}>
 <h1>${escapeHtml(title)}</h1>
 ${content}
     </main>${script === undefined ? '' : `\n    <script>${script}</script>`}
@@ -46,6 +46,9 @@ ${content}
 </html>
 `
 }
+
+/** Returns the hash source of an inline script or style for a Content-Security-Policy. */
+export const sourceOf = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 

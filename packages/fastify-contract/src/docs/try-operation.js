@@ -5,6 +5,9 @@ import { expandPath, pairText, parameterPairs } from '../client/parameter-pairs.
 /** The maximum number of bytes of a body to show. */
 const maxShown = 1_048_576
 
+/** The URL of the service. */
+const { service } = document.querySelector('main').dataset
+
 for (const form of document.forms) {
   let isPending = false
   form.addEventListener('submit', async (event) => {
@@ -32,30 +35,28 @@ async function sendForm(form) {
   // A browser would remove such a segment and send another request.
   if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new Error('a browser cannot send "." or ".." in a path')
   const target = path + (query === '' ? '' : `?${query}`)
-  const cookies = pairs('cookie').map(pairText).join('; ')
   const text = form.querySelector('[data-body]')?.value ?? ''
   const headers = [
     ...pairs('header'),
-    ...(cookies === '' ? [] : [['cookie', cookies]]),
     ...(text === '' ? [] : [['content-type', form.querySelector('[data-media-type]').value]]),
   ]
   const began = performance.now()
-  // The admin server forwards only headers that begin with try-, so the service gets none that the browser adds.
-  const response = await fetch(`try${target}`, {
+  const response = await fetch(service + target, {
     method: form.dataset.method,
-    headers: Object.fromEntries(headers.map(([name, value]) => [`try-${name}`, value])),
+    headers,
     ...(text !== '' && { body: text }),
     cache: 'no-store',
     credentials: 'omit',
+    redirect: 'manual',
+  }).catch(() => {
+    // The browser does not tell a page why there is no response that it may read.
+    throw new Error(`no response from ${service}, or none that this page may read; see the log of the service`)
   })
-  const status = response.headers.get('try-status')
+  if (response.type === 'opaqueredirect') return { status: 'A redirect: a browser does not show it to a page' }
   const { body, note } = await bodyOf(response)
-  if (status === null) return { status: `Not sent: ${response.status} ${body}` }
-  const lines = [...response.headers]
-    .filter(([name]) => name.startsWith('try-') && name !== 'try-status')
-    .map(([name, value]) => `${name.slice('try-'.length)}: ${value}`)
+  const lines = Array.from(response.headers, ([name, value]) => `${name}: ${value}`)
   const time = `${Math.round(performance.now() - began)} ms`
-  return { status: `${status}, ${time}${note}`, headers: lines.join('\n'), body }
+  return { status: `${response.status} ${response.statusText}, ${time}${note}`, headers: lines.join('\n'), body }
 }
 
 /**

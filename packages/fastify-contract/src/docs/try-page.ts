@@ -53,11 +53,15 @@ function credentials(document: Document, schemes: string[]): string[] {
     if (credential === undefined) return []
     const { in: place, name, prefix } = credential
     const what = prefix === 'Basic ' ? `${name}: ${prefix}of USER:PASSWORD` : `${name}: ${prefix}`.replace(/: $/, '')
-    const field = `<input id="credential-${index}" type="password" autocomplete="off" name="${escapeHtml(scheme)}" data-credential="${attribute(credential)}">`
-    return [`${label(`credential-${index}`, scheme, `${place}, ${what.trim()}`)}\n${field}`]
+    const field = `<input id="credential-${index}"${disabledFor(place)} type="password" autocomplete="off" name="${escapeHtml(scheme)}" data-credential="${attribute(credential)}">`
+    return [`${label(`credential-${index}`, scheme, `${placeHint(place)}, ${what.trim()}`)}\n${field}`]
   })
   return fields.length > 0 ? ['<h2>Credentials</h2>', ...fields] : []
 }
+
+/** Browsers do not let a page send cookies of its own choice (fetch.spec.whatwg.org, forbidden request-header). */
+const disabledFor = (place: string): string => (place === 'cookie' ? ' disabled' : '')
+const placeHint = (place: string): string => (place === 'cookie' ? 'cookie, which a page cannot send' : place)
 
 function operationForm(document: Document, endpoint: Endpoint, id: string, isOpen: boolean): string {
   const { method, routes, pointer, parameters, requestBody } = endpoint
@@ -92,9 +96,9 @@ function parameterField(document: Document, parameter: Parameter, id: string): s
   const { kind } = parameterText(document, '', parameter)
   const value = isShown(parameter) ? exampleOfRequest(document, holderOf(parameter)) : undefined
   const [mark, hint] = (kind === 'array' || kind === 'object' ? lines[kind] : undefined) ?? []
-  const data = `id="${id}" autocomplete="off" spellcheck="false" data-parameter="${attribute({ in: place, name, ...style })}"`
+  const data = `id="${id}"${disabledFor(place)} autocomplete="off" spellcheck="false" data-parameter="${attribute({ in: place, name, ...style })}"`
   const hints = [
-    place,
+    placeHint(place),
     ...(required ? ['required'] : []),
     ...(kind === 'json' ? ['JSON'] : []),
     ...(hint ? [hint] : []),

@@ -7,6 +7,8 @@ import { contentLength } from './request-head.ts'
 export type CrossOrigin = {
   /** The allowed origins, as browsers send them: scheme, host and port. */
   origins: string[]
+  /** Returns further allowed origins: those of the service's own pages, which are known once these are served. */
+  ownOrigins?: (() => string[]) | undefined
   methods: string[]
   /** Headers that a page may send. */
   requestHeaders: string[]
@@ -22,23 +24,26 @@ const maxAge = '7200'
  * are set on Node's response before Fastify gets the request: some responses are sent before any hook runs, and
  * `@fastify/cors` would leave those without headers. The response to an origin that is not allowed has only `Vary`.
  */
-export function allowOrigins(app: FastifyInstance<Server>, { origins, ...names }: CrossOrigin): Step {
-  const allowed = new Set(origins)
+export function allowOrigins(
+  app: FastifyInstance<Server>,
+  { origins, ownOrigins = () => [], ...names }: CrossOrigin,
+): Step {
+  const isAllowed = (origin = '') => origins.includes(origin) || ownOrigins().includes(origin)
   const exposed = names.responseHeaders.join(', ')
   const permissions = {
     'access-control-allow-methods': names.methods.join(', '),
     'access-control-allow-headers': names.requestHeaders.join(', '),
     'access-control-max-age': maxAge,
   }
-  app.server.prependListener('request', ({ headers: { origin = '' } }, response) => {
-    // A cache must not serve a response for one origin to another.
-    response.setHeader('vary', 'Origin')
-    if (!allowed.has(origin)) return
+  app.server.prependListener('request', ({ headers: { origin } }, response) => {
+    // A cache must not serve a response for one origin to another. The service's own pages bypass caches.
+    if (origins.length > 0) response.setHeader('vary', 'Origin')
+    if (origin === undefined || !isAllowed(origin)) return
     response.setHeader('access-control-allow-origin', origin)
     response.setHeader('access-control-expose-headers', exposed)
   })
   return ({ raw }, reply) => {
-    if (!isPreflight(raw) || !allowed.has(String(raw.headers.origin))) return undefined
+    if (!isPreflight(raw) || !isAllowed(raw.headers.origin)) return undefined
     reply.code(204).headers(permissions).send()
     return answered
   }

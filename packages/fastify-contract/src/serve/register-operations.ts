@@ -37,6 +37,8 @@ export type Binding = Tracking & {
   uploads?: UploadLimits | undefined
   /** Origins whose pages may call the operations; default: none. */
   origins?: string[] | undefined
+  /** Returns the origins of the service's own pages, which may call the operations, too; default: none. */
+  ownOrigins?: (() => string[]) | undefined
 }
 
 /**
@@ -56,6 +58,7 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
     memory = unbounded,
     uploads = { bytes: 67_108_864, fields: 1_000 },
     origins = [],
+    ownOrigins,
     ...tracking
   } = binding
   const { headersLimit = maxHeaderSize } = tracking
@@ -63,7 +66,10 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
   checkBinding(operations, handlers, verifiers)
   const writeError = errorWriter(errorBody, routes.errorNumbers, (err) => app.log.error({ err }, 'errorBody failed'))
   app.setErrorHandler(errorSender(writeError))
-  const preflight = origins.length === 0 ? undefined : allowOrigins(app, { origins, ...crossOriginNames(routes) })
+  const isSameOriginOnly = origins.length === 0 && ownOrigins === undefined
+  const preflight = isSameOriginOnly
+    ? undefined
+    : allowOrigins(app, { origins, ownOrigins, ...crossOriginNames(routes) })
   const allowedMethods = methodFinder(operations)
   for (const step of stepsOfEveryRequest({ admit, allowedMethods, headersLimit, preflight })) {
     app.addHook('onRequest', step)
@@ -145,7 +151,7 @@ const errorHeaders = ['Accept', 'Allow', 'Retry-After', 'WWW-Authenticate', 'X-R
 export function crossOriginNames({
   operations,
   apiKeyHeaders = [],
-}: Pick<Routes, 'operations' | 'apiKeyHeaders'>): Omit<CrossOrigin, 'origins'> {
+}: Pick<Routes, 'operations' | 'apiKeyHeaders'>): Omit<CrossOrigin, 'origins' | 'ownOrigins'> {
   const parameters = operations.flatMap((operation) => operation.parameters).filter((one) => one.in === 'header')
   const responses = operations.flatMap(({ schema }) => Object.values(schema.response))
   return {

@@ -2,9 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, isIPv4, isIPv6, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { Contract } from '../serve/load-contract.ts'
-import { createForwarder, forwardedPath } from './forward-request.ts'
 
 /** Timeouts in milliseconds, and the header size in bytes. */
 const limits = {
@@ -22,25 +20,22 @@ const socketTimeout = 30_000
 
 /**
  * Creates the admin server, which is not listening yet. It serves probes, metrics, the docs page and the OpenAPI
- * document. On a loopback address it also serves the forms of try.html and forwards their requests. Each response
- * closes its connection. close() stops the server gracefully, and closeAllConnections() at once.
+ * document. On a loopback address it also serves try.html, whose forms call the service. Each response closes its
+ * connection. close() stops the server gracefully, and closeAllConnections() at once.
  */
 export function createAdminServer(options: AdminOptions): Server {
   const respond = createResponder(options, () => isLoopback((server.address() as AddressInfo | null)?.address))
   const server = createServer(limits, async (request, response) => {
     const { status = 200, headers, body } = await respond(request).catch(errorResponse)
-    const isStream = typeof body === 'object' && !Buffer.isBuffer(body)
     response.writeHead(status, {
       'content-type': 'text/plain; charset=utf-8',
-      ...(!isStream && { 'content-length': Buffer.byteLength(body) }),
+      'content-length': Buffer.byteLength(body),
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       connection: 'close',
       ...headers,
     })
-    if (!isStream) response.end(body)
-    // pipeline destroys both streams when one fails, so the client notices the failure.
-    else await pipeline(body, response).catch(() => {})
+    response.end(body)
   })
   limitConnections(server)
   server.setTimeout(socketTimeout)
@@ -86,14 +81,11 @@ function createResponder(
   isLocal: () => boolean,
 ): (request: IncomingMessage) => Promise<AdminResponse> {
   const all = pages(options)
-  const forward = createForwarder(options.serviceUrl)
   return async (request) => {
     if (request.headersDistinct.host?.[1] !== undefined)
       return { status: 400, body: 'the request has more than one Host header\n' }
     if (isMisdirected(request)) return { status: 421, body: 'Host must be localhost or an IP address\n' }
-    const url = request.url as string
-    if (url.startsWith(`${forwardedPath}/`)) return isLocal() ? await forward(request) : localOnlyResponse
-    const page = all.get(url.replace(/\?.*$/s, ''))
+    const page = all.get((request.url as string).replace(/\?.*$/s, ''))
     if (page === undefined) return { status: 404, body: 'there is nothing at this path; / lists the paths\n' }
     if (request.method === 'GET' || request.method === 'HEAD') return await page(isLocal())
     return { status: 405, headers: { allow: 'GET, HEAD' }, body: 'only GET and HEAD are allowed\n' }
@@ -136,8 +128,8 @@ export type AdminOptions = {
 /** A response of the admin server; default: status 200 and plain text. */
 export type AdminResponse = {
   status?: number
-  headers?: Record<string, string | string[]>
-  body: string | Buffer | AsyncIterable<string | Buffer>
+  headers?: Record<string, string>
+  body: string | Buffer
 }
 
 /** @param isLocal Whether only this machine can reach the pages. */
@@ -159,19 +151,28 @@ const pathList = `/livez         whether the process is alive
 const linkMarker = '<!-- try.html -->'
 const link = '<a href="try.html">Try an operation</a>'
 
-/**
- * The response to forms and forwarded requests on other than loopback addresses. Rate limits and TRUST_PROXY treat
- * forwarded requests as local, so other machines must not send any.
- */
-export const localOnlyResponse: AdminResponse = {
+/** The response to try.html on other than loopback addresses, whose origins the service does not allow. */
+const localOnlyResponse: AdminResponse = {
   status: 404,
   body:
-    'this page needs a loopback MANAGEMENT_HOST such as 127.0.0.1; ' +
-    'from another machine use a tunnel: ssh -L 3001:127.0.0.1:3001 HOST\n',
+    'this page needs a loopback MANAGEMENT_HOST such as 127.0.0.1; from another machine use a tunnel to both ports: ' +
+    'ssh -L 3000:127.0.0.1:3000 -L 3001:127.0.0.1:3001 HOST\n',
+}
+
+/**
+ * Returns the origins of the pages of an admin server at a URL, as browsers send them; none if the URL is not that of a
+ * loopback address.
+ */
+export function pageOrigins(adminUrl: string): string[] {
+  const url = new URL(adminUrl)
+  if (!isLoopback(url.hostname.replace(/[[\]]/g, ''))) return []
+  const { origin } = url
+  url.hostname = 'localhost'
+  return [origin, url.origin]
 }
 
 /** Returns the pages of the admin server, by path. */
-export function pages({ contract, docs, metrics, ready, onReady }: AdminOptions) {
+function pages({ contract, docs, metrics, ready, onReady, serviceUrl }: AdminOptions) {
   const { title, version } = contract.routes.info
   const probe = readiness(ready)
   const checkReadiness = async () => {
@@ -201,10 +202,7 @@ export function pages({ contract, docs, metrics, ready, onReady }: AdminOptions)
     // The docs page and its history link to each other under their file names.
     ['/index.html', (isLocal) => docsPage(docs, isLocal)],
     ['/history.html', () => htmlPage(join(dirname(docs), 'history.html'))],
-    [
-      '/try.html',
-      (isLocal) => (isLocal ? htmlPage(join(dirname(docs), 'try.html'), 'npm run build') : localOnlyResponse),
-    ],
+    ['/try.html', (isLocal) => (isLocal ? tryPage(join(dirname(docs), 'try.html'), serviceUrl()) : localOnlyResponse)],
     ['/openapi.json', () => ({ headers: { 'content-type': 'application/json' }, body: contract.documentText })],
   ])
 }
@@ -218,6 +216,22 @@ async function docsPage(path: string, isLocal: boolean): Promise<AdminResponse> 
   const page = await htmlPage(path)
   return isLocal ? { ...page, body: String(page.body).replace(linkMarker, link) } : page
 }
+
+/** Matches the placeholder for the URL of the service in try.html: in its Content-Security-Policy, and for its script. */
+const urlMarker = /(?<=connect-src |data-service=")SERVICE_URL/g
+
+async function tryPage(path: string, serviceUrl: string | undefined): Promise<AdminResponse> {
+  if (serviceUrl === undefined) return { status: 503, body: 'the service is not listening yet; try again later\n' }
+  const page = await htmlPage(path, 'npm run build')
+  return { ...page, body: String(page.body).replace(urlMarker, browserUrl(serviceUrl)) }
+}
+
+/**
+ * Returns the URL at which a browser on this machine reaches a service. A Content-Security-Policy cannot name an IPv6
+ * address, and 0.0.0.0 and :: are no addresses to connect to.
+ */
+const browserUrl = (url: string): string =>
+  url.replace('//0.0.0.0:', '//127.0.0.1:').replace(/\/\/\[::1?\]:/, '//localhost:')
 
 async function htmlPage(path: string, command = 'npm run docs'): Promise<AdminResponse> {
   const body = await readFile(path).catch(() => undefined)

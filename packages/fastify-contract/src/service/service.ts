@@ -30,9 +30,14 @@ export type Service = Pick<AdminOptions, 'metrics' | 'ready' | 'onReady'> & {
 /**
  * Opens the store, the token file and the log, and returns the service in this process, which is not listening yet.
  * Rejects with a one-line message that names the variable to change. If the store fails permanently later, `onFailure`
- * is called after a grace period for pending responses.
+ * is called after a grace period for pending responses. `ownOrigins` returns the origins of the service's own pages.
  */
-export async function openService(config: Config, routes: Routes, onFailure: (error: Error) => void): Promise<Service> {
+export async function openService(
+  config: Config,
+  routes: Routes,
+  onFailure: (error: Error) => void,
+  ownOrigins: () => string[],
+): Promise<Service> {
   // In parallel: a store may open in its own thread while the other modules load.
   const [store, { createApp }, { createMetrics }, { log, logRequest }] = await Promise.all([
     openStore(config.storeUrl).catch((error: Error) => {
@@ -83,6 +88,7 @@ export async function openService(config: Config, routes: Routes, onFailure: (er
     linger: Math.min(linger, (config.drain.deadline - config.drain.time) / 4),
     trustProxy: config.trustProxy,
     origins: config.origins,
+    ownOrigins,
   })
   if (config.warmUp) {
     await warmUp(app, routes, store).catch((err: Error) => log.debug({ err }, 'warm-up failed'))

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { selfContainedPage, sourceOf } from '../../src/docs/docs-page.ts'
+import { selfContainedPage } from '../../src/docs/docs-page.ts'
+import { sourceOf } from '../../src/docs/plain-page.ts'
 
 const script = "'https://cdn.redoc.ly/redoc/logo-mini.svg'\n  const __redoc_options = {};"
 const built = `<meta content="SCRIPT_HASHES"><div id="redoc"><b></b></div><script type="module">${script}</script>`

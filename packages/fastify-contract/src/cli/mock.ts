@@ -6,10 +6,10 @@ import { type Endpoint, endpoints } from '../compile/document/openapi-document.t
 import { exampleResponse } from '../compile/emit/examples.ts'
 import { serverOptions } from '../http/server-options.ts'
 import { anyCredentials, preferredResponse } from '../mock/mock-server.ts'
-import { negotiation } from '../serve/content-negotiation.ts'
+import { contentNegotiation } from '../serve/content-negotiation.ts'
 import { loadContract } from '../serve/load-contract.ts'
+import type { AnyHandler } from '../serve/operation-handler.ts'
 import { registerOperations } from '../serve/register-operations.ts'
-import type { AnyHandler } from '../serve/request-steps.ts'
 import { isStream, type Outcome } from '../serve/send-response.ts'
 import { commandLine } from './command-line.ts'
 
@@ -26,7 +26,9 @@ example=NAME for one of several examples. The header Preference-Applied names th
 const { documentText, routes } = await loadContract(new URL('../../../../generated/', import.meta.url))
 const document = normalizedDocument(JSON.parse(documentText))
 const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
-const negotiations = new Map(routes.operations.map(({ operationId, schema }) => [operationId, negotiation(schema)]))
+const negotiations = new Map(
+  routes.operations.map(({ operationId, schema }) => [operationId, contentNegotiation(schema)]),
+)
 const chosen = new AsyncLocalStorage<Outcome>()
 const respond = async ({ body }: { body: unknown }) => {
   const outcome = chosen.getStore() as Outcome

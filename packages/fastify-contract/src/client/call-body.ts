@@ -2,10 +2,10 @@ import { stringifyJson } from '../json/stringify-json.ts'
 import { type ParameterStyle, pairText, parameterPairs } from './parameter-pairs.ts'
 
 /** The styles of form fields that differ from the default, by kind of form and by name. */
-export type FieldStyles = Partial<Record<string, Record<string, ParameterStyle>>>
+type FieldStyles = Partial<Record<string, Record<string, ParameterStyle>>>
 
 /** A body for `fetch`. `contentType` is missing where `fetch` sets it. */
-export type SentBody = { body: NonNullable<RequestInit['body']> | null; contentType?: string }
+type SentBody = { body: NonNullable<RequestInit['body']> | null; contentType?: string }
 
 /**
  * Serializes the body of a call in a media type, by default JSON. For JSON the body is any value, and for a form an

@@ -68,7 +68,7 @@ type Present<Value, Key> = [Exclude<Value, undefined>] extends [never] ? never :
 type Optional<Key extends string, Value> = object extends Value ? { [Name in Key]?: Value } : { [Name in Key]: Value }
 
 /** The member `body` of a call, with `contentType` where that is not `application/json`. */
-export type BodyOption<Operation> = Operation extends { requestBody: infer Holder }
+type BodyOption<Operation> = Operation extends { requestBody: infer Holder }
   ? GivenBody<Holder>
   : Operation extends { requestBody?: infer Holder }
     ? GivenBody<NonNullable<Holder>> | { contentType?: undefined; body?: undefined }

@@ -52,7 +52,7 @@ const own = <T>(holder: Record<string, T> | undefined, name: string): T | undefi
 
 export type ParameterPair = [name: string, value: string]
 
-export type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
+type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
 
 /** The delimiters between the parts of a value, where they are not commas (OpenAPI 3.1 section 4.8.12.3). */
 const delimiters: Record<string, string> = { spaceDelimited: '%20', pipeDelimited: '%7C' }

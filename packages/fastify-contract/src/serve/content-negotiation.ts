@@ -10,7 +10,8 @@ import type { RouteSchema } from './routes.ts'
  */
 const maxAccept = 500
 
-type Negotiation = {
+/** The content negotiation of an operation. */
+export type Negotiation = {
   /** Returns the media type that a request with this Accept prefers. */
   choose(accept: string | undefined): string
   /** Rejects with 406 a request that accepts none of the media types. */
@@ -22,7 +23,7 @@ type Negotiation = {
  * have several. Undefined if no response has several. If only an error has several, no request is rejected: an error in
  * another media type is better than none (RFC 9110 section 15.5.7).
  */
-export function negotiation({ response }: Pick<RouteSchema, 'response'>): Negotiation | undefined {
+export function contentNegotiation({ response }: Pick<RouteSchema, 'response'>): Negotiation | undefined {
   const statuses = Object.keys(response)
   const successes = statuses.filter((status) => status.startsWith('2'))
   /** Returns the media types of those responses that have several. */

@@ -203,7 +203,7 @@ export const ignoredKeyword = 'x-ignored'
 export const isIgnored = (schema: Schema): boolean => typeof schema === 'object' && schema[ignoredKeyword] === true
 
 /** The key of an ignored property in a list of locations. The class tells it apart from the key of an int64 integer. */
-export class IgnoredName {
+class IgnoredName {
   readonly name: string
 
   constructor(name: string) {

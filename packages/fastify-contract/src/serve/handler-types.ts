@@ -89,7 +89,7 @@ type WithDefaults<Parameters, Names> = [Names] extends [never]
     }
 
 /** The body of a request, with `contentType` if the operation allows several media types or a range. */
-export type InputBody<Operation> = Operation extends { requestBody: infer RequestBodyOf }
+type InputBody<Operation> = Operation extends { requestBody: infer RequestBodyOf }
   ? SentBody<RequestBodyOf>
   : Operation extends { requestBody?: infer RequestBodyOf }
     ? [NonNullable<RequestBodyOf>] extends [never]
@@ -100,7 +100,7 @@ export type InputBody<Operation> = Operation extends { requestBody: infer Reques
 /**
  * The signal for a handler that reads the body itself. It aborts when the client disconnects or the handler times out.
  */
-export type Uploaded<Operation> = Operation extends { requestBody?: infer RequestBodyOf }
+type Uploaded<Operation> = Operation extends { requestBody?: infer RequestBodyOf }
   ? [Upload<RequestMediaTypes<NonNullable<RequestBodyOf>>>] extends [never]
     ? unknown
     : { signal: AbortSignal }
@@ -173,7 +173,7 @@ type PartOf<Name, Value> = [Value] extends [Blob | Blob[]]
  * The media type that the client prefers (RFC 9110 section 12.5.1). It is present if a successful response has several
  * media types, or if only error responses have.
  */
-export type Negotiated<Operation> = Operation extends { responses: infer Responses }
+type Negotiated<Operation> = Operation extends { responses: infer Responses }
   ? [Offered<Responses>] extends [never]
     ? unknown
     : { accept: Offered<Responses> }
@@ -183,14 +183,14 @@ export type Negotiated<Operation> = Operation extends { responses: infer Respons
  * The signal for a handler whose response may be a stream. It aborts when the client disconnects, the handler times out
  * or the service is shutting down.
  */
-export type Streamed<Operation> = Operation extends { responses: infer Responses }
+type Streamed<Operation> = Operation extends { responses: infer Responses }
   ? [NotJson<MediaTypes<Responses[keyof Responses]>>] extends [never]
     ? unknown
     : { signal: AbortSignal }
   : unknown
 
 /** The body of a response, with `contentType` if the response has several media types or a range. */
-export type BodyOf<Response> = Response extends { content: infer Media }
+type BodyOf<Response> = Response extends { content: infer Media }
   ? { [Type in keyof Media]: TypedResponseBody<Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
   : { contentType?: never; body: undefined }
 
@@ -230,7 +230,7 @@ type MediaParameters = '' | `;${string}` | ` ;${string}`
 export type Json = `${string}/json${MediaParameters}` | `${string}/${string}+json${MediaParameters}`
 type Events = `text/event-stream${MediaParameters}`
 type Lines = `application/${'' | 'x-'}${'jsonl' | 'ndjson' | 'jsonlines'}${MediaParameters}`
-export type Text = `text/${string}` | `${string}/xml${MediaParameters}` | `${string}+xml${MediaParameters}`
+type Text = `text/${string}` | `${string}/xml${MediaParameters}` | `${string}+xml${MediaParameters}`
 
 type NotJson<Type> = Type extends string ? (Lowercase<Type> extends Json ? never : Type) : never
 
@@ -258,7 +258,7 @@ type Offered<Responses> = [OfSuccess<Responses>] extends [never]
   : OfSuccess<Responses>
 
 /** The literal `true` if a type is a union of at least two types. */
-export type IsUnion<Type, All = Type> = [Type] extends [never]
+type IsUnion<Type, All = Type> = [Type] extends [never]
   ? false
   : Type extends unknown
     ? [All] extends [Type]

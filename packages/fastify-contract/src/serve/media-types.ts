@@ -69,7 +69,7 @@ export const isPlainJson = (mediaType: string): boolean =>
   requestKindOf(mediaType) === 'json' && /^[^;A-Z]+$/.test(mediaType)
 
 /** A media type of the body of an operation, as in the document. */
-export type BodyType = { mediaType: string; kind: RequestKind }
+type BodyType = { mediaType: string; kind: RequestKind }
 
 /** The body type that matches a request, with the Content-Type of the request. */
 export type GivenType = BodyType & { contentType: ContentType }

@@ -136,13 +136,13 @@ function checkMediaType(part: Part, { mediaTypes, part: { isFile } }: PartField)
 }
 
 /** The limits of the fields of a form: their bytes in total, and the memory budget that all bodies share. */
-export type FieldLimits = { bytes: number; memory: BodyMemory }
+type FieldLimits = { bytes: number; memory: BodyMemory }
 
 /** Initial buffer size in bytes; the buffer doubles whenever it is full. */
 const firstCapacity = 1_024
 
 /** Counts what a form holds in memory. Both methods throw a ContractError if it exceeds the limit or the budget. */
-export type FieldCollector = {
+type FieldCollector = {
   /** Counts bytes that the form holds until it ends. */
   count(bytes: number): void
   /** Reads all bytes of a field and counts them. */
@@ -150,7 +150,7 @@ export type FieldCollector = {
 }
 
 /** Returns the collector of one form. Its fields arrive one by one and count as a body until `over` resolves. */
-export function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Promise<void>): FieldCollector {
+function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Promise<void>): FieldCollector {
   let total = 0
   let counted = 0
   const check = (length: number): void => {
@@ -192,7 +192,7 @@ export function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Prom
 }
 
 /** Copies a member of one document to another, with the digits of its numbers. */
-export function copyMember(
+function copyMember(
   from: JsonDocument,
   name: string,
   document: JsonDocument,
@@ -213,7 +213,7 @@ const indifferent = new Set([
  * Returns whether the schema of a form may reject the form because of a name that is not one of its fields. It may if
  * it requires such a name, restricts additional properties, or has a keyword that is not listed above.
  */
-export function mayRejectNames(schema: Schema, fields: ReadonlySet<string>, shared: Record<string, Schema>): boolean {
+function mayRejectNames(schema: Schema, fields: ReadonlySet<string>, shared: Record<string, Schema>): boolean {
   const mayRefuse = (each: Schema): boolean => {
     if (typeof each === 'boolean') return !each
     const { $ref, allOf = [], required = [], additionalProperties = true } = each as Keywords

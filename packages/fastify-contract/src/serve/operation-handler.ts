@@ -1,16 +1,59 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type BodyMemory, bodyLength, smallBody } from '../http/read-body.ts'
 import { contextOf } from '../http/request-context.ts'
 import { parseCookies } from '../http/request-head.ts'
-import { endSource, isLate, streamScope } from '../http/streams.ts'
+import { abortStream, endSource, isLate, streamScope } from '../http/streams.ts'
 import { closeUnread, uploadFailure } from '../http/upload.ts'
-import { negotiation } from './content-negotiation.ts'
+import type { Negotiation } from './content-negotiation.ts'
 import { mayReadBody, mayStream } from './media-types.ts'
 import { parametersValidator } from './parameters.ts'
 import type { RequestBody } from './request-body.ts'
-import type { Operation, RouteSchema } from './routes.ts'
-import { isStream, type Outcome } from './send-response.ts'
+import type { Operation } from './routes.ts'
+import { isStream, type Outcome, responseSender } from './send-response.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
+
+/** A handler of any operation; handler-types.ts has the exact type of each. */
+export type AnyHandler = (request: never) => Promise<Outcome>
+
+/** Calls `done` with the outcome of a handler, or earlier with an error, for example at a timeout. */
+export type Run = (outcome: Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void) => void
+
+/** How the handler of an operation is called. */
+type Call = {
+  operation: Operation
+  handler: AnyHandler
+  run: Run
+  validator: Validator
+  /** Undefined if the operation has no body, or if its only media type is plain JSON. */
+  body: RequestBody | undefined
+  /** Undefined if a client has no choice of media types. */
+  negotiation: Negotiation | undefined
+  /** The memory budget of the bodies. */
+  memory: BodyMemory
+}
+
+/** Returns Fastify's handler of an operation: it calls the given handler and sends its outcome, or its error. */
+export function operationHandler(call: Call) {
+  const { operation, run, memory } = call
+  const inputOf = handlerInput(call)
+  const handler = mayStream(operation.schema) ? endingLateStreams(call.handler) : call.handler
+  const respond = outcomeSender(operation, call.validator)
+  const queueResponse = responseQueue<Parameters<typeof respond>>((response) => respond(...response))
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const input = inputOf(request)
+    const bytes = bodyLength(request.raw)
+    // Frees the body: with pipelining, the response may wait long for earlier ones of its connection.
+    if (bytes >= smallBody) request.body = undefined
+    run(memory.during(bytes, handler(input as never)), (error, outcome) => {
+      // At once, since the handler may return a late stream before a queued response is sent.
+      if (outcome === undefined) abortStream(request.raw)
+      // After a large body the response is not queued, since the body would stay in memory until it is sent.
+      if (bytes < smallBody) queueResponse([reply, error, outcome])
+      else respond(reply, error, outcome)
+    })
+  }
+}
 
 const none = Object.freeze({})
 
@@ -18,7 +61,7 @@ const none = Object.freeze({})
  * Returns a function that collects the input of an operation's handler from a request that Fastify has validated. It
  * validates cookies itself, since Fastify does not, and throws a ContractError for invalid ones.
  */
-export function handlerInput(operation: Operation, validator: Validator, requestBody?: RequestBody) {
+function handlerInput({ operation, validator, body, negotiation }: Call): (request: FastifyRequest) => object {
   const { schema, parameters } = operation
   const headerNames = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
   const cookies =
@@ -31,13 +74,12 @@ export function handlerInput(operation: Operation, validator: Validator, request
     cookie: cookies === undefined ? none : valueOrThrow(cookies(parseCookies(request.headers.cookie))),
     client: contextOf(request.raw).client,
   })
-  const negotiated = negotiation(schema)
   const isStreamed = mayStream(schema) || mayReadBody(schema)
-  if (negotiated === undefined && !isStreamed && requestBody === undefined) return plain
+  if (negotiation === undefined && !isStreamed && body === undefined) return plain
   return (request: FastifyRequest) => ({
     ...plain(request),
-    ...requestBody?.bodyOf(request),
-    ...(negotiated !== undefined && { accept: negotiated.choose(request.headers.accept) }),
+    ...body?.bodyOf(request),
+    ...(negotiation !== undefined && { accept: negotiation.choose(request.headers.accept) }),
     ...(isStreamed && { signal: streamScope(request.raw).signal }),
   })
 }
@@ -45,35 +87,38 @@ export function handlerInput(operation: Operation, validator: Validator, request
 const pick = (headers: Record<string, unknown>, names: string[]): Record<string, unknown> =>
   Object.fromEntries(names.flatMap((name) => (Object.hasOwn(headers, name) ? [[name, headers[name]]] : [])))
 
-type Streaming<Outcome> = (request: { signal: AbortSignal }) => Promise<Outcome>
-
 /** Wraps a handler: if it returns a stream after the handler timeout, the stream is ended. */
-export const endingLateStreams =
-  <Outcome extends { body: unknown }>(handler: Streaming<Outcome>): Streaming<Outcome> =>
-  async (request) => {
-    const outcome = await handler(request)
+const endingLateStreams =
+  (handler: AnyHandler): AnyHandler =>
+  async (request: { signal: AbortSignal }) => {
+    const outcome = await handler(request as never)
     if (isLate(request.signal)) endStream(outcome)
     return outcome
   }
 
 /** Ends the stream of an outcome that is not sent, if it has one. */
-export function endStream(outcome: { body: unknown } | undefined): void {
+function endStream(outcome: { body: unknown } | undefined): void {
   if (isStream(outcome?.body)) endSource(outcome.body)
 }
 
-/** Sends the response for the outcome of a handler, or for an error. */
-export type SendOutcome = (reply: FastifyReply, error: unknown, outcome?: Outcome) => void
-
 /**
- * Wraps the sender of an operation whose handler may read the body. If the upload failed, the response reports that
- * failure instead of the error that the handler threw.
+ * Returns a function that sends the response for the outcome of a handler, or for its error. If the handler may read
+ * the body and the upload failed, the response reports that failure instead of the error that the handler threw.
  */
-export function afterUpload(schema: RouteSchema, send: SendOutcome): SendOutcome {
-  if (!mayReadBody(schema)) return send
-  return (reply, error, outcome) => {
+function outcomeSender(operation: Operation, validator: Validator) {
+  const send = responseSender(operation, validator)
+  const fail = (reply: FastifyReply, thrown: unknown) =>
+    reply.send(thrown instanceof Error ? thrown : new Error('the thrown value is not an Error', { cause: thrown }))
+  return (reply: FastifyReply, error: unknown, outcome?: Outcome): void => {
     const { raw } = reply.request
     closeUnread(raw, reply.raw)
-    send(reply, outcome === undefined ? (uploadFailure(raw) ?? error) : error, outcome)
+    try {
+      if (outcome === undefined) throw uploadFailure(raw) ?? error
+      send(reply, outcome)?.catch((thrown) => fail(reply, thrown))
+    } catch (thrown) {
+      endStream(outcome)
+      fail(reply, thrown)
+    }
   }
 }
 

@@ -37,7 +37,8 @@ export function parametersValidator(
   schema: Schema,
   validator: Validator,
 ) {
-  const read = parameterReader(parameters, location)
+  const values = parameters.filter((parameter) => parameter.in === location)
+  const read = textReader(values, { part: location, decode: decoders[location] })
   const validate = validator.request(schema, location)
   return (texts: Texts): { value: unknown } | { error: Error } => {
     let document: JsonDocument
@@ -51,19 +52,7 @@ export function parametersValidator(
   }
 }
 
-/**
- * Returns a function that reads the parameters of one location, such as the query, into an object by name. It throws a
- * ContractError for a text that does not follow its style or cannot be decoded.
- */
-export const parameterReader = (
-  parameters: ParameterText[],
-  location: ParameterText['in'],
-): ((texts: Texts) => JsonDocument) =>
-  textReader(
-    parameters.filter((parameter) => parameter.in === location),
-    { part: location, decode: decoders[location] },
-  )
-
+/** Decodes a text of a parameter by location. Throws a ContractError for a text that cannot be decoded. */
 const decoders: Record<ParameterText['in'], (text: string, value: TextValue) => string> = {
   // The router has already decoded parameters that are not split.
   path: (text, value) => ('segment' in value ? decoded(text, decodeURIComponent) : text),
@@ -118,7 +107,7 @@ function withoutPrefix(segment: string, prefix: string): string {
 export type Texts = Record<string, string | string[] | undefined>
 
 /** The part of a request from which texts come. */
-export type TextSource = {
+type TextSource = {
   /** The name of the part of the request in messages. */
   part: string
   /** Decodes a text of a value. Throws a ContractError for a text that cannot be decoded. */
@@ -244,15 +233,15 @@ function single(texts: string[]): string {
 }
 
 /** The serialization style of a value (OpenAPI 3.1 section 4.8.12.3). */
-export type Style = Pick<TextValue, 'name' | 'style' | 'explode'>
+type Style = Pick<TextValue, 'name' | 'style' | 'explode'>
 
 /** A text that does not follow its style. The message begins with a verb, to follow the name of the value. */
-export class TextError extends Error {
+class TextError extends Error {
   override readonly name = 'TextError'
 }
 
 /** A name and the text of its value, both as they were sent. */
-export type Entry = [name: string, text: string]
+type Entry = [name: string, text: string]
 
 /** The separators of the parts of one text, by style. Exploded path parameters have other separators. */
 const separators = {
@@ -273,7 +262,7 @@ function partsOf({ style, explode }: Style, text: string): string[] {
 }
 
 /** Removes the prefix of a style from a text. Throws a TextError if the prefix is missing. */
-export function withoutStyle({ style, name }: Style, text: string, decode: (text: string) => string): string {
+function withoutStyle({ style, name }: Style, text: string, decode: (text: string) => string): string {
   if (style === 'label') {
     if (!text.startsWith('.')) throw new TextError('must begin with .')
     return text.slice(1)
@@ -285,7 +274,7 @@ export function withoutStyle({ style, name }: Style, text: string, decode: (text
 }
 
 /** Returns the texts of the items of an array, as they were sent. */
-export function itemTexts(value: Style, texts: string[], decode: (text: string) => string): string[] {
+function itemTexts(value: Style, texts: string[], decode: (text: string) => string): string[] {
   const { style, explode, name } = value
   if (style === 'form' && explode) return texts
   if (style !== 'matrix' || !explode) return texts.flatMap((text) => partsOf(value, withoutStyle(value, text, decode)))
@@ -297,7 +286,7 @@ export function itemTexts(value: Style, texts: string[], decode: (text: string) 
 }
 
 /** Returns the names and texts of the properties of an object in one text, as they were sent. */
-export function propertyTexts(value: Style, text: string, decode: (text: string) => string): Entry[] {
+function propertyTexts(value: Style, text: string, decode: (text: string) => string): Entry[] {
   if (value.style === 'matrix' && value.explode) return matrixEntries(value, text)
   const inner = withoutStyle(value, text, decode)
   if (inner === '') return []
@@ -327,7 +316,7 @@ function entryOf(text: string): Entry {
  * Returns the properties of an object whose properties are separate, each with all its texts: `R=1&G=2`, or
  * `color[R]=1&color[G]=2` in the style deepObject. The names are already decoded.
  */
-export function separateTexts(value: TextValue, texts: Record<string, unknown>): [name: string, texts: string[]][] {
+function separateTexts(value: TextValue, texts: Record<string, unknown>): [name: string, texts: string[]][] {
   return namesAndKeys(value, texts).map(([name, key]) => [name, texts[key] as string[]])
 }
 

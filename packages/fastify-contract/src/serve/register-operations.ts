@@ -9,8 +9,9 @@ import { type Admit, inOrder, routeError, takeOverFromNode } from '../http/reque
 import { openStreamScopes } from '../http/streams.ts'
 import type { UploadLimits } from '../http/upload.ts'
 import { type AnyErrorBody, errorWriter } from './error-writer.ts'
+import type { AnyHandler, Run } from './operation-handler.ts'
 import { acceptBodies } from './request-body.ts'
-import { type AnyHandler, type Run, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
+import { stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
 import type { Operation, Routes } from './routes.ts'
 import type { Conclude, Verifiers } from './security.ts'
 import { methodFinder, missingMethods } from './served-methods.ts'
@@ -120,7 +121,7 @@ const runAlone: Run = (outcome, done) => void outcome.then((outcome) => done(und
  * Throws one error that lists every operation without a handler, security scheme without a verifier, and handler
  * without an operation. Otherwise requests would get a 500 or skip authentication, or a handler would never be called.
  */
-export function checkBinding(operations: Operation[], handlers: object, verifiers: object): void {
+function checkBinding(operations: Operation[], handlers: object, verifiers: object): void {
   const problems: string[] = []
   const ids = new Set(operations.map(({ operationId }) => operationId))
   for (const { operationId, security } of operations) {
@@ -170,7 +171,7 @@ const distinct = (names: string[]): string[] =>
  * syntax. It has no schemas, since glue would copy each shared schema into every place that refers to it; they reach
  * Fastify in the route options.
  */
-export function glueDocument({ info, operations }: Routes) {
+function glueDocument({ info, operations }: Routes) {
   const paths: Record<string, Record<string, object>> = {}
   for (const { servedPaths, method, operationId, schema } of operations.filter((one) => !isAdditional(one))) {
     const responses = Object.fromEntries(Object.keys(schema.response).map((status) => [status, { description: '' }]))
@@ -184,10 +185,10 @@ export function glueDocument({ info, operations }: Routes) {
 const glueMethods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH']
 
 /** Returns whether OpenAPI 3.2 added the method of an operation, such as QUERY or COPY. */
-export const isAdditional = ({ method }: Operation): boolean => !glueMethods.includes(String(method))
+const isAdditional = ({ method }: Operation): boolean => !glueMethods.includes(String(method))
 
 /** Registers the operations with additional methods; fastify-openapi-glue registers all others. */
-export function registerAdditional(
+function registerAdditional(
   app: FastifyInstance,
   operations: Operation[],
   optionsOf: (operation: Operation, url: string) => RouteOptions,

@@ -32,7 +32,7 @@ import type { Content, Form, FormField, Operation, Routes } from './routes.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** The request body that a handler gets, with `contentType` if the operation allows several media types. */
-export type GivenBody = { body: unknown; contentType?: string | undefined }
+type GivenBody = { body: unknown; contentType?: string | undefined }
 
 /**
  * The limits of request bodies. `body` is the maximum of a body that is read whole, and `headers` that of a header or

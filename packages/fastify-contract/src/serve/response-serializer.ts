@@ -4,7 +4,7 @@ import { inPlaceKeywords, type Schema, schemasIn } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
 /** Returns the JSON text of a value that is valid under its schema. */
-export type Serialize = (value: unknown) => string
+type Serialize = (value: unknown) => string
 
 /**
  * Returns Fastify's serializer compiler. A compiled serializer validates a body against its schema and serializes it.

@@ -118,7 +118,7 @@ const challengeHeader = 'www-authenticate'
  * Returns the more specific of two rejections, or the first if they are equal. A 401 lists the challenges of both,
  * since either scheme is sufficient (RFC 9110 section 11.6.1).
  */
-export function moreSpecificError(first: Error, second: Error): Error {
+function moreSpecificError(first: Error, second: Error): Error {
   const chosen = rankOf(second) > rankOf(first) ? second : first
   if (!isUnauthenticated(chosen)) return chosen
   // A 401 ranks lowest, so the other rejection is a 401 too, and both have challenges.

@@ -89,13 +89,13 @@ function errorNumber(status: number, body: unknown): number | undefined {
 }
 
 /** The body that a handler returned, with the texts of the response headers. */
-export type ResponseBody = { body: unknown; contentType: string | undefined; headers: HeaderTexts }
+type ResponseBody = { body: unknown; contentType: string | undefined; headers: HeaderTexts }
 
 /** Sends a body. Throws or rejects, before anything is sent, if the body does not match the document. */
-export type SendBody = (reply: FastifyReply, body: ResponseBody) => Promise<void> | undefined
+type SendBody = (reply: FastifyReply, body: ResponseBody) => Promise<void> | undefined
 
 /** Returns a function that sends JSON as a media type or range; `key` is Fastify's key for the response status. */
-export function jsonSender(key: string, mediaType: string): SendBody {
+function jsonSender(key: string, mediaType: string): SendBody {
   const ownContentType = contentTypeOf(mediaType)
   let write: ((body: unknown) => string) | undefined
   return (reply, { body, contentType, headers }) => {
@@ -118,7 +118,7 @@ const withHeaders =
   }
 
 /** Returns a function that sends text as a media type: a string, validated against the schema, or bytes. */
-export function textSender(mediaType: string, schema: Schema, validator: Validator): SendBody {
+function textSender(mediaType: string, schema: Schema, validator: Validator): SendBody {
   const assertValid = validator.response(schema)
   const sendBytes = bytesSender(mediaType)
   return (reply, given) => {
@@ -131,7 +131,7 @@ export function textSender(mediaType: string, schema: Schema, validator: Validat
 }
 
 /** Returns a function that sends bytes as a media type, whole or as a stream. */
-export const bytesSender =
+const bytesSender =
   (mediaType: string): SendBody =>
   (reply, { body, contentType = mediaType, headers }) => {
     const begin = () => {
@@ -161,7 +161,7 @@ const opening = 200
  * Returns a function that sends server-sent events or JSON Lines. At shutdown it ends an event stream, since the client
  * reconnects. Only the handler ends JSON Lines, because a client could not tell an early end from a complete list.
  */
-export const sequenceSender =
+const sequenceSender =
   (key: string, mediaType: string): SendBody =>
   (reply, { body, headers }) => {
     const write = reply.getSerializationFunction(key, mediaType) as (item: unknown) => string
@@ -204,7 +204,7 @@ export const isStream = (body: unknown): body is ByteStream =>
 /**
  * Returns a function that sends bodies of a media type range. Only JSON is validated against the schema.
  */
-export function rangeSender(key: string, range: string, validator: Validator): SendBody {
+function rangeSender(key: string, range: string, validator: Validator): SendBody {
   const sendJson = jsonSender(key, range)
   return (reply, given) => {
     const { body, contentType = '' } = given
@@ -217,17 +217,17 @@ export function rangeSender(key: string, range: string, validator: Validator): S
 }
 
 /** The names and texts of response headers, in the form that Node.js takes. */
-export type HeaderTexts = [name: string, text: string | string[]][]
+type HeaderTexts = [name: string, text: string | string[]][]
 
 /** Validates and serializes the headers that a handler returned. */
-export type WriteHeaders = (given: Record<string, unknown> | undefined) => HeaderTexts
+type WriteHeaders = (given: Record<string, unknown> | undefined) => HeaderTexts
 
 /**
  * Returns a function that validates and serializes the headers of one response of an operation; `status` is its key in
  * the document. It throws for a header that is missing, undeclared or invalid under its schema. Undefined if the
  * response declares no headers.
  */
-export function headerWriter(
+function headerWriter(
   { operationId, schema: { response }, replyHeaders = {} }: Operation,
   status: string,
   validator: Validator,
@@ -276,7 +276,7 @@ function valid(name: string, text: string): string {
 }
 
 /** Sets the headers of a response. Names that Vary already lists are kept, since caches rely on them. */
-export function setHeaders(reply: FastifyReply, headers: HeaderTexts): void {
+function setHeaders(reply: FastifyReply, headers: HeaderTexts): void {
   for (const [name, text] of headers) {
     if (name.toLowerCase() === 'vary') addVary(reply, String(text))
     else reply.header(name, text)

@@ -8,7 +8,7 @@ import type { Document } from '../../src/compile/document/openapi-document.ts'
 import type { RequestContext } from '../../src/http/request-context.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
 import { watchOverload } from '../../src/limits/load-shedding.ts'
-import type { AnyHandler } from '../../src/serve/request-steps.ts'
+import type { AnyHandler } from '../../src/serve/operation-handler.ts'
 import type { Verifier } from '../../src/serve/security.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { ContractError } from '../../src/http/errors.ts'
-import type { AnyHandler } from '../../src/serve/request-steps.ts'
+import type { AnyHandler } from '../../src/serve/operation-handler.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
 import type { Verifier } from '../../src/serve/security.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'

@@ -10,7 +10,7 @@ import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
 import { overloaded, watchOverload } from '../../src/limits/load-shedding.ts'
-import type { AnyHandler } from '../../src/serve/request-steps.ts'
+import type { AnyHandler } from '../../src/serve/operation-handler.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
 const number = { type: 'integer' }

@@ -12,7 +12,7 @@ import { ContractError } from '../../src/http/errors.ts'
 import type { ByteSource } from '../../src/http/upload.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
 import { watchOverload } from '../../src/limits/load-shedding.ts'
-import type { AnyHandler } from '../../src/serve/request-steps.ts'
+import type { AnyHandler } from '../../src/serve/operation-handler.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
 const document = {

@@ -1,4 +1,4 @@
-import { negotiation } from '../../serve/content-negotiation.ts'
+import { contentNegotiation } from '../../serve/content-negotiation.ts'
 import { requestKindOf } from '../../serve/media-types.ts'
 import type { Operation } from '../../serve/routes.ts'
 import type { Document } from '../document/openapi-document.ts'
@@ -126,7 +126,7 @@ export const serviceErrors: Record<string, ServiceError> = {
   notAcceptable: {
     error: 40600,
     meaning: 'The client accepts no media type of the response',
-    ends: ({ schema }) => negotiation(schema) !== undefined,
+    ends: ({ schema }) => contentNegotiation(schema) !== undefined,
   },
   tooSlow: { error: 40800, meaning: 'The request took too long to arrive', ends: always, occurs: 'before' },
   bodyTooLarge: { error: 41300, meaning: 'The body is too large', ends: hasBody },

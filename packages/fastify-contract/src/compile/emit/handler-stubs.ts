@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import type { ServerSentEvent } from '../../http/streams.ts'
 import { parseJson } from '../../json/parse-json.ts'
-import { negotiation } from '../../serve/content-negotiation.ts'
+import { contentNegotiation } from '../../serve/content-negotiation.ts'
 import { isRange, kindOf } from '../../serve/media-types.ts'
 import type { Operation, Routes } from '../../serve/routes.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
@@ -42,7 +42,7 @@ export function handlerStubs(files: Files, before: Document | undefined): string
       const returns = [exampleResponse(document, endpoint), ...generatedResponses(document, endpoint)]
         .flatMap((reply) => sendableResponse(validator, operation, reply) ?? [])
         .map((outcome) => `return ${literalOf(outcome)}`)
-      const isNegotiated = negotiation(operation.schema) !== undefined
+      const isNegotiated = contentNegotiation(operation.schema) !== undefined
       return [...returns, notWritten].map((statement) => stubOf(endpoint, isNegotiated, statement))
     })
   return compiled(choices, types)

@@ -40,7 +40,19 @@ export type AppOptions = {
 
 /** Assembles the service as one Fastify instance, which does not listen yet. The caller must close the store. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { routes, store, verifyToken, log, observer, draining, linger, shed, trustProxy = [], origins, ownOrigins } = options
+  const {
+    routes,
+    store,
+    verifyToken,
+    log,
+    observer,
+    draining,
+    linger,
+    shed,
+    trustProxy = [],
+    origins,
+    ownOrigins,
+  } = options
   const limits = { ...defaultLimits, ...options.limits }
   const app = Fastify({
     ...serverOptions,

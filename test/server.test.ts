@@ -106,9 +106,9 @@ t.test('invalid configuration stops the start with one line', async (t) => {
     [{ PORT }, /^plant-store: PORT is \d+: another process listens on 127\.0\.0\.1:\d+; use a free port\n$/],
     [{ HOST: '192.0.2.1' }, /^plant-store: HOST is 192\.0\.2\.1: this machine has no such address; .*\n$/],
     [{ HOST: 'fe80::1' }, /^plant-store: listen .*\n$/],
-    [{ PORT: 'x' }, /^plant-store: PORT is "x", allowed: an integer from 0 to 65535\n$/],
+    [{ PORT: 'x' }, /^plant-store: PORT is "x"; expected an integer from 0 to 65535\n$/],
     [{ STORE_URL: 'sqlite:/dev/null/plants.db' }, /^plant-store: STORE_URL is "sqlite:\/dev\/null\/plants.db": .*\n$/],
-    [{ HOST: '0.0.0.0', ACCESS_TOKENS: '' }, /^plant-store: ACCESS_TOKENS is not set, .*\n$/],
+    [{ HOST: '0.0.0.0', ACCESS_TOKENS: '' }, /^plant-store: ACCESS_TOKENS is not set; .*\n$/],
   ]
   for (const [environment, line] of cases) {
     const { code, stdout, stderr } = withKillAsExitCode(await spawnService(environment, sourceCode).untilEnded())

@@ -28,7 +28,7 @@ docs/configuration.md lists all variables.
 `
 
 try {
-  const problem = nodeProblem(process.versions.node)
+  const problem = nodeProblem(process.versions.node, packageFile.engines.node)
   if (problem !== undefined) throw new Error(problem)
   await run(process.argv.slice(2))
 } catch (error) {

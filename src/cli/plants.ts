@@ -1,5 +1,5 @@
 import { parseOptions, UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
-import { readConfig } from '../../packages/fastify-contract/src/service/config.ts'
+import { storeConfig } from '../config.ts'
 import { exportPlants } from './plants-export.ts'
 import { importPlants } from './plants-import.ts'
 import { countPlants, listPlants, printPlant } from './plants-read.ts'
@@ -55,11 +55,11 @@ export async function plants(
     terminal.stdout.write(plantsHelp)
     return 0
   }
-  const { storeUrl, limits } = readConfig({ STORE_URL, BODY_LIMIT })
+  const config = storeConfig({ STORE_URL, BODY_LIMIT })
   // Each write reports its own failure, so this event needs no other handler.
   terminal.stdout.on('error', () => {})
   try {
-    return await command.run({ ...options, storeUrl, limit: limits.body, terminal })
+    return await command.run({ ...options, ...config, terminal })
   } catch (error) {
     const { name, code } = error as NodeJS.ErrnoException
     // The reader of the output has closed the pipe.

@@ -19,7 +19,7 @@ import {
   realPathOf,
   syncPath,
 } from '../../packages/fastify-contract/src/service/atomic-file.ts'
-import { readConfig } from '../../packages/fastify-contract/src/service/config.ts'
+import { storeConfig } from '../config.ts'
 import { lockFile, NoSqlite, openError } from '../store/sqlite/sqlite-driver.ts'
 import { finishRestore, replacedPath, restoredPath } from '../store/sqlite/sqlite-files.ts'
 import { readDatabase } from '../store/sqlite/sqlite-reader.ts'
@@ -177,7 +177,7 @@ function giveTo({ uid, gid }: Stats, path: string): void {
 
 /** Returns the path of the SQLite file of STORE_URL. Throws when STORE_URL names another kind of store. */
 export function sqlitePath(environment: NodeJS.ProcessEnv): string {
-  const { storeUrl } = readConfig({ STORE_URL: environment.STORE_URL })
+  const { storeUrl } = storeConfig({ STORE_URL: environment.STORE_URL })
   const [, path] = /^sqlite:(.+)$/.exec(storeUrl) ?? []
   if (path === undefined) throw new Error('STORE_URL is not sqlite:PATH; use the tools of that database')
   return path

@@ -1,12 +1,13 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { subscribe } from 'node:diagnostics_channel'
 import { Gauge, Histogram, type Registry } from 'prom-client'
 import type { BatchMessage } from './group-commit.ts'
 import type { JournalMessage } from './sqlite/sqlite-store.ts'
 
 /**
- * Registers the metrics of the store's batches, from its diagnostics channel. Returns the function that unsubscribes.
+ * Registers the metrics of the store in this process, which publishes them on diagnostics channels: its batches, and the
+ * size of SQLite's write-ahead log, which is exported once it is known.
  */
-export function measureBatches(registry: Registry): () => void {
+export function measureStore(registry: Registry): void {
   const registers = [registry]
   const sizes = new Histogram({
     name: 'plant_store_batch_plants',
@@ -26,32 +27,17 @@ export function measureBatches(registry: Registry): () => void {
     help: 'Plants that were waiting when the last batch completed.',
     registers,
   })
-  const measure = (message: unknown) => {
+  const journal = new Gauge({
+    name: 'plant_store_sqlite_wal_bytes',
+    help: 'Size of the write-ahead log in bytes; a long-running reader makes it grow.',
+    registers,
+  })
+  journal.remove()
+  subscribe('plant-store:batch', (message) => {
     const { size, duration, queued } = message as BatchMessage
     sizes.observe(size)
     durations.observe(duration / 1_000)
     queue.set(queued)
-  }
-  subscribe('plant-store:batch', measure)
-  return () => {
-    unsubscribe('plant-store:batch', measure)
-  }
-}
-
-/**
- * Registers the size of SQLite's write-ahead log, which is exported once it is known. Returns the function that
- * unsubscribes.
- */
-export function measureWriteAheadLog(registry: Registry): () => void {
-  const size = new Gauge({
-    name: 'plant_store_sqlite_wal_bytes',
-    help: 'Size of the write-ahead log in bytes; a long-running reader makes it grow.',
-    registers: [registry],
   })
-  size.remove()
-  const measure = (message: unknown) => size.set((message as JournalMessage).bytes)
-  subscribe('plant-store:sqlite-journal', measure)
-  return () => {
-    unsubscribe('plant-store:sqlite-journal', measure)
-  }
+  subscribe('plant-store:sqlite-journal', (message) => journal.set((message as JournalMessage).bytes))
 }

@@ -21,7 +21,7 @@ t.test('serve runs the server', async (t) => {
     code: 1,
     signal: null,
     stdout: '',
-    stderr: 'plant-store: PORT is "x", allowed: an integer from 0 to 65535\n',
+    stderr: 'plant-store: PORT is "x"; expected an integer from 0 to 65535\n',
   })
 })
 

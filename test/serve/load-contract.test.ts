@@ -2,6 +2,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
+import digests from '../../generated/digests.json' with { type: 'json' }
 import { loadContract } from '../../packages/fastify-contract/src/serve/load-contract.ts'
 
 /** Copies generated/ so that a test may damage it. Returns the URL of the copy. */
@@ -11,7 +12,7 @@ function copy(directory: string) {
 }
 
 t.test('generated files that belong together are loaded', async (t) => {
-  const { documentText, routes } = await loadContract(copy(t.testdir({})))
+  const { documentText, routes } = await loadContract(copy(t.testdir({})), digests)
   t.equal(documentText, readFileSync('generated/openapi.json', 'utf8'))
   t.same(routes, JSON.parse(readFileSync('generated/routes.json', 'utf8')))
 })
@@ -23,8 +24,10 @@ t.test('a damaged or missing file is rejected in one line with the remedy', asyn
     const path = join(directory, name)
     writeFileSync(path, readFileSync(path, 'utf8').replace(/"(\d{3})": \{/, '"299": {'))
     const remedy = 'run npm run generate, then npm run build'
-    await t.rejects(loadContract(url), { message: `generated/${name} does not belong to this build; ${remedy}` })
+    await t.rejects(loadContract(url, digests), {
+      message: `generated/${name} does not belong to this build; ${remedy}`,
+    })
     rmSync(path)
-    await t.rejects(loadContract(url), { message: `generated/${name} cannot be read (ENOENT); ${remedy}` })
+    await t.rejects(loadContract(url, digests), { message: `generated/${name} cannot be read (ENOENT); ${remedy}` })
   }
 })

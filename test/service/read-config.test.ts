@@ -2,14 +2,17 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { newToken } from '../../packages/fastify-contract/src/auth/tokens.ts'
 import { defaultLimits } from '../../packages/fastify-contract/src/limits/limits.ts'
-import { environmentVariables, readConfig } from '../../packages/fastify-contract/src/service/config.ts'
+import { environmentVariables, readConfig as read } from '../../packages/fastify-contract/src/service/config.ts'
+import { application } from '../../src/config.ts'
+
+const readConfig = (environment: NodeJS.ProcessEnv) => read(environment, application)
 
 t.test('the defaults are a loopback address, an embedded store and a generated token', async (t) => {
   const { generatedToken, tokens, ...config } = readConfig({})
   t.same(config, {
     host: '127.0.0.1',
     port: 3000,
-    storeUrl: 'sqlite:data/plants.db',
+    own: { STORE_URL: 'sqlite:data/plants.db' },
     tokensFile: undefined,
     jwt: undefined,
     limits: defaultLimits,
@@ -61,11 +64,12 @@ t.test('every variable is read', async (t) => {
     LOG_FORMAT: 'json',
     ACCESS_LOG: 'off',
   }
-  t.same(Object.keys(environment).sort(), Object.keys(environmentVariables).sort(), 'the test sets every variable')
+  const all = { ...environmentVariables, ...application.variables }
+  t.same(Object.keys(environment).sort(), Object.keys(all).sort(), 'the test sets every variable')
   t.same(readConfig(environment), {
     host: '::',
     port: 0,
-    storeUrl: 'postgres://plants@database/plants',
+    own: { STORE_URL: 'postgres://plants@database/plants' },
     tokens: ACCESS_TOKENS.split(', '),
     generatedToken: undefined,
     tokensFile: '/run/secrets/tokens.json',
@@ -106,46 +110,46 @@ t.test('docs/configuration.md lists every variable with its default', async (t) 
     ([, name, fallback]) => [name, fallback ?? ''],
   )
   const documented = Object.fromEntries(rows.reverse())
-  for (const [name, variable] of Object.entries(environmentVariables)) {
+  for (const [name, variable] of Object.entries({ ...environmentVariables, ...application.variables })) {
     t.equal(documented[name], String((variable as { default: unknown }).default), name)
   }
 })
 
 t.test('an invalid variable is reported with its value and the allowed values', async (t) => {
   const cases: [string, string, RegExp][] = [
-    ['HOST', 'example', /^HOST is "example", allowed: an IP address or localhost$/],
-    ['PORT', '65536', /^PORT is "65536", allowed: an integer from 0 to 65535$/],
-    ['PORT', 'http', /^PORT is "http", allowed: an integer from 0 to 65535$/],
-    ['PORT', '80.5', /^PORT is "80\.5", allowed: an integer from 0 to 65535$/],
-    ['MANAGEMENT_PORT', '3000', /^MANAGEMENT_PORT is "3000", the same as PORT, allowed: another port$/],
+    ['HOST', 'example', /^HOST is "example"; expected an IP address or localhost$/],
+    ['PORT', '65536', /^PORT is "65536"; expected an integer from 0 to 65535$/],
+    ['PORT', 'http', /^PORT is "http"; expected an integer from 0 to 65535$/],
+    ['PORT', '80.5', /^PORT is "80\.5"; expected an integer from 0 to 65535$/],
+    ['MANAGEMENT_PORT', '3000', /^MANAGEMENT_PORT is "3000", the same as PORT; expected another port$/],
     [
       'STORE_URL',
       'plants.db',
-      /^STORE_URL is "plants.db", allowed: memory:, sqlite:PATH .*, postgres:.* or module:.*$/,
+      /^STORE_URL is "plants.db"; expected memory:, sqlite:PATH .*, postgres:.* or module:.*$/,
     ],
-    ['STORE_URL', 'sqlite:file:a?mode=ro', /^STORE_URL is "sqlite:file:a\?mode=ro", allowed: .*no file: URI.*$/],
+    ['STORE_URL', 'sqlite:file:a?mode=ro', /^STORE_URL is "sqlite:file:a\?mode=ro"; expected .*no file: URI.*$/],
     [
       'STORE_URL',
       'postgres://me:p@ss@db/plants',
-      /^STORE_URL is "postgres:\/\/me:\*\*\*@db\/plants", allowed: memory:, [^\n]+$/,
+      /^STORE_URL is "postgres:\/\/me:\*\*\*@db\/plants"; expected memory:, [^\n]+$/,
     ],
-    ['BODY_LIMIT', '1MB', /^BODY_LIMIT is "1MB", allowed: a number of bytes from 1 to 1073741824$/],
-    ['BODY_LIMIT', '0', /^BODY_LIMIT is "0", allowed: a number of bytes from 1 to 1073741824$/],
-    ['HEADERS_TIMEOUT', '0', /^HEADERS_TIMEOUT is "0", allowed: a number of milliseconds from 1 to 3600000$/],
-    ['REQUESTS_PER_MINUTE', '-1', /^REQUESTS_PER_MINUTE is "-1", allowed: a number per minute from 0 to 1000000000$/],
-    ['LOG_LEVEL', 'loud', /^LOG_LEVEL is "loud", allowed: info, fatal, error, warn, debug, silent$/],
-    ['ACCESS_LOG', 'yes', /^ACCESS_LOG is "yes", allowed: on, off$/],
+    ['BODY_LIMIT', '1MB', /^BODY_LIMIT is "1MB"; expected a number of bytes from 1 to 1073741824$/],
+    ['BODY_LIMIT', '0', /^BODY_LIMIT is "0"; expected a number of bytes from 1 to 1073741824$/],
+    ['HEADERS_TIMEOUT', '0', /^HEADERS_TIMEOUT is "0"; expected a number of milliseconds from 1 to 3600000$/],
+    ['REQUESTS_PER_MINUTE', '-1', /^REQUESTS_PER_MINUTE is "-1"; expected a number per minute from 0 to 1000000000$/],
+    ['LOG_LEVEL', 'loud', /^LOG_LEVEL is "loud"; expected info, fatal, error, warn, debug, silent$/],
+    ['ACCESS_LOG', 'yes', /^ACCESS_LOG is "yes"; expected on, off$/],
     [
       'TRUST_PROXY',
       '10.0.0.0/33',
-      /^TRUST_PROXY is "10.0.0.0\/33", allowed: IP addresses and CIDR ranges, comma separated$/,
+      /^TRUST_PROXY is "10.0.0.0\/33"; expected IP addresses and CIDR ranges, comma separated$/,
     ],
-    ['TRUST_PROXY', '10.0.0.0/8/8', /^TRUST_PROXY is "10\.0\.0\.0\/8\/8", allowed: IP addresses and [^\n]+$/],
-    ['TRUST_PROXY', 'proxy', /^TRUST_PROXY is "proxy", allowed: IP addresses and [^\n]+$/],
+    ['TRUST_PROXY', '10.0.0.0/8/8', /^TRUST_PROXY is "10\.0\.0\.0\/8\/8"; expected IP addresses and [^\n]+$/],
+    ['TRUST_PROXY', 'proxy', /^TRUST_PROXY is "proxy"; expected IP addresses and [^\n]+$/],
     [
       'CORS_ORIGINS',
       '*',
-      /^CORS_ORIGINS is "\*", allowed: exact origins such as https:\/\/app.example:8443, comma separated, without a path or "\*"$/,
+      /^CORS_ORIGINS is "\*"; expected exact origins such as https:\/\/app.example:8443, comma separated, without a path or "\*"$/,
     ],
     ...[
       'null',
@@ -161,20 +165,20 @@ t.test('an invalid variable is reported with its value and the allowed values', 
     ].map((value): [string, string, RegExp] => [
       'CORS_ORIGINS',
       value,
-      /^CORS_ORIGINS is "[^"]*", allowed: exact origins such as [^\n]+$/,
+      /^CORS_ORIGINS is "[^"]*"; expected exact origins such as [^\n]+$/,
     ]),
     [
       'JWT_ISSUER',
       'http://issuer.example',
-      /^JWT_ISSUER is "http:.*", allowed: an https URL, or an http URL of a loopback host$/,
+      /^JWT_ISSUER is "http:.*"; expected an https URL, or an http URL of a loopback host$/,
     ],
     [
       'JWT_ISSUER',
       'https://issuer.example',
       /^JWT_AUDIENCE is not set but required with JWT_ISSUER; set it to the audience of the tokens$/,
     ],
-    ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants", allowed only with JWT_ISSUER$/],
-    ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example", allowed only with JWT_ISSUER$/],
+    ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants"; it requires JWT_ISSUER$/],
+    ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example"; it requires JWT_ISSUER$/],
   ]
   for (const [name, value, message] of cases)
     t.throws(() => readConfig({ [name]: value }), { message }, `${name}=${value}`)
@@ -199,7 +203,7 @@ t.test('a weak token is rejected without being shown', async (t) => {
       const { message } = error as Error
       t.match(
         message,
-        /^ACCESS_TOKENS: token \d of \d has .*, allowed: at least 128 bits; make one with plant-store token create --name NAME$/,
+        /^ACCESS_TOKENS: token \d of \d has .*; expected at least 128 bits, as from plant-store token create --name NAME$/,
       )
       t.notMatch(message, weak)
     }
@@ -210,7 +214,7 @@ t.test('a non-loopback address requires tokens', async (t) => {
   for (const HOST of ['0.0.0.0', '::', '192.0.2.1']) {
     t.throws(
       () => readConfig({ HOST }),
-      /^ACCESS_TOKENS is not set, .* make a token with plant-store token create --name NAME$/,
+      /^ACCESS_TOKENS is not set; on .* create a token with plant-store token create --name NAME$/,
     )
   }
   for (const HOST of ['127.0.0.2', '::1', 'localhost']) t.ok(readConfig({ HOST }).generatedToken)

@@ -137,7 +137,10 @@ t.test('a blocked terminal is reported once until it accepts all lines again', a
   })
   const stderr = t.capture(process.stderr, 'write', () => true)
   const texts = () => stderr().map(({ args: [text] }) => text)
-  const { write, flush } = openLogOutput(Object.assign(stdout, { isTTY: true }) as unknown as typeof process.stdout)
+  const { write, flush } = openLogOutput(
+    'plant-store',
+    Object.assign(stdout, { isTTY: true, _handle: { setBlocking() {} } }) as unknown as typeof process.stdout,
+  )
   const takeAll = async () => {
     for (let done = waiting.shift(); done !== undefined; done = waiting.shift()) {
       done()

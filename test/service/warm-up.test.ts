@@ -5,11 +5,11 @@ import { listVerifier } from '../../packages/fastify-contract/src/auth/tokens.ts
 import { newContext } from '../../packages/fastify-contract/src/http/request-context.ts'
 import { rateLimit } from '../../packages/fastify-contract/src/limits/rate-limit.ts'
 import { requiredScopes } from '../../packages/fastify-contract/src/serve/security.ts'
-import { type Effects, withWarmUp } from '../../packages/fastify-contract/src/service/warm-up.ts'
+import { withWarmUp } from '../../packages/fastify-contract/src/service/warm-up.ts'
 import { within } from '../../scripts/system/poll.ts'
 import type { AppOptions } from '../../src/app.ts'
-import { warmUpRequests } from '../../src/example-request.ts'
 import type { PlantOperations, PlantStore, StoredPlant } from '../../src/store/plant-store.ts'
+import { rehearsed } from '../../src/warm-up.ts'
 import { sqliteSkipReason } from '../support/better-sqlite.ts'
 import { contract } from '../support/contract.ts'
 import { openSocket } from '../support/open-socket.ts'
@@ -29,25 +29,26 @@ const unused = (t: Parameters<typeof createTestApp>[0], name: string) => () => {
 
 /** Warms up an app and fails the test when the app uses one of its own effects. */
 async function rehearse(t: Parameters<typeof createTestApp>[0], store: Rehearsal, time?: number) {
-  const effects: Effects = {
-    store: { create: unused(t, 'create') } as unknown as PlantOperations,
+  const own = { create: unused(t, 'create') } as unknown as PlantOperations
+  const { operations, rehearsal } = rehearsed(own, store)
+  const { effects, warmUp } = withWarmUp({
     verifyToken: unused(t, 'verifyToken'),
     requestLimit: { take: unused(t, 'requestLimit') },
     observer: { begin: unused(t, 'begin'), end: unused(t, 'end') },
     shed: unused(t, 'shed'),
     draining: unused(t, 'draining'),
-  }
-  const { options, warmUp } = withWarmUp(effects)
-  const { app } = await createTestApp(t, options)
+  })
+  const { app } = await createTestApp(t, { store: operations, ...effects })
   const started = performance.now()
-  await warmUp(app, contract.routes, store, time)
+  await warmUp(app, contract.routes, rehearsal, time)
   return { app, took: performance.now() - started }
 }
 
 t.test('each request of the warm-up is answered with 200', async (t) => {
   const { listen } = await createTestApp(t)
   const port = await listen()
-  for (const text of warmUpRequests(token)) {
+  const { rehearsal } = rehearsed({} as PlantOperations, {})
+  for (const text of rehearsal.requests(token)) {
     const client = await openSocket(t, port, text)
     t.match(await client.receives(/\r\n\r\n./), /^HTTP\/1\.1 200 OK\r\n/)
   }
@@ -65,25 +66,26 @@ t.test('the warm-up calls the rehearsal of the store, and nothing of the service
 
 t.test('outside of the warm-up the app has the effects of the service', async (t) => {
   const told: unknown[] = []
-  const { options, warmUp } = withWarmUp({
-    store: { create: async () => 'conflict' } as unknown as PlantOperations,
+  const own = { create: async () => 'conflict' } as unknown as PlantOperations
+  const { operations, rehearsal } = rehearsed(own, {})
+  const { effects, warmUp } = withWarmUp({
     verifyToken: () => ({ name: 'a', scopes: requiredScopes(contract.routes.operations) }),
     requestLimit: { take: () => told.push('take') && 0 },
     observer: { begin: () => told.push('begin'), end: () => told.push('end') },
     shed: (reason) => told.push(reason),
     draining: () => true,
   })
-  const { app, create } = await createTestApp(t, options)
-  await warmUp(app, contract.routes, {}, 100)
+  const { app, create } = await createTestApp(t, { store: operations, ...effects })
+  await warmUp(app, contract.routes, rehearsal, 100)
   t.same(told, [])
   t.equal((await create({ id: 1, name: 'a' })).status, 409)
   t.same(told.splice(0), ['take'])
   const context = newContext('POST')
-  options.observer.begin(context)
-  options.observer.end(context)
-  options.shed('in_flight')
+  effects.observer.begin(context)
+  effects.observer.end(context)
+  effects.shed('in_flight')
   t.same(told, ['begin', 'end', 'in_flight'])
-  t.ok(options.draining())
+  t.ok(effects.draining())
 })
 
 t.test('the warm-up uses a memory store where the store has no rehearsal', (t) => t.resolves(rehearse(t, {}, 200)))
@@ -97,16 +99,27 @@ t.test('the warm-up ends in time when a rehearsal does not answer', async (t) =>
 /** Creates an app with working effects; `warmUp` warms it up, and `real` has the plants that reached its own store. */
 async function warmUpApp(t: Parameters<typeof createTestApp>[0], limits: AppOptions['limits'] = {}) {
   const real: StoredPlant[] = []
-  const { options, warmUp } = withWarmUp({
-    store: { create: async (plant: StoredPlant) => real.push(plant) && 'created' } as unknown as PlantOperations,
+  const own = { create: async (plant: StoredPlant) => real.push(plant) && 'created' } as unknown as PlantOperations
+  const store: Rehearsal = {}
+  const { operations, rehearsal } = rehearsed(own, store)
+  const { effects, warmUp } = withWarmUp({
     verifyToken: listVerifier([token], requiredScopes(contract.routes.operations)),
     requestLimit: rateLimit(limits?.requests ?? 0),
     observer: { begin() {}, end() {} },
     shed() {},
     draining: () => false,
   })
-  const { app, log, create } = await createTestApp(t, { ...options, limits })
-  return { app, log, create, real, warmUp: (store: Rehearsal, time = 300) => warmUp(app, contract.routes, store, time) }
+  const { app, log, create } = await createTestApp(t, { store: operations, ...effects, limits })
+  return {
+    app,
+    log,
+    create,
+    real,
+    warmUp: (given: Rehearsal, time = 300) => {
+      Object.assign(store, given)
+      return warmUp(app, contract.routes, rehearsal, time)
+    },
+  }
 }
 
 t.test('a rehearsal that inherits its operations, or has none, leaves the store unused', async (t) => {
@@ -135,20 +148,10 @@ t.test('the warm-up uses up no rate limit of a client', async (t) => {
 t.test('the warm-up fails in time when `rehearsal` does not settle', async (t) => {
   const { create, real, warmUp } = await warmUpApp(t)
   const warming = warmUp({ rehearsal: () => new Promise(() => {}) })
-  const reason = /^the rehearsal of the store did not settle within 300 ms$/
+  const reason = /^the rehearsal did not settle within 300 ms$/
   await t.rejects(within(warming, 'the end of the warm-up'), reason)
   t.equal((await create({ id: 1, name: 'a' })).status, 200)
   t.equal(real.length, 1)
-})
-
-t.test('a rehearsal that fails is not logged for each request', async (t) => {
-  const { create, log, warmUp } = await warmUpApp(t)
-  const fail = async () => {
-    throw new Error('no stage')
-  }
-  await warmUp({ rehearsal: async () => ({ create: fail }) as unknown as PlantOperations })
-  t.equal(log.length, 0)
-  t.equal((await create({ id: 1, name: 'a' })).status, 200)
 })
 
 t.test('a rehearsal that does not answer leaves no running handler', async (t) => {
@@ -196,6 +199,20 @@ t.test('after a warm-up nothing is stored, logged or counted', { skip: sqliteSki
   await stop()
   t.equal(output.stdout.match(/"msg":"request"/g)?.length, 1)
   t.notMatch(output.stdout, /warm-up/)
+})
+
+t.test('a rehearsal that fails is not logged for each request', async (t) => {
+  const directory = t.testdir({
+    'store.mjs': `import { openStore } from '${sourceCode.storeModule}'
+    const rehearsal = async () => ({ create() { throw new Error('no stage') } })
+    export const open = async () => ({ ...(await openStore('memory:')), rehearsal })`,
+  })
+  const environment = { ...warm, LOG_LEVEL: 'info', STORE_URL: `module:${directory}/store.mjs` }
+  const { create, output, stop } = await startService(t, environment, sourceCode)
+  t.equal((await create('{"id":1,"name":"a"}')).status, 200)
+  await stop()
+  t.notMatch(output.stdout, /no stage/)
+  t.match(output.stdout, /"msg":"request"/, 'after the warm-up the server logs')
 })
 
 t.test('a warm-up that fails does not stop the start', async (t) => {

@@ -1,3 +1,4 @@
+import digests from '../../generated/digests.json' with { type: 'json' }
 import { errorNumbers } from '../../generated/error-numbers.ts'
 import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import { loadContract } from '../../packages/fastify-contract/src/serve/load-contract.ts'
@@ -10,7 +11,7 @@ import {
 } from './response-validator.ts'
 
 /** The files of generated/, as the service loads them at start. */
-export const contract = await loadContract(new URL('../../generated/', import.meta.url))
+export const contract = await loadContract(new URL('../../generated/', import.meta.url), digests)
 
 export const document: Document = JSON.parse(contract.documentText)
 

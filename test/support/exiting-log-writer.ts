@@ -6,7 +6,7 @@ import { pbkdf2 } from 'node:crypto'
 import { createLog } from '../../packages/fastify-contract/src/service/log.ts'
 
 const threads = 4
-const { log } = await createLog({ level: 'info', format: process.env.LOG_FORMAT as string })
+const { log } = await createLog('plant-store', { level: 'info', format: process.env.LOG_FORMAT as string })
 process.prependListener('exit', () => {
   for (let thread = 0; thread < threads; thread++) pbkdf2('', '', 100_000, 64, 'sha512', () => {})
 })

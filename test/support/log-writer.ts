@@ -5,7 +5,7 @@ import { prepareStderr } from '../../packages/fastify-contract/src/service/non-b
 
 process.on('SIGHUP', () => {}).once('SIGTERM', () => process.exit())
 prepareStderr()
-const { log } = await createLog({ level: 'info', format: process.env.LOG_FORMAT as string })
+const { log } = await createLog('plant-store', { level: 'info', format: process.env.LOG_FORMAT as string })
 const large = 'x'.repeat(2 ** 20)
 for (let line = 0; line < 20; line++) {
   log.info(large)

@@ -1,10 +1,12 @@
 import { channel } from 'node:diagnostics_channel'
 import { errorNumbers } from '../../generated/error-numbers.ts'
 import { createMetrics } from '../../packages/fastify-contract/src/service/metrics.ts'
+import { measureStore } from '../../src/store/store-metrics.ts'
 
 /** Returns the text of /metrics, in Prometheus' format, after an event of each kind. */
 export async function metricsText(): Promise<string> {
-  const metrics = createMetrics({ version: '1.0.0' })
+  const metrics = createMetrics({ version: '1.0.0' }, 'plant_store')
+  measureStore(metrics.registry)
   metrics.begin()
   metrics.end({
     id: 'a',

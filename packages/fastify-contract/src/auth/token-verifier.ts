@@ -44,7 +44,6 @@ export async function createTokenVerifier(
 }
 
 async function watch(path: string, on: WatchCallbacks) {
-  const { watchTokenFile } = await import('./token-verifier.ts')
   return await watchTokenFile(path, on).catch((error: Error) => {
     throw new Error(`TOKENS_FILE is ${JSON.stringify(path)}: ${error.message}`)
   })

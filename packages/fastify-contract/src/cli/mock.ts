@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
+import digests from '../../../../generated/digests.json' with { type: 'json' }
 import { errorBody } from '../../../../src/error-body.ts'
 import { normalizedDocument } from '../compile/contract-files.ts'
 import { type Endpoint, endpoints } from '../compile/document/openapi-document.ts'
@@ -23,7 +24,7 @@ A request selects its response with the header Prefer (RFC 7240): code=409 for t
 example=NAME for one of several examples. The header Preference-Applied names the preferences that were applied.
 `)
 
-const { documentText, routes } = await loadContract(new URL('../../../../generated/', import.meta.url))
+const { documentText, routes } = await loadContract(new URL('../../../../generated/', import.meta.url), digests)
 const document = normalizedDocument(JSON.parse(documentText))
 const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
 const negotiations = new Map(

@@ -4,7 +4,8 @@ import { type FSWatcher, readdirSync, rmSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { within } from '../../../../scripts/system/poll.ts'
-import { exampleRequest } from '../../../../src/example-request.ts'
+import { application } from '../../../../src/config.ts'
+import { exampleRequest } from '../../../../src/warm-up.ts'
 import { newToken } from '../auth/tokens.ts'
 import { readConfig } from '../service/config.ts'
 import { openPortForwarder } from './port-forwarder.ts'
@@ -166,8 +167,8 @@ for (const [folder, what] of [
 }
 
 async function open() {
-  const config = readConfig(process.env)
-  if (config.storeUrl === 'memory:') console.log('dev: STORE_URL=memory: loses its plants at each restart')
+  const config = readConfig(process.env, application)
+  if (config.own.STORE_URL === 'memory:') console.log('dev: STORE_URL=memory: loses its plants at each restart')
   return {
     config,
     front: await openPortForwarder(config),

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net'
 import { cleanEnv, makeValidator, type ValidatorSpec } from 'envalid'
-import { isStoreUrl, maskPassword, storeUrls } from '../../../../src/store/open.ts'
 import { isIssuer, isKeySource } from '../auth/oauth.ts'
-import { newToken, tokenCommand, tokenProblem } from '../auth/tokens.ts'
+import { newToken, tokenProblem } from '../auth/tokens.ts'
 import { type Limits, defaultLimits as limits } from '../limits/limits.ts'
 
 /**
@@ -58,11 +57,10 @@ const origins = list(
   (origin) => /^https?:[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
 )
 
-/** All environment variables that the service reads, with their defaults and, in `desc`, the allowed values. */
+/** The environment variables of every service, with their defaults and, in `desc`, the allowed values. */
 export const environmentVariables = {
   HOST: address('127.0.0.1'),
   PORT: port(3000),
-  STORE_URL: text(storeUrls, isStoreUrl)('sqlite:data/plants.db'),
 
   ACCESS_TOKENS: anything(''),
   TOKENS_FILE: anything(''),
@@ -99,10 +97,24 @@ export const environmentVariables = {
   LOG_FORMAT: choice('auto', 'json', 'pretty'),
 }
 
-export type Config = {
+/** An environment variable of the application: a text, with its default and a description of the allowed values. */
+export type OwnVariable = { default: string; allowed: string; isAllowed(value: string): boolean }
+
+/** What an application adds to the configuration of a service. */
+export type Application<Name extends string> = {
+  /** The environment variables of the application itself. */
+  variables: Record<Name, OwnVariable>
+  /** The prefix of the tokens that the service generates, by which secret scanners recognize them. */
+  tokenPrefix: string
+  /** The command that creates a token, for messages. */
+  tokenCommand: string
+}
+
+export type Config<Name extends string = string> = {
+  /** The values of the application's own variables. */
+  own: Record<Name, string>
   host: string
   port: number
-  storeUrl: string
   tokens: string[]
   /** The token that this process generated because no other way to authenticate is configured. */
   generatedToken: string | undefined
@@ -124,18 +136,22 @@ export type Config = {
  * Reads the configuration from environment variables. Throws one line that names the first invalid variable, its value
  * and what is allowed, but never shows a token.
  */
-export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  const values = readVariables(environment)
+export function readConfig<Name extends string>(
+  environment: NodeJS.ProcessEnv,
+  application: Application<Name>,
+): Config<Name> {
+  const own = readOwnVariables(environment, application.variables)
+  const values = readVariables(environment, environmentVariables)
   checkPorts(values)
-  const tokens = values.ACCESS_TOKENS === '' ? [] : accessTokens(values.ACCESS_TOKENS)
+  const tokens = values.ACCESS_TOKENS === '' ? [] : accessTokens(values.ACCESS_TOKENS, application.tokenCommand)
   const jwt = jwtConfig(values)
   const tokensFile = values.TOKENS_FILE || undefined
   const isOpen = tokens.length === 0 && tokensFile === undefined && jwt === undefined
-  const generatedToken = isOpen ? tokenForLoopback(values.HOST) : undefined
+  const generatedToken = isOpen ? tokenForLoopback(values.HOST, application) : undefined
   return {
+    own,
     host: addressOf(values.HOST),
     port: values.PORT,
-    storeUrl: values.STORE_URL,
     tokens: generatedToken === undefined ? tokens : [generatedToken],
     generatedToken,
     tokensFile,
@@ -168,47 +184,66 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 /** Replaces localhost with 127.0.0.1. For localhost, Fastify also listens on ::1, with a server that has no limits. */
 const addressOf = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host)
 
-function readVariables(environment: NodeJS.ProcessEnv) {
+type Variables = Record<string, ValidatorSpec<unknown>>
+
+function readVariables<Known extends Variables>(environment: NodeJS.ProcessEnv, variables: Known) {
   // An empty variable counts as not set, because shell scripts and compose files pass unset variables as empty ones.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  return cleanEnv(given, environmentVariables, {
+  return cleanEnv(given, variables, {
     reporter: ({ errors }) => {
-      for (const name of Object.keys(errors) as (keyof typeof environmentVariables)[]) {
+      for (const name of Object.keys(errors)) {
         const value = maskPassword(String(given[name]))
-        throw new Error(`${name} is ${JSON.stringify(value)}, allowed: ${environmentVariables[name].desc}`)
+        throw new Error(`${name} is ${JSON.stringify(value)}; expected ${variables[name]?.desc}`)
       }
     },
   })
 }
 
+function readOwnVariables<Name extends string>(
+  environment: NodeJS.ProcessEnv,
+  variables: Record<Name, OwnVariable>,
+): Record<Name, string> {
+  const specs = Object.entries<OwnVariable>(variables).map(
+    ([name, { default: fallback, allowed, isAllowed }]) => [name, text(allowed, isAllowed)(fallback)] as const,
+  )
+  const values = readVariables(environment, Object.fromEntries(specs))
+  return Object.fromEntries(specs.map(([name]) => [name, values[name]])) as Record<Name, string>
+}
+
+/** Returns a URL for messages: its password is masked, in the user part and in parameters. */
+export const maskPassword = (url: string): string =>
+  url.replace(/(:\/\/[^:/]*):.*@/s, '$1:***@').replace(/([?&]\w*password=)[^&]*/gi, '$1***')
+
+type Values = ReturnType<typeof readVariables<typeof environmentVariables>>
+
 const wildcardAddresses = ['0.0.0.0', '::']
 
-function checkPorts({ HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT }: ReturnType<typeof readVariables>): void {
+function checkPorts({ HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT }: Values): void {
   const hosts = [addressOf(HOST), addressOf(MANAGEMENT_HOST)]
   const isShared = hosts[0] === hosts[1] || hosts.some((host) => wildcardAddresses.includes(host))
   if (PORT !== MANAGEMENT_PORT || PORT === 0 || !isShared) return
-  throw new Error(`MANAGEMENT_PORT is "${MANAGEMENT_PORT}", the same as PORT, allowed: another port`)
+  throw new Error(`MANAGEMENT_PORT is "${MANAGEMENT_PORT}", the same as PORT; expected another port`)
 }
 
-function accessTokens(list: string): string[] {
+function accessTokens(list: string, tokenCommand: string): string[] {
   const tokens = list.split(',').map((token) => token.trim())
   for (const [index, token] of tokens.entries()) {
     const problem = tokenProblem(token)
     if (problem === undefined) continue
     const which = `token ${index + 1} of ${tokens.length}`
-    throw new Error(`ACCESS_TOKENS: ${which} ${problem}, allowed: at least 128 bits; make one with ${tokenCommand}`)
+    throw new Error(`ACCESS_TOKENS: ${which} ${problem}; expected at least 128 bits, as from ${tokenCommand}`)
   }
   return tokens
 }
 
-function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: ReturnType<typeof readVariables>): Config['jwt'] {
+function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: Values): Config['jwt'] {
   if (JWT_ISSUER !== '' && JWT_AUDIENCE !== '') {
     return { issuer: JWT_ISSUER, audience: JWT_AUDIENCE, jwksUrl: JWT_JWKS_URL || undefined }
   }
   if (JWT_ISSUER !== '')
     throw new Error('JWT_AUDIENCE is not set but required with JWT_ISSUER; set it to the audience of the tokens')
   const alone = Object.entries({ JWT_AUDIENCE, JWT_JWKS_URL }).find(([, value]) => value !== '')
-  if (alone !== undefined) throw new Error(`${alone[0]} is "${alone[1]}", allowed only with JWT_ISSUER`)
+  if (alone !== undefined) throw new Error(`${alone[0]} is "${alone[1]}"; it requires JWT_ISSUER`)
   return undefined
 }
 
@@ -216,8 +251,9 @@ function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: ReturnType<typeof
  * Returns a new token when the host is a loopback address, which only this machine can reach (RFC 6890). Throws
  * otherwise.
  */
-function tokenForLoopback(host: string): string {
+function tokenForLoopback(host: string, { tokenCommand }: Application<never>): string {
   if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return newToken()
-  const reason = 'nor are TOKENS_FILE and JWT_ISSUER, which is allowed only when HOST is a loopback address'
-  throw new Error(`ACCESS_TOKENS is not set, ${reason}; make a token with ${tokenCommand}`)
+  throw new Error(
+    `ACCESS_TOKENS is not set; on ${host} the service requires it, TOKENS_FILE or JWT_ISSUER; create a token with ${tokenCommand}`,
+  )
 }

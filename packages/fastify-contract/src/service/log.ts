@@ -25,11 +25,11 @@ const options: LoggerOptions = {
 
 /**
  * Creates the log. It writes one line for each event of at least `level`: JSON, or readable text if `format` is
- * `pretty`. The format `auto` means `pretty` on a terminal, otherwise JSON.
+ * `pretty`. The format `auto` means `pretty` on a terminal, otherwise JSON. Problems are reported under the service's name.
  */
-export async function createLog({ level, format }: LogOptions): Promise<Log> {
+export async function createLog(name: string, { level, format }: LogOptions): Promise<Log> {
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true)
-  const stdout = openLogOutput()
+  const stdout = openLogOutput(name)
   const output = isPretty ? await forPeople(stdout) : stdout
   const log = pino({ ...options, level }, output)
   return { log, logRequest: requestLog(log, output) }
@@ -88,11 +88,10 @@ export type LogOutput = DestinationStream & { flush(done?: (error?: Error) => vo
  * Opens stdout for the log. Writes never block, and a full disk or a missing reader does not end the service. The first
  * problem is reported on stderr, and the next one only after all lines were written in between.
  */
-export const openLogOutput = (stdout = process.stdout): LogOutput =>
-  stdout.isTTY === true ? terminal(stdout) : fileOrPipe()
+export const openLogOutput = (name: string, stdout = process.stdout): LogOutput =>
+  stdout.isTTY === true ? terminal(stdout, watchReader(name)) : fileOrPipe(watchReader(name))
 
-function terminal(stdout: NodeJS.WriteStream): LogOutput {
-  const watch = watchReader()
+function terminal(stdout: NodeJS.WriteStream, watch: Watch): LogOutput {
   makeNonBlocking(stdout)
   // The callback of a failed write reports the error. Without this listener, the error would also end the process.
   stdout.on('error', () => {})
@@ -110,7 +109,7 @@ function terminal(stdout: NodeJS.WriteStream): LogOutput {
   }
 }
 
-function fileOrPipe(): LogOutput {
+function fileOrPipe(watch: Watch): LogOutput {
   let retryUntil = Number.POSITIVE_INFINITY
   const retryEAGAIN = () => performance.now() < retryUntil
   // Writes run in a thread, which may wait for the reader. Each flush retries the bytes of a failed write.
@@ -124,7 +123,6 @@ function fileOrPipe(): LogOutput {
     maxLength: maxPending,
     retryEAGAIN,
   })
-  const watch = watchReader()
   stream
     .on('write', () => watch.written(false))
     .on('drain', () => watch.written(true))
@@ -184,16 +182,18 @@ function collectLines(output: (bytes: Buffer) => void) {
 /** If lines wait and none is written for this many milliseconds, stderr gets a message. */
 const stallTime = 5_000
 
+type Watch = ReturnType<typeof watchReader>
+
 /** The problem that is reported when nothing reads stdout. */
-export const notRead = 'stdout is not being read; up to 16 MiB of lines are kept, and further ones are dropped'
+const notRead = 'stdout is not being read; up to 16 MiB of lines are kept, and further ones are dropped'
 
 /** Reports on stderr that the log cannot be written, or that its reader has stopped reading. */
-export function watchReader() {
+function watchReader(name: string) {
   let isReported = false
   let timer: NodeJS.Timeout | undefined
   let writes = 0
   const report = (problem: string) => {
-    if (!isReported) process.stderr.write(`plant-store: the log cannot be written: ${problem}\n`)
+    if (!isReported) process.stderr.write(`${name}: the log cannot be written: ${problem}\n`)
     isReported = true
   }
   const check = () => {

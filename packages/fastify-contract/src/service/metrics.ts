@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
-import { Counter, Gauge, type Metric, type MetricValueWithName, Registry } from 'prom-client'
-import { measureBatches, measureWriteAheadLog } from '../../../../src/store/store-metrics.ts'
+import { Counter, Gauge, Registry } from 'prom-client'
 import type { ErrorName } from '../http/errors.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { ShedReason } from '../limits/load-shedding.ts'
@@ -27,19 +26,28 @@ export type Metrics = {
   tokens(good: boolean): void
   /** Sets whether the service is ready. */
   ready(good: boolean): void
+  /** The registry, for further metrics of the application. */
+  registry: Registry
   /** Returns the metrics in Prometheus' text format, version 0.0.4. */
   text(): Promise<string>
   /** Stops all measurements. */
   close(): void
 }
 
-/** Creates metrics with their own registry. `version` is the version of the contract. */
-export function createMetrics({ version }: { version: string }): Metrics {
+/**
+ * Creates metrics with their own registry.
+ *
+ * @param version The version of the document.
+ * @param prefix The prefix of the names of the service's own metrics.
+ */
+export function createMetrics({ version }: { version: string }, prefix: string): Metrics {
   const registry = new Registry()
   const registers = [registry]
-  const durations = measureDurations(registry)
+  const durations = requestDurations()
   const durationOf = cached((operation: string) =>
-    cached((method: string) => cached((status: number) => durations({ operation, method, status: status || 'none' }))),
+    cached((method: string) =>
+      cached((status: number) => durations.series({ operation, method, status: String(status || 'none') })),
+    ),
   )
   let active = 0
   new Gauge({
@@ -51,14 +59,14 @@ export function createMetrics({ version }: { version: string }): Metrics {
     },
   })
   const refusals = new Counter({
-    name: 'plant_store_requests_refused_total',
+    name: `${prefix}_requests_refused_total`,
     help: 'Requests and connections rejected by the service itself, by reason.',
     labelNames: ['reason'],
     registers,
   })
   const refusalsOf = cached((reason: string) => refusals.labels({ reason }))
   const shed = new Counter({
-    name: 'plant_store_requests_shed_total',
+    name: `${prefix}_requests_shed_total`,
     help: 'Requests rejected because of overload, by reason.',
     labelNames: ['reason'],
     registers,
@@ -66,15 +74,16 @@ export function createMetrics({ version }: { version: string }): Metrics {
   for (const reason of shedReasons) shed.inc({ reason }, 0)
   const build = { version, node_version: process.versions.node }
   new Gauge({
-    name: 'plant_store_build_info',
+    name: `${prefix}_build_info`,
     help: 'The versions of the contract and of Node.js.',
     labelNames: Object.keys(build),
     registers,
   }).set(build, 1)
-  const tokens = booleanGauge(registry, 'plant_store_tokens_file_good', '1 if the token file is valid, 0 if it is not.')
-  const ready = booleanGauge(registry, 'plant_store_ready', '1 if the service is ready, 0 while creates fail.')
-  const stops = [measureBatches(registry), measureWriteAheadLog(registry), measureProcess(registry)]
+  const tokens = booleanGauge(registry, `${prefix}_tokens_file_good`, '1 if the token file is valid, 0 if it is not.')
+  const ready = booleanGauge(registry, `${prefix}_ready`, '1 if the service is ready, 0 while creates fail.')
+  const stop = measureProcess(registry)
   return {
+    registry,
     begin() {
       active++
     },
@@ -89,10 +98,8 @@ export function createMetrics({ version }: { version: string }): Metrics {
     shed: (reason) => shed.inc({ reason }),
     tokens,
     ready,
-    text: () => registry.metrics(),
-    close() {
-      for (const stop of stops) stop()
-    },
+    text: async () => `${await registry.metrics()}${durations.text()}`,
+    close: stop,
   }
 }
 
@@ -122,44 +129,41 @@ const durationName = 'http_server_request_duration_seconds'
 const durationHelp =
   'Seconds from the head of a request to the end of its response; the status is none if no response was sent.'
 
-type Labels = { operation: string; method: string; status: number | 'none' }
+type Labels = Record<'operation' | 'method' | 'status', string>
 
 /**
- * Registers the histogram of request durations. Returns a function that creates the time series of some labels; the
- * function that it returns records the duration of one request. The histogram of prom-client is not used: it looks up
- * the labels for each value, which takes longer than all other metrics together.
+ * Returns the histogram of request durations. `series` creates the time series of some labels and returns the function
+ * that records the duration of one request in seconds. The histogram of prom-client is not used: it looks up the labels
+ * for each value, which takes longer than all other metrics together.
  */
-export function measureDurations(registry: Registry): (labels: Labels) => (seconds: number) => void {
-  const all: (() => MetricValueWithName<string>[])[] = []
-  const metric = { name: durationName, help: durationHelp, type: 'histogram', values: [] }
-  const get = async () => ({ ...metric, values: all.flatMap((values) => values()) })
-  registry.registerMetric({ ...metric, get } as unknown as Metric)
-  return (labels) => {
-    /** The count of each bucket; the last one has no upper bound. */
-    const counts = new Array<number>(durationBounds.length + 1).fill(0)
-    let sum = 0
-    all.push(() => {
-      let count = 0
-      const buckets = counts.map((own, index) => {
-        count += own
-        return {
-          metricName: `${durationName}_bucket`,
-          labels: { le: durationBounds[index] ?? '+Inf', ...labels },
-          value: count,
-        }
+function requestDurations() {
+  const all: (() => string)[] = []
+  return {
+    /** Returns the histogram in Prometheus' text format, version 0.0.4. */
+    text: () =>
+      `# HELP ${durationName} ${durationHelp}\n# TYPE ${durationName} histogram\n${all.map((text) => text()).join('')}`,
+    series(labels: Labels): (seconds: number) => void {
+      /** The count of each bucket; the last one has no upper bound. */
+      const counts = new Array<number>(durationBounds.length + 1).fill(0)
+      let sum = 0
+      const pairs = Object.entries(labels)
+        .map(([name, value]) => `${name}="${value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`)
+        .join(',')
+      all.push(() => {
+        let count = 0
+        const buckets = counts.map((own, index) => {
+          count += own
+          return `${durationName}_bucket{le="${durationBounds[index] ?? '+Inf'}",${pairs}} ${count}\n`
+        })
+        return `${buckets.join('')}${durationName}_sum{${pairs}} ${sum}\n${durationName}_count{${pairs}} ${count}\n`
       })
-      return [
-        ...buckets,
-        { metricName: `${durationName}_sum`, labels, value: sum },
-        { metricName: `${durationName}_count`, labels, value: count },
-      ]
-    })
-    return (seconds) => {
-      let bucket = 0
-      while (bucket < durationBounds.length && seconds > (durationBounds[bucket] as number)) bucket++
-      counts[bucket] = (counts[bucket] as number) + 1
-      sum += seconds
-    }
+      return (seconds) => {
+        let bucket = 0
+        while (bucket < durationBounds.length && seconds > (durationBounds[bucket] as number)) bucket++
+        counts[bucket] = (counts[bucket] as number) + 1
+        sum += seconds
+      }
+    },
   }
 }
 

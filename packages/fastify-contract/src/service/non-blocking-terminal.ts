@@ -1,11 +1,11 @@
-type Handle = { setBlocking?(isBlocking: boolean): void }
+type Handle = { setBlocking(isBlocking: boolean): void }
 
 /**
  * Makes writes to a terminal asynchronous. By default Node.js blocks until the terminal has read them, so a paused
  * terminal would stop the event loop. Node.js has no public API to change that. Other streams are left unchanged.
  */
 export function makeNonBlocking(stream: NodeJS.WriteStream): void {
-  if (stream.isTTY) (stream as unknown as { _handle?: Handle })._handle?.setBlocking?.(false)
+  if (stream.isTTY) (stream as unknown as { _handle: Handle })._handle.setBlocking(false)
 }
 
 /** Prevents a blocked or closed stderr from stopping the process. */

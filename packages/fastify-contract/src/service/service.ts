@@ -1,15 +1,19 @@
+import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { maskPassword, openStore } from '../../../../src/store/open.ts'
-import { watchStore } from '../../../../src/store/store-health.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Registry } from 'prom-client'
 import { createTokenVerifier, type TokenSources } from '../auth/token-verifier.ts'
+import type { VerifyToken } from '../auth/tokens.ts'
+import type { Limits } from '../limits/limits.ts'
 import { rateLimit } from '../limits/rate-limit.ts'
-import type { Routes } from '../serve/routes.ts'
+import type { Contract } from '../serve/load-contract.ts'
 import { requiredScopes } from '../serve/security.ts'
-import type { AdminOptions } from './admin-server.ts'
-import type { Config } from './config.ts'
+import { type Application, type Config, readConfig } from './config.ts'
 import { createLog } from './log.ts'
-import { beforeExit, grace } from './shutdown.ts'
-import { type Effects, observe, withWarmUp } from './warm-up.ts'
+import { prepareStderr } from './non-blocking-terminal.ts'
+import { beforeExit, exitWithError, grace, onShutdownSignal } from './shutdown.ts'
+import { type Effects, observe, type Rehearsal, withWarmUp } from './warm-up.ts'
 
 /**
  * Milliseconds for which idle connections are still served after the listener closed; less if DRAIN_DEADLINE follows
@@ -17,40 +21,141 @@ import { type Effects, observe, withWarmUp } from './warm-up.ts'
  */
 const linger = 1_000
 
-/** The running service. */
-export type Service = Pick<AdminOptions, 'metrics' | 'ready' | 'onReady'> & {
-  /** Starts serving and resolves with the URL. */
-  listen(): Promise<string>
-  /** Makes the service unready; from then on each response closes its connection. */
-  drain(): void
-  /** Stops accepting connections. Resolves when the requests in flight have finished and all connections are closed. */
+/** A service: what an application adds to the process around its server. */
+export type Service<Name extends string> = Application<Name> & {
+  /** The name of the service in messages, such as plant-store. Metrics have it as their prefix, with underscores. */
+  name: string
+  /** Loads the contract; see `loadContract`. */
+  contract(): Promise<Contract>
+  /** The path of the docs page, which may be missing. */
+  docs: string
+  /**
+   * Opens what the handlers need, such as a store. Rejects with a one-line message that names the variable to change.
+   *
+   * @param own The values of the application's own environment variables.
+   * @param tools Resolves with the log and the metrics, which load in parallel.
+   */
+  open(own: Record<Name, string>, tools: Promise<Tools>): Promise<Resources>
+}
+
+/** What the process offers to the application: its log, and the registry of its metrics. */
+export type Tools = { log: FastifyBaseLogger; registry: Registry }
+
+/** The options of `createServer` that a service determines. */
+export type ServerSettings = Omit<Effects, 'verifyToken'> & {
+  log: FastifyBaseLogger
+  limits: Limits
+  linger: number
+  trustProxy: string[]
+  origins: string[]
+  ownOrigins(): string[]
+}
+
+/** What the handlers of a service need while it runs. */
+export type Resources = {
+  /** One phrase about the resources, which the first line on stderr contains. */
+  description: string
+  health: Health
+  /** Creates the server; see `createServer`. */
+  createServer(contract: Contract, verifyToken: VerifyToken, settings: ServerSettings): Promise<FastifyInstance>
+  /** Returns a shell command that calls the service at `url` with a token. */
+  exampleRequest(url: string, token: string): string
+  /** Lets the service warm up before it is ready. Without it there is no warm-up. */
+  rehearsal?: Rehearsal
+  /** Resolves with the reason when the resources have failed for good, so that the process must end. */
+  failure?: Promise<Error> | undefined
+  /** Releases the resources. Called once the requests in flight have finished. */
   close(): Promise<void>
 }
 
+/** Whether a service can do its work. */
+export type Health = {
+  /** Resolves when the health is known for the first time. */
+  known: Promise<void>
+  /** Returns why the service cannot do its work now; undefined if it can. */
+  reason(): string | undefined
+}
+
 /**
- * Opens the store, the token file and the log, and returns the service in this process, which is not listening yet.
- * Rejects with a one-line message that names the variable to change. If the store fails permanently later, `onFailure`
- * is called after a grace period for pending responses. `ownOrigins` returns the origins of the service's own pages.
+ * Runs a service in this process until SIGTERM or SIGINT: reads its configuration from the environment, opens its
+ * resources, listens, and serves probes, metrics and docs on the admin server. An error ends the process with exit code
+ * 1 and one line on stderr.
  */
-export async function openService(
-  config: Config,
-  routes: Routes,
+export async function runService<Name extends string>(service: Service<Name>): Promise<void> {
+  // Before the service has started there is nothing to finish, so a signal ends the process at once.
+  let stop = async (_signal: NodeJS.Signals): Promise<void> => process.exit()
+  const fail = exitWithError(service.name)
+  prepareStderr()
+  onShutdownSignal((signal) => stop(signal), fail)
+  try {
+    const config = readConfig(process.env, service)
+    const contract = await service.contract()
+    let origins: string[] = []
+    const [instance, { createAdminServer, pageOrigins }] = await Promise.all([
+      openInstance(service, config, contract, fail, () => origins),
+      import('./admin-server.ts'),
+    ])
+    let url: string | undefined
+    const adminServer = createAdminServer({ ...instance, contract, docs: service.docs, serviceUrl: () => url })
+    const adminUrl = await listen(
+      (address) => once(adminServer.listen(address), 'listening'),
+      adminServer,
+      config.management,
+      'MANAGEMENT_',
+    )
+    origins = pageOrigins(adminUrl)
+    url = await instance.listen()
+    announce(
+      `${service.name} ${contract.routes.info.version} on ${url}, ${instance.description}, management on ${adminUrl}`,
+    )
+    if (config.generatedToken !== undefined) {
+      announce(`ACCESS_TOKENS is not set: this process accepts the token ${config.generatedToken}`)
+      announce(instance.exampleRequest(url, config.generatedToken))
+    }
+    stop = async (signal) => {
+      await drain(instance, config.drain, signal, fail)
+      adminServer.close().closeAllConnections()
+    }
+  } catch (error) {
+    fail(error as Error)
+  }
+}
+
+/** Prints a line to stderr; stdout is for the log only. */
+const announce = (line: string) => process.stderr.write(`${line}\n`)
+
+type Instance = Awaited<ReturnType<typeof openInstance>>
+
+/**
+ * Opens the resources, the token file and the log, and returns the service in this process, which is not listening yet.
+ * If the resources fail permanently later, `onFailure` is called after a grace period for pending responses.
+ * `ownOrigins` returns the origins of the service's own pages.
+ */
+async function openInstance<Name extends string>(
+  service: Service<Name>,
+  config: Config<Name>,
+  contract: Contract,
   onFailure: (error: Error) => void,
   ownOrigins: () => string[],
-): Promise<Service> {
+) {
+  const { name, open } = service
+  const { routes } = contract
+  const observers = Promise.all([createLog(name, config.log), import('./metrics.ts')]).then(
+    ([{ log, logRequest }, { createMetrics }]) => {
+      beforeExit((done) => log.flush(done))
+      return { log, logRequest, metrics: createMetrics(routes.info, name.replaceAll('-', '_')) }
+    },
+  )
   // In parallel: a store may open in its own thread while the other modules load.
-  const [store, { createApp }, { createMetrics }, { log, logRequest }] = await Promise.all([
-    openStore(config.storeUrl).catch((error: Error) => {
-      throw new Error(`STORE_URL is "${maskPassword(config.storeUrl)}": ${error.message}`)
-    }),
-    import('../../../../src/app.ts'),
-    import('./metrics.ts'),
-    createLog(config.log),
+  const [{ health, ...resources }, { log, logRequest, metrics }] = await Promise.all([
+    open(
+      config.own,
+      observers.then(({ log, metrics: { registry } }) => ({ log, registry })),
+    ),
+    observers,
   ])
-  beforeExit((done) => log.flush(done))
-  /** Why the service is not ready, apart from the health of the store. */
+  /** Why the service is not ready, apart from the health of its resources. */
   let unready: string | undefined = 'starting'
-  const metrics = createMetrics(routes.info)
   // The generated token is for evaluation, so it may call every operation.
   const scopes = config.generatedToken === undefined ? [] : requiredScopes(routes.operations)
   const sources: TokenSources = { ...config, scopes }
@@ -67,42 +172,47 @@ export async function openService(
       log.warn({ bytes }, 'token file is large, so a change takes seconds to apply; remove expired tokens')
     },
   })
-  const health = watchStore(store, (reason) => {
-    if (reason === undefined) log.info('store accepts creates again')
-    else log.error({ reason }, 'store rejects creates; the service is not ready')
-  })
   const effects: Effects = {
-    store: { ...store, create: health.create },
     verifyToken: tokens.verify,
     requestLimit: rateLimit(config.limits.requests),
     observer: observe(metrics, config.log.requests ? logRequest : () => {}),
     shed: metrics.shed,
     draining: () => unready !== undefined,
   }
-  const { options, warmUp } = withWarmUp(effects)
-  const app = await createApp({
-    routes,
-    ...options,
-    log,
+  const {
+    effects: { verifyToken, ...settings },
+    warmUp,
+  } = withWarmUp(effects)
+  // A child has a level of its own: the warm-up silences the server and nothing else.
+  const serverLog = log.child({})
+  const app = await resources.createServer(contract, verifyToken, {
+    ...settings,
+    log: serverLog,
     limits: config.limits,
     linger: Math.min(linger, (config.drain.deadline - config.drain.time) / 4),
     trustProxy: config.trustProxy,
     origins: config.origins,
     ownOrigins,
   })
-  if (config.warmUp) {
-    await warmUp(app, routes, store).catch((err: Error) => log.debug({ err }, 'warm-up failed'))
+  if (config.warmUp && resources.rehearsal !== undefined) {
+    const { level } = serverLog
+    serverLog.level = 'silent'
+    await warmUp(app, routes, resources.rehearsal).catch((err: Error) => log.debug({ err }, 'warm-up failed'))
+    serverLog.level = level
   }
   app.server.on('drop', () => metrics.refused('connections'))
-  void store.failure?.then(({ message }) => {
+  void resources.failure?.then(({ message }) => {
     // In-flight requests get a moment to finish; a slow client must not delay the restart.
-    setTimeout(onFailure, grace, new Error(`the store has failed: ${message}`))
-    unready = 'the store has failed'
+    setTimeout(onFailure, grace, new Error(message))
+    unready = message
     void app.close()
   })
   return {
+    description: resources.description,
+    exampleRequest: resources.exampleRequest,
     metrics: metrics.text,
     onReady: metrics.ready,
+    /** Starts serving and resolves with the URL. */
     async listen() {
       const url = await listen((address) => app.listen(address), app.server, config)
       await health.known
@@ -113,16 +223,37 @@ export async function openService(
       const reason = unready ?? health.reason()
       if (reason !== undefined) throw new Error(reason)
     },
+    /** Makes the service unready; from then on each response closes its connection. */
     drain() {
       unready = 'draining'
     },
+    /** Stops accepting connections. Resolves when the requests in flight have finished and all connections are closed. */
     async close() {
       await app.close()
-      health.close()
-      await store.close()
+      await resources.close()
       await new Promise((resolve) => log.flush(resolve))
     },
   }
+}
+
+/**
+ * Makes the service unready, keeps serving for DRAIN_TIME so that load balancers notice, and then finishes the requests
+ * in flight. After SIGINT, which a terminal sends, it skips the wait.
+ */
+async function drain(
+  instance: Instance,
+  { time, deadline }: Config['drain'],
+  signal: NodeJS.Signals,
+  fail: (error: Error) => void,
+): Promise<void> {
+  instance.drain()
+  setTimeout(
+    fail,
+    deadline,
+    new Error(`requests in flight did not finish within DRAIN_DEADLINE, ${deadline} ms`),
+  ).unref()
+  if (signal === 'SIGTERM') await sleep(time)
+  await instance.close()
 }
 
 export type ListenAddress = { host: string; port: number }

@@ -1,4 +1,4 @@
-/** Milliseconds in which pending responses are still sent after a store failure, and log lines are written at exit. */
+/** Milliseconds in which pending responses are still sent after a failure, and log lines are written at exit. */
 export const grace = 500
 
 let finish = (done: () => void): void => done()
@@ -8,23 +8,29 @@ export function beforeExit(finishing: (done: () => void) => void): void {
   finish = finishing
 }
 
-/** Writes the error to stderr as one line and ends the process with exit code 1. */
-export function exitWithError(error: Error): void {
-  // Messages of Node.js and of database drivers may have several lines.
-  process.stderr.write(`plant-store: ${error.message.trim().replace(/\s*\n\s*/g, '; ')}\n`)
-  exit()
-}
+/**
+ * Returns a function that writes an error to stderr as one line, after the name of the service, and ends the process
+ * with exit code 1.
+ */
+export const exitWithError =
+  (name: string) =>
+  (error: Error): void => {
+    // Messages of Node.js and of database drivers may have several lines.
+    process.stderr.write(`${name}: ${error.message.trim().replace(/\s*\n\s*/g, '; ')}\n`)
+    exit()
+  }
 
 /**
- * Runs `stop` on the first SIGTERM or SIGINT. A second signal exits at once. Under npm start, also runs `stop` within
- * half a second after the parent process has ended: npm passes SIGTERM to a shell, which ends without passing it on.
+ * Runs `stop` on the first SIGTERM or SIGINT, and `fail` when it rejects. A second signal exits at once. Under npm
+ * start, also runs `stop` within half a second after the parent process has ended: npm passes SIGTERM to a shell, which
+ * ends without passing it on.
  */
-export function onShutdownSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
+export function onShutdownSignal(stop: (signal: NodeJS.Signals) => Promise<void>, fail: (error: Error) => void): void {
   let stopping = false
   const handle = (signal: NodeJS.Signals) => {
     if (stopping) return exit()
     stopping = true
-    stop(signal).catch(exitWithError)
+    stop(signal).catch(fail)
   }
   process.on('SIGTERM', handle).on('SIGINT', handle)
   if (process.env.npm_lifecycle_event !== 'start') return

@@ -3,12 +3,10 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import type { AppOptions } from '../../../../src/app.ts'
-import { warmUpRequests } from '../../../../src/example-request.ts'
-import { openStore, type PlantOperations, type PlantStore } from '../../../../src/store/open.ts'
-import { listVerifier, newToken } from '../auth/tokens.ts'
-import type { RequestContext } from '../http/request-context.ts'
-import { rateLimit } from '../limits/rate-limit.ts'
+import { listVerifier, newToken, type VerifyToken } from '../auth/tokens.ts'
+import type { Observer, RequestContext } from '../http/request-context.ts'
+import type { ShedReason } from '../limits/load-shedding.ts'
+import { type RateLimit, rateLimit } from '../limits/rate-limit.ts'
 import type { Routes } from '../serve/routes.ts'
 import { requiredScopes } from '../serve/security.ts'
 import { requestLog } from './log.ts'
@@ -19,10 +17,29 @@ const nowhere = { write() {} }
 /** The numbers of parallel lanes, of successive connections in a lane, and of requests on a connection. */
 const [lanes, successors, requests] = [16, 25, 20]
 
-/** The dependencies through which the requests of an app have effects outside of it. */
-export type Effects = Required<
-  Pick<AppOptions, 'store' | 'verifyToken' | 'requestLimit' | 'observer' | 'shed' | 'draining'>
->
+/** The parts of a service through which requests have effects outside of the server. */
+export type Effects = {
+  verifyToken: VerifyToken
+  requestLimit: Pick<RateLimit, 'take'>
+  observer: Observer
+  shed(reason: ShedReason): void
+  draining(): boolean
+}
+
+/** Passes a value or promise on, but rejects once the deadline of the warm-up has passed. */
+export type Bound = <Value>(value: Value | Promise<Value>) => Promise<Value>
+
+/** What an application does for the warm-up. */
+export type Rehearsal = {
+  /** Returns the texts of HTTP requests that are authenticated with a token. Their handlers really run. */
+  requests(token: string): string[]
+  /**
+   * Replaces everything that handlers change by something that keeps nothing. Resolves with the function that undoes
+   * the replacement. An operation that does not settle must be passed through `bound`, since it would otherwise count as
+   * a running handler forever.
+   */
+  begin(bound: Bound): Promise<() => void>
+}
 
 /** Returns an observer that counts and logs each request. */
 export const observe = (
@@ -37,20 +54,16 @@ export const observe = (
 })
 
 /**
- * Returns options for an app that has these effects, except while `warmUp` runs. The warm-up needs the app that serves
- * later: V8 specializes code for the closures and classes of one Fastify instance, and discards this code when it meets
- * those of another instance.
+ * Returns the same effects for a server, except while `warmUp` runs. The warm-up needs the server that serves later: V8
+ * specializes code for the closures and classes of one Fastify instance, and discards this code when it meets those of
+ * another instance.
  */
-export function withWarmUp(effects: Effects) {
-  let { verifyToken, requestLimit, observer, shed, draining } = effects
-  // Handlers look up the operations of this object at each call, so that `use` can replace them.
-  const store = { ...effects.store }
+export function withWarmUp(own: Effects) {
+  let { verifyToken, requestLimit, observer, shed, draining } = own
   const use = (others: Effects) => {
-    Object.assign(store, others.store)
     ;({ verifyToken, requestLimit, observer, shed, draining } = others)
   }
-  const options: Effects = {
-    store,
+  const effects: Effects = {
     verifyToken: (token, mayCost) => verifyToken(token, mayCost),
     requestLimit: { take: (client) => requestLimit.take(client) },
     observer: { begin: (context) => observer.begin(context), end: (context) => observer.end(context) },
@@ -59,27 +72,24 @@ export function withWarmUp(effects: Effects) {
   }
 
   /**
-   * Sends example requests to the app for at most `time` milliseconds, so that V8 compiles the code that serves them.
-   * The app must not be listening yet. Nothing is stored, logged or counted: plants go to the rehearsal operations of
-   * the store, or to a memory store if it has none.
+   * Sends the requests of the rehearsal to the server for at most `time` milliseconds, so that V8 compiles the code that
+   * serves them. The server must not be listening yet. Nothing is stored, logged or counted.
    */
-  async function warmUp(app: FastifyInstance, routes: Routes, real: Pick<PlantStore, 'rehearsal'>, time = 2_000) {
+  async function warmUp(app: FastifyInstance, routes: Routes, rehearsal: Rehearsal, time = 2_000) {
     const end = performance.now() + time
     const deadline = startDeadline(time)
-    const { log } = app
-    const metrics = createMetrics(routes.info)
+    const metrics = createMetrics(routes.info, 'warm_up')
+    let undo = () => {}
     try {
-      const rehearsal = (await deadline.bound(real.rehearsal?.())) ?? (await openStore('memory:'))
+      undo = await deadline.bound(rehearsal.begin(deadline.bound))
       const token = newToken()
       use({
-        store: rehearsedOperations(effects.store, rehearsal, deadline.bound),
         verifyToken: listVerifier([token], requiredScopes(routes.operations)),
         requestLimit: rateLimit(Number.POSITIVE_INFINITY),
         observer: observe(metrics, requestLog(pino({}, nowhere), nowhere)),
         shed: metrics.shed,
         draining: () => false,
       })
-      app.log = pino({}, nowhere)
       await app.ready()
       // Not a net.Server: its sockets would have other options than those of the app's server, and V8 would optimize
       // for them.
@@ -95,7 +105,7 @@ export function withWarmUp(effects: Effects) {
       await once(listener.listen(0, '127.0.0.1'), 'listening')
       const { port } = listener.address() as AddressInfo
       await Promise.allSettled(
-        Array.from({ length: lanes }, () => send(port, warmUpRequests(token), end, accept.client)),
+        Array.from({ length: lanes }, () => send(port, rehearsal.requests(token), end, accept.client)),
       )
       listener.close()
       // Another process may keep its connection open.
@@ -105,12 +115,12 @@ export function withWarmUp(effects: Effects) {
       await Promise.all(closed.values())
     } finally {
       deadline.end()
-      use(effects)
-      app.log = log
+      undo()
+      use(own)
       metrics.close()
     }
   }
-  return { options, warmUp }
+  return { effects, warmUp }
 }
 
 /** Calls `serve` with the server's end of a connection once both ends are known, in either order. */
@@ -162,14 +172,11 @@ async function send(port: number, texts: string[], end: number, connected: (sock
   }
 }
 
-/** Passes a value or promise on, but rejects once the deadline has passed. */
-type Bound = <Value>(value: Value | Promise<Value>) => Promise<Value>
-
 /** Starts a deadline, `time` milliseconds from now or at the call of `end` if that is earlier. */
 export function startDeadline(time: number): { bound: Bound; end(): void } {
   let pass!: () => void
   const passed = new Promise<never>((_, reject) => {
-    pass = () => reject(new Error(`the rehearsal of the store did not settle within ${time} ms`))
+    pass = () => reject(new Error(`the rehearsal did not settle within ${time} ms`))
   })
   passed.catch(() => {})
   const timer = setTimeout(() => pass(), time)
@@ -180,23 +187,4 @@ export function startDeadline(time: number): { bound: Bound; end(): void } {
       pass()
     },
   }
-}
-
-/** An operation of any document. */
-type Operation = (input: unknown) => Promise<unknown>
-
-/**
- * Returns an operation of the rehearsal for each of the store's own: a rehearsal that lacks or inherits an operation
- * must not leave the store's own in use. `bound` ends operations that do not settle, which would otherwise count as
- * running handlers forever.
- */
-export function rehearsedOperations(own: PlantOperations, rehearsal: PlantOperations, bound: Bound): PlantOperations {
-  const operations = Object.keys(own).map((name) => {
-    const call = async (input: unknown) => {
-      const operation = rehearsal[name as keyof PlantOperations] as Operation
-      return await bound(Reflect.apply(operation, rehearsal, [input]))
-    }
-    return [name, call]
-  })
-  return Object.fromEntries(operations) as PlantOperations
 }

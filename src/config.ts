@@ -1,0 +1,15 @@
+import { type Application, readConfig } from '../packages/fastify-contract/src/service/config.ts'
+import { isStoreUrl, storeUrls } from './store/open.ts'
+
+/** What the plant store adds to the configuration of a service: its store, and the names of its tokens. */
+export const application: Application<'STORE_URL'> = {
+  variables: { STORE_URL: { default: 'sqlite:data/plants.db', allowed: storeUrls, isAllowed: isStoreUrl } },
+  tokenPrefix: 'plants_',
+  tokenCommand: 'plant-store token create --name NAME',
+}
+
+/** Returns the store's URL and the size limit of a body in bytes, for commands that use the store without a service. */
+export function storeConfig({ STORE_URL, BODY_LIMIT }: NodeJS.ProcessEnv): { storeUrl: string; limit: number } {
+  const { own, limits } = readConfig({ STORE_URL, BODY_LIMIT }, application)
+  return { storeUrl: own.STORE_URL, limit: limits.body }
+}

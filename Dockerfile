@@ -8,10 +8,12 @@ WORKDIR /plant-store
 # binary.
 ENV npm_config_build_from_source=better-sqlite3 npm_config_nodedir=/usr/local
 COPY package.json package-lock.json ./
+COPY packages/fastify-contract/package.json packages/fastify-contract/
 RUN --mount=type=cache,target=/root/.npm npm ci
 COPY tsconfig.json redocly.yaml ./
 COPY openapi openapi
 COPY generated generated
+COPY packages packages
 COPY scripts scripts
 COPY src src
 RUN npm run build && npm run sbom && mkdir /data

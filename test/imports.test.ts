@@ -1,102 +1,190 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { basename, join, relative } from 'node:path'
-import t from 'tap'
+import { basename } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Import, importsOf } from './support/imports-of.ts'
 
-/** The allowed imports of each folder and file of src, as paths in src without extension. `types` are type-only. */
-const rooms: Record<string, { values: RegExp; types?: RegExp }> = {
-  'server.ts': { values: /^((config|process|admin)\/|store\/open$|openapi\/load-contract$)/ },
-  'app.ts': { values: /^(handlers$|error-body$|(openapi|http|auth|limits)\/)/, types: /^store\/plant-store$/ },
-  'handlers.ts': {
-    values: /^\.\.\/generated\/error-numbers$/,
-    types: /^(openapi\/handler-types|store\/plant-store|\.\.\/generated\/api\.d)$/,
-  },
-  'error-body.ts': { values: /^$/, types: /^openapi\/error-types$/ },
-  'json/': { values: /^json\// },
-  'http/': { values: /^((http|json)\/|\.\.\/generated\/error-numbers$)/ },
-  'openapi/': {
-    values: /^((openapi|http|json)\/|\.\.\/generated\/digests\.json$)/,
-    types: /^\.\.\/generated\/api\.d$/,
-  },
-  'auth/': { values: /^(auth|http|json)\//, types: /^(openapi\/security|limits\/rate-limit)$/ },
-  'limits/': { values: /^(limits|http)\// },
-  // A store imports only stores, so that a change of the HTTP interface never changes a store.
-  'store/': { values: /^store\/(?!plant-store)/, types: /^store\/plant-store$/ },
-  'observability/': {
-    values: /^observability\//,
-    types: /^(http\/(errors|request-context)|limits\/load-shedding|store\/(group-commit|sqlite))$/,
-  },
-  'admin/': { values: /^admin\//, types: /^openapi\/load-contract$/ },
-  'process/': {
-    values:
-      /^(process\/|app$|observability\/|auth\/(token-verifier|tokens)$|limits\/rate-limit$|openapi\/security$|store\/open$)/,
-    types: /^(config\/read-config|openapi\/routes|http\/request-context|admin\/pages)$/,
-  },
-  'config/': { values: /^(config\/|auth\/(tokens|issuer)$|limits\/limits$|store\/open$)/ },
-  // Browsers download everything that the client imports.
-  'client/': {
-    values: /^((client|json)\/|\.\.\/generated\/(int64-replies|call-styles)\.json$)/,
-    types: /^\.\.\/generated\/api\.d$/,
-  },
-  'cli/': {
-    values:
-      /^((cli|auth|json)\/|store\/(?!plant-store)|config\/read-config$|openapi\/validator$|handlers$|server$|\.\.\/package\.json$|\.\.\/generated\/routes\.json$)/,
-    types: /^(auth\/|openapi\/routes$|store\/plant-store$|\.\.\/generated\/api\.d$)/,
-  },
-}
+const engine = 'packages/fastify-contract/src'
 
-const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
-const imports = /import\s+(type\s)?[^'"]*?from '(\.[^']+)'|import\('(\.[^']+)'\)/g
+/** A room: the files whose path begins with `at`, and the rooms that they may import, the own one included. */
+type Room = { at: string; imports: string[]; types?: string[] }
 
-const graph = new Map(
-  files.map((file) => {
-    const text = readFileSync(join('src', file), 'utf8')
-    const found = Array.from(text.matchAll(imports), ([, type, from, dynamic]) => ({
-      type: type !== undefined,
-      to: relative('src', join('src', file, '..', from ?? (dynamic as string))).replace(/\.ts$/, ''),
-    }))
-    return [file.replace(/\.ts$/, ''), found] as const
-  }),
+const runTime = ['json', 'http', 'limits', 'auth', 'serve', 'client', 'service']
+
+/** The rooms of the engine, each of which may import the earlier ones that it names. */
+const rooms: Record<string, Room> = Object.fromEntries(
+  Object.entries({
+    json: [],
+    http: ['json'],
+    limits: ['http'],
+    auth: ['limits', 'http', 'json'],
+    serve: ['auth', 'limits', 'http', 'json'],
+    client: ['json'],
+    service: ['serve', 'auth', 'limits', 'http', 'json'],
+    compile: ['serve', 'auth', 'http', 'json', 'client'],
+    changes: ['compile', 'serve'],
+    docs: ['changes', 'compile', 'client', 'json'],
+    mock: ['compile', 'serve', 'auth', 'http', 'json'],
+    dev: ['docs', 'compile', 'service', 'auth', 'cli'],
+    cli: ['changes', 'docs', 'mock', 'dev', 'compile', ...runTime],
+  }).map(([name, others]) => [name, { at: `${engine}/${name}/`, imports: [name, ...others] }]),
 )
 
+const roomOf = (path: string) => Object.keys(rooms).find((name) => path.startsWith(rooms[name]?.at as string))
+
+/** The modules of the package's own folder: its entry, and its command. */
+const entries: Record<string, string[]> = { 'index.ts': ['serve', 'auth', 'limits', 'http', 'json'], 'cli.ts': ['cli'] }
+
+/** Returns why a module of the repository may not have an import; undefined when it may. */
+function violation(file: string, { to, isType }: Import): string | undefined {
+  const kind = isType ? 'the types of ' : ''
+  if (file.startsWith(engine)) {
+    if (!/^(packages|src|scripts|test|generated|openapi|node_modules)\//.test(to)) return undefined
+    if (!to.startsWith(engine)) return `the engine may not import ${kind}${to}`
+    const own = roomOf(file)
+    const allowed = own === undefined ? entries[basename(file)] : rooms[own]?.imports
+    const target = roomOf(to)
+    if (target === undefined || allowed?.includes(target)) return undefined
+    return `${own ?? basename(file)} may not import ${kind}${target}`
+  }
+  if (to.startsWith('packages/')) return `${to} is not an export of the engine`
+  if (to.startsWith('test/')) return 'only tests import test/'
+  if (!file.startsWith('src/')) return undefined
+  if (to.startsWith('scripts/')) return 'the service may not import scripts/'
+  // A store imports only stores and functions for files, so that a change of the HTTP interface never changes a store.
+  if (file.startsWith('src/store/') && /^(src\/(?!store\/)|generated\/|fastify-contract(?!\/files$))/.test(to)) {
+    return `a store may not import ${kind}${to}`
+  }
+  // An adapter is loaded only when its URL asks for it.
+  const adapter = /^src\/store\/(\w+)\/|^src\/store\/(memory|module)\.ts$/.exec(to)
+  const isAdapterOrOpen = /^src\/store\/(\w+\/|open|memory|module)/.test(file)
+  if (file === 'src/server.ts' || file === 'src/app.ts' || file === 'src/handlers.ts') {
+    if (adapter !== null && !isType && !isAdapterOrOpen) return `${to} is loaded by src/store/open.ts only`
+  }
+  return undefined
+}
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(ts|js)$/.test(file) && !file.startsWith('benchmark/peers/'))
+    .map((file) => `${folder}/${file}`)
+
+const texts = new Map(
+  [...filesIn(engine), ...filesIn('src'), ...filesIn('scripts')].map((file) => [file, readFileSync(file, 'utf8')]),
+)
+const graph = new Map(Array.from(texts, ([file, text]) => [file, importsOf(file, text)]))
+
 t.test('imports go one way', async (t) => {
-  for (const [file, found] of graph) {
-    const [, room] = Object.entries(rooms).find(([name]) => `${file}.ts`.startsWith(name)) ?? []
-    t.ok(room, `${file} has an entry in the table above`)
-    for (const { type, to } of found) {
-      t.ok(room?.values.test(to) || (type && room?.types?.test(to)), `${file} may import ${type ? 'type ' : ''}${to}`)
-    }
+  for (const [file, imports] of graph) {
+    for (const each of imports) t.equal(violation(file, each), undefined, `${file}: ${each.to}`)
   }
 })
 
+t.test('every form of an import is seen', async (t) => {
+  const forms: [string, boolean][] = [
+    ["import { a } from './x.ts'", false],
+    ["import a from './x.ts'", false],
+    ["import * as a from './x.ts'", false],
+    ["import './x.ts'", false],
+    ["import type { A } from './x.ts'", true],
+    ["import { type A } from './x.ts'", true],
+    ["import { type A, b } from './x.ts'", false],
+    ["import a = require('./x.ts')", false],
+    ["export { a } from './x.ts'", false],
+    ["export * from './x.ts'", false],
+    ["export type { A } from './x.ts'", true],
+    ["export { type A } from './x.ts'", true],
+    ["export function* f() { yield import('./x.ts') }", false],
+    ["type A = import('./x.ts').A", true],
+    ["const a = await import('./x.ts')", false],
+    ["const a = require('./x.ts')", false],
+    ["fork('./x.ts')", false],
+    ["new Worker('./x.ts')", false],
+    ["new Worker(new URL('./x.ts', import.meta.url))", false],
+    ["fileURLToPath(new URL('./x.ts', import.meta.url))", false],
+    ["import.meta.resolve('./x.ts')", false],
+    ["register('./x.ts', import.meta.url)", false],
+  ]
+  for (const [text, isType] of forms) t.same(importsOf('a/b.ts', text), [{ to: 'a/x.ts', isType }], text)
+})
+
+t.test('each wall is guarded', async (t) => {
+  const refused: [string, string][] = [
+    [`${engine}/json/a.ts`, "import '../http/errors.ts'"],
+    [`${engine}/http/a.ts`, "export * from '../serve/routes.ts'"],
+    [`${engine}/http/a.ts`, "import type { A } from '../auth/verifier.ts'"],
+    [`${engine}/auth/a.ts`, "import type { Routes } from '../serve/routes.ts'"],
+    [`${engine}/serve/a.ts`, "new Worker(new URL('../compile/a.ts', import.meta.url))"],
+    [`${engine}/serve/a.ts`, "import '../service/log.ts'"],
+    [`${engine}/client/a.ts`, "import '../http/errors.ts'"],
+    [`${engine}/service/a.ts`, "const a = await import('../compile/a.ts')"],
+    [`${engine}/compile/a.ts`, "import '../service/log.ts'"],
+    [`${engine}/index.ts`, "export * from './compile/contract-files.ts'"],
+    [`${engine}/serve/a.ts`, "import type { operations } from '../../../../generated/api.d.ts'"],
+    [`${engine}/cli/a.ts`, "fork('../../../../src/server.ts')"],
+    [`${engine}/cli/a.ts`, "import '../../../../scripts/system/poll.ts'"],
+    ['src/app.ts', "import '../packages/fastify-contract/src/serve/create-server.ts'"],
+    ['src/server.ts', "import './store/memory.ts'"],
+    ['src/store/a.ts', "import type { A } from '../handlers.ts'"],
+    ['src/store/a.ts', "import 'fastify-contract'"],
+    ['src/app.ts', "import '../scripts/build.ts'"],
+    ['scripts/a.ts', "import '../test/support/browser.ts'"],
+  ]
+  for (const [file, text] of refused) {
+    const [found] = importsOf(file, text)
+    t.type(found && violation(file, found), 'string', `${file}: ${text}`)
+  }
+})
+
+t.test('the engine knows no plants', async (t) => {
+  for (const file of filesIn(engine)) t.notMatch(texts.get(file) as string, /plant/i, file)
+})
+
 t.test('the JWT verifier is loaded only when JWT is configured', async (t) => {
-  for (const file of files)
-    t.notMatch(readFileSync(join('src', file), 'utf8'), /import (?!type ).* from '.*\/jwt\.ts'/, file)
+  const loaded = Array.from(texts.values()).filter((text) => /import (?!type ).* from '.*\/jwt\.ts'/.test(text))
+  t.same(loaded, [])
 })
 
 t.test('there are no circular imports', async (t) => {
+  const done = new Set<string>()
   const visit = (file: string, path: string[]): void => {
-    if (path.includes(file)) t.fail([...path, file].join(' -> '))
-    else for (const { to } of graph.get(file) ?? []) visit(to, [...path, file])
+    if (path.includes(file)) t.fail([...path.slice(path.indexOf(file)), file].join(' -> '))
+    if (done.has(file) || path.includes(file)) return
+    for (const { to } of graph.get(file) ?? []) if (graph.has(to)) visit(to, [...path, file])
+    done.add(file)
   }
   for (const file of graph.keys()) visit(file, [])
   t.pass()
 })
 
-t.test('file names and exported names are unique', async (t) => {
-  const exported = /^export (?:async )?(?:function|const|let|type|class) (\w+)/gm
-  const names = files.flatMap((file) => [
-    basename(file),
-    ...Array.from(readFileSync(join('src', file), 'utf8').matchAll(exported), ([, name]) => name as string),
-  ])
+/** Asserts that the names which `namesOf` finds in the files of a house occur once. */
+function assertUnique(t: Test, files: string[], namesOf: (file: string) => string[]): void {
+  const names = files.flatMap(namesOf)
   t.same(
     names.filter((name, index) => names.indexOf(name) !== index),
     [],
   )
+}
+
+t.test('file names and exported names of the plant store and of the engine are unique', async (t) => {
+  const exported = /^export (?:async )?(?:function\*?|const|let|type|class) (\w+)/gm
+  for (const folder of [engine, 'src']) {
+    const files = filesIn(folder)
+    assertUnique(t, files, (file) => [basename(file)])
+    assertUnique(t, files, (file) =>
+      Array.from((texts.get(file) ?? '').matchAll(exported), ([, name]) => name as string),
+    )
+  }
 })
 
 t.test('files have at most 400 lines', async (t) => {
-  for (const file of files) {
-    const lines = readFileSync(join('src', file), 'utf8').split('\n').length
-    t.ok(lines <= 401, `${file} has ${lines} lines`)
+  for (const [file, text] of texts)
+    t.ok(text.split('\n').length <= 401, `${file} has ${text.split('\n').length - 1} lines`)
+})
+
+t.test('a folder of the engine has at most 25 files', async (t) => {
+  const folders = filesIn(engine).map((file) => file.slice(0, file.lastIndexOf('/')))
+  for (const folder of new Set(folders)) {
+    const count = folders.filter((each) => each === folder).length
+    t.ok(count <= 25, `${folder} has ${count} files`)
   }
 })

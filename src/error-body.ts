@@ -1,7 +1,8 @@
+import type { operations } from '../generated/api.d.ts'
 import type { ErrorBody } from '../packages/fastify-contract/src/serve/error-writer.ts'
 
 /** Creates the body of each error response of the service, as described in the document. */
-export const errorBody: ErrorBody = ({ error, message }) => ({
+export const errorBody: ErrorBody<operations> = ({ error, message }) => ({
   contentType: 'application/json',
   body: { error, message },
 })

@@ -1,4 +1,4 @@
-import type { components } from '../generated/api.d.ts'
+import type { components, operations } from '../generated/api.d.ts'
 import { errorNumbers } from '../generated/error-numbers.ts'
 import type { Handlers } from '../packages/fastify-contract/src/serve/handler-types.ts'
 import type { PlantOperations, StoredPlant } from './store/plant-store.ts'
@@ -14,7 +14,7 @@ export const fromStored = ({ id, name, tag }: StoredPlant): NewPlant =>
   tag === undefined ? { id, name } : { id, name, tag }
 
 /** Returns one handler for each operationId, backed by a store. */
-export const handlers = (store: PlantOperations): Handlers => ({
+export const handlers = (store: PlantOperations): Handlers<operations> => ({
   async createPlant({ body }) {
     const { id, name, tag } = body
     const outcome = await store.create(toStored(body))

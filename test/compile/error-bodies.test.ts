@@ -190,9 +190,9 @@ t.test('a missing module or one without errorBody is rejected, and a changed one
 
 t.test('the documented example has the media type of problem details', async (t) => {
   const page = readFileSync('docs/contract.md', 'utf8')
-  const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody = .*?)```/s.exec(page) ?? []
+  const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody<operations> = .*?)```/s.exec(page) ?? []
   const { 'api.d.ts': types = '' } = await filesOf(problems, 'a.yaml', own)
-  const typed = example.replace('ErrorBody =', "ErrorBody<import('./described.d.ts').operations> =")
+  const typed = example.replace('../generated/api.d.ts', './described.d.ts')
   const texts = (text: string) => ({ 'src/described.d.ts': types, 'src/problems.ts': text })
   t.same(diagnose(['src/problems.ts'], texts(typed)), [])
   t.match(diagnose(['src/problems.ts'], texts(typed.replace('title:', 'name:'))), [

@@ -8,14 +8,15 @@ import { document } from './contract.ts'
 /** Path of a document that obeys redocly.yaml. Tests of the tools use it, so that the contract can change freely. */
 export const houseDocument = 'packages/fastify-contract/test/documents/house-rules.yaml'
 
-const handlers = `import { errorNumbers } from '../generated/error-numbers.ts'
-import type { Handlers } from './openapi/handler-types.ts'
+const handlers = `import type { operations } from '../generated/api.d.ts'
+import { errorNumbers } from '../generated/error-numbers.ts'
+import type { Handlers } from '../packages/fastify-contract/src/serve/handler-types.ts'
 import type { PlantOperations, StoredPlant } from './store/plant-store.ts'
 
 export const toStored = (plant: StoredPlant) => plant
 export const fromStored = (plant: StoredPlant) => plant
 
-export const handlers = (store: Pick<PlantOperations, 'create'>): Handlers => ({
+export const handlers = (store: Pick<PlantOperations, 'create'>): Handlers<operations> => ({
   async createPlant({ body: { id, name } }) {
     const outcome = await store.create({ id, name })
     if (outcome === 'conflict') return { status: 409, body: { error: errorNumbers.idTaken, message: 'no id' } }

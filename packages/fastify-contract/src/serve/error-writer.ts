@@ -1,4 +1,3 @@
-import type { operations } from '../../../../generated/api.d.ts'
 import type { ContractError } from '../http/errors.ts'
 import type { RequestContext, WriteError } from '../http/request-context.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
@@ -13,7 +12,7 @@ export type ErrorRequest = Pick<RequestContext, 'id' | 'operation'>
 /**
  * Creates the body of each error response of the service, in one of the media types that the document has for errors.
  */
-export type ErrorBody<Operations = operations> = (error: ErrorFacts, request: ErrorRequest) => ErrorReply<Operations>
+export type ErrorBody<Operations> = (error: ErrorFacts, request: ErrorRequest) => ErrorReply<Operations>
 
 /** The error bodies that a document describes; any body if it describes none. */
 type ErrorReply<Operations> = [DeclaredErrors<Operations[keyof Operations]>] extends [never]

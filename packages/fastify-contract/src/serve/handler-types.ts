@@ -1,4 +1,3 @@
-import type { operations } from '../../../../generated/api.d.ts'
 import type { Client } from '../http/request-context.ts'
 import type { ByteStream, ServerSentEvent } from '../http/streams.ts'
 import type { ByteSource } from '../http/upload.ts'
@@ -66,7 +65,7 @@ type NumberOf<Text> = Text extends `${infer Value extends number}` ? Value : nev
 export type Handler<Operation> = (request: OperationRequest<Operation>) => Promise<OperationResponse<Operation>>
 
 /** Exactly one handler for each operationId of the document. */
-export type Handlers<Operations = operations> = { [Id in keyof Operations]: Handler<Operations[Id]> }
+export type Handlers<Operations> = { [Id in keyof Operations]: Handler<Operations[Id]> }
 
 type ParametersIn<Operation, Location extends string> = Operation extends { parameters: infer All }
   ? All extends { [Key in Location]?: infer Parameters }
@@ -89,31 +88,29 @@ type WithDefaults<Parameters, Names> = [Names] extends [never]
     }
 
 /** The body of a request, with `contentType` if the operation allows several media types or a range. */
-type InputBody<Operation> = Operation extends { requestBody: infer RequestBodyOf }
-  ? SentBody<RequestBodyOf>
-  : Operation extends { requestBody?: infer RequestBodyOf }
-    ? [NonNullable<RequestBodyOf>] extends [never]
+type InputBody<Operation> = Operation extends { requestBody: infer Body }
+  ? SentBody<Body>
+  : Operation extends { requestBody?: infer Body }
+    ? [NonNullable<Body>] extends [never]
       ? { body: undefined }
-      : SentBody<NonNullable<RequestBodyOf>> | NoBody<NonNullable<RequestBodyOf>>
+      : SentBody<NonNullable<Body>> | NoBody<NonNullable<Body>>
     : { body: undefined }
 
 /**
  * The signal for a handler that reads the body itself. It aborts when the client disconnects or the handler times out.
  */
-type Uploaded<Operation> = Operation extends { requestBody?: infer RequestBodyOf }
-  ? [Upload<RequestMediaTypes<NonNullable<RequestBodyOf>>>] extends [never]
+type Uploaded<Operation> = Operation extends { requestBody?: infer Body }
+  ? [Upload<MediaTypes<NonNullable<Body>>>] extends [never]
     ? unknown
     : { signal: AbortSignal }
   : unknown
 
-type SentBody<RequestBodyOf> = RequestBodyOf extends { content: infer Media }
+type SentBody<Body> = Body extends { content: infer Media }
   ? { [Type in keyof Media]: TypedRequestBody<Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
   : { body: undefined }
 
 /** What a handler gets if the client sends no optional body. */
-type NoBody<RequestBodyOf> = true extends
-  | IsUnion<RequestMediaTypes<RequestBodyOf>>
-  | IsRange<RequestMediaTypes<RequestBodyOf>>
+type NoBody<Body> = true extends IsUnion<MediaTypes<Body>> | IsRange<MediaTypes<Body>>
   ? { contentType: undefined; body: undefined }
   : { body: undefined }
 
@@ -130,7 +127,7 @@ type RequestBodyOf<Type, Value> =
     ? Value
     : Lowercase<Type & string> extends Essence<'multipart/form-data'>
       ? FormParts<Value>
-      : Lowercase<Type & string> extends EndlessText
+      : Lowercase<Type & string> extends Events
         ? ByteSource
         : Lowercase<Type & string> extends Text
           ? Value extends string
@@ -139,9 +136,10 @@ type RequestBodyOf<Type, Value> =
           : ByteSource
 
 /** Media types of text that may have no end, so they are streamed instead of read whole. */
-type EndlessText = Essence<'text/event-stream'>
+type Events = Essence<'text/event-stream'>
 
-type Essence<Name extends string> = Name | `${Name};${string}` | `${Name} ;${string}`
+/** A media type with any parameters. */
+type Essence<Name extends string> = `${Name}${'' | `;${string}` | ` ;${string}`}`
 
 type IsRange<Type> = Type extends `${string}*${string}` ? true : false
 
@@ -153,8 +151,6 @@ type Upload<Type> = Type extends string
       ? never
       : Type
   : never
-
-type RequestMediaTypes<RequestBodyOf> = RequestBodyOf extends { content: infer Media } ? keyof Media : never
 
 /**
  * The parts of a form, in the order in which they are sent. Requesting the next part ends the stream of the previous
@@ -225,16 +221,14 @@ type ResponseBodyOf<Type, Value> = Type extends Json
           ? (Value extends string ? Value : string) | Uint8Array | ByteStream
           : Uint8Array | ByteStream
 
-/** Optional parameters of a media type. */
-type MediaParameters = '' | `;${string}` | ` ;${string}`
-export type Json = `${string}/json${MediaParameters}` | `${string}/${string}+json${MediaParameters}`
-type Events = `text/event-stream${MediaParameters}`
-type Lines = `application/${'' | 'x-'}${'jsonl' | 'ndjson' | 'jsonlines'}${MediaParameters}`
-type Text = `text/${string}` | `${string}/xml${MediaParameters}` | `${string}+xml${MediaParameters}`
+export type Json = Essence<`${string}/json` | `${string}/${string}+json`>
+type Lines = Essence<`application/${'' | 'x-'}${'jsonl' | 'ndjson' | 'jsonlines'}`>
+type Text = `text/${string}` | Essence<`${string}/xml` | `${string}+xml`>
 
 type NotJson<Type> = Type extends string ? (Lowercase<Type> extends Json ? never : Type) : never
 
-type MediaTypes<Response> = Response extends { content: infer Media } ? keyof Media : never
+/** The media types of a body. */
+type MediaTypes<Holder> = Holder extends { content: infer Media } ? keyof Media : never
 
 /** The media types of a response that has several. */
 type Several<Response> = Response extends { content: infer Media }

@@ -18,6 +18,15 @@ export type RouteSchema = {
   response: Record<string, { headers?: Record<string, Schema>; content?: Content; type?: 'null' }>
 }
 
+/** Returns the key of the response for a status: the status, its range or default (OpenAPI 3.1 section 4.8.16). */
+export function responseKey(responses: object, status: number | string): string | undefined {
+  const key = String(status)
+  if (Object.hasOwn(responses, key)) return key
+  const range = `${key[0]}XX`
+  if (Object.hasOwn(responses, range)) return range
+  return Object.hasOwn(responses, 'default') ? 'default' : undefined
+}
+
 /**
  * How one value, such as a parameter, is read from the texts of a request (OpenAPI 3.1 sections 4.8.12.3 and 4.8.12.6).
  * The texts have one key, or one key for each property of an object whose properties are separate.

@@ -16,7 +16,7 @@ import {
 } from '../http/streams.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { contentTypeOf, isInRange, isRange, kindOf } from './media-types.ts'
-import type { Content, Operation, ResponseHeader } from './routes.ts'
+import { type Content, type Operation, type ResponseHeader, responseKey } from './routes.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
@@ -26,9 +26,8 @@ export type Outcome = { status: number; headers?: Record<string, unknown>; conte
 const none: HeaderTexts = []
 
 /**
- * Returns a function that sends the outcomes of an operation's handler. It looks up the response by status, then by
- * range, then `default` (OpenAPI 3.1 section 4.8.16). If the outcome does not match the response, it throws, or for a
- * stream returns a promise that rejects.
+ * Returns a function that sends the outcomes of an operation's handler. If an outcome does not match its response, it
+ * throws, or for a stream returns a promise that rejects.
  */
 export function responseSender(operation: Operation, validator: Validator) {
   const { operationId, schema } = operation
@@ -42,7 +41,7 @@ export function responseSender(operation: Operation, validator: Validator) {
     ]),
   )
   return (reply: FastifyReply, { status, headers, contentType, body }: Outcome): Promise<void> | undefined => {
-    const found = responses[status] ?? responses[`${Math.trunc(status / 100)}XX`] ?? responses.default
+    const found = responses[responseKey(responses, status) ?? '']
     if (found === undefined) throw new Error(`operation ${operationId} has no response ${status}`)
     const { sendBody, headersOf } = found
     if ((body === undefined) !== (sendBody === undefined)) {

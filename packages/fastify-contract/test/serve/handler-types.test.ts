@@ -45,7 +45,7 @@ const diagnose = (text: string): string[] =>
 
 const probe = (handlers: string) =>
   diagnose(
-    `import type { Handlers } from './openapi/handler-types.ts'
+    `import type { Handlers } from '../packages/fastify-contract/src/serve/handler-types.ts'
     import type { operations } from './trees.d.ts'
     export const handlers: Handlers<operations> = ${handlers}\n`,
   )
@@ -93,7 +93,7 @@ for (const [mistake, [handlers, reason]] of Object.entries(mistakes)) {
 }
 
 t.test('a status range covers its unnamed statuses, default the rest', async (t) => {
-  const types = `import type { OperationResponse } from './openapi/handler-types.ts'
+  const types = `import type { OperationResponse } from '../packages/fastify-contract/src/serve/handler-types.ts'
     type Json<Body> = { content: { 'application/json': Body } }
     type Reply = OperationResponse<{ responses: { 200: Json<1>; 404: Json<2>; '4XX': Json<3>; 204: {}; default: Json<4> } }>
     type Default = OperationResponse<{ responses: { default: Json<5> } }>
@@ -109,7 +109,7 @@ t.test('a status range covers its unnamed statuses, default the rest', async (t)
 })
 
 t.test('declared response headers are typed, required ones must be given', async (t) => {
-  const types = `import type { OperationResponse } from './openapi/handler-types.ts'
+  const types = `import type { OperationResponse } from '../packages/fastify-contract/src/serve/handler-types.ts'
     type Headers = { 'X-A': bigint; 'X-B'?: string; 'x-request-id': string; [name: string]: unknown }
     type Reply = OperationResponse<{ responses: { 200: { headers: Headers }; 201: { headers: { ETag?: string; [name: string]: unknown } }; 204: {} } }>
     export const reply: Reply = `

@@ -41,7 +41,7 @@ type Probe = [id: string, taken: string, statements: string]
 function problems(probes: Probe[]): string[] {
   const modules = probes.map(([id, taken, statements], index): [string, string] => [
     `src/probe-${index}.ts`,
-    `import type { Handlers } from './openapi/handler-types.ts'
+    `import type { Handlers } from '../packages/fastify-contract/src/serve/handler-types.ts'
       import type { operations } from './bodies.d.ts'
       export const handler: Handlers<operations>['${id}'] = async ({ ${taken} }) => {
         ${statements}

@@ -7,7 +7,7 @@ import type { ServerSentEvent } from '../../http/streams.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import { contentNegotiation } from '../../serve/content-negotiation.ts'
 import { isRange, kindOf } from '../../serve/media-types.ts'
-import type { Operation, Routes } from '../../serve/routes.ts'
+import { type Operation, type Routes, responseKey } from '../../serve/routes.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import type { Outcome } from '../../serve/send-response.ts'
 import { createValidator, type Validator } from '../../serve/validator.ts'
@@ -158,7 +158,7 @@ type Exact = { value: unknown }
 export function sendableResponse(validator: Validator, operation: Operation, shown: Outcome): Outcome | undefined {
   const { response } = operation.schema
   const { status, headers = {}, contentType, body } = shown
-  const key = [`${status}`, `${Math.trunc(status / 100)}XX`].find((each) => Object.hasOwn(response, each)) ?? 'default'
+  const key = responseKey(response, status) ?? ''
   const { content = {}, headers: schemas = {} } = response[key] ?? {}
   const declared = operation.replyHeaders?.[key] ?? []
   const given = declared.flatMap(({ name }) => {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { AnyErrorBody, ErrorFacts } from '../../serve/error-writer.ts'
 import { contentTypeOf, isInRange, isRange, kindOf } from '../../serve/media-types.ts'
-import type { Content, Operation, Routes } from '../../serve/routes.ts'
+import { type Content, type Operation, type Routes, responseKey } from '../../serve/routes.ts'
 import { createValidator } from '../../serve/validator.ts'
 import { join } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
@@ -54,7 +54,7 @@ export function errorBodyProblems(document: Document, routes: Routes, { path, er
   function problemsOf(endpoint: Endpoint, operation: Operation, error: ServiceError, facts: object): Problem[] {
     const { statusCode } = facts as ErrorFacts
     const { response } = operation.schema
-    const key = [`${statusCode}`, `${Math.trunc(statusCode / 100)}XX`, 'default'].find((each) => response[each])
+    const key = responseKey(response, statusCode)
     const content = response[key ?? '']?.content
     if (key === undefined || content === undefined) return []
     // An error can occur before the request is matched to an operation; errorBody then gets undefined instead of one.

@@ -8,6 +8,7 @@ plant-store token      creates, lists, rotates and revokes access tokens; see to
 plant-store backup     copies the SQLite file of STORE_URL; see backup --help
 plant-store restore    replaces that file with a backup
 plant-store check      checks that file, or a backup, for damage
+plant-store migrate    creates the Cassandra keyspace and table of STORE_URL; see migrate --help
 plant-store plants     lists, counts, exports and imports the plants of STORE_URL; see plants --help
 plant-store --version
 `
@@ -66,6 +67,11 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       process.exitCode = await plants(args, process.env, { stdin, stdout, stderr, interrupt: interruption() })
       return
     }
+    case 'migrate': {
+      const { migrate } = await import('./migrate.ts')
+      process.stdout.write(await migrate(args, process.env))
+      return
+    }
     case '--help':
     case '-h':
       process.stdout.write(help)
@@ -74,7 +80,9 @@ async function run([command = '', ...args]: string[]): Promise<void> {
       process.stdout.write(`${packageFile.version}\n`)
       return
     default:
-      throw new UsageError('unknown command, allowed: serve, token, backup, restore, check, plants, --help, --version')
+      throw new UsageError(
+        'unknown command, allowed: serve, token, backup, restore, check, migrate, plants, --help, --version',
+      )
   }
 }
 

@@ -1,3 +1,4 @@
+import { cassandraUrl } from './cassandra/cassandra-url.ts'
 import type { PlantReader, PlantStore } from './plant-store.ts'
 import { postgresUrl } from './postgres/postgres-url.ts'
 
@@ -5,7 +6,8 @@ export type { CreateOutcome, PlantOperations, PlantStore, StoredPlant } from './
 
 /** The accepted forms of STORE_URL, for messages. */
 export const storeUrls =
-  'memory:, sqlite:PATH (a path without "?", no file: URI), postgres://USER@HOST/DATABASE or module:./PATH'
+  'memory:, sqlite:PATH (a path without "?", no file: URI), postgres://USER@HOST/DATABASE, ' +
+  'cassandra://HOST,HOST,HOST/KEYSPACE?datacenter=NAME or module:./PATH'
 
 type Adapter = {
   shape: RegExp
@@ -13,6 +15,8 @@ type Adapter = {
   /** Open the store for reading or for writing, while a service may have it open. */
   openReader?(url: string): Promise<PlantReader>
   openBeside?(url: string): Promise<PlantStore>
+  /** Creates what the store needs, with a number of copies of each plant. Resolves with a line to print. */
+  migrate?(url: string, copies: number): Promise<string>
 }
 
 const openPostgres = async (url: string) => (await import('./postgres/postgres-store.ts')).openPostgres(url)
@@ -22,6 +26,16 @@ const postgres: Adapter = {
   open: openPostgres,
   openReader: openPostgres,
   openBeside: openPostgres,
+}
+
+const openCassandra = async (url: string) => (await import('./cassandra/cassandra-store.ts')).openCassandra(url)
+
+const cassandra: Adapter = {
+  shape: cassandraUrl,
+  open: openCassandra,
+  openReader: openCassandra,
+  openBeside: openCassandra,
+  migrate: async (url, copies) => (await import('./cassandra/cassandra-store.ts')).migrateCassandra(url, copies),
 }
 
 const memory: Adapter = {
@@ -42,6 +56,7 @@ const adapters = new Map<string, Adapter>([
   ['sqlite', sqlite],
   ['postgres', postgres],
   ['postgresql', postgres],
+  ['cassandra', cassandra],
   ['module', { shape: /^module:\.{0,2}\/.+$/, open: async (url) => (await import('./module.ts')).openModule(url) }],
 ])
 
@@ -74,7 +89,17 @@ export async function openForWriting(url: string): Promise<PlantStore> {
   return await open(url)
 }
 
-const unreachable = 'the commands cannot open this kind of store, allowed: sqlite:PATH or postgres://…'
+/**
+ * Creates what the store of a STORE_URL needs, with a number of copies of each plant. Resolves with a line to print.
+ * Rejects for a store that creates its table at its first start.
+ */
+export async function migrateStore(url: string, copies: number): Promise<string> {
+  const migrate = adapterOf(url)?.migrate
+  if (migrate === undefined) throw new Error('this store creates its table when the service starts')
+  return await migrate(url, copies)
+}
+
+const unreachable = 'the commands cannot open this kind of store, allowed: sqlite:PATH, postgres://… or cassandra://…'
 
 /** Returns a STORE_URL for messages: its password is masked, in the user part and in parameters. */
 export const maskPassword = (url: string): string =>

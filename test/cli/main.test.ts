@@ -47,7 +47,7 @@ t.test('--help and --version are printed', async (t) => {
 })
 
 t.test('wrong arguments are reported in one line, with exit code 2', async (t) => {
-  const command = 'unknown command, allowed: serve, token, backup, restore, check, plants, --help, --version'
+  const command = 'unknown command, allowed: serve, token, backup, restore, check, migrate, plants, --help, --version'
   const refusals: [string[], string][] = [
     [[], command],
     [['sevre'], command],

@@ -11,7 +11,7 @@ export type SpannerPrograms = {
   pgadapter: string
 }
 
-/** Timeout (ms) for Maven to fetch PGAdapter and its dependencies, about 100 MB. */
+/** Timeout (ms) for Maven to fetch a program and its dependencies, about 100 MB. */
 const patience = 400_000
 
 /**
@@ -25,7 +25,7 @@ export function spannerPrograms(): SpannerPrograms | string {
     return 'Spanner emulator not found; run "gcloud components install cloud-spanner-emulator" or set SPANNER_EMULATOR'
   }
   if (search('java') === undefined) return 'java not found; PGAdapter needs Java 17'
-  const pgadapter = process.env.PGADAPTER_CLASSPATH ?? fetched()
+  const pgadapter = process.env.PGADAPTER_CLASSPATH ?? mavenClasspath('pgadapter.pom.xml')
   if (pgadapter === undefined) {
     return 'Maven could not fetch PGAdapter; install mvn, or set PGADAPTER_CLASSPATH to pgadapter.jar and its lib/*'
   }
@@ -33,7 +33,7 @@ export function spannerPrograms(): SpannerPrograms | string {
 }
 
 /** Returns the path of a program on PATH; undefined if there is none. */
-const search = (name: string) =>
+export const search = (name: string) =>
   (process.env.PATH ?? '')
     .split(delimiter)
     .map((directory) => join(directory, name))
@@ -45,10 +45,11 @@ function besideGcloud(): string | undefined {
   return gcloud && join(dirname(realpathSync(gcloud)), 'cloud_spanner_emulator', 'emulator_main')
 }
 
-function fetched(): string | undefined {
-  const directory = mkdtempSync(join(tmpdir(), 'plant-store-pgadapter-'))
+/** Fetches the dependencies of a project with Maven and returns their class path; undefined when that fails. */
+export function mavenClasspath(project: string): string | undefined {
+  const directory = mkdtempSync(join(tmpdir(), 'plant-store-maven-'))
   const file = join(directory, 'classpath')
-  const pom = fileURLToPath(new URL('pgadapter.pom.xml', import.meta.url))
+  const pom = fileURLToPath(new URL(project, import.meta.url))
   const args = ['--quiet', '--batch-mode', '--file', pom, 'dependency:build-classpath', `-Dmdep.outputFile=${file}`]
   try {
     const { status } = spawnSync('mvn', args, { stdio: 'ignore', timeout: patience })

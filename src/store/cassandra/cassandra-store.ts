@@ -1,0 +1,151 @@
+import { randomInt } from 'node:crypto'
+import type { types } from 'cassandra-driver'
+import { groupCommit } from '../group-commit.ts'
+import {
+  type CreateOutcome,
+  type PlantQueries,
+  type PlantStore,
+  plantFromRow,
+  type StoredPlant,
+  Unavailable,
+} from '../plant-store.ts'
+import { connect, createTable, loadDriver, lossReason } from './cassandra-client.ts'
+import { readCassandraUrl } from './cassandra-url.ts'
+
+const insert = 'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) IF NOT EXISTS'
+const select = 'SELECT id, name, tag FROM plants WHERE id = ?'
+
+/** Commits a tombstone for an id without a plant. It never removes a plant, because the name of a plant is not null. */
+const probe = 'DELETE FROM plants WHERE id = ? IF name = null'
+
+/** The number of ids of probes: few, so that few tombstones are kept, but enough to be spread over all nodes. */
+const probeIds = 4_096
+
+/** The most creates in flight. In version 1 of Paxos each occupies a thread of a node, of 128 by default. */
+const outstanding = 128
+
+/** Error code of the server for a statement that is invalid on every node. */
+const invalid = 0x2200
+
+/**
+ * Opens the Cassandra keyspace of a URL, which any number of instances can share. Rejects when the table is missing, or
+ * when the cluster could lose acknowledged plants.
+ */
+export async function openCassandra(url: string, load = loadDriver): Promise<PlantStore & PlantQueries> {
+  const settings = readCassandraUrl(url)
+  const driver = await load()
+  const client = await connect(settings, settings.keyspace, driver)
+  /** The ids that are being created, each with what is stored afterwards. */
+  const inFlight = new Map<bigint, Promise<StoredPlant>>()
+  let unfit: string | undefined
+  let closing: Promise<void> | undefined
+
+  async function run(statement: string, values: unknown[], options?: { consistency: number }): Promise<types.Row> {
+    try {
+      return (await client.execute(statement, values, options)).first()
+    } catch (error) {
+      const { code, message } = error as Error & { code?: number }
+      throw code === invalid ? error : new Unavailable(message, { cause: error })
+    }
+  }
+
+  /** Checks the keyspace and every node, because a node may return with other settings. */
+  async function check(): Promise<void> {
+    if (settings.acceptLoss) return
+    unfit = await lossReason(client, settings)
+    if (unfit !== undefined) throw new Unavailable(`${unfit}; allowed with accept_data_loss=true`)
+  }
+
+  /** Stores a plant unless its id is taken. Resolves with the stored plant, which is `plant` itself when it is new. */
+  async function store(plant: StoredPlant): Promise<StoredPlant> {
+    if (unfit !== undefined) throw new Unavailable(unfit)
+    // The driver leaves an undefined tag unset, while null would write a tombstone.
+    const row = await run(insert, [plant.id, plant.name, plant.tag])
+    return row['[applied]'] ? plant : toPlant(row)
+  }
+
+  /**
+   * Creates a plant. A create whose id is in flight waits for that outcome, because concurrent proposals for a key
+   * cancel each other. The stored plant never changes, so it decides the waiting creates, too.
+   */
+  async function commit(plant: StoredPlant): Promise<CreateOutcome> {
+    const current = inFlight.get(plant.id) ?? store(plant).finally(() => inFlight.delete(plant.id))
+    inFlight.set(plant.id, current)
+    const stored = await current
+    if (stored === plant) return 'created'
+    return stored.name === plant.name && stored.tag === plant.tag ? 'identical' : 'conflict'
+  }
+
+  // A conditional statement has one key, so creates are sent one by one, many at a time. An unavailable error is an
+  // outcome here, so that it does not reject the creates of other ids in the queue.
+  const creates = groupCommit<StoredPlant, CreateOutcome | Unavailable>(
+    ([plant]) =>
+      Promise.all([
+        commit(plant as StoredPlant).catch((error) => {
+          if (error instanceof Unavailable) return error
+          throw error
+        }),
+      ]),
+    { sizeOf: ({ name, tag = '' }) => 1_024 + 2 * (name.length + tag.length), batchItems: 1, outstanding },
+  )
+  const assertOpen = () => {
+    if (closing !== undefined) throw new Error('the store is closed')
+  }
+
+  try {
+    await check()
+    await run(select, [0n])
+  } catch (error) {
+    await client.shutdown()
+    throw error
+  }
+  // The next probe reports the reason.
+  client.on('hostUp', () => void check().catch(() => {}))
+
+  return {
+    async create(plant) {
+      const outcome = await creates.submit(plant)
+      if (outcome instanceof Unavailable) throw outcome
+      return outcome
+    },
+    async ready() {
+      assertOpen()
+      await check()
+      await run(probe, [BigInt.asIntN(64, BigInt(randomInt(probeIds)) << 52n)])
+    },
+    async get(id) {
+      assertOpen()
+      const row = await run(select, [id], { consistency: driver.types.consistencies.serial })
+      return row === null ? undefined : toPlant(row)
+    },
+    list: unordered,
+    count: unordered,
+    close() {
+      closing ??= creates.close().then(() => client.shutdown())
+      return closing
+    },
+  }
+}
+
+const unordered = async (): Promise<never> => {
+  throw new Error("Cassandra keeps plants in the order of a hash, so they are not listed here; use Cassandra's tools")
+}
+
+const toPlant = (row: types.Row): StoredPlant => plantFromRow(row as unknown as Parameters<typeof plantFromRow>[0])
+
+/** Creates the keyspace and the table of a URL where they are missing, and checks them. Resolves with a line to print. */
+export async function migrateCassandra(url: string, copies: number, load = loadDriver): Promise<string> {
+  const settings = readCassandraUrl(url)
+  const { keyspace, datacenter } = settings
+  if (copies < 3 && !settings.acceptLoss) {
+    throw new Error(`${copies} copies can lose acknowledged plants; allowed with accept_data_loss=true`)
+  }
+  const client = await connect(settings, undefined, await load())
+  try {
+    await createTable(client, settings, copies)
+  } finally {
+    await client.shutdown()
+  }
+  await openCassandra(url, load).then((store) => store.close())
+  return `keyspace ${keyspace} with table plants exists in ${datacenter}\n`
+}

@@ -1,0 +1,92 @@
+import t from 'tap'
+import { conformance } from '../../src/store/conformance.ts'
+import { migrateStore, openStore } from '../../src/store/open.ts'
+import type { PlantQueries } from '../../src/store/plant-store.ts'
+import { raceCreates } from '../store/create-race.ts'
+import { querySuite } from '../store/query-suite.ts'
+import { type CassandraCluster, cassandraClasspath, startCassandra } from './cassandra-cluster.ts'
+
+const programs = cassandraClasspath()
+const skip = typeof programs === 'string' && `NOT RUN: ${programs}`
+
+/** A busy machine needs more than the default timeouts of the server and of the URL. */
+const slow = { write_request_timeout: '30s', read_request_timeout: '30s', cas_contention_timeout: '30s' }
+const patience = 'query_timeout=60000&connect_timeout=30'
+
+t.test('three nodes of Cassandra', { skip, timeout: 3_600_000 }, async (t) => {
+  const { classpath } = programs as Exclude<typeof programs, string>
+  const cluster: CassandraCluster = await startCassandra(classpath, 3, slow)
+  t.teardown(() => cluster.close())
+  let keyspaces = 0
+  const empty = async (copies = 3, parameters = patience) => {
+    const url = cluster.url(`plants_${++keyspaces}`, parameters)
+    await migrateStore(url, copies)
+    return url
+  }
+
+  for (const [name, run] of Object.entries(conformance)) {
+    t.test(name, async (t) => {
+      const url = await empty()
+      await t.resolves(run(() => openStore(url), true))
+    })
+  }
+
+  const byId = Object.entries(querySuite).filter(([name]) => name.startsWith('a plant is found'))
+  for (const [name, run] of byId) {
+    t.test(name, async (t) => {
+      const store = (await openStore(await empty())) as Awaited<ReturnType<typeof openStore>> & PlantQueries
+      t.teardown(() => store.close())
+      await run(store)
+      await t.rejects(store.list(0n, 1), /not listed here/)
+    })
+  }
+
+  t.test('three racing stores have one winner per id', async (t) => {
+    const url = await empty()
+    const stores = await Promise.all([1, 2, 3].map(() => openStore(url)))
+    t.teardown(() => Promise.all(stores.map((store) => store.close())))
+    const outcomes = await raceCreates(stores, 301)
+    for (const each of outcomes.values()) each.sort()
+    t.same(new Set([...outcomes.values()].map(String)), new Set(['conflict,conflict,created']))
+  })
+
+  t.test('a migration is repeatable, and a probe leaves no plant', async (t) => {
+    const url = await empty()
+    await migrateStore(url, 3)
+    const store = (await openStore(url)) as Awaited<ReturnType<typeof openStore>> & PlantQueries
+    t.teardown(() => store.close())
+    for (let probes = 0; probes < 3; probes++) await store.ready()
+    await store.create({ id: 0n, name: 'a' })
+    for (let probes = 0; probes < 20; probes++) await store.ready()
+    t.same(await store.get(0n), { id: 0n, name: 'a' }, 'a probe does not remove a plant')
+  })
+
+  t.test('fewer than three copies, a missing keyspace and a missing data centre are rejected', async (t) => {
+    await t.rejects(empty(2), /2 copies can lose acknowledged plants; allowed with accept_data_loss=true/)
+    const url = await empty(1, `${patience}&accept_data_loss=true`)
+    const store = await openStore(url)
+    t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
+    await store.close()
+    await t.rejects(openStore(url.replace('&accept_data_loss=true', '')), /keeps 1 copies of a plant, of at least 3/)
+    await t.rejects(openStore(cluster.url('unknown', patience)), /does not exist; run plant-store migrate/)
+    await t.rejects(openStore(cluster.url('unknown', patience).replace('datacenter1', 'mars')), /datacenter/)
+  })
+
+  t.test('a node that acknowledges before its disk has a plant stops creates', async (t) => {
+    const url = await empty()
+    const store = await openStore(url)
+    t.teardown(() => store.close())
+    cluster.configure({ commitlog_sync: 'periodic' })
+    const [, , last] = cluster.nodes
+    await last?.end('SIGTERM')
+    await last?.start()
+    await t.rejects(openStore(url), /has commitlog_sync: periodic, so it acknowledges before plants are on disk/)
+    await t.rejects(store.ready(), /commitlog_sync: periodic/)
+    await t.rejects(store.create({ id: 1n, name: 'a' }), /commitlog_sync: periodic/)
+    cluster.configure({ commitlog_sync: 'batch' })
+    await last?.end('SIGTERM')
+    await last?.start()
+    await store.ready()
+    t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
+  })
+})

@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import { commandLine } from '../../packages/fastify-contract/src/cli/command-line.ts'
+import { migrateStore } from '../../src/store/open.ts'
+import { cassandraClasspath, startCassandra } from './cassandra-cluster.ts'
+
+const { options } = commandLine(
+  `npm run cassandra [-- --nodes=3] [-- --commitlog-sync=batch]
+
+Starts a Cassandra cluster of nodes of 850 MB on loopback addresses, with an empty table, and prints its STORE_URL. It
+ends with this command, which removes its files. Needs Java 17 and Maven.
+`,
+  { nodes: 3, 'commitlog-sync': 'batch' },
+)
+
+const programs = cassandraClasspath()
+if (typeof programs === 'string') throw new Error(programs)
+const isSafe = options.nodes >= 3 && options['commitlog-sync'] !== 'periodic'
+const cluster = await startCassandra(programs.classpath, options.nodes, { commitlog_sync: options['commitlog-sync'] })
+const url = cluster.url('plants', isSafe ? '' : 'accept_data_loss=true')
+await migrateStore(url, Math.min(options.nodes, 3))
+process.stdout.write(`STORE_URL='${url}'\n`)
+await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
+await cluster.close()

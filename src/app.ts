@@ -1,7 +1,8 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { authLimits } from '../packages/fastify-contract/src/auth/auth-limits.ts'
-import { bearerVerifier } from '../packages/fastify-contract/src/auth/bearer.ts'
+import { bearer } from '../packages/fastify-contract/src/auth/bearer.ts'
 import type { VerifyToken } from '../packages/fastify-contract/src/auth/tokens.ts'
+import { createVerifiers } from '../packages/fastify-contract/src/auth/verifier.ts'
 import type { Observer } from '../packages/fastify-contract/src/http/request-context.ts'
 import { serverOptions } from '../packages/fastify-contract/src/http/server-options.ts'
 import { defaultLimits, type Limits } from '../packages/fastify-contract/src/limits/limits.ts'
@@ -79,13 +80,16 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const overload = watchOverload(limits, shed)
   app.addHook('onClose', async () => overload.close())
   const { requestLimit = rateLimit(limits.requests) } = options
-  const { mayCost, conclude } = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
-  const bearer = await bearerVerifier(app, verifyToken, mayCost)
+  const { withinFailureLimit, conclude } = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
+  const verifiers = await createVerifiers(
+    { bearer: bearer(verifyToken) },
+    { app, realm: 'plant-store', withinFailureLimit },
+  )
   const { admit, run } = overload
   await registerOperations(app, {
     routes,
     handlers: handlers(store),
-    verifiers: { bearer },
+    verifiers,
     errorBody,
     conclude,
     observer,

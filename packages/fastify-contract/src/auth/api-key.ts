@@ -1,40 +1,23 @@
 import type { FastifyRequest } from 'fastify'
 import { decodeText, parseCookies } from '../http/request-head.ts'
-import type { Verifier } from '../serve/security.ts'
-import { alwaysAllowed, type MayCost } from './auth-limits.ts'
 import type { VerifyToken } from './tokens.ts'
-import {
-  challengeOf,
-  credentialVerifier,
-  invalidCredentials,
-  maxCredentialsLength,
-  missingCredentials,
-} from './verifier.ts'
+import { credentialVerifier, maxCredentialsLength, type VerifierFactory } from './verifier.ts'
 
 /** The location and name of an API key in a security scheme (OpenAPI 3.1 section 4.8.27). */
 export type ApiKeyLocation = { in: 'header' | 'query' | 'cookie'; name: string }
 
-/** The scheme name ApiKey is not registered, but RFC 9110 section 15.5.2 requires a challenge in every 401. */
-const challenge = challengeOf('ApiKey')
-
 /**
- * Creates the verifier of an apiKey scheme, which calls `verify` with each key. A key that is sent twice, or has more
- * than 4,096 characters, is not valid.
+ * Verifies the keys of an apiKey scheme by `verify`. A key that is sent twice, or has more than 4,096 characters, is not
+ * valid. The scheme name ApiKey is not registered, but RFC 9110 section 15.5.2 requires a challenge in every 401.
  */
-export const apiKeyVerifier = (
-  location: ApiKeyLocation,
-  verify: VerifyToken,
-  mayCost: MayCost = alwaysAllowed,
-): Verifier =>
-  credentialVerifier(
-    {
-      read: (request) => keyOf(valuesAt(location, request), location.in === 'query' ? decodeText : String),
-      verify,
-      missing: () => missingCredentials('an API key is required', challenge),
-      invalid: () => invalidCredentials('the API key is not valid', challenge),
-    },
-    mayCost,
-  )
+export const apiKey = (location: ApiKeyLocation, verify: VerifyToken): VerifierFactory =>
+  credentialVerifier({
+    challenge: ['ApiKey'],
+    missing: 'an API key is required',
+    invalid: 'the API key is not valid',
+    read: (request) => keyOf(valuesAt(location, request), location.in === 'query' ? decodeText : String),
+    verify,
+  })
 
 function valuesAt({ in: location, name }: ApiKeyLocation, { headers, query }: FastifyRequest): string[] {
   if (location === 'header') return ownValues(headers, name.toLowerCase())

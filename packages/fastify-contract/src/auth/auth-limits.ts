@@ -2,13 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { ContractError, isUnauthenticated } from '../http/errors.ts'
 import { contextOf } from '../http/request-context.ts'
 import type { RateLimit } from '../limits/rate-limit.ts'
-import type { Conclude } from '../serve/security.ts'
-
-/** Returns whether a verifier may do costly work for a request: more than a look-up, such as checking a signature. */
-export type MayCost = (request: Pick<FastifyRequest, 'raw'>) => boolean
-
-/** Allows costly work for every request. */
-export const alwaysAllowed: MayCost = () => true
+import type { Conclude, VerifierContext } from './verifier.ts'
 
 /**
  * Returns the rate limits of authentication. `failures` counts requests with wrong or missing credentials by address,
@@ -18,9 +12,9 @@ export const alwaysAllowed: MayCost = () => true
 export function authLimits(
   failures: RateLimit,
   requests: Pick<RateLimit, 'take'>,
-): { mayCost: MayCost; conclude: Conclude } {
+): Pick<VerifierContext, 'withinFailureLimit'> & { conclude: Conclude } {
   return {
-    mayCost: (request) => failures.wait(addressOf(request)) === 0,
+    withinFailureLimit: (request) => failures.wait(addressOf(request)) === 0,
     conclude(request, refusal, client) {
       // Valid tokens bypass the per-address limit, so that neighbors behind one address cannot lock each other out.
       if (isUnauthenticated(refusal)) return tooMany(failures.take(addressOf(request))) ?? refusal

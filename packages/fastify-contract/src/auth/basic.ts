@@ -1,31 +1,19 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
-import type { Client } from '../http/request-context.ts'
-import type { Verifier } from '../serve/security.ts'
-import { alwaysAllowed, type MayCost } from './auth-limits.ts'
 import type { VerifyToken } from './tokens.ts'
-import {
-  challengeOf,
-  credentialVerifier,
-  invalidCredentials,
-  maxCredentialsLength,
-  missingCredentials,
-} from './verifier.ts'
+import { type Client, credentialVerifier, maxCredentialsLength, type VerifierFactory } from './verifier.ts'
 
 type Credentials = { user: string; password: string }
 
 /**
  * Returns the client of a user name and a password, or undefined when they are not valid. Both are in Unicode
- * Normalization Form C. A verifier must call `mayCost` before work that takes more than a look-up, such as a slow
+ * Normalization Form C. A verifier must call `withinFailureLimit` before work that takes more than a look-up, such as a slow
  * password hash.
  */
 export type VerifyPassword = (
   credentials: Credentials,
-  mayCost: () => boolean,
+  withinFailureLimit: () => boolean,
 ) => Client | undefined | Promise<Client | undefined>
-
-/** RFC 7617 section 2.1: names and passwords are in UTF-8. */
-const challenge = challengeOf('Basic', 'charset="UTF-8"')
 
 /** RFC 7617 section 2: the scheme in any case, then base64 with padding. */
 const basicHeader = /^basic +([A-Za-z\d+/]*={0,2})$/i
@@ -33,24 +21,23 @@ const basicHeader = /^basic +([A-Za-z\d+/]*={0,2})$/i
 /** RFC 7617 section 2 forbids control characters in both. The user name ends at the first colon. */
 const userPass = /^([^\p{Cc}:]*):(\P{Cc}*)$/u
 
-/** Creates the verifier of HTTP Basic credentials. An Authorization header above 4,096 characters is not valid. */
-export const basicVerifier = (verify: VerifyPassword, mayCost: MayCost = alwaysAllowed): Verifier =>
-  credentialVerifier(
-    {
-      read,
-      verify,
-      missing: () => missingCredentials('a user name and a password are required', challenge),
-      invalid: () => invalidCredentials('the user name or the password is not valid', challenge),
-    },
-    mayCost,
-  )
+/** Verifies HTTP Basic credentials by `verify`. An Authorization header above 4,096 characters is not valid. */
+export const basic = (verify: VerifyPassword): VerifierFactory =>
+  credentialVerifier({
+    // RFC 7617 section 2.1: user names and passwords are in UTF-8.
+    challenge: ['Basic', 'charset="UTF-8"'],
+    missing: 'a user name and a password are required',
+    invalid: 'the user name or the password is not valid',
+    read,
+    verify,
+  })
 
 /** Returns a password verifier that accepts the name of a client with one of its tokens as the password. */
 export const tokensAsPasswords =
   (verify: VerifyToken): VerifyPassword =>
-  ({ user, password }, mayCost) => {
+  ({ user, password }, withinFailureLimit) => {
     const named = (client: Client | undefined) => (client?.name === user ? client : undefined)
-    const found = verify(password, mayCost)
+    const found = verify(password, withinFailureLimit)
     return found instanceof Promise ? found.then(named) : named(found)
   }
 

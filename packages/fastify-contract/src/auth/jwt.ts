@@ -9,9 +9,9 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose'
-import type { Client } from '../http/request-context.ts'
 import { isKeySource, scopesIn } from './oauth.ts'
 import { digestLookup, type VerifyToken } from './tokens.ts'
+import type { Client } from './verifier.ts'
 
 export type JwtOptions = KeySource & { audience: string; times?: KeyTimes }
 
@@ -70,9 +70,9 @@ export function jwtVerifier({ issuer, audience, jwksUrl, times }: JwtOptions): V
     }
   }
 
-  return (token, mayCost = () => true) => {
+  return (token, withinFailureLimit = () => true) => {
     if (!compactJws.test(token)) return undefined
-    return verified.get(token) ?? (mayCost() ? verifyWithinLimit(token) : undefined)
+    return verified.get(token) ?? (withinFailureLimit() ? verifyWithinLimit(token) : undefined)
   }
 }
 

@@ -1,29 +1,8 @@
-import { ContractError } from '../http/errors.ts'
-import type { Client } from '../http/request-context.ts'
-
 /** Returns whether a text is a valid scope (RFC 6749 section 3.3). */
 export const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text)
 
 /** Splits a space-separated list of scopes (RFC 6749 section 3.3). */
 export const scopesIn = (text: string): string[] => text.split(' ').filter((scope) => scope !== '')
-
-/**
- * Returns the error for a client that lacks one of the scopes; undefined if it has them all. With `bearerChallenge` the
- * error has a challenge that names the required scopes (RFC 6750 section 3.1); other schemes define none.
- */
-export function scopeError(
-  client: Client | undefined,
-  scopes: readonly string[],
-  bearerChallenge?: string,
-): ContractError | undefined {
-  if (scopes.every((scope) => client?.scopes.includes(scope))) return undefined
-  const needed = scopes.join(' ')
-  return new ContractError('insufficientScope', `a scope is missing; the operation needs ${needed}`, {
-    ...(bearerChallenge !== undefined && {
-      'www-authenticate': `${bearerChallenge}, error="insufficient_scope", scope="${needed}"`,
-    }),
-  })
-}
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 

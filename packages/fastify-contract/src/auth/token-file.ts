@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { listItems } from '../json/list-items.ts'
 import { isScope } from './oauth.ts'
-import { tokenPattern } from './tokens.ts'
+import { containsToken } from './tokens.ts'
 
 /**
  * An entry of a token file: a token of a client. During a rotation a client has several. Dates are those of RFC 3339,
@@ -74,7 +74,7 @@ export const parseTokenFile = (text: string): TokenEntry[] => Array.from(tokenEn
  * contain a token in the wrong member.
  */
 export function* tokenEntries(text: string): Generator<TokenEntry> {
-  if (tokenPattern.test(text)) throw new Error('contains a token, allowed: the SHA-256 digests of tokens')
+  if (containsToken(text)) throw new Error('contains a token, allowed: the SHA-256 digests of tokens')
   const indexes = new Map<string, number>()
   for (const value of items(text)) {
     const entry = toEntry(value, indexes.size)

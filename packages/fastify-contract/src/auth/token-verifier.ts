@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Client } from '../http/request-context.ts'
 import type { JwtOptions } from './jwt.ts'
 import { scopesIn } from './oauth.ts'
 import { parseDateTime, readTokenFile, type TokenEntry, tokenEntries } from './token-file.ts'
-import { digestLookup, isMistyped, listVerifier, type VerifyToken } from './tokens.ts'
+import { digestLookup, listVerifier, type VerifyToken } from './tokens.ts'
+import type { Client } from './verifier.ts'
 
 export type TokenVerifier = {
   verify: VerifyToken
@@ -32,9 +32,9 @@ export async function createTokenVerifier(
   // The JWT verifier is the last one, because only it may have to wait.
   if (jwt !== undefined) verifiers.push((await import('./jwt.ts')).jwtVerifier(jwt))
   return {
-    verify(token, mayCost) {
+    verify(token, withinFailureLimit) {
       for (const verify of verifiers) {
-        const client = verify(token, mayCost)
+        const client = verify(token, withinFailureLimit)
         if (client !== undefined) return client
       }
       return undefined
@@ -120,7 +120,7 @@ export async function watchTokenFile(
   await load()
   timer = setTimeout(poll, interval).unref()
   return {
-    verify: (token) => (isMistyped(token) ? undefined : find(token)),
+    verify: find,
     close() {
       closed = true
       clearTimeout(timer)

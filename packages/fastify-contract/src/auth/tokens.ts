@@ -1,13 +1,16 @@
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Client } from '../http/request-context.ts'
+import type { Client } from './verifier.ts'
 
 /**
  * Returns the client of a token, or undefined when the token is not valid. Rejects with an error whose `retryAfter` is
- * in seconds while a token can be neither accepted nor rejected. A verifier must call `mayCost` before work that takes
- * more than a look-up.
+ * in seconds while a token can be neither accepted nor rejected. It must call `withinFailureLimit` before work that
+ * takes more than a look-up.
  */
-export type VerifyToken = (token: string, mayCost?: () => boolean) => Client | undefined | Promise<Client | undefined>
+export type VerifyToken = (
+  token: string,
+  withinFailureLimit?: () => boolean,
+) => Client | undefined | Promise<Client | undefined>
 
 /**
  * Creates the verifier of a list of tokens, which keeps only their digests. The clients have the given scopes and are
@@ -23,8 +26,31 @@ export function listVerifier(tokens: string[], scopes: readonly string[] = []): 
   return digestLookup((digest) => clients.get(digest))
 }
 
-/** Returns a new random token of 256 bits, in the alphabet of RFC 6750 section 2.1. */
-export const newToken = (): string => formatToken(randomBytes(32))
+/**
+ * Returns a new random token of 256 bits, in the alphabet of RFC 6750 section 2.1: the prefix, such as `plants_`, 32
+ * bytes and a checksum of 4 bytes, both in base64url. Secret scanners find a token by its prefix and its checksum.
+ */
+export const newToken = (prefix = 'plants_'): string => formatToken(prefix, randomBytes(32))
+
+/** Formats 32 random bytes as a token. */
+export function formatToken(prefix: string, secret: Buffer): string {
+  const unchecked = prefix + secret.toString('base64url')
+  return unchecked + checksum(unchecked)
+}
+
+/** Returns a CRC-32 in base64url. */
+function checksum(text: string): string {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(crc32(text))
+  return bytes.toString('base64url')
+}
+
+/** Returns whether a text contains a token of `newToken` with any prefix of letters, digits and one underscore. */
+export function containsToken(text: string): boolean {
+  const candidates = text.matchAll(/_(?<=([a-z\d]+_))(?=([\w-]{43})([\w-]{6}))/gi)
+  for (const [, prefix = '', secret = '', sum] of candidates) if (checksum(prefix + secret) === sum) return true
+  return false
+}
 
 /** The command that makes a token, for messages. */
 export const tokenCommand = 'plant-store token create --name NAME'
@@ -45,34 +71,6 @@ export function tokenProblem(token: string): string | undefined {
   if (bits < 128) return `has ${token.length} characters, at most ${bits} bits`
   if (new Set(token).size < 8) return 'repeats a few characters'
   return undefined
-}
-
-const prefix = 'plants_'
-
-/**
- * Matches a token of this service anywhere in a text: the prefix, 32 bytes and a checksum of 4 bytes, both in
- * base64url.
- */
-export const tokenPattern = /plants_[A-Za-z0-9_-]{49}/
-
-/** Formats 32 random bytes as a token, in the alphabet of RFC 6750 section 2.1. */
-export function formatToken(secret: Buffer): string {
-  const unchecked = prefix + secret.toString('base64url')
-  return unchecked + checksum(unchecked)
-}
-
-/**
- * Returns whether a token has the prefix of this service but a wrong length or checksum. Such a token is rejected
- * without a look-up in the token file.
- */
-export const isMistyped = (token: string): boolean =>
-  token.startsWith(prefix) && !(token.length === 56 && token.endsWith(checksum(token.slice(0, -6))))
-
-/** Returns a CRC-32, which detects every single wrong character and every swap of two characters. */
-function checksum(text: string): string {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(crc32(text))
-  return bytes.toString('base64url')
 }
 
 /** The maximum number and length of the tokens whose digests are cached: at most 2 MiB of text. */

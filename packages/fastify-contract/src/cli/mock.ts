@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import Fastify from 'fastify'
 import digests from '../../../../generated/digests.json' with { type: 'json' }
 import { errorBody } from '../../../../src/error-body.ts'
+import { createVerifiers } from '../auth/verifier.ts'
 import { normalizedDocument } from '../compile/contract-files.ts'
 import { type Endpoint, endpoints } from '../compile/document/openapi-document.ts'
 import { exampleResponse } from '../compile/emit/examples.ts'
@@ -48,7 +49,9 @@ app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
   chosen.run(preferred?.outcome ?? exampleResponse(document, endpoint, accept), done)
 })
 try {
-  await registerOperations(app, { routes, handlers, verifiers: await anyCredentials(app, document), errorBody })
+  const context = { app, realm: 'mock', withinFailureLimit: () => true }
+  const verifiers = await createVerifiers(anyCredentials(document), context)
+  await registerOperations(app, { routes, handlers, verifiers, errorBody })
   const url = await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT || 3000) })
   console.log(`mock of ${routes.info.title} ${routes.info.version} on ${url}; it accepts any token`)
 } catch (error) {

@@ -1,7 +1,7 @@
-import type { FastifyInstance } from 'fastify'
-import { type ApiKeyLocation, apiKeyVerifier } from '../auth/api-key.ts'
-import { basicVerifier } from '../auth/basic.ts'
-import { bearerVerifier } from '../auth/bearer.ts'
+import { type ApiKeyLocation, apiKey } from '../auth/api-key.ts'
+import { basic } from '../auth/basic.ts'
+import { bearer } from '../auth/bearer.ts'
+import type { VerifierFactory } from '../auth/verifier.ts'
 import {
   type Document,
   type Endpoint,
@@ -11,7 +11,6 @@ import {
 } from '../compile/document/openapi-document.ts'
 import { scopesOf, securityScheme } from '../compile/document/security.ts'
 import { exampleBody, exampleHeaders, exampleResponse, hasExample } from '../compile/emit/examples.ts'
-import type { Verifier, Verifiers } from '../serve/security.ts'
 import type { Outcome } from '../serve/send-response.ts'
 
 /** The response that a request prefers; `applied` is the value of the header Preference-Applied. */
@@ -52,24 +51,20 @@ const responseOf = ({ responses }: Endpoint, code: string): Located<Response> | 
   responses[code] ?? responses[`${code[0]}XX`] ?? responses.default
 
 /**
- * Returns verifiers for the security schemes that the operations of a document require. They accept any well-formed
+ * Returns the verifiers of the security schemes that the operations of a document require. They accept any well-formed
  * credentials and grant every scope. Schemes that the service has no verifier for need no credentials.
  */
-export async function anyCredentials(app: FastifyInstance, document: Document): Promise<Verifiers> {
+export function anyCredentials(document: Document): Record<string, VerifierFactory> {
   const anybody = { name: 'anybody', scopes: scopesOf(document) }
   const verify = () => anybody
-  const verifiers: Verifiers = {}
-  for (const name of endpoints(document).flatMap(({ security }) => security.flatMap(Object.keys))) {
-    verifiers[name] ??= await verifierOf(name)
-  }
-  return verifiers
-
-  async function verifierOf(name: string): Promise<Verifier> {
-    const { type, scheme = '', ...place } = securityScheme(document, name)
+  const verifierOf = (name: string): VerifierFactory => {
+    const { type, scheme = '', ...location } = securityScheme(document, name)
     const kind = type === 'http' ? scheme.toLowerCase() : type
-    if (kind === 'apiKey') return apiKeyVerifier(place as ApiKeyLocation, verify)
-    if (kind === 'basic') return basicVerifier(verify)
-    if (['bearer', 'oauth2', 'openIdConnect'].includes(kind)) return await bearerVerifier(app, verify)
-    return (_request, done) => done(undefined, anybody)
+    if (kind === 'apiKey') return apiKey(location as ApiKeyLocation, verify)
+    if (kind === 'basic') return basic(verify)
+    if (['bearer', 'oauth2', 'openIdConnect'].includes(kind)) return bearer(verify)
+    return () => (_request, done) => done(undefined, anybody)
   }
+  const names = endpoints(document).flatMap(({ security }) => security.flatMap(Object.keys))
+  return Object.fromEntries(names.map((name) => [name, verifierOf(name)]))
 }

@@ -1,4 +1,5 @@
 import type { RouteShorthandOptionsWithHandler } from 'fastify'
+import type { Conclude, Verifiers } from '../auth/verifier.ts'
 import { contextOf, recordClient, recordOperation } from '../http/request-context.ts'
 import {
   type Admit,
@@ -20,7 +21,7 @@ import { partValidatorCompiler, pathTexts } from './parameters.ts'
 import { type BodyBounds, bodySteps, requestBody } from './request-body.ts'
 import { responseSerializerCompiler } from './response-serializer.ts'
 import type { Operation, Routes } from './routes.ts'
-import { authenticator, type Conclude, type Verifiers } from './security.ts'
+import { authenticator } from './security.ts'
 import type { Validator } from './validator.ts'
 
 /*

@@ -1,18 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { scopeError } from '../auth/oauth.ts'
+import { scopeError, type Verified, type Verifier, type Verifiers } from '../auth/verifier.ts'
 import { ContractError, isUnauthenticated } from '../http/errors.ts'
-import type { Client } from '../http/request-context.ts'
 import type { Operation, SecurityRequirement } from './routes.ts'
-
-/**
- * Verifies a request against one security scheme and calls `done` once: with the error to respond with, or with the
- * authenticated client. `scopes` are the scopes that the operation requires. A verifier may reject a client without
- * them, with a challenge of its scheme; otherwise the caller does. It takes a callback because a promise for each
- * scheme of each request costs more than most checks.
- */
-export type Verifier = (request: FastifyRequest, done: Verified, scopes: readonly string[]) => void
-
-type Verified = (refusal?: Error, client?: Client) => void
 
 /** Returns all scopes that the operations require, without duplicates. */
 export const requiredScopes = (operations: Pick<Operation, 'security'>[]): string[] => [
@@ -21,21 +10,8 @@ export const requiredScopes = (operations: Pick<Operation, 'security'>[]): strin
   ),
 ]
 
-/** One verifier for each security scheme, by its name in the document. */
-export type Verifiers = Record<string, Verifier>
-
 /** Checks the security schemes of an operation. */
 type Authenticator = (request: FastifyRequest, done: Verified) => void
-
-/**
- * Decides on a request after its security schemes were checked: returns the error to respond with, or undefined to let
- * the request pass. It may count the request for rate limits, per client or as a failed authentication.
- */
-export type Conclude = (
-  request: FastifyRequest,
-  refusal: Error | undefined,
-  client: Client | undefined,
-) => Error | undefined
 
 /**
  * Returns a function that checks the security requirements of an operation. One of them must be satisfied, with all its

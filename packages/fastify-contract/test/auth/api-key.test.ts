@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { type ApiKeyLocation, apiKeyVerifier } from '../../src/auth/api-key.ts'
+import { type ApiKeyLocation, apiKey } from '../../src/auth/api-key.ts'
+import type { Verifier } from '../../src/auth/verifier.ts'
 import { parseQuery } from '../../src/http/request-head.ts'
+import { verifierContext } from '../support/serve-document.ts'
 
 const client = { name: 'shop', scopes: [] }
 
@@ -13,7 +15,8 @@ function keyOf(place: ApiKeyLocation, { headers = {}, query = '' }: { headers?: 
     told = key
     return client
   }
-  apiKeyVerifier(place, verify)(
+  const verifier = apiKey(place, verify)(verifierContext(undefined as never)) as Verifier
+  verifier(
     request,
     (refusal) => {
       if (refusal !== undefined) told = (refusal as { kind?: string }).kind

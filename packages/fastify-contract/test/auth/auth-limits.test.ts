@@ -1,9 +1,9 @@
-import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { apiKeyVerifier } from '../../src/auth/api-key.ts'
+import { apiKey } from '../../src/auth/api-key.ts'
 import { authLimits } from '../../src/auth/auth-limits.ts'
-import { basicVerifier } from '../../src/auth/basic.ts'
-import { bearerVerifier } from '../../src/auth/bearer.ts'
+import { basic } from '../../src/auth/basic.ts'
+import { bearer } from '../../src/auth/bearer.ts'
+import { createVerifiers, type VerifierContext } from '../../src/auth/verifier.ts'
 import { rateLimit } from '../../src/limits/rate-limit.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
@@ -39,17 +39,21 @@ const wrong = { authorization: 'Bearer wrong' }
 
 /** Serves operations with several schemes and limits per minute. `costly` lists which verifications may cost time. */
 async function serve({ failures = 0, requests = 0 }) {
-  const { mayCost, conclude } = authLimits(rateLimit(failures), rateLimit(requests))
+  const { withinFailureLimit, conclude } = authLimits(rateLimit(failures), rateLimit(requests))
   const costly: boolean[] = []
   const verify = (token: string, may = () => true) => {
     costly.push(may())
     return token === 'good' ? client : undefined
   }
-  const verifiers = async (app: FastifyInstance) => ({
-    token: await bearerVerifier(app, verify, mayCost),
-    password: basicVerifier(({ password }, may) => verify(password, may), mayCost),
-    key: apiKeyVerifier({ in: 'header', name: 'X-Key' }, verify, mayCost),
-  })
+  const verifiers = (context: VerifierContext) =>
+    createVerifiers(
+      {
+        token: bearer(verify),
+        password: basic(({ password }, may) => verify(password, may)),
+        key: apiKey({ in: 'header', name: 'X-Key' }, verify),
+      },
+      { ...context, withinFailureLimit },
+    )
   const app = await serveDocument(document, { handlers, verifiers, conclude })
   const get = async (url: string, headers: Record<string, string>) => (await app.inject({ url, headers })).statusCode
   return { get, costly }

@@ -1,16 +1,17 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { basicVerifier, tokensAsPasswords, type VerifyPassword } from '../../src/auth/basic.ts'
+import { basic, tokensAsPasswords, type VerifyPassword } from '../../src/auth/basic.ts'
+import { verifierContext } from '../support/serve-document.ts'
 
+const context = verifierContext(undefined as never)
 const client = { name: 'shop', scopes: ['read'] }
 const base64 = (bytes: string | Uint8Array) => Buffer.from(bytes as string).toString('base64')
 
 /** Returns the outcome of a request with an Authorization header. */
 async function verified(authorization: string | undefined, verify: VerifyPassword) {
   const request = { headers: { authorization }, raw: { socket: {} } } as unknown as FastifyRequest
-  return await new Promise<unknown>((resolve) =>
-    basicVerifier(verify)(request, (refusal, client) => resolve(refusal ?? client), []),
-  )
+  const verifier = await basic(verify)(context)
+  return await new Promise<unknown>((resolve) => verifier(request, (refusal, client) => resolve(refusal ?? client), []))
 }
 
 /** Returns the credentials that the verifier reads; undefined when it looks up no client. */
@@ -89,7 +90,8 @@ t.test('the connection is paused while a verifier is pending', async (t) => {
   const socket = { pause: () => told.push('pause'), resume: () => told.push('resume') }
   const request = { headers: { authorization: 'Basic YTpi' }, raw: { socket } } as unknown as FastifyRequest
   const verify = async () => client
-  await new Promise<void>((resolve) => basicVerifier(verify)(request, () => resolve(), []))
+  const verifier = await basic(verify)(context)
+  await new Promise<void>((resolve) => verifier(request, () => resolve(), []))
   t.same(told, ['pause', 'resume'])
 })
 
@@ -101,8 +103,8 @@ t.test('a token is valid only with the name of its client', async (t) => {
     t.same([await as('other', 'b'), await as('shop', 'c'), await as('', '')], [undefined, undefined, undefined])
   }
   const costs: boolean[] = []
-  tokensAsPasswords((_token, mayCost = () => true) => {
-    costs.push(mayCost())
+  tokensAsPasswords((_token, withinFailureLimit = () => true) => {
+    costs.push(withinFailureLimit())
     return undefined
   })({ user: 'a', password: 'b' }, () => false)
   t.same(costs, [false])

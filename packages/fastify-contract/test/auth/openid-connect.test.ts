@@ -2,9 +2,11 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { audience, createKey, startIssuer } from '../../../../test/support/issuer.ts'
-import { openIdConnectVerifier } from '../../src/auth/bearer.ts'
-import { serveDocument } from '../support/serve-document.ts'
+import { type OpenIdProvider, openIdConnect } from '../../src/auth/bearer.ts'
+import { createVerifiers } from '../../src/auth/verifier.ts'
+import { serveDocument, verifierContext } from '../support/serve-document.ts'
 
+const create = async (provider: OpenIdProvider) => openIdConnect(provider)(verifierContext(Fastify()))
 const wellKnown = '/.well-known/openid-configuration'
 
 t.test('a URL that is not a metadata location is rejected at start', async (t) => {
@@ -19,14 +21,10 @@ t.test('a URL that is not a metadata location is rejected at start', async (t) =
     `https://issuer.example?a=b${wellKnown}`,
   ]
   for (const url of wrong) {
-    await t.rejects(
-      openIdConnectVerifier(Fastify(), { url, audience }),
-      { message: /^openIdConnectUrl ".*" must / },
-      url,
-    )
+    await t.rejects(create({ url, audience }), { message: /^openIdConnectUrl ".*" must / }, url)
   }
   const foreign = { url: `https://one.example${wellKnown}`, audience, issuer: 'https://two.example' }
-  await t.rejects(openIdConnectVerifier(Fastify(), foreign), /^openIdConnectUrl/)
+  await t.rejects(create(foreign), /^openIdConnectUrl/)
 })
 
 t.test('an issuer may have a path and end with a slash', async (t) => {
@@ -51,9 +49,8 @@ t.test('an issuer may have a path and end with a slash', async (t) => {
       },
       {
         handlers: { get: async () => ({ status: 204, body: undefined }) },
-        verifiers: async (app) => ({
-          connect: await openIdConnectVerifier(app, { url, audience, ...(isNamed && { issuer }) }),
-        }),
+        verifiers: (context) =>
+          createVerifiers({ connect: openIdConnect({ url, audience, ...(isNamed && { issuer }) }) }, context),
       },
     )
     t.teardown(() => app.close())

@@ -3,9 +3,10 @@ import t from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { audience, createKey, startIssuer } from '../../../../test/support/issuer.ts'
 import { writeTokenFile } from '../../../../test/support/token-files.ts'
-import { bearerVerifier } from '../../src/auth/bearer.ts'
+import { bearer } from '../../src/auth/bearer.ts'
 import { createTokenVerifier } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
+import { createVerifiers } from '../../src/auth/verifier.ts'
 import { create } from '../../src/cli/token.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
@@ -42,7 +43,7 @@ t.test('tokens of a list, a file and an issuer are limited to their scopes', asy
   t.teardown(close)
   const app = await serveDocument(document, {
     handlers: { read: done, remove: done },
-    verifiers: async (app) => ({ bearer: await bearerVerifier(app, verify) }),
+    verifiers: (context) => createVerifiers({ bearer: bearer(verify) }, context),
   })
   t.teardown(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -47,12 +47,6 @@ t.test('a token of the file identifies its client unless it has expired', async 
   t.same(told, [2], 'clients with a token that is not expired')
 })
 
-t.test('a token with a wrong checksum is not looked up', async (t) => {
-  const mistyped = `${first.slice(0, -1)}-`
-  const { verify } = await follow(t, writeTokenFile(t, ['a', mistyped]))
-  t.equal(verify(mistyped), undefined)
-})
-
 t.test('a token expires while the file is unchanged', async (t) => {
   const expires = inSeconds(1.5)
   const { verify, told } = await follow(t, writeTokenFile(t, ['a', first, expires]))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { listVerifier, newToken, tokenProblem } from '../../src/auth/tokens.ts'
+import { containsToken, formatToken, listVerifier, newToken, tokenProblem } from '../../src/auth/tokens.ts'
 
 t.test('only tokens of the list are accepted', async (t) => {
   const tokens = [newToken(), newToken(), newToken()]
@@ -38,4 +38,27 @@ t.test('a token with fewer than 128 bits is rejected', async (t) => {
   t.equal(tokenProblem(''), 'has characters other than letters, digits and -._~+/=')
   t.equal(tokenProblem(`${newToken()}é`), 'has characters other than letters, digits and -._~+/=')
   t.equal(tokenProblem('ab'.repeat(40)), 'repeats a few characters')
+})
+
+t.test('a token has the documented prefix and alphabet', async (t) => {
+  const tokens = Array.from({ length: 100 }, () => newToken('plants_'))
+  t.equal(new Set(tokens).size, 100)
+  for (const token of tokens) {
+    t.match(token, /^plants_[\w-]{49}$/)
+    t.ok(containsToken(`"Authorization: Bearer ${token}".`))
+  }
+  t.match(newToken(''), /^[\w-]{49}$/)
+})
+
+t.test('the format does not change', async (t) => {
+  const secret = Buffer.alloc(32, 0xfb)
+  t.equal(formatToken('plants_', secret), 'plants_-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_sYoULnA')
+})
+
+t.test('the checksum tells a token from similar text', async (t) => {
+  const token = newToken('plants_')
+  t.ok(containsToken(`my_${token}`), 'more text may precede it')
+  for (const other of ['', 'plants_', token.slice(0, -1), token.slice(7), `Plants${token.slice(6)}`]) {
+    t.notOk(containsToken(`"${other}"`), other)
+  }
 })

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { httpRequest } from '../../../../test/support/http-request.ts'
+import { createVerifiers } from '../../src/auth/verifier.ts'
 import { normalizedDocument } from '../../src/compile/contract-files.ts'
 import { type Document, type Endpoint, endpoints } from '../../src/compile/document/openapi-document.ts'
 import { securityScheme } from '../../src/compile/document/security.ts'
@@ -10,7 +11,7 @@ import { anyCredentials } from '../../src/mock/mock-server.ts'
 import type { AnyHandler } from '../../src/serve/operation-handler.ts'
 import { registerOperations } from '../../src/serve/register-operations.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
-import { errorBody } from '../support/serve-document.ts'
+import { errorBody, verifierContext } from '../support/serve-document.ts'
 import { type AjvVerdicts, ajvVerdicts, type ServiceResponse } from './document-responses.ts'
 import type { Served } from './printed-handlers.ts'
 
@@ -22,7 +23,7 @@ export async function callOperations({ name, files }: Served, handlers: Record<s
   const document = normalizedDocument(JSON.parse(files['openapi.json'] as string))
   const app = Fastify({ ...serverOptions, logger: false }) as unknown as FastifyInstance
   try {
-    const verifiers = await anyCredentials(app, document)
+    const verifiers = await createVerifiers(anyCredentials(document), verifierContext(app))
     const routes = JSON.parse(files['routes.json'] as string)
     await registerOperations(app, { routes, handlers, verifiers, errorBody })
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })

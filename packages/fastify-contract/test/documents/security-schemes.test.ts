@@ -17,7 +17,7 @@ t.test('every kind of scheme is verified over sockets, with its scopes', async (
   issuer.serve('/keys', { keys: [key.jwk] })
   const app = await serveDocument(document, {
     handlers: handlers as never,
-    verifiers: (app) => verifiers(app, issuer.url + metadata),
+    verifiers: (context) => verifiers(context, issuer.url + metadata),
   })
   t.teardown(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

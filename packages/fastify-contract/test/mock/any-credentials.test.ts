@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
+import { createVerifiers } from '../../src/auth/verifier.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { anyCredentials } from '../../src/mock/mock-server.ts'
 import { serveDocument } from '../support/serve-document.ts'
@@ -32,7 +33,7 @@ t.test('the mock accepts any credentials of every scheme, with every scope', asy
   } as unknown as Document
   const app = await serveDocument(document, {
     handlers: Object.fromEntries(names.map((name) => [name, async () => ({ status: 204, body: undefined })])),
-    verifiers: (app) => anyCredentials(app, document),
+    verifiers: (context) => createVerifiers(anyCredentials(document), context),
   })
   for (const name of names) {
     const { headers = {}, query = '' } = credentials[name] ?? {}

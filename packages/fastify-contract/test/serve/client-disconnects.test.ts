@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { until } from '../../../../scripts/system/poll.ts'
 import { openSocket } from '../../../../test/support/open-socket.ts'
+import type { Verifier } from '../../src/auth/verifier.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import type { RequestContext } from '../../src/http/request-context.ts'
 import { defaultLimits } from '../../src/limits/limits.ts'
 import { watchOverload } from '../../src/limits/load-shedding.ts'
 import type { AnyHandler } from '../../src/serve/operation-handler.ts'
-import type { Verifier } from '../../src/serve/security.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const bodies = {

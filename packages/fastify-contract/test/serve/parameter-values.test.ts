@@ -27,7 +27,7 @@ t.test('name-value pairs of every source are converted alike', async (t) => {
   t.same(values, { id: 2 ** 53, list: ['x', 'y'], a: { n: 1, m: '2' } })
   t.equal(digits?.get(values as object)?.get('id'), '9007199254740993')
   t.same(read({}).value, {})
-  t.throws(() => read({ id: ['1', '2'] }), { message: 'form/id must be given once', error: 40003 })
+  t.throws(() => read({ id: ['1', '2'] }), { message: 'form/id must be given once', kind: 'invalid' })
 })
 
 t.test('inherited property names are ordinary names', async (t) => {

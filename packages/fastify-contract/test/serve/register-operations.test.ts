@@ -1,9 +1,9 @@
 import t from 'tap'
+import type { Verifier } from '../../src/auth/verifier.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { ContractError } from '../../src/http/errors.ts'
 import type { AnyHandler } from '../../src/serve/operation-handler.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
-import type { Verifier } from '../../src/serve/security.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
 const int64 = { type: 'integer', format: 'int64' }

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
+import type { Verifier, Verifiers } from '../../src/auth/verifier.ts'
 import { ContractError, type ErrorName } from '../../src/http/errors.ts'
-import { authenticator, requiredScopes, type Verifier, type Verifiers } from '../../src/serve/security.ts'
+import { authenticator, requiredScopes } from '../../src/serve/security.ts'
 
 const refused = (error: Error): Verifier => {
   return (_request, done) => done(error)
@@ -61,7 +62,11 @@ t.test('a 401 has one challenge per alternative', async (t) => {
 
 t.test('a client without a required scope is rejected, whatever its verifier does', async (t) => {
   for (const scheme of ['client', 'nobody']) {
-    t.match(ask([{ [scheme]: ['read', 'delete'] }]).refusal, { error: 40300, statusCode: 403, headers: {} }, scheme)
+    t.match(
+      ask([{ [scheme]: ['read', 'delete'] }]).refusal,
+      { kind: 'insufficientScope', statusCode: 403, headers: {} },
+      scheme,
+    )
   }
   t.same(ask([{ client: ['read', 'write'] }]), { refusal: undefined, name: 'gardener' })
   t.match(ask([{ client: ['delete'] }]).refusal, {

@@ -128,7 +128,7 @@ t.test('a chunked upload over its limit gets 413, whatever its handler throws', 
     socket.write('1\r\na\r\n')
     await receives(/"error":41300/)
     t.match(await closed(), /^HTTP\/1.1 413 .*connection: close/is)
-    t.match(thrown, { name: 'ContractError', error: 41300 })
+    t.match(thrown, { name: 'ContractError', kind: 'bodyTooLarge' })
     t.same(logged, [])
   }
 })

@@ -1,4 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import type { VerifierContext, Verifiers } from '../../src/auth/verifier.ts'
 import { normalizedDocument } from '../../src/compile/contract-files.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { asOpenApi31 } from '../../src/compile/document/openapi-versions.ts'
@@ -7,7 +8,6 @@ import { unsupportedFeatures } from '../../src/compile/rules/unsupported-feature
 import { serverOptions } from '../../src/http/server-options.ts'
 import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
 import { type Binding, registerOperations } from '../../src/serve/register-operations.ts'
-import type { Verifiers } from '../../src/serve/security.ts'
 
 /** Creates error bodies with a number and a message. */
 export const errorBody: AnyErrorBody = ({ error, message }) => ({
@@ -22,8 +22,15 @@ export function compileRoutes(document: Document) {
   return routesOf(normalizedDocument(document))
 }
 
-/** Verifiers, or a function that creates them for an app. */
-export type GivenVerifiers = Verifiers | ((app: FastifyInstance) => Promise<Verifiers>)
+/** Verifiers, or a function that creates them. */
+export type GivenVerifiers = Verifiers | ((context: VerifierContext) => Promise<Verifiers>)
+
+/** What the verifiers of an app share: a realm, and no limit of failures. */
+export const verifierContext = (app: FastifyInstance): VerifierContext => ({
+  app,
+  realm: 'plant-store',
+  withinFailureLimit: () => true,
+})
 
 export type Served = Partial<Omit<Binding, 'routes' | 'verifiers'>> & {
   verifiers?: GivenVerifiers
@@ -34,7 +41,7 @@ export type Served = Partial<Omit<Binding, 'routes' | 'verifiers'>> & {
 export async function serveDocument(document: Document, options: Served = {}): Promise<FastifyInstance> {
   const { logger = false, handlers = {}, verifiers: given = {}, ...binding } = options
   const app = Fastify({ ...serverOptions, logger }) as unknown as FastifyInstance
-  const verifiers = typeof given === 'function' ? await given(app) : given
+  const verifiers = typeof given === 'function' ? await given(verifierContext(app)) : given
   await registerOperations(app, { routes: compileRoutes(document), handlers, verifiers, errorBody, ...binding })
   return app
 }

@@ -1,7 +1,7 @@
+import type { Verifier, Verifiers } from '../../../src/auth/verifier.ts'
 import { ContractError } from '../../../src/http/errors.ts'
 import type { ErrorBody } from '../../../src/serve/error-writer.ts'
 import type { Handlers } from '../../../src/serve/handler-types.ts'
-import type { Verifier, Verifiers } from '../../../src/serve/security.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 

@@ -1,10 +1,9 @@
 import { STATUS_CODES } from 'node:http'
-import type { FastifyInstance } from 'fastify'
-import { bearerVerifier } from '../../../src/auth/bearer.ts'
+import { bearer } from '../../../src/auth/bearer.ts'
+import { createVerifiers, type VerifierContext } from '../../../src/auth/verifier.ts'
 import { ContractError } from '../../../src/http/errors.ts'
 import type { ErrorBody } from '../../../src/serve/error-writer.ts'
 import type { Handlers } from '../../../src/serve/handler-types.ts'
-import type { Verifiers } from '../../../src/serve/security.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
@@ -43,11 +42,15 @@ export const without: ErrorBody<operations> = ({ statusCode }) => ({
 // @ts-expect-error no response declares this media type
 export const undeclared: ErrorBody<operations> = ({ message }) => ({ contentType: 'text/plain', body: message })
 
-export const verifiers = async (app: FastifyInstance): Promise<Verifiers> => ({
-  bearer: await bearerVerifier(app, (token) =>
-    token === 't' ? { name: 'a', scopes: ['pots'] } : token === 'u' ? { name: 'b', scopes: [] } : undefined,
-  ),
-})
+export const verifiers = (context: VerifierContext) =>
+  createVerifiers(
+    {
+      bearer: bearer((token) =>
+        token === 't' ? { name: 'a', scopes: ['pots'] } : token === 'u' ? { name: 'b', scopes: [] } : undefined,
+      ),
+    },
+    context,
+  )
 
 const type = 'application/problem+json; charset=utf-8'
 const problem = (status: number, title: string, answer: Call['answer'] = {}, more: object = {}) => ({

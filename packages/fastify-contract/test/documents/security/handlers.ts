@@ -1,9 +1,8 @@
-import type { FastifyInstance } from 'fastify'
-import { apiKeyVerifier } from '../../../src/auth/api-key.ts'
-import { basicVerifier, tokensAsPasswords } from '../../../src/auth/basic.ts'
-import { bearerVerifier, openIdConnectVerifier } from '../../../src/auth/bearer.ts'
+import { apiKey } from '../../../src/auth/api-key.ts'
+import { basic, tokensAsPasswords } from '../../../src/auth/basic.ts'
+import { bearer, openIdConnect } from '../../../src/auth/bearer.ts'
+import { createVerifiers, type VerifierContext } from '../../../src/auth/verifier.ts'
 import type { Handlers } from '../../../src/serve/handler-types.ts'
-import type { Verifiers } from '../../../src/serve/security.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
 
@@ -31,26 +30,26 @@ const knows = (tokens: Record<string, string>) => (token: string) => {
 const audience = 'https://plants.example'
 
 /** Returns a verifier for each kind of scheme. `url` is the URL of the OpenID provider's metadata. */
-export const verifiers = async (
-  app: FastifyInstance,
-  url = 'https://example.com/.well-known/openid-configuration',
-): Promise<Verifiers> => {
+export const verifiers = (context: VerifierContext, url = 'https://example.com/.well-known/openid-configuration') => {
   const keys = knows({ k: 'key-client', audit: 'auditor auditor', 'a+b c': 'odd' })
-  return {
-    token: await bearerVerifier(app, knows({ t: 'teller' })),
-    password: basicVerifier(tokensAsPasswords(knows({ b: 'a', 'p:ä': 'ü auditor' }))),
-    headerKey: apiKeyVerifier({ in: 'header', name: 'X-Key' }, keys),
-    queryKey: apiKeyVerifier({ in: 'query', name: 'key' }, keys),
-    cookieKey: apiKeyVerifier({ in: 'cookie', name: 'key' }, keys),
-    oauth: await bearerVerifier(app, knows({ o: 'reader read', w: 'writer read write' })),
-    connect: await openIdConnectVerifier(app, { url, audience }),
-  }
+  return createVerifiers(
+    {
+      token: bearer(knows({ t: 'teller' })),
+      password: basic(tokensAsPasswords(knows({ b: 'a', 'p:ä': 'ü auditor' }))),
+      headerKey: apiKey({ in: 'header', name: 'X-Key' }, keys),
+      queryKey: apiKey({ in: 'query', name: 'key' }, keys),
+      cookieKey: apiKey({ in: 'cookie', name: 'key' }, keys),
+      oauth: bearer(knows({ o: 'reader read', w: 'writer read write' })),
+      connect: openIdConnect({ url, audience }),
+    },
+    context,
+  )
 }
 
 const authorization = (value: string) => ({ authorization: value })
 const basicOf = (text: string) => authorization(`Basic ${Buffer.from(text).toString('base64')}`)
-const bearer = authorization('Bearer t')
-const basic = authorization('Basic YTpi')
+const token = authorization('Bearer t')
+const password = authorization('Basic YTpi')
 const key = { 'x-key': 'k' }
 const cookie = (value: string) => ({ cookie: value })
 
@@ -70,14 +69,14 @@ const forbidden = (...answer: string[]) => ({
 const needs = (scope: string) => forbidden(`${tokens}, error="insufficient_scope", scope="${scope}"`)
 
 export const calls: Call[] = [
-  { request: 'GET /global', headers: bearer, status: 204 },
-  { request: 'GET /global', headers: basic, ...missing(tokens) },
+  { request: 'GET /global', headers: token, status: 204 },
+  { request: 'GET /global', headers: password, ...missing(tokens) },
   { request: 'GET /global', ...missing(tokens) },
   { request: 'GET /open', status: 204 },
   { request: 'GET /optional', status: 204 },
-  { request: 'GET /optional', headers: bearer, status: 204 },
-  { request: 'GET /either', headers: bearer, status: 204 },
-  { request: 'GET /either', headers: basic, status: 204 },
+  { request: 'GET /optional', headers: token, status: 204 },
+  { request: 'GET /either', headers: token, status: 204 },
+  { request: 'GET /either', headers: password, status: 204 },
   { request: 'GET /either?key=k', status: 204 },
   { request: 'GET /either?other=1&key=a%2Bb+c', status: 204 },
   { request: 'GET /either', headers: cookie('a=b; key=k'), status: 204 },
@@ -92,14 +91,14 @@ export const calls: Call[] = [
   { request: 'GET /either?key=%FF', ...invalid(apiKeys) },
   { request: 'GET /either?key=', ...missing(apiKeys) },
   { request: 'GET /either', headers: cookie('key=k; key=k'), ...invalid(apiKeys) },
-  { request: 'POST /both', headers: { ...basic, ...key }, send: {}, status: 204 },
-  { request: 'POST /both', headers: basic, send: {}, ...missing(apiKeys) },
+  { request: 'POST /both', headers: { ...password, ...key }, send: {}, status: 204 },
+  { request: 'POST /both', headers: password, send: {}, ...missing(apiKeys) },
   { request: 'POST /both', headers: key, send: {}, ...missing(passwords) },
-  { request: 'POST /both', headers: { ...basic, 'x-key': 'x' }, send: {}, ...invalid(apiKeys) },
-  { request: 'POST /both', headers: { ...basic, 'x-key': `${'k'.repeat(4_097)}` }, send: {}, ...invalid(apiKeys) },
+  { request: 'POST /both', headers: { ...password, 'x-key': 'x' }, send: {}, ...invalid(apiKeys) },
+  { request: 'POST /both', headers: { ...password, 'x-key': `${'k'.repeat(4_097)}` }, send: {}, ...invalid(apiKeys) },
   // The service rejects this request before it reads the body.
   { request: 'POST /both', headers: { 'content-type': 'text/plain' }, send: 'x', ...missing(passwords) },
-  { request: 'POST /both', headers: { ...basic, ...key }, send: '[]', status: 400, error: 40003 },
+  { request: 'POST /both', headers: { ...password, ...key }, send: '[]', status: 400, error: 40003 },
   { request: 'GET /scopes', headers: { ...authorization('Bearer o'), ...key }, status: 204 },
   // The first alternative lacks its key, the second rejects the token: 40101 takes precedence over 40100.
   { request: 'GET /scopes', headers: authorization('Bearer o'), ...invalid(`${apiKeys}, ${wrongToken}`) },
@@ -112,9 +111,9 @@ export const calls: Call[] = [
   { request: 'GET /roles', headers: basicOf('ü:p:ä'), status: 204 },
   { request: 'GET /roles', headers: basicOf('u\u0308:p:a\u0308'), status: 204 },
   { request: 'GET /roles', headers: { 'x-key': 'audit' }, status: 204 },
-  { request: 'GET /roles', headers: basic, ...forbidden() },
+  { request: 'GET /roles', headers: password, ...forbidden() },
   { request: 'GET /roles', headers: key, ...forbidden() },
-  { request: 'GET /roles', headers: { ...basic, ...{ 'x-key': 'audit' } }, status: 204 },
+  { request: 'GET /roles', headers: { ...password, ...{ 'x-key': 'audit' } }, status: 204 },
   { request: 'GET /roles', ...missing(`${passwords}, ${apiKeys}`) },
   {
     request: 'GET /client',
@@ -122,6 +121,6 @@ export const calls: Call[] = [
     status: 200,
     body: '{"name":"writer","scopes":["read","write"]}',
   },
-  { request: 'GET /client', headers: basic, status: 200, body: '{"name":"a","scopes":[]}' },
+  { request: 'GET /client', headers: password, status: 200, body: '{"name":"a","scopes":[]}' },
   { request: 'GET /client', headers: key, status: 200, body: '{"name":"key-client","scopes":[]}' },
 ]

@@ -1,5 +1,5 @@
-import type { FastifyInstance } from 'fastify'
-import { bearerVerifier } from '../../../src/auth/bearer.ts'
+import { bearer } from '../../../src/auth/bearer.ts'
+import { createVerifiers, type VerifierContext } from '../../../src/auth/verifier.ts'
 import type { Handlers } from '../../../src/serve/handler-types.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'
@@ -36,9 +36,13 @@ export const handlers: Handlers<operations> = {
   },
 }
 
-export const verifiers = async (app: FastifyInstance) => ({
-  device: await bearerVerifier(app, (token) => ({ name: 'reader', scopes: [token] })),
-})
+export const verifiers = (context: VerifierContext) =>
+  createVerifiers(
+    {
+      device: bearer((token) => ({ name: 'reader', scopes: [token] })),
+    },
+    context,
+  )
 
 const shape = (send: unknown, status: number): Call => ({ request: 'POST /shapes', send, status })
 

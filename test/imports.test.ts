@@ -118,7 +118,7 @@ t.test('each wall is guarded', async (t) => {
     [`${engine}/client/a.ts`, "import '../http/errors.ts'"],
     [`${engine}/service/a.ts`, "const a = await import('../compile/a.ts')"],
     [`${engine}/compile/a.ts`, "import '../service/log.ts'"],
-    [`${engine}/index.ts`, "export * from './compile/contract-files.ts'"],
+    [`${engine}/index.ts`, "export * from './compile/compile.ts'"],
     [`${engine}/serve/a.ts`, "import type { operations } from '../../../../generated/api.d.ts'"],
     [`${engine}/cli/a.ts`, "fork('../../../../src/server.ts')"],
     [`${engine}/cli/a.ts`, "import '../../../../scripts/system/poll.ts'"],

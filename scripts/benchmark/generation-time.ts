@@ -1,4 +1,5 @@
-import { filesOf, normalizedDocument } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
+import { normalizedDocument } from '../../packages/fastify-contract/src/compile/document/normalize.ts'
 import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import { contractTypes } from '../../packages/fastify-contract/src/compile/emit/contract-types.ts'
 import { documentShapes } from './document-shapes.ts'
@@ -15,7 +16,7 @@ export async function printGenerationTimes(rounds: number): Promise<void> {
   const lines: string[][] = []
   for (const [shape, documentOf] of Object.entries(documentShapes)) {
     const steps: [name: string, run: (document: Document) => Promise<unknown>][] = [
-      ['generator', (document) => filesOf(document, 'openapi.yaml', undefined, async () => '')],
+      ['generator', (document) => compileDocument(document, 'openapi.yaml', undefined, async () => '')],
       ['openapi-typescript', (document) => contractTypes(document)],
     ]
     for (const [name, run] of steps) {

@@ -1,7 +1,7 @@
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { contractFiles, filesOf } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { compileContract, compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
 import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import { serviceErrors } from '../../packages/fastify-contract/src/compile/emit/error-numbers.ts'
 import { loadErrorBody } from '../../packages/fastify-contract/src/compile/rules/error-bodies.ts'
@@ -19,7 +19,7 @@ const mistake = `correct the response, or errorBody in ${path}`
 
 /** Asserts the lines of the message that rejects a document for its error bodies. Without lines it must be accepted. */
 async function refuses(t: Test, document: Document, errorBody: AnyErrorBody, lines: string[]): Promise<void> {
-  const { message } = await filesOf(document, 'a.yaml', { path, errorBody }).then(
+  const { message } = await compileDocument(document, 'a.yaml', { path, errorBody }).then(
     () => new Error('taken'),
     (error: Error) => error,
   )
@@ -38,12 +38,12 @@ const documentOf = (responses: object, operation: object = {}): Document => ({
 })
 
 const json = (schema: object) => ({ description: '', content: { 'application/json': { schema } } })
-const usual = await loadErrorBody()
+const usual = await loadErrorBody('src/error-body.ts')
 const { errorBody: numbered } = usual
 const at = '#/paths/~1a/post/responses'
 
 t.test('the errors of the service match the documents', async (t) => {
-  await contractFiles('openapi/plant-store.yaml', 'redocly.yaml', usual)
+  ;(await compileContract('openapi/plant-store.yaml', 'redocly.yaml', usual)).files
   await refuses(t, problems, errorBody, [])
 })
 
@@ -51,14 +51,14 @@ t.test('error schemas of another shape are rejected with location, statuses and 
   const declared = '#/components/responses'
   const type = 'sent as application/json, which is not declared'
   await refuses(t, problems, numbered, [
-    `${declared}/Problem/content: errors 400, 401, 403, 408, 413, 415, 417, 429, 431, 500, 503 are ${type}`,
     `${declared}/Invalid/content: errors 400 are ${type}`,
+    `${declared}/Problem/content: errors 400, 401, 403, 408, 413, 415, 417, 429, 431, 500, 503 are ${type}`,
   ])
   const bare: AnyErrorBody = () => ({ contentType: 'application/problem+json', body: {} })
   const is = "does not match the declared schema: body must have required property 'type'"
   await refuses(t, problems, bare, [
-    `${declared}/Problem/content: the body of errors 400, 401, 403, 408, 413, 415, 417, 429, 431, 500, 503 ${is}`,
     `${declared}/Invalid/content: the body of errors 400 ${is}`,
+    `${declared}/Problem/content: the body of errors 400, 401, 403, 408, 413, 415, 417, 429, 431, 500, 503 ${is}`,
   ])
 })
 
@@ -129,7 +129,9 @@ t.test('the message shows the invalid body, shortened', async (t) => {
   const document = documentOf({ 503: json({ properties: { code: { pattern: '^[a-z-]+$' } } }) })
   const line = async (code: string) => {
     const errorBody: AnyErrorBody = () => ({ contentType: 'application/json', body: { code, id: 9007199254740993n } })
-    const { message } = (await filesOf(document, 'a.yaml', { path, errorBody }).catch((error) => error)) as Error
+    const { message } = (await compileDocument(document, 'a.yaml', { path, errorBody }).catch(
+      (error) => error,
+    )) as Error
     return message.split(': body/')[1]
   }
   const reason = 'code must match pattern "^[a-z-]+$", as in {"code":'
@@ -166,7 +168,8 @@ t.test('40001 needs a query or split path parameter, 40002 a JSON body', async (
 })
 
 t.test("a document without an error table gets the service's numbers", async (t) => {
-  const { 'error-numbers.ts': numbers } = await filesOf(documentOf({ 204: { description: '' } }), 'a.yaml')
+  const { 'error-numbers.ts': numbers } = (await compileDocument(documentOf({ 204: { description: '' } }), 'a.yaml'))
+    .files
   t.match(numbers, /The service's errors: .* malformedRequest: 40000,\n/s)
   for (const name of Object.keys(serviceErrors)) {
     t.equal(errorStatuses[name as ErrorName], Math.trunc((serviceErrors[name]?.error ?? 0) / 100), name)
@@ -191,7 +194,7 @@ t.test('a missing module or one without errorBody is rejected, and a changed one
 t.test('the documented example has the media type of problem details', async (t) => {
   const page = readFileSync('docs/contract.md', 'utf8')
   const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody<operations> = .*?)```/s.exec(page) ?? []
-  const { 'api.d.ts': types = '' } = await filesOf(problems, 'a.yaml', own)
+  const { 'api.d.ts': types = '' } = (await compileDocument(problems, 'a.yaml', own)).files
   const typed = example.replace('../generated/api.d.ts', './described.d.ts')
   const texts = (text: string) => ({ 'src/described.d.ts': types, 'src/problems.ts': text })
   t.same(diagnose(['src/problems.ts'], texts(typed)), [])

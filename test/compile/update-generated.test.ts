@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { filesOf } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
 import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import { updateGenerated } from '../../packages/fastify-contract/src/compile/emit/handler-stubs.ts'
+import type { Routes } from '../../packages/fastify-contract/src/serve/routes.ts'
 
 const document: Document = {
   openapi: '3.1.0',
@@ -15,21 +16,21 @@ t.test('new handlers are printed once, and a foreign file is reported', async (t
   const directory = join(t.testdir({}), 'generated')
   const printed = t.capture(console, 'log')
   const warned = t.capture(console, 'warn')
-  const files = await filesOf(document, 'a.yaml')
-  t.equal((await updateGenerated(files, directory)).length, Object.keys(files).length)
+  const compiled = await compileDocument(document, 'a.yaml')
+  t.equal((await updateGenerated(compiled, directory, 'src/handlers.ts')).length, Object.keys(compiled.files).length)
   t.match(printed(), [{ args: [/^new, for src\/handlers\.ts:\n\n {2}async getA\(\)/] }])
   t.same(warned(), [])
   const surplus = join(directory, 'old.ts')
   writeFileSync(surplus, '')
-  t.same(await updateGenerated(files, directory), [])
+  t.same(await updateGenerated(compiled, directory, 'src/handlers.ts'), [])
   t.same(printed(), [])
   t.match(warned(), [{ args: [`these files are not generated from the document; remove them: ${surplus}`] }])
-  t.equal(readFileSync(join(directory, 'openapi.json'), 'utf8'), files['openapi.json'])
+  t.equal(readFileSync(join(directory, 'openapi.json'), 'utf8'), compiled.files['openapi.json'])
 })
 
 t.test('nothing is written when handlers cannot be made, so that the next run prints them', async (t) => {
   const directory = join(t.testdir({}), 'generated')
-  const files = await filesOf(document, 'a.yaml')
-  await t.rejects(updateGenerated({ ...files, 'routes.json': '' }, directory))
+  const compiled = await compileDocument(document, 'a.yaml')
+  await t.rejects(updateGenerated({ ...compiled, routes: {} as Routes }, directory, 'src/handlers.ts'))
   t.notOk(existsSync(directory))
 })

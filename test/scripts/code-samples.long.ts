@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
 import { exactClient } from '../../packages/fastify-contract/src/client/exact-client.ts'
-import { filesOf } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
 import { resolve as at } from '../../packages/fastify-contract/src/compile/document/json-pointer.ts'
 import { type Document, endpoints } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import {
@@ -98,7 +98,7 @@ const documents = Object.fromEntries(
   await Promise.all(
     texts
       .filter(([, text]) => !/\$ref: *['"]?[\w.]/.test(text))
-      .map(async ([name, text]) => [name, await filesOf(parse(text), name)]),
+      .map(async ([name, text]) => [name, (await compileDocument(parse(text), name)).files]),
   ),
 ) as Record<string, Record<string, string>>
 const operations = Object.entries(documents).flatMap(([folderName, files]) =>

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
-import { filesOf } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
 import { writeTryPage } from '../../packages/fastify-contract/src/docs/docs-page.ts'
 import { tryPage } from '../../packages/fastify-contract/src/docs/try-page.ts'
 import { openMemory } from '../../src/store/memory.ts'
@@ -155,9 +155,12 @@ async function echo(t: Test, answer: (request: string) => { status?: number; bod
 }
 
 const published = async (name: string): Promise<string> =>
-  (await filesOf(parse(readFileSync(`packages/fastify-contract/test/documents/${name}/openapi.yaml`, 'utf8')), name))[
-    'openapi.json'
-  ] as string
+  (
+    await compileDocument(
+      parse(readFileSync(`packages/fastify-contract/test/documents/${name}/openapi.yaml`, 'utf8')),
+      name,
+    )
+  ).files['openapi.json'] as string
 
 t.test('every method is sent, with a body where one is described', inBrowser, async (t) => {
   const { got, url } = await echo(t, (request) => ({ status: request.startsWith('GET') ? 200 : 204 }))

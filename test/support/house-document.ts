@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { contractFiles } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { compileContract } from '../../packages/fastify-contract/src/compile/compile.ts'
 import { writeStale } from '../../packages/fastify-contract/src/compile/emit/generated-files.ts'
 import { document } from './contract.ts'
 
@@ -38,5 +38,5 @@ export async function useHouseDocument(project: string): Promise<void> {
     text.replace(/^x-error-numbers:\n(?: {2}.*\n)*/m, () => stringify(numbers)),
   )
   writeFileSync(join(project, 'src', 'handlers.ts'), handlers)
-  await writeStale(await contractFiles(path), join(project, 'generated'))
+  await writeStale((await compileContract(path)).files, join(project, 'generated'))
 }

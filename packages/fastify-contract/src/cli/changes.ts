@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { contractChanges, nextVersion } from '../changes/contract-changes.ts'
 import { compareVersions, releasedFile, releasedVersions } from '../changes/released-versions.ts'
-import { contractFiles } from '../compile/contract-files.ts'
+import { compileContract } from '../compile/compile.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
 import { commandLine } from './command-line.ts'
 
@@ -16,7 +16,7 @@ info.version is lower. With --release it stores the bundled document as the late
 const fileOf = (version: string) => releasedFile(options.released, version)
 
 try {
-  const { 'openapi.json': document = '' } = await contractFiles(options.document)
+  const { 'openapi.json': document = '' } = (await compileContract(options.document)).files
   const version: string = JSON.parse(document).info.version
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}; use MAJOR.MINOR.PATCH`)
   const last = (await releasedVersions(options.released)).at(-1)

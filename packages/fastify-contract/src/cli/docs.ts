@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { contractFiles } from '../compile/contract-files.ts'
+import { compileContract } from '../compile/compile.ts'
 import { rejectStale } from '../compile/emit/generated-files.ts'
 import { writeDocs } from '../docs/docs-page.ts'
 import { commandLine } from './command-line.ts'
@@ -20,7 +20,7 @@ unchanged.
 
 try {
   // The page shows generated/openapi.json, the document that the service publishes, so that must be up to date.
-  await rejectStale(await contractFiles(join('openapi', 'plant-store.yaml')), 'generated')
+  await rejectStale((await compileContract(join('openapi', 'plant-store.yaml'))).files, 'generated')
   const page = await writeDocs(options.out)
   console.log(`wrote ${page}`)
   if (options.serve) await serve(page)

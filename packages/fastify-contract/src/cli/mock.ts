@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import digests from '../../../../generated/digests.json' with { type: 'json' }
 import { errorBody } from '../../../../src/error-body.ts'
 import { createVerifiers } from '../auth/verifier.ts'
-import { normalizedDocument } from '../compile/contract-files.ts'
+import { normalizedDocument } from '../compile/document/normalize.ts'
 import { type Endpoint, endpoints } from '../compile/document/openapi-document.ts'
 import { exampleResponse } from '../compile/emit/examples.ts'
 import { serverOptions } from '../http/server-options.ts'

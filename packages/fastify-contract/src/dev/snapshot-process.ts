@@ -2,10 +2,9 @@ import { cp, mkdir, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import ts from 'typescript'
 import { bundle } from '../../../../scripts/build/bundle.ts'
-import { contractFiles } from '../compile/contract-files.ts'
+import { compileContract } from '../compile/compile.ts'
 import { updateGenerated } from '../compile/emit/handler-stubs.ts'
 import { loadErrorBody } from '../compile/rules/error-bodies.ts'
-import { printWarnings } from '../compile/warnings.ts'
 import { writeTryPage } from '../docs/docs-page.ts'
 
 const format = { getCanonicalFileName: String, getCurrentDirectory: process.cwd, getNewLine: () => '\n' }
@@ -80,9 +79,9 @@ async function takeSnapshot(directory: string, hasNewDocument: boolean): Promise
 
 async function generate(): Promise<void> {
   const path = 'openapi/plant-store.yaml'
-  const files = await contractFiles(path, 'redocly.yaml', await loadErrorBody())
-  printWarnings(files, path)
-  const written = await updateGenerated(files, 'generated')
+  const compiled = await compileContract(path, 'redocly.yaml', await loadErrorBody('src/error-body.ts'))
+  for (const warning of compiled.warnings) console.warn(`${path}: ${warning}`)
+  const written = await updateGenerated(compiled, 'generated', 'src/handlers.ts')
   if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)
   await writeTryPage(join('dist', 'docs'))
 }

@@ -1,6 +1,6 @@
 import { clientMethods } from '../client/exact-client.ts'
-import { normalizedDocument } from '../compile/contract-files.ts'
 import { resolve } from '../compile/document/json-pointer.ts'
+import { normalizedDocument } from '../compile/document/normalize.ts'
 import { type Document, endpoints } from '../compile/document/openapi-document.ts'
 import type { ExampleBody, ExamplePart } from '../compile/emit/request-file.ts'
 import { literal, quotedName, stringLiteral } from '../compile/emit/source-text.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { normalizedDocument } from '../compile/contract-files.ts'
 import { resolve } from '../compile/document/json-pointer.ts'
+import { normalizedDocument } from '../compile/document/normalize.ts'
 import {
   type Document,
   type Endpoint,

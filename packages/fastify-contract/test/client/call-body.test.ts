@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
-import { normalizedDocument } from '../../src/compile/contract-files.ts'
+import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { callStyles } from '../../src/compile/emit/client-tables.ts'
 import type { AnyHandler } from '../../src/serve/operation-handler.ts'

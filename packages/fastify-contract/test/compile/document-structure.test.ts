@@ -1,5 +1,5 @@
 import t from 'tap'
-import { filesOf } from '../../src/compile/contract-files.ts'
+import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { structureProblems } from '../../src/compile/rules/document-structure.ts'
 
@@ -11,6 +11,7 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
   const cases: [document: unknown, place: string, problem: string][] = [
     [null, '#', 'must be an object, not null'],
     [{ info: valid.info }, '#/openapi', 'is missing; add a string'],
+    [{ ...valid, openapi: '3.3.0' }, '#/openapi', '3.3.0 is not supported; use 3.0, 3.1 or 3.2'],
     [{ ...valid, info: { title: 1, version: '1' } }, '#/info', 'must be an object with a title and a version'],
     [
       { ...valid, security: [{ a: null }] },
@@ -111,7 +112,7 @@ t.test('extensions and plain data have any shape, and a reference needs no other
 })
 
 t.test('an invalid structure is reported before any other problem', async (t) => {
-  await t.rejects(filesOf(operation({ parameters: null }) as unknown as Document, 'a.yaml'), {
+  await t.rejects(compileDocument(operation({ parameters: null }) as unknown as Document, 'a.yaml'), {
     message:
       'a.yaml cannot be served as written:\n  #/paths/~1a/get/parameters: must be an array, not null; correct it',
   })

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { diagnose } from '../../../../test/support/compiler.ts'
-import { filesOf } from '../../src/compile/contract-files.ts'
+import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
 
@@ -23,8 +23,8 @@ function documentOf(operations: Record<string, object>, schemas: Record<string, 
 
 /** Returns the handler stubs of a document, after asserting that they compile. */
 async function stubs(document: Document, before?: Document): Promise<string[]> {
-  const files = await filesOf(document, 'a.yaml')
-  const printed = handlerStubs(files, before)
+  const compiled = await compileDocument(document, 'a.yaml')
+  const printed = handlerStubs(compiled, before)
   const folder = 'packages/fastify-contract/test/documents/new'
   const handlers = [
     "import type { Handlers } from '../../../src/serve/handler-types.ts'",
@@ -33,7 +33,7 @@ async function stubs(document: Document, before?: Document): Promise<string[]> {
     ...printed,
     '}',
   ].join('\n')
-  const texts = { [`${folder}/api.d.ts`]: files['api.d.ts'] as string, [`${folder}/handlers.ts`]: handlers }
+  const texts = { [`${folder}/api.d.ts`]: compiled.files['api.d.ts'] as string, [`${folder}/handlers.ts`]: handlers }
   t.same(diagnose([`${folder}/handlers.ts`], texts), [], 'the handlers compile')
   return printed
 }

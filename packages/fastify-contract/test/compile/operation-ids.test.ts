@@ -1,8 +1,9 @@
 import t from 'tap'
-import { filesOf, normalizedDocument } from '../../src/compile/contract-files.ts'
+import { compileDocument } from '../../src/compile/compile.ts'
+import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import { type Document, endpoints } from '../../src/compile/document/openapi-document.ts'
 import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
-import { derivedNameWarnings } from '../../src/compile/rules/unsupported-features.ts'
+import { derivedNameWarnings } from '../../src/compile/rules/warnings.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const responses = { 200: { description: 'a', content: { 'application/json': { schema: { type: 'string' } } } } }
@@ -41,11 +42,11 @@ t.test(
     ])
     t.same(idsOf(normalizedDocument(document)), ['getAById', 'drop', 'put', 'postB'])
     t.same(derivedNameWarnings(normalizedDocument(document)), [])
-    const files = await filesOf(document, 'a.yaml')
-    const { 'api.d.ts': types = '', 'openapi.json': published = '' } = files
+    const compiled = await compileDocument(document, 'a.yaml')
+    const { 'api.d.ts': types = '', 'openapi.json': published = '' } = compiled.files
     t.match(types, /^ {4}getAById: \{$/m)
     t.notMatch(published, /getAById/, 'the published document is unchanged')
-    t.match(handlerStubs(files, documentOf({ '/b': { put, post: { responses } } })), [/getAById\(/, /drop\(/])
+    t.match(handlerStubs(compiled, documentOf({ '/b': { put, post: { responses } } })), [/getAById\(/, /drop\(/])
     const answer = (body: string) => async () => ({ status: 200, body })
     const handlers = { getAById: answer('a'), drop: answer('d'), put: answer('p'), postB: answer('b') }
     const app = await serveDocument(document, { handlers })

@@ -1,11 +1,11 @@
 import t from 'tap'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { unsupportedSchemas } from '../../src/compile/rules/unsupported-schemas.ts'
 import {
   countedPropertyWarnings,
   ineffectiveMarkWarnings,
-  readWriteProblems,
-} from '../../src/compile/rules/read-write-problems.ts'
-import { ineffectiveNullables } from '../../src/compile/rules/unsupported-schemas.ts'
+  ineffectiveNullables,
+} from '../../src/compile/rules/warnings.ts'
 
 const documentOf = (schemas: object, openapi = '3.1.0', more: object = {}): Document => ({
   openapi,
@@ -26,7 +26,7 @@ t.test('contradictory readOnly and writeOnly are rejected with their location', 
     B: { 'x-ignored': true },
   }
   const nowhere = 'is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them'
-  t.same(readWriteProblems(documentOf(both)), [
+  t.same(unsupportedSchemas(documentOf(both)), [
     `${at}/A/properties/id: ${nowhere}`,
     `${at}/A/properties/own: ${nowhere}`,
     `${at}/B/x-ignored: is reserved for generated schemas; rename it`,
@@ -43,14 +43,14 @@ t.test('alternatives must agree about what is writeOnly', async (t) => {
     A: { oneOf: [to('Secret'), shown] },
     B: { anyOf: [{ allOf: [shown] }, {}, to('Secret')] },
   }
-  t.same(readWriteProblems(documentOf(unlike)), [problem('A/oneOf'), problem('B/anyOf')])
+  t.same(unsupportedSchemas(documentOf(unlike)), [problem('A/oneOf'), problem('B/anyOf')])
   const alike = {
     A: { oneOf: [secret, { ...secret, required: ['secret'] }, { properties: { other: {} } }] },
     B: { allOf: [secret], oneOf: [secret, shown] },
     C: { oneOf: [secret, shown], discriminator: { propertyName: 'secret' } },
     D: { anyOf: [{ properties: { secret: { readOnly: true } } }, shown] },
   }
-  t.same(readWriteProblems(documentOf(alike)), [])
+  t.same(unsupportedSchemas(documentOf(alike)), [])
 })
 
 t.test('readOnly or writeOnly outside a property gives a warning', async (t) => {

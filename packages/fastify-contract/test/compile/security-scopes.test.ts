@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { scopesOf } from '../../src/compile/document/security.ts'
-import { scopeProblems, undeclaredScopes, unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
+import { scopeProblems, unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
+import { undeclaredScopes } from '../../src/compile/rules/warnings.ts'
 
 const responses = { 204: { description: 'Done.' } }
 const operation = (operationId: string, security?: object) => ({

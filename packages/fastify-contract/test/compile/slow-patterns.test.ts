@@ -1,8 +1,8 @@
 import t from 'tap'
-import { filesOf } from '../../src/compile/contract-files.ts'
+import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { growthOf } from '../../src/compile/document/patterns.ts'
-import { slowPatternWarnings } from '../../src/compile/rules/unsupported-schemas.ts'
+import { slowPatternWarnings } from '../../src/compile/rules/warnings.ts'
 import type { Routes } from '../../src/serve/routes.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
 import { createValidator } from '../../src/serve/validator.ts'
@@ -25,7 +25,7 @@ const documentOf = (schema: object): Document =>
   }) as unknown as Document
 
 async function bodySchema(schema: object): Promise<Schema> {
-  const { 'routes.json': routes = '' } = await filesOf(documentOf(schema), 'a.yaml')
+  const { 'routes.json': routes = '' } = (await compileDocument(documentOf(schema), 'a.yaml')).files
   return (JSON.parse(routes) as Routes).operations[0]?.schema.body?.content['application/json']?.schema as Schema
 }
 
@@ -50,7 +50,8 @@ t.test('a pattern that takes more than quadratic time is refused', async (t) => 
   const remedy = 'which would block the service; rewrite it so that no two repetitions can match the same characters'
   for (const pattern of steep) {
     const message = `${pattern} takes more than quadratic time, ${remedy}`
-    const problem = async (schema: object) => (await filesOf(documentOf(schema), 'a.yaml').catch(String)) as string
+    const problem = async (schema: object) =>
+      (await compileDocument(documentOf(schema), 'a.yaml').catch(String)) as string
     const found = await problem({ type: 'string', pattern, maxLength: 5 })
     t.ok(found.includes(`/requestBody/content/application~1json/schema/pattern: ${message}`), found)
     t.ok(found.includes(`/parameters/0/schema/pattern: ${message}`), found)
@@ -92,8 +93,8 @@ t.test('the names that a quadratic pattern checks are bounded, with a warning', 
 
 t.test('a quadratic pattern must not have a large maxLength', async (t) => {
   const schema = (maxLength: number) => documentOf({ type: 'string', pattern: '\\s*$', maxLength })
-  await t.resolves(filesOf(schema(10_000), 'a.yaml'))
-  await t.rejects(filesOf(schema(10_001), 'a.yaml'), {
+  await t.resolves(compileDocument(schema(10_000), 'a.yaml'))
+  await t.rejects(compileDocument(schema(10_001), 'a.yaml'), {
     message: /takes quadratic time; lower maxLength to at most 10000/,
   })
 })
@@ -128,7 +129,7 @@ t.test('a pattern whose growth is not proven is refused', async (t) => {
     t.equal(growthOf(pattern), 'unknown')
     const message = `${pattern} could take more than quadratic time, which would block the service; rewrite it`
     for (const schema of [{ pattern, maxLength: 5 }, { patternProperties: { [pattern]: {} } }]) {
-      const found = (await filesOf(documentOf(schema), 'a.yaml').catch(String)) as string
+      const found = (await compileDocument(documentOf(schema), 'a.yaml').catch(String)) as string
       t.ok(found.includes(message), found.slice(0, 500))
     }
   }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Document, MediaType } from '../../src/compile/document/openapi-document.ts'
-import { unvalidatedBodies } from '../../src/compile/rules/unsupported-bodies.ts'
 import { unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
+import { unvalidatedBodies } from '../../src/compile/rules/warnings.ts'
 
 const withBody = (content: object): Document =>
   ({

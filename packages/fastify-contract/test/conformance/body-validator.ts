@@ -1,4 +1,4 @@
-import { filesOf } from '../../src/compile/contract-files.ts'
+import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { mapTree, type Node } from '../../src/compile/document/walk-document.ts'
 import { JsonError, parseJson } from '../../src/json/parse-json.ts'
@@ -12,7 +12,7 @@ export type Validate = (value: unknown) => boolean
 /** Returns a validator that treats request bodies as the service does; undefined if generation rejects the schema. */
 export async function bodyValidator(schema: Schema): Promise<Validate | undefined> {
   try {
-    const files = await filesOf(documentWith(schema), 'openapi.yaml')
+    const files = (await compileDocument(documentWith(schema), 'openapi.yaml')).files
     const { operations, schemas }: Routes = JSON.parse(files['routes.json'] as string)
     const content = operations[0]?.schema.body?.content['application/json']
     const validate = createValidator(schemas).request(content?.schema ?? false, 'body')

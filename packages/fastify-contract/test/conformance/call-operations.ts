@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { createVerifiers } from '../../src/auth/verifier.ts'
-import { normalizedDocument } from '../../src/compile/contract-files.ts'
+import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import { type Document, type Endpoint, endpoints } from '../../src/compile/document/openapi-document.ts'
 import { securityScheme } from '../../src/compile/document/security.ts'
 import { generatedValue } from '../../src/compile/emit/example-values.ts'

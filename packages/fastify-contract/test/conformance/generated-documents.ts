@@ -1,4 +1,4 @@
-import { filesOf } from '../../src/compile/contract-files.ts'
+import { type Compiled, compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import type { Files } from '../../src/compile/emit/generated-files.ts'
 import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
@@ -11,29 +11,29 @@ export type Generated = { name: string; operations: number; served: number; file
 /** Generates a document, skipping rejected operations. Rejects when generation fails for any other reason. */
 export async function generateDocument(name: string, document: Document): Promise<Generated> {
   const all = operationsOf(document)
-  const whole = await filesOrRefusal(name, document)
+  const whole = await compiledOrRefusal(name, document)
   if (whole !== undefined) return generatedOf(name, all.length, all.length, whole)
   const served = []
   for (const operation of all) {
-    if ((await filesOrRefusal(name, documentWith(document, [operation]))) !== undefined) served.push(operation)
+    if ((await compiledOrRefusal(name, documentWith(document, [operation]))) !== undefined) served.push(operation)
   }
-  const part = served.length === 0 ? undefined : await filesOrRefusal(name, documentWith(document, served))
+  const part = served.length === 0 ? undefined : await compiledOrRefusal(name, documentWith(document, served))
   if (part === undefined) return { name, operations: all.length, served: 0 }
   return generatedOf(name, all.length, served.length, part)
 }
 
-const generatedOf = (name: string, operations: number, served: number, files: Files): Generated => ({
+const generatedOf = (name: string, operations: number, served: number, compiled: Compiled): Generated => ({
   name,
   operations,
   served,
-  files,
-  handlers: handlerStubs(files, undefined),
+  files: compiled.files,
+  handlers: handlerStubs(compiled, undefined),
 })
 
-/** Returns the generated files; undefined when generation rejects the document with an explanation. */
-async function filesOrRefusal(name: string, document: Document): Promise<Files | undefined> {
+/** Returns the compiled document; undefined when generation rejects the document with an explanation. */
+async function compiledOrRefusal(name: string, document: Document): Promise<Compiled | undefined> {
   try {
-    return await filesOf(document, name)
+    return await compileDocument(document, name)
   } catch (error) {
     if (isRejection(error)) return undefined
     throw error

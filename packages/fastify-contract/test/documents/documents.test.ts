@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
-import { contractFiles } from '../../src/compile/contract-files.ts'
+import { compileContract } from '../../src/compile/compile.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
 import type { AnyHandler } from '../../src/serve/operation-handler.ts'
 import { registerOperations } from '../../src/serve/register-operations.ts'
@@ -12,7 +12,10 @@ import { type Call, folder, names, type Served } from './served-documents.ts'
 
 const generated = Object.fromEntries(
   await Promise.all(
-    names.map(async (name) => [name, await contractFiles(`${folder}/${name}/openapi.yaml`, `${folder}/redocly.yaml`)]),
+    names.map(async (name) => [
+      name,
+      (await compileContract(`${folder}/${name}/openapi.yaml`, `${folder}/redocly.yaml`)).files,
+    ]),
   ),
 ) as Record<string, Record<string, string>>
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import { diagnose } from '../../../../test/support/compiler.ts'
-import { contractFiles } from '../../src/compile/contract-files.ts'
+import { compileContract } from '../../src/compile/compile.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
 import { registerOperations } from '../../src/serve/register-operations.ts'
 import { errorBody } from '../support/serve-document.ts'
@@ -49,7 +49,7 @@ const document = {
 t.test('five hundred operations are generated, compiled and served', async (t) => {
   const path = join(t.testdir(), 'openapi.json')
   writeFileSync(path, JSON.stringify(document))
-  const files = await contractFiles(path, 'packages/fastify-contract/test/documents/redocly.yaml')
+  const files = (await compileContract(path, 'packages/fastify-contract/test/documents/redocly.yaml')).files
 
   const imports = `import type { Handlers } from '../../src/serve/handler-types.ts'
     import type { operations } from './api.d.ts'

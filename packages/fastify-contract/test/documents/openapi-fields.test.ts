@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { filesOf } from '../../src/compile/contract-files.ts'
+import { compileDocument } from '../../src/compile/compile.ts'
 import { isNode, type Node } from '../../src/compile/document/walk-document.ts'
 import { bodyValidator } from '../conformance/body-validator.ts'
 import { names } from './served-documents.ts'
@@ -63,7 +63,8 @@ t.test('every row names existing tests', async (t) => {
 
 t.test('a field that is ignored has no effect on the service', async (t) => {
   const text = readFileSync('packages/fastify-contract/test/documents/ignored-fields.yaml', 'utf8')
-  const routesOf = async (document: Node) => (await filesOf(document as never, 'ignored-fields.yaml'))['routes.json']
+  const routesOf = async (document: Node) =>
+    (await compileDocument(document as never, 'ignored-fields.yaml')).files['routes.json']
   const verdictsOf = async (document: Node) => {
     const isValid = await bodyValidator(at(document, box))
     return [{}, { name: 'a' }, { name: 1 }, { name: '1' }, []].map((value) => isValid?.(value))

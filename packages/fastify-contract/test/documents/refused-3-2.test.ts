@@ -1,9 +1,9 @@
 import t from 'tap'
-import { contractFiles } from '../../src/compile/contract-files.ts'
+import { compileContract } from '../../src/compile/compile.ts'
 
 t.test('unsupported features of OpenAPI 3.2 are rejected with location and remedy', async (t) => {
   const document = 'packages/fastify-contract/test/documents/refused-3-2.yaml'
-  const { message } = await contractFiles(document, 'packages/fastify-contract/test/documents/redocly.yaml').then(
+  const { message } = await compileContract(document, 'packages/fastify-contract/test/documents/redocly.yaml').then(
     () => new Error('taken'),
     (error: Error) => error,
   )
@@ -14,19 +14,19 @@ t.test('unsupported features of OpenAPI 3.2 are rejected with location and remed
   const ofParts = 'parts without names are not supported; use multipart/form-data with encoding'
   t.same(message.split('\n  '), [
     `${document} cannot be served as written:`,
-    '#/paths/~1methods/query: QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody',
-    '#/paths/~1methods/additionalOperations/post: is a method of OpenAPI itself; write it as post, beside additionalOperations',
-    '#/paths/~1methods/additionalOperations/copy: copy is not a supported method; write COPY',
-    '#/paths/~1methods/additionalOperations/CONNECT: CONNECT is not a supported method; use another one, such as POST',
-    '#/paths/~1search/get/parameters/0: parameter all: a parameter for the whole query string is not supported; describe each parameter with in: query',
+    '#/components/schemas/Pet/discriminator/defaultMapping: is not supported unless it refers to an alternative in the oneOf or anyOf of the same schema; remove it',
     `${items}/requestBody/content/application~1json/itemSchema: items are not supported in a request; describe the whole body with schema`,
     `${responses}/200/content/application~1jsonl/itemSchema: cannot be combined with schema; describe either the items or the whole body`,
     `${responses}/201/content/application~1json-seq/itemSchema: items of application/json-seq are not supported; use application/jsonl or text/event-stream`,
-    `${responses}/202/content/multipart~1mixed/prefixEncoding: ${ofParts}`,
     `${responses}/202/content/multipart~1mixed/itemEncoding: ${ofParts}`,
+    `${responses}/202/content/multipart~1mixed/prefixEncoding: ${ofParts}`,
     `${responses}/400/content/text~1event-stream/itemSchema: ${ofEvents}`,
     `${responses}/401/content/text~1event-stream/itemSchema: ${ofEvents}`,
     `${responses}/402/content/text~1event-stream/itemSchema: ${ofEvents}`,
-    '#/components/schemas/Pet/discriminator/defaultMapping: is not supported unless it refers to an alternative in the oneOf or anyOf of the same schema; remove it',
+    '#/paths/~1methods/additionalOperations/CONNECT: CONNECT is not a supported method; use another one, such as POST',
+    '#/paths/~1methods/additionalOperations/copy: copy is not a supported method; write COPY',
+    '#/paths/~1methods/additionalOperations/post: is a method of OpenAPI itself; write it as post, beside additionalOperations',
+    '#/paths/~1methods/query: QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody',
+    '#/paths/~1search/get/parameters/0: parameter all: a parameter for the whole query string is not supported; describe each parameter with in: query',
   ])
 })

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { contractFiles } from '../../src/compile/contract-files.ts'
+import { compileContract } from '../../src/compile/compile.ts'
 
 const rules = 'packages/fastify-contract/test/documents/redocly.yaml'
 
@@ -18,34 +18,39 @@ const styles = [
   `5: parameter either: may be an object or another type, which no style can distinguish; ${useContent}`,
   `6: parameter nested: property range is an object or an array, which no style can write; ${useContent}`,
   '6: parameter nested: property a[b] contains a bracket, which ends a name in style deepObject; rename it',
+  '6: parameter nested: nested[high] would name both a property of it and parameter nested[high]; rename one of them',
   `7: parameter unclear: property size has several types that no style can distinguish; ${useContent}`,
+  '8: parameter range: its property low has the same name as parameter low; rename one of them, or use explode: false',
+  '8: parameter range: its property high has the same name as security scheme key; rename one of them, or use explode: false',
   "9: parameter low: an empty value is not of type integer; add the type 'null', or remove allowEmptyValue",
+  '11: parameter all: its additionalProperties accept every name in the cookie, including that of parameter one; list its properties by name only, or use explode: false',
   '13: parameter both: has both schema and content; remove one of them',
   '14: parameter several: its content has 2 media types; use exactly one',
   '15: parameter number: text/plain is read as a string, which its schema does not allow; use application/json',
   '16: parameter latin: text/plain;charset=latin1 is not supported in a parameter; use application/json or text/plain',
-  '6: parameter nested: nested[high] would name both a property of it and parameter nested[high]; rename one of them',
-  '8: parameter range: its property low has the same name as parameter low; rename one of them, or use explode: false',
-  '8: parameter range: its property high has the same name as security scheme key; rename one of them, or use explode: false',
-  '11: parameter all: its additionalProperties accept every name in the cookie, including that of parameter one; list its properties by name only, or use explode: false',
 ]
 
 t.test('unsupported documents are rejected with location and remedy', async (t) => {
   const document = 'packages/fastify-contract/test/documents/refused.yaml'
-  const { message } = await contractFiles(document, rules).then(
+  const { message } = await compileContract(document, rules).then(
     () => new Error('taken'),
     (error: Error) => error,
   )
   const search = '#/paths/~1search~1%7Bmatrix%7D/get'
   t.same(message.split('\n  '), [
     `${document} cannot be served as written:`,
+    '#/components/schemas/Anchored/%24anchor: is not supported; refer to the schema by its JSON pointer, with $ref',
+    '#/components/schemas/Named/%24id: is not supported; refer to the schema by its JSON pointer, with $ref',
+    '#/components/schemas/Nowhere/properties/id: is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them',
+    '#/components/schemas/Pattern/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it',
+    '#/components/schemas/Patterns/patternProperties: [ is not a regular expression of ECMA-262 with the flag u; correct it',
     '#/components/schemas/Rounded/maximum: an integer beyond 2^53 - 1 would be rounded; remove it (int64 implies its own limits) or state it in the description',
-    '#/paths/~1traced/trace: TRACE is not supported; remove the operation',
-    '#/paths/~1relative: api.example.com/relative does not begin with /; begin the server URL with / or with a scheme such as https://',
+    '#/components/schemas/Unlike/oneOf: key is writeOnly in one alternative and not in another, so a response could expose it; describe it the same way in each',
     '#/paths/~1files~1*: /files/* contains *, which is not supported in a path; remove it',
-    '#/paths/~1pairs~1%7Bid%7D~1%7Bid%7D: {id} occurs twice; use each path parameter once',
     '#/paths/~1items~1%7Bid%7D%3Aarchive: a path parameter must be followed by /, . or -, or end the path',
     '#/paths/~1items~1%7Bid%7D%3Aarchive/parameters/0: parameter id: is split into several values, so it must be the only parameter in its path segment, at its end; put a / before and after it',
+    '#/paths/~1pairs~1%7Bid%7D~1%7Bid%7D: {id} occurs twice; use each path parameter once',
+    '#/paths/~1relative: api.example.com/relative does not begin with /; begin the server URL with / or with a scheme such as https://',
     `${search}: a request body of GET is not supported; use parameters or POST`,
     `${search}/parameters/0: parameter filter: style deepObject requires an object; use form`,
     `${search}/parameters/1: parameter matrix: style form is not supported in path; use simple or label or matrix`,
@@ -55,14 +60,9 @@ t.test('unsupported documents are rejected with location and remedy', async (t) 
     `${search}/responses/default/content: plain is not a media type; use one such as text/plain`,
     `${search}/responses/default/headers/X-A: header X-A: content is not supported; describe the header with schema`,
     ...styles.map((line) => `#/paths/~1styles~1%7Bpair%7D.json/get/parameters/${line}`),
-    '#/paths/~1upload/post/requestBody/content/multipart~1form-data/schema: has no properties, so a handler would receive nothing; name each part as a property',
+    '#/paths/~1traced/trace: TRACE is not supported; remove the operation',
     '#/paths/~1upload/post/requestBody/content: application/* is a range, so the format of the body is unknown; name each media type, such as application/json',
-    '#/components/schemas/Named/%24id: is not supported; refer to the schema by its JSON pointer, with $ref',
-    '#/components/schemas/Anchored/%24anchor: is not supported; refer to the schema by its JSON pointer, with $ref',
-    '#/components/schemas/Pattern/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it',
-    '#/components/schemas/Patterns/patternProperties: [ is not a regular expression of ECMA-262 with the flag u; correct it',
-    '#/components/schemas/Nowhere/properties/id: is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them',
-    '#/components/schemas/Unlike/oneOf: key is writeOnly in one alternative and not in another, so a response could expose it; describe it the same way in each',
+    '#/paths/~1upload/post/requestBody/content/multipart~1form-data/schema: has no properties, so a handler would receive nothing; name each part as a property',
   ])
 })
 
@@ -85,6 +85,6 @@ t.test('invalid documents are rejected with their line', async (t) => {
   for (const [mistake, text, expected] of mistakes) {
     const path = join(t.testdir(), 'openapi.yaml')
     writeFileSync(path, text)
-    await t.rejects(contractFiles(path, rules), { message: expected }, mistake)
+    await t.rejects(compileContract(path, rules), { message: expected }, mistake)
   }
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { diagnose as diagnoseModules } from '../../../../test/support/compiler.ts'
-import { filesOf } from '../../src/compile/contract-files.ts'
+import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 
 const text = { type: 'string' } as const
@@ -35,7 +35,7 @@ const document = {
     },
   },
 } as Document
-const { 'api.d.ts': types = '' } = await filesOf(document, 'trees.yaml')
+const { 'api.d.ts': types = '' } = (await compileDocument(document, 'trees.yaml')).files
 
 /** Compiles a text as a module of src and returns the compiler's diagnostics, one line each. */
 const diagnose = (text: string): string[] =>

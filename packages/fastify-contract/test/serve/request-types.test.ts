@@ -1,6 +1,6 @@
 import t from 'tap'
 import { diagnose } from '../../../../test/support/compiler.ts'
-import { filesOf } from '../../src/compile/contract-files.ts'
+import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 
 const text = { type: 'string' }
@@ -33,7 +33,7 @@ const document = {
     '/none': { post: { operationId: 'none', ...done } },
   },
 } as unknown as Document
-const { 'api.d.ts': types = '' } = await filesOf(document, 'bodies.yaml')
+const { 'api.d.ts': types = '' } = (await compileDocument(document, 'bodies.yaml')).files
 
 type Probe = [id: string, taken: string, statements: string]
 

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { VerifierContext, Verifiers } from '../../src/auth/verifier.ts'
-import { normalizedDocument } from '../../src/compile/contract-files.ts'
+import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { asOpenApi31 } from '../../src/compile/document/openapi-versions.ts'
 import { routesOf } from '../../src/compile/emit/route-schemas.ts'

@@ -171,7 +171,7 @@ function mapMember(value: unknown, { shape, kind }: Member, transforms: Transfor
 }
 
 /** Maps the values of an object. Object.fromEntries keeps a key `__proto__`; an assignment would set the prototype. */
-const mapEntries = (node: Node, map: (value: unknown, name: string) => unknown): Node =>
+export const mapEntries = (node: Node, map: (value: unknown, name: string) => unknown): Node =>
   Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(value, name)]))
 
 /** Returns a copy of a whole document in which some kinds of objects are transformed. */

@@ -1,6 +1,6 @@
 import type { Int64Responses, ResponseSchemaNode } from '../../client/exact-response.ts'
 import type { CallStyles, ParameterStyle } from '../../client/parameter-pairs.ts'
-import { requestKindOf } from '../../serve/media-types.ts'
+import { kindOf, requestKindOf } from '../../serve/media-types.ts'
 import type { FormField } from '../../serve/routes.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { formOf, isForm } from '../document/forms.ts'
@@ -65,14 +65,14 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
     for (const [member, below] of membersOf(schemas)) {
       members.push([member, yield placeOf(below, `${name}/${member}`)])
     }
-    const unnamedKeywords = yield placeOf(
+    const others = yield placeOf(
       schemas.flatMap((schema) => unnamedSchemas(schema)),
       `${name}/*`,
     )
-    // A member without int64 is listed only if unnamedSchemas members hold one: the client would treat it as one of them.
-    const told = members.filter(([, below]) => below !== null || unnamedKeywords !== null)
+    // A member without int64 is listed only if unnamed members hold one: the client would treat it as one of them.
+    const told = members.filter(([, below]) => below !== null || others !== null)
     if (told.length > 0) place.members = Object.fromEntries(told)
-    if (unnamedKeywords !== null) place.others = unnamedKeywords
+    if (others !== null) place.others = others
     return index
   }
 
@@ -83,7 +83,7 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
 }
 
 const jsonSchemas = (content: MediaTypes): unknown[] =>
-  Object.entries(content).flatMap(([type, { schema }]) => (/[/+]json\b/.test(type) ? [schema] : []))
+  Object.entries(content).flatMap(([type, { schema }]) => (kindOf(type) === 'json' ? [schema] : []))
 
 /** Returns the schemas of the named members and items of a schema. No JSON value has both. */
 const named = ({ properties, prefixItems }: Node): Record<string, Schema> => ({

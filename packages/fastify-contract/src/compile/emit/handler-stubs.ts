@@ -7,14 +7,14 @@ import type { ServerSentEvent } from '../../http/streams.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import { contentNegotiation } from '../../serve/content-negotiation.ts'
 import { isRange, kindOf } from '../../serve/media-types.ts'
-import { type Operation, type Routes, responseKey } from '../../serve/routes.ts'
+import { type Operation, responseKey } from '../../serve/routes.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import type { Outcome } from '../../serve/send-response.ts'
 import { createValidator, type Validator } from '../../serve/validator.ts'
-import { normalizedDocument } from '../contract-files.ts'
+import type { Compiled } from '../compile.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
 import { exampleResponse, generatedResponses, isShownStream, shownStream } from './examples.ts'
-import { type Files, writeStale } from './generated-files.ts'
+import { writeStale } from './generated-files.ts'
 import { literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 
 /** Returns the published document in a directory, or undefined if it is missing or is not JSON, as during a merge. */
@@ -25,13 +25,11 @@ export const publishedIn = (directory: string): Promise<Document | undefined> =>
 
 /**
  * Returns a handler that compiles for each operation that is not in the document `before`, to paste into
- * src/handlers.ts. The handler returns the document's example, or else a value that is built from the schema. If
+ * the module of handlers. The handler returns the document's example, or else a value that is built from the schema. If
  * neither satisfies the schema and its type, the handler throws an error.
  */
-export function handlerStubs(files: Files, before: Document | undefined): string[] {
-  const { 'openapi.json': published = '', 'routes.json': routesText = '', 'api.d.ts': types = '' } = files
-  const document = normalizedDocument(JSON.parse(published))
-  const { operations, schemas }: Routes = JSON.parse(routesText)
+export function handlerStubs({ document, routes, files }: Compiled, before: Document | undefined): string[] {
+  const { operations, schemas } = routes
   const validator = createValidator(schemas)
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
@@ -45,7 +43,7 @@ export function handlerStubs(files: Files, before: Document | undefined): string
       const isNegotiated = contentNegotiation(operation.schema) !== undefined
       return [...returns, notWritten].map((statement) => stubOf(endpoint, isNegotiated, statement))
     })
-  return compiled(choices, types)
+  return compiled(choices, files['api.d.ts'] as string)
 }
 
 /** Returns the first choice of each handler that compiles. The last choice always compiles, since it only throws. */
@@ -202,13 +200,13 @@ function exactValue(validator: Validator, schema: Schema, value: unknown): Exact
 }
 
 /**
- * Writes the files that differ from those in a directory, prints a handler for each new operation, and returns the
- * paths of the written files. Creates the handlers first: if that fails, nothing is written, because the next run would
+ * Writes the files that differ from those in a directory, prints a handler for each new operation, to paste into
+ * `handlersFile`, and returns the paths of the written files. Creates the handlers first: if that fails, nothing is written, because the next run would
  * not print them.
  */
-export async function updateGenerated(files: Files, directory: string): Promise<string[]> {
-  const handlers = handlerStubs(files, await publishedIn(directory))
-  const written = await writeStale(files, directory)
-  if (handlers.length > 0) console.log(`new, for src/handlers.ts:\n\n${handlers.join('\n\n')}\n`)
+export async function updateGenerated(contract: Compiled, directory: string, handlersFile: string): Promise<string[]> {
+  const handlers = handlerStubs(contract, await publishedIn(directory))
+  const written = await writeStale(contract.files, directory)
+  if (handlers.length > 0) console.log(`new, for ${handlersFile}:\n\n${handlers.join('\n\n')}\n`)
   return written
 }

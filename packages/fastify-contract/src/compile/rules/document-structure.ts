@@ -36,6 +36,9 @@ export function structureProblems(document: unknown): string[] {
     }
   }
   visit(document, 'document', '#')
+  const version = (document as { openapi?: unknown } | null)?.openapi
+  if (problems.length === 0 && !/^3\.[012]\./.test(version as string))
+    problems.push(`#/openapi: ${version} is not supported; use 3.0, 3.1 or 3.2`)
   return problems
 }
 

@@ -101,9 +101,6 @@ function shown(body: unknown): string {
 const isSameType = (declared: string, contentType: string): boolean =>
   isRange(declared) ? isInRange(declared, contentType) : contentTypeOf(declared) === contentTypeOf(contentType)
 
-/** The module that makes the bodies of the service's own errors. */
-export const errorModule = 'src/error-body.ts'
-
 /** The modification time in milliseconds that each module had when it was first loaded, by URL. */
 const loaded = new Map<string, number>()
 
@@ -111,7 +108,7 @@ const loaded = new Map<string, number>()
 export type ErrorBodySource = { path: string; errorBody: AnyErrorBody }
 
 /** Loads the function errorBody from the current state of a module. Rejects if the module or its errorBody is missing. */
-export async function loadErrorBody(path: string = errorModule): Promise<ErrorBodySource> {
+export async function loadErrorBody(path: string): Promise<ErrorBodySource> {
   const url = pathToFileURL(resolve(path))
   const { mtimeMs } = statSync(url, { throwIfNoEntry: false }) ?? {}
   if (mtimeMs === undefined) {

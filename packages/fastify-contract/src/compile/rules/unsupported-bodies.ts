@@ -1,14 +1,7 @@
 import { isRange, kindOf, requestKindOf } from '../../serve/media-types.ts'
 import type { FormField } from '../../serve/routes.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
-import {
-  allowsOnlyStrings,
-  checkedSchema,
-  describesBytes,
-  headersOf,
-  isChecked,
-  isGiven,
-} from '../document/contents.ts'
+import { describesBytes } from '../document/contents.ts'
 import {
   type FormProperty,
   formOf,
@@ -30,7 +23,6 @@ import type {
   RequestBody,
   Response,
 } from '../document/openapi-document.ts'
-import { endpoints } from '../document/openapi-document.ts'
 import {
   isReadAlike,
   type JsonType,
@@ -43,10 +35,10 @@ import {
 import { charsetProblem, fieldTypeProblem, nameProblem, parameterProblems } from './unsupported-parameters.ts'
 
 /** Returns one line for each media type of an operation's bodies that the service can neither parse nor serialize. */
-export const bodyContentProblems = (document: Document, { requestBody, responses }: Endpoint): string[] => [
-  ...(requestBody === undefined ? [] : bodyProblems(document, requestBody)),
-  ...Object.values(responses).flatMap(replyProblems),
-]
+export function bodyContentProblems({ requestBody, responses }: Endpoint, document: Document): string[] {
+  const own = requestBody === undefined ? [] : bodyProblems(document, requestBody)
+  return [...own, ...Object.values(responses).flatMap(replyProblems)]
+}
 
 function bodyProblems(document: Document, { content, pointer }: Located<RequestBody>): string[] {
   const problems = Object.entries(content).flatMap(([mediaType, media]) => {
@@ -213,7 +205,7 @@ function styleProblems(document: Document, properties: FormProperty[], pointer: 
     ...(style !== undefined && { style }),
     ...(explode !== undefined && { explode }),
   }))
-  return parameterProblems(document, { path: '/', parameters, security: [] } as unknown as Endpoint).map((line) =>
+  return parameterProblems({ path: '/', parameters, security: [] } as unknown as Endpoint, document).map((line) =>
     line
       .replace(`${pointer}: parameter `, `${pointer}: property `)
       .replace('describe it by content with application/json', 'give it the contentType application/json in encoding'),
@@ -252,42 +244,4 @@ export function openFieldProblems(document: Document, { schema }: MediaType): st
   if (all.some(isNested))
     return ['fields that the schema does not name are read as strings; name each array and object as a property']
   return isReadAlike(all) ? [] : ['fields that the schema does not name have several types; name each as a property']
-}
-
-/** Returns one line for each media type of a request body whose schema constrains more than the service validates. */
-export function unvalidatedBodies(document: Document): string[] {
-  const lines = endpoints(document).flatMap(
-    ({ requestBody: { content = {}, pointer } = { content: {}, pointer: '' } }) =>
-      Object.entries(content)
-        .filter(([mediaType, { schema }]) => !isRange(mediaType) && !isChecked(document, mediaType, schema))
-        .filter(([, { schema }]) => !describesBytes(document, schema))
-        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),
-  )
-  return [...new Set(lines)]
-}
-
-/** Returns one line for each media type of a response whose schema constrains more than the service validates. */
-export function unvalidatedResponses(document: Document): string[] {
-  const lines = endpoints(document).flatMap(({ responses }) =>
-    Object.values(responses).flatMap(({ content = {}, pointer }) =>
-      Object.entries(content)
-        .filter(([mediaType, { schema = true }]) => {
-          if (checkedSchema(document, mediaType, schema) !== true) return false
-          const isFree = schemasDescribing(document, [schema], []).every((each) => Object.keys(each).length === 0)
-          return !isFree && !allowsOnlyStrings(document, schema)
-        })
-        .map(([mediaType]) => `${join(pointer, 'content', mediaType)}: is not validated against its schema`),
-    ),
-  )
-  return [...new Set(lines)]
-}
-
-/** Returns one line for each header of a response that the service cannot write as the document says. */
-export function headerProblems(document: Document, response: Located<Response>): string[] {
-  const given = headersOf(document, response).filter(([name]) => isGiven(name))
-  return given
-    .filter(([, header]) => 'content' in header)
-    .map(
-      ([name, { pointer }]) => `${pointer}: header ${name}: content is not supported; describe the header with schema`,
-    )
 }

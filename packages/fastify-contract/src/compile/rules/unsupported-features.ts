@@ -1,14 +1,36 @@
 import { METHODS } from 'node:http'
 import { isScope } from '../../auth/oauth.ts'
 import { kindOf } from '../../serve/media-types.ts'
+import { headersOf, isGiven } from '../document/contents.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, schemePlace, securityPlace } from '../document/openapi-document.ts'
-import { neededScopes, securityScheme } from '../document/security.ts'
+import { neededScopes } from '../document/security.ts'
 import { methods } from '../document/walk-document.ts'
-import { readWriteProblems } from './read-write-problems.ts'
-import { bodyContentProblems, headerProblems } from './unsupported-bodies.ts'
+import { bodyContentProblems } from './unsupported-bodies.ts'
 import { parameterProblems } from './unsupported-parameters.ts'
 import { unsupportedSchemas } from './unsupported-schemas.ts'
+
+/** The rules for an operation, with its path, its parameters and its bodies. */
+const operationRules: ((endpoint: Endpoint, document: Document) => string[])[] = [
+  pathProblems,
+  methodProblems,
+  statusProblems,
+  securityProblems,
+  parameterProblems,
+  bodyContentProblems,
+  itemFieldProblems,
+  headerProblems,
+]
+
+/** The rules for a document as a whole. */
+const documentRules: ((document: Document) => string[])[] = [
+  dialectProblems,
+  nameProblems,
+  duplicateRoutes,
+  scopeProblems,
+  (document) => roundedNumbers(document, '#'),
+  unsupportedSchemas,
+]
 
 /**
  * Returns one line, with the remedy, for each place of a bundled document that the service could not serve as
@@ -16,23 +38,9 @@ import { unsupportedSchemas } from './unsupported-schemas.ts'
  * A place that several operations refer to gets one line.
  */
 export function unsupportedFeatures(document: Document): string[] {
-  const version = document.openapi
-  if (!/^3\.[012]\./.test(version)) return [`#/openapi: ${version} is not supported; use 3.0, 3.1 or 3.2`]
-  const all = endpoints(document)
   const problems = [
-    ...all.flatMap((endpoint) => [
-      ...pathProblems(endpoint),
-      ...operationProblems(document, endpoint),
-      ...parameterProblems(document, endpoint),
-      ...bodyContentProblems(document, endpoint),
-      ...itemFieldProblems(endpoint),
-      ...Object.values(endpoint.responses).flatMap((response) => headerProblems(document, response)),
-    ]),
-    ...nameProblems(document),
-    ...duplicateRoutes(all),
-    ...scopeProblems(document),
-    ...unsupportedSchemas(document),
-    ...readWriteProblems(document),
+    ...endpoints(document).flatMap((endpoint) => operationRules.flatMap((rule) => rule(endpoint, document))),
+    ...documentRules.flatMap((rule) => rule(document)),
   ]
   return [...new Set(problems)]
 }
@@ -59,22 +67,15 @@ function pathProblems({ path, routes }: Endpoint): string[] {
 }
 
 /** Returns one line for each operation that has the method and path of another one and so would never be called. */
-function duplicateRoutes(all: Endpoint[]): string[] {
+function duplicateRoutes(document: Document): string[] {
   const seen = new Set<string>()
   const isDuplicate = (key: string) => seen.size === seen.add(key).size
-  return all.flatMap(({ method, routes, pointer }) =>
+  return endpoints(document).flatMap(({ method, routes, pointer }) =>
     routes
       .filter((route) => isDuplicate(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`))
       .map((route) => `${pointer}: ${method} ${route} is already served by another operation; remove one of them`),
   )
 }
-
-/** Returns one line for each place of an operation that cannot be served, except its parameters and media types. */
-export const operationProblems = (document: Document, endpoint: Endpoint): string[] => [
-  ...methodProblems(endpoint),
-  ...statusProblems(endpoint),
-  ...securityProblems(document, endpoint),
-]
 
 function methodProblems({ method, keys, requestBody, responses, pointer }: Endpoint): string[] {
   const problems = []
@@ -120,7 +121,7 @@ function statusProblems({ responses, pointer }: Endpoint): string[] {
   })
 }
 
-function securityProblems(document: Document, endpoint: Endpoint): string[] {
+function securityProblems(endpoint: Endpoint, document: Document): string[] {
   return endpoint.security
     .flatMap((requirement) => Object.keys(requirement))
     .filter((scheme) => resolve(document, schemePlace(scheme)) === undefined)
@@ -134,7 +135,7 @@ function securityProblems(document: Document, endpoint: Endpoint): string[] {
 const ofItems = ['itemSchema', 'prefixEncoding', 'itemEncoding']
 
 /** Returns one line for each media type of an operation whose items are described in an unsupported way. */
-export function itemFieldProblems({ requestBody, responses }: Endpoint): string[] {
+function itemFieldProblems({ requestBody, responses }: Endpoint): string[] {
   const bodies = [
     ...(requestBody === undefined ? [] : [{ ...requestBody, isReply: false }]),
     ...Object.values(responses).map((response) => ({ ...response, isReply: true })),
@@ -160,22 +161,13 @@ function problemOf(field: string, mediaType: string, isReply: boolean, media: ob
   return 'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
 }
 
-/** Returns one line for each operation without operationId, whose handler therefore has a derived name. */
-export const derivedNameWarnings = (document: Document): string[] =>
-  endpoints(document)
-    .filter(({ hasDerivedId }) => hasDerivedId)
-    .map(
-      (endpoint) =>
-        `${pathPlace(endpoint)}: has no operationId; its handler is named ${endpoint.operationId}, after its method and path`,
-    )
-
 /**
  * Returns the pointer to an operation below its path, without following a $ref: the derived name belongs to the path.
  */
-const pathPlace = ({ path, keys }: Endpoint): string => join('#', 'paths', path, ...keys)
+export const pathPlace = ({ path, keys }: Endpoint): string => join('#', 'paths', path, ...keys)
 
 /** Returns one line for each operation whose operationId another operation has, too. */
-export function nameProblems(document: Document): string[] {
+function nameProblems(document: Document): string[] {
   const all = endpoints(document)
   const seen = new Set<string>()
   const isDuplicate = (name: string) => seen.size === seen.add(name).size
@@ -195,22 +187,41 @@ export function nameProblems(document: Document): string[] {
 }
 
 /** Returns one line for each scope that is not valid in a token or a challenge (RFC 6749 section 3.3). */
-export const scopeProblems = (document: Document): string[] =>
-  neededScopes(document)
+export function scopeProblems(document: Document): string[] {
+  return neededScopes(document)
     .filter(({ scope }) => !isScope(scope))
     .map(
       ({ pointer, scope }) =>
         `${pointer}: scope ${JSON.stringify(scope)} is not valid (RFC 6749); use printable ASCII without spaces, " and \\`,
     )
+}
 
-/** Returns one line for each scope of an oauth2 scheme that none of its flows declares: no client could get it. */
-export function undeclaredScopes(document: Document): string[] {
-  return neededScopes(document).flatMap(({ pointer, scheme, scope }) => {
-    const { flows } = securityScheme(document, scheme)
-    if (flows === undefined) return []
-    const isDeclared = Object.values(Object(flows)).some((flow) => Object.hasOwn(Object(Object(flow).scopes), scope))
-    return isDeclared
-      ? []
-      : [`${pointer}: scope ${scope} is not declared in any flow of ${scheme}; add it there, or correct it here`]
-  })
+const dialects = /oas\/3\.[12]\/dialect\/|json-schema\.org\/draft\/2020-12/
+
+function dialectProblems({ jsonSchemaDialect: dialect }: Document & { jsonSchemaDialect?: unknown }): string[] {
+  return dialect === undefined || dialects.test(String(dialect))
+    ? []
+    : [`#/jsonSchemaDialect: ${dialect} is not supported; remove it`]
+}
+
+/** Returns one line for each rounded number in any value, since examples and extensions are rounded as well. */
+function roundedNumbers(value: unknown, pointer: string): string[] {
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    const advice = 'remove it (int64 implies its own limits) or state it in the description'
+    return [`${pointer}: an integer beyond 2^53 - 1 would be rounded; ${advice}`]
+  }
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, below]) => roundedNumbers(below, join(pointer, key)))
+}
+
+/** Returns one line for each header of a response that the service cannot write as the document says. */
+function headerProblems({ responses }: Endpoint, document: Document): string[] {
+  return Object.values(responses).flatMap((response) =>
+    headersOf(document, response)
+      .filter(([name, header]) => isGiven(name) && 'content' in header)
+      .map(
+        ([name, { pointer }]) =>
+          `${pointer}: header ${name}: content is not supported; describe the header with schema`,
+      ),
+  )
 }

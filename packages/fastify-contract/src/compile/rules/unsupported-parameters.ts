@@ -14,13 +14,14 @@ import { isReadAlike, type JsonType, otherTypes, propertyNames, propertyTypes, t
 import { credentialOf } from '../document/security.ts'
 
 /** Returns one line for each parameter of an operation that the service cannot parse as described. */
-export const parameterProblems = (document: Document, endpoint: Endpoint): string[] =>
-  [
+export function parameterProblems(endpoint: Endpoint, document: Document): string[] {
+  return [
     ...endpoint.parameters.map((parameter) => ({ parameter, problems: ownProblems(document, endpoint, parameter) })),
     ...conflictProblems(document, endpoint),
   ].flatMap(({ parameter: { pointer, name }, problems }) =>
     problems.map((problem) => `${pointer}: parameter ${name}: ${problem}`),
   )
+}
 
 function ownProblems(document: Document, { path }: Endpoint, parameter: Located<Parameter>): string[] {
   if ((parameter.in as string) === 'querystring') {

@@ -1,156 +1,138 @@
-import { inPlaceKeywords, schemasIn } from '../../serve/schema-keywords.ts'
+/** What each keyword of a schema must be like, so that the service can validate values against the schema. */
+
+import { ignoredKeyword } from '../../serve/exact-keywords.ts'
+import { inPlaceKeywords, type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } from '../document/directions.ts'
 import { isDefault, isDiscriminator } from '../document/discriminators.ts'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
-import { growthOf, isSlow, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
+import { growthOf, maxPatternLength } from '../document/patterns.ts'
 import { components, int64Holders, isInt64 } from '../document/schemas.ts'
 import { type Node, schemaPlaces, walkSchemas } from '../document/walk-document.ts'
 
-/**
- * Keywords that identify a schema, or refer to one, by something other than its place (JSON Schema core, section 8.2).
- */
-const identifierKeywords = ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef']
-
-/** Returns one line for each schema of a bundled document that the service cannot validate values against. */
-export function unsupportedSchemas(document: Document): string[] {
-  const dialect = (document as Document & { jsonSchemaDialect?: unknown }).jsonSchemaDialect
-  const problems: string[] = []
-  if (dialect !== undefined && !/oas\/3\.[12]\/dialect\/|json-schema\.org\/draft\/2020-12/.test(String(dialect))) {
-    problems.push(`#/jsonSchemaDialect: ${dialect} is not supported; remove it`)
-  }
-  const places = schemaPlaces(document)
-  const schemas: Node[] = []
-  walkSchemas(document, (schema) => schemas.push(schema))
-  const cycles = components(document, schemas, [...inPlaceKeywords, 'not'])
-  walkSchemas(document, (schema, pointer) => {
-    problems.push(
-      ...schemaProblems(schema).map(([keys, problem]) => `${join(pointer, ...keys.split('/'))}: ${problem}`),
-    )
-    const problem = typeof schema.$ref === 'string' && referenceProblem(document, places, cycles, schema, schema.$ref)
-    if (problem) problems.push(`${join(pointer, '$ref')}: ${schema.$ref} ${problem}`)
-  })
-  return problems
+/** What a rule knows of the whole document. */
+type Context = {
+  document: Document
+  /** The pointers to all schemas. */
+  places: Set<string>
+  /** Schemas of one number refer to one another without a property or an item in between. */
+  cycles: Map<Node, number>
+  holdsInt64: (schema: Schema) => boolean
+  /** The properties of a schema that responses ignore. */
+  hiddenNames: (schema: Schema) => Set<string>
 }
 
-function referenceProblem(
-  document: Document,
-  places: Set<string>,
-  cycles: Map<Node, number>,
-  schema: Node,
-  target: string,
-): string | undefined {
-  if (!target.startsWith('#/')) return 'does not point into this document; use a reference that begins with #/'
-  if (!places.has(join('#', ...keysOf(target)))) {
-    return 'does not point to a schema; move the schema to #/components/schemas'
+/** The keys below the schema, and what is wrong there. */
+type Problem = [keys: string[], problem: string]
+
+/** A rule for a schema that has the keyword. */
+type Rule = { keyword: string; check: (schema: Node, context: Context) => string | undefined | Problem[] }
+
+const rule = (keyword: string, check: Rule['check']): Rule => ({ keyword, check })
+
+/** A rule for a keyword that is not supported with a value of a type. */
+const unsupported = (keyword: string, type: 'string' | 'boolean', problem: string) =>
+  rule(keyword, (schema) => (typeof schema[keyword] === type ? problem : undefined))
+
+const useReference = 'is not supported; refer to the schema by its JSON pointer, with $ref'
+
+const rules: Rule[] = [
+  // Keywords that identify a schema, or refer to one, by something other than its place (JSON Schema core, section 8.2).
+  ...['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef'].map((keyword) =>
+    unsupported(keyword, 'string', useReference),
+  ),
+  unsupported('$schema', 'string', 'is not supported; remove it'),
+  // nullable does not exist in OpenAPI 3.1, but Ajv would still apply it.
+  unsupported('nullable', 'boolean', "belongs to OpenAPI 3.0; add the type 'null' instead"),
+  // Ajv ignores the name __proto__ in these keywords.
+  ...['dependentRequired', 'dependentSchemas', 'dependencies'].map((keyword) =>
+    rule(keyword, (schema) =>
+      Object.hasOwn(schema[keyword] ?? {}, '__proto__')
+        ? '__proto__ is not supported here; use if and then instead'
+        : undefined,
+    ),
+  ),
+  rule(ignoredKeyword, () => 'is reserved for generated schemas; rename it'),
+  rule('$ref', referenceProblem),
+  rule('discriminator', defaultMappingProblem),
+  rule('pattern', (schema) =>
+    typeof schema.pattern === 'string' ? patternProblem('pattern', schema.pattern, schema) : undefined,
+  ),
+  rule('patternProperties', (schema) =>
+    Object.keys(schema.patternProperties as object).flatMap((pattern): Problem[] => {
+      const problem = patternProblem('patternProperties', pattern, schema)
+      return problem === undefined ? [] : [[['patternProperties'], problem]]
+    }),
+  ),
+  rule('multipleOf', (schema) =>
+    isInt64(schema) && !Number.isInteger(schema.multipleOf) ? 'must be an integer beside the format int64' : undefined,
+  ),
+  // Ajv stops at the first items that match contains, so the int64 values of later items would not become bigints.
+  rule('contains', (schema, { holdsInt64 }) =>
+    schemasIn(schema, 'contains').some(holdsInt64)
+      ? 'int64 values are not exact in contains; use items instead'
+      : undefined,
+  ),
+  rule('properties', (schema, { document }) =>
+    Object.entries(propertiesOf(schema))
+      .filter(([, below]) => isMarked(document, below, 'readOnly') && isMarked(document, below, 'writeOnly'))
+      .map(([name]) => [
+        ['properties', name],
+        'is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them',
+      ]),
+  ),
+  ...['oneOf', 'anyOf'].map((keyword) =>
+    rule(keyword, (schema, context) =>
+      unlikeAlternatives(context, schema, keyword).map((name) => [
+        [keyword],
+        `${name} is writeOnly in one alternative and not in another, so a response could expose it; describe it the same way in each`,
+      ]),
+    ),
+  ),
+]
+
+/** Returns one line for each keyword of a schema in a document that the service cannot apply. */
+export function unsupportedSchemas(document: Document): string[] {
+  const schemas = new Map<Node, string[]>()
+  walkSchemas(document, (schema, pointer) => schemas.set(schema, [...(schemas.get(schema) ?? []), pointer]))
+  const context: Context = {
+    document,
+    places: schemaPlaces(document),
+    cycles: components(document, schemas.keys(), [...inPlaceKeywords, 'not']),
+    holdsInt64: int64Holders(document),
+    hiddenNames: ignoredNamesOf(document, 'response'),
+  }
+  return [...schemas].flatMap(([schema, pointers]) => {
+    const found = rules.flatMap(({ keyword, check }) => {
+      const problems = Object.hasOwn(schema, keyword) ? (check(schema, context) ?? []) : []
+      return typeof problems === 'string' ? [[[keyword], problems] as Problem] : problems
+    })
+    return pointers.flatMap((pointer) => found.map(([keys, problem]) => `${join(pointer, ...keys)}: ${problem}`))
+  })
+}
+
+function referenceProblem(schema: Node, { document, places, cycles }: Context): string | undefined {
+  const { $ref } = schema
+  if (typeof $ref !== 'string') return undefined
+  if (!$ref.startsWith('#/')) return `${$ref} does not point into this document; use a reference that begins with #/`
+  if (!places.has(join('#', ...keysOf($ref)))) {
+    return `${$ref} does not point to a schema; move the schema to #/components/schemas`
   }
   // The validation of an endless schema would never return.
-  const isEndless = cycles.get(schema) === cycles.get(resolve(document, target) as Node)
+  const isEndless = cycles.get(schema) === cycles.get(resolve(document, $ref) as Node)
   return isEndless
-    ? 'refers back to itself without a property or an item in between, so validation would never end; remove it'
+    ? `${$ref} refers back to itself without a property or an item in between, so validation would never end; remove it`
     : undefined
 }
 
-function schemaProblems(schema: Node): [keys: string, problem: string][] {
-  const problems: [string, string][] = []
-  for (const keyword of identifierKeywords) {
-    if (typeof schema[keyword] === 'string')
-      problems.push([keyword, 'is not supported; refer to the schema by its JSON pointer, with $ref'])
-  }
-  if (typeof schema.$schema === 'string') problems.push(['$schema', 'is not supported; remove it'])
-  const defaultMapping = defaultMappingProblem(schema)
-  if (defaultMapping !== undefined) problems.push(['discriminator/defaultMapping', defaultMapping])
-  // nullable does not exist in OpenAPI 3.1, but Ajv would still apply it.
-  if (typeof schema.nullable === 'boolean')
-    problems.push(['nullable', "belongs to OpenAPI 3.0; add the type 'null' instead"])
-  for (const [keyword, pattern] of patternsOf(schema)) {
-    if (!isPattern(pattern))
-      problems.push([keyword, `${pattern} is not a regular expression of ECMA-262 with the flag u; correct it`])
-    else {
-      const problem = slowPatternProblem(keyword, pattern, schema)
-      if (problem !== undefined) problems.push([keyword, problem])
-    }
-  }
-  for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
-    // Ajv ignores the name __proto__ in these keywords.
-    if (Object.hasOwn(schema[keyword] ?? {}, '__proto__')) {
-      problems.push([keyword, '__proto__ is not supported here; use if and then instead'])
-    }
-  }
-  return problems
-}
-
-const patternsOf = ({ pattern, patternProperties }: Node): [keyword: string, pattern: string][] => [
-  ...(typeof pattern === 'string' ? [['pattern', pattern] as [string, string]] : []),
-  ...Object.keys(patternProperties ?? {}).map((key): [string, string] => ['patternProperties', key]),
-]
-
-function isPattern(text: string): boolean {
-  try {
-    return new RegExp(text, 'u').unicode
-  } catch {
-    return false
-  }
-}
-
-/** Finds the integers of a document that the tools between the document and the service cannot process exactly. */
-
-/**
- * Returns one line for each place of a bundled OpenAPI document whose integers would be rounded or compared wrongly: a
- * number beyond 2^53 - 1 (YAML and JSON tools read it as a double), a fractional multipleOf beside int64, and an int64
- * in contains.
- */
-export function inexactIntegers(document: object): string[] {
-  const problems = roundedNumbers(document, '#')
-  const holdsInt64 = int64Holders(document)
-  walkSchemas(document, (schema, pointer) => {
-    if (isInt64(schema) && schema.multipleOf !== undefined && !Number.isInteger(schema.multipleOf)) {
-      problems.push(`${pointer}/multipleOf: must be an integer beside the format int64`)
-    }
-    // Ajv stops at the first items that match contains, so the int64 values of later items would not become bigints.
-    if (schemasIn(schema, 'contains').some((items) => holdsInt64(items)))
-      problems.push(`${pointer}/contains: int64 values are not exact in contains; use items instead`)
-  })
-  return problems
-}
-
-/** Returns one line for each rounded number in any value, since examples and extensions are rounded as well. */
-function roundedNumbers(value: unknown, pointer: string): string[] {
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    const advice = 'remove it (int64 implies its own limits) or state it in the description'
-    return [`${pointer}: an integer beyond 2^53 - 1 would be rounded; ${advice}`]
-  }
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, below]) => roundedNumbers(below, join(pointer, key)))
-}
-
-/**
- * Returns one line for each `nullable: true` of an OpenAPI 3.0 document that does not allow null, because its schema
- * has no type (3.0.3, "Clarify the semantics of nullable"). Each line says what to write instead.
- */
-export function ineffectiveNullables(document: Document): string[] {
-  const lines: string[] = []
-  if (!document.openapi.startsWith('3.0.')) return lines
-  walkSchemas(document, (schema, pointer) => {
-    if (schema.nullable !== true || typeof schema.type === 'string') return
-    lines.push(`${pointer}: nullable has no effect without a type in the same schema; ${remedyFor(schema)}`)
-  })
-  return lines
-}
-
-/** Returns what to write instead. In an allOf every schema must allow null, so a type beside it would not be enough. */
-const remedyFor = (schema: Node): string =>
-  ['$ref', 'allOf', 'anyOf', 'oneOf'].some((keyword) => Object.hasOwn(schema, keyword))
-    ? 'to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
-    : 'to allow null, add the type'
-
-/** Returns the reason why a `defaultMapping` cannot be served, or undefined if it can. */
-export function defaultMappingProblem({ discriminator, oneOf, anyOf }: Node): string | undefined {
-  if (!isDiscriminator(discriminator) || discriminator.defaultMapping === undefined) return undefined
+/** Requires that a `defaultMapping` refers to an alternative of its schema. */
+function defaultMappingProblem({ discriminator, oneOf, anyOf }: Node): Problem[] {
+  if (!isDiscriminator(discriminator) || discriminator.defaultMapping === undefined) return []
   const alternatives = [oneOf ?? anyOf ?? []].flat() as Node[]
   const isServed = alternatives.some((one) => isDefault(Object(one), discriminator))
-  return isServed
-    ? undefined
-    : 'is not supported unless it refers to an alternative in the oneOf or anyOf of the same schema; remove it'
+  const problem =
+    'is not supported unless it refers to an alternative in the oneOf or anyOf of the same schema; remove it'
+  return isServed ? [] : [[['discriminator', 'defaultMapping'], problem]]
 }
 
 /** Characters. With a larger maxLength, a body of 256 KiB could hold the event loop for more than a second. */
@@ -158,8 +140,8 @@ const maxOwnLength = 10_000
 
 const rewrite = 'rewrite it so that no two repetitions can match the same characters'
 
-/** Returns why a pattern of a schema cannot be served, or undefined. `keyword` is pattern or patternProperties. */
-export function slowPatternProblem(keyword: string, pattern: string, { maxLength }: Node): string | undefined {
+function patternProblem(keyword: string, pattern: string, { maxLength }: Node): string | undefined {
+  if (!isPattern(pattern)) return `${pattern} is not a regular expression of ECMA-262 with the flag u; correct it`
   const growth = growthOf(pattern)
   if (growth === 'steep') return `${pattern} takes more than quadratic time, which would block the service; ${rewrite}`
   if (growth === 'unknown') {
@@ -170,20 +152,23 @@ export function slowPatternProblem(keyword: string, pattern: string, { maxLength
   return `${pattern} takes quadratic time; lower maxLength to at most ${maxOwnLength}, or ${rewrite}`
 }
 
-/** Returns a warning for each pattern that limits its text to `maxSlowLength` characters. */
-export function slowPatternWarnings(document: Document): string[] {
-  const warnings: string[] = []
-  walkSchemas(document, (schema, pointer) => {
-    const { pattern, patternProperties = {}, maxLength } = schema
-    for (const key of Object.keys(patternProperties as object)) {
-      if (growthOf(key) === 'linear') continue
-      const place = join(pointer, 'patternProperties')
-      warnings.push(`${place}: ${key} takes quadratic time; the names may have at most ${maxSlowLength} characters`)
-    }
-    if (maxLength !== undefined || !isSlow(schema)) return
-    warnings.push(
-      `${join(pointer, 'pattern')}: ${pattern} takes quadratic time; its text may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`,
-    )
-  })
-  return warnings
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, 'u').unicode
+  } catch {
+    return false
+  }
+}
+
+/** Returns the properties that are writeOnly in some alternatives of a schema and not in others that name them. */
+function unlikeAlternatives({ document, hiddenNames }: Context, schema: Node, keyword: string): string[] {
+  const branches = schemasIn(schema, keyword)
+  const hidden = branches.map(hiddenNames)
+  if (hidden.every((names) => names.size === 0)) return []
+  const settled = new Set([...hiddenNames(schema), ...discriminatorNames(inPlace(document, schema))])
+  const shown = branches.map((branch) => inPlace(document, branch).flatMap((part) => Object.keys(propertiesOf(part))))
+  const names = new Set(hidden.flatMap((each) => [...each]))
+  return [...names].filter(
+    (name) => !settled.has(name) && shown.some((each, index) => each.includes(name) && !hidden[index]?.has(name)),
+  )
 }

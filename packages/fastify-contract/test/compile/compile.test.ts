@@ -1,5 +1,5 @@
 import t from 'tap'
-import { filesOf } from '../../src/compile/contract-files.ts'
+import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
@@ -35,7 +35,7 @@ t.test('boolean schemas in an allOf, behind a $ref and as a property are typed a
     { allOf: [true, { type: 'object', properties: { any, all: true, never, none: false } }] },
     { components: { schemas } },
   )
-  const { 'api.d.ts': types = '' } = await filesOf(document, 'a.yaml')
+  const { 'api.d.ts': types = '' } = (await compileDocument(document, 'a.yaml')).files
   t.match(types, /^ {8}Anything: unknown;$/m)
   t.match(types, /^ {8}Nothing: never;$/m)
   t.match(types, /all\?: unknown;\s+never\?: components\["schemas"\]\["Nothing"\];\s+none\?: never;/)
@@ -48,7 +48,7 @@ t.test('a $ref to no schema is rejected with its location', async (t) => {
   const problem = 'does not point to a schema; move the schema to #/components/schemas'
   for (const $ref of ['#/components/schemas/None', '#/paths/~1a/post/responses', '#/components/examples/A/value']) {
     const components = { examples: { A: { value: { type: 'string' } } } }
-    await t.rejects(filesOf(documentOf({ $ref }, { components }), 'a.yaml'), {
+    await t.rejects(compileDocument(documentOf({ $ref }, { components }), 'a.yaml'), {
       message: new RegExp(`/schema/%24ref: ${$ref.replaceAll('/', '\\/')} ${problem}`),
     })
   }
@@ -72,7 +72,8 @@ t.test('a nested schema and a component of one name are both kept', async (t) =>
 })
 
 t.test('an object without properties allows any, one with additionalProperties false allows none', async (t) => {
-  const typesOf = async (schema: object) => (await filesOf(documentOf(schema), 'a.yaml'))['api.d.ts'] ?? ''
+  const typesOf = async (schema: object) =>
+    (await compileDocument(documentOf(schema), 'a.yaml')).files['api.d.ts'] ?? ''
   t.match(await typesOf({ type: 'object' }), /"application\/json": \{\s+\[key: string\]: unknown;\s+\};/)
   t.match(await typesOf({ type: 'object', additionalProperties: false }), /"application\/json": Record<string, never>;/)
 })
@@ -96,14 +97,14 @@ t.test('a schema that cannot be compiled is rejected when generating', async (t)
   ]
   for (const [schema, message] of cases) {
     const document = documentOf(schema, { components: { schemas: { A: { type: 'object', id: 'a' } } } })
-    await t.rejects(filesOf(document, 'a.yaml'), { message })
+    await t.rejects(compileDocument(document, 'a.yaml'), { message })
   }
   const schemas = {
     A: { enum: [] },
     B: { type: 'array', items: { $ref: '#/components/schemas/A' } },
     C: { enum: [], $ref: '#/components/schemas/B' },
   }
-  const { message } = await filesOf(
+  const { message } = await compileDocument(
     documentOf({ $ref: '#/components/schemas/C' }, { components: { schemas } }),
     'a',
   ).then(
@@ -122,17 +123,17 @@ t.test('a schema of a parameter or a header that cannot be compiled is rejected 
   const parameters = [{ name: 'p', in: 'query', schema }]
   const responses = { '4XX': { headers: { 'X-A': { schema } } } }
   const document = documentOf({}, { paths: { '/a': { get: { operationId: 'a', parameters, responses } } } })
-  await t.rejects(filesOf(document, 'a.yaml'), {
+  await t.rejects(compileDocument(document, 'a.yaml'), {
     message: /\n {2}operation a, query parameters: [^\n]+\n {2}operation a, response 4XX header X-A: [^\n]+$/,
   })
 })
 
 t.test('an int64 that would not be exact is rejected', async (t) => {
   const int64 = { type: 'integer', format: 'int64' }
-  await t.rejects(filesOf(documentOf({ contains: int64 }), 'a.yaml'), {
+  await t.rejects(compileDocument(documentOf({ contains: int64 }), 'a.yaml'), {
     message: /schema\/contains: int64 values are not exact/,
   })
-  await t.resolves(filesOf(documentOf({ uniqueItems: true, prefixItems: [int64, int64] }), 'a.yaml'))
+  await t.resolves(compileDocument(documentOf({ uniqueItems: true, prefixItems: [int64, int64] }), 'a.yaml'))
 })
 
 t.test('an invalid error table is rejected', async (t) => {
@@ -147,14 +148,14 @@ t.test('an invalid error table is rejected', async (t) => {
   Object.assign((document.paths as { '/a': { post: { responses: object } } })['/a'].post.responses, {
     400: { description: 'Refused (40000, 40002).' },
   })
-  await t.rejects(filesOf(document, 'a.yaml'), {
+  await t.rejects(compileDocument(document, 'a.yaml'), {
     message: [
       'a.yaml cannot be served as written:',
-      '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase; rename it',
-      '#/x-error-numbers/low/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100',
-      '#/x-error-numbers/again/error: 40000 occurs twice; give each error its own number',
-      '#/x-error-numbers/silent/meaning: must be a string that describes the error',
       '#/paths/~1a/post/responses/400: 40002 is not in x-error-numbers; add it there',
+      '#/x-error-numbers/again/error: 40000 occurs twice; give each error its own number',
+      '#/x-error-numbers/low/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100',
+      '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase; rename it',
+      '#/x-error-numbers/silent/meaning: must be a string that describes the error',
     ].join('\n  '),
   })
 })
@@ -179,7 +180,7 @@ t.test('an invalid default of a parameter is rejected with the reason', async (t
   const paths = { '/a': { get: { operationId: 'a', parameters, responses: { 204: {} } } } }
   const document = documentOf({}, { paths, components: { schemas: { Limit } } })
   const place = 'operation a: parameter'
-  await t.rejects(filesOf(document, 'a.yaml'), {
+  await t.rejects(compileDocument(document, 'a.yaml'), {
     message: [
       'a.yaml cannot be served as written:',
       `${place} query-limit: its default must be >= 1; correct it`,
@@ -200,11 +201,52 @@ t.test('a parameter with a default is always defined for handlers and optional f
     { name: 'note', in: 'header', content: { 'text/plain': {} } },
   ]
   const paths = { '/a': { get: { operationId: 'a', parameters, responses: { 204: {} } } } }
-  const { 'api.d.ts': types = '' } = await filesOf(documentOf({}, { paths }), 'a.yaml')
+  const { 'api.d.ts': types = '' } = (await compileDocument(documentOf({}, { paths }), 'a.yaml')).files
   t.match(
     types,
     'query?: {\n                limit?: bigint;\n                after?: string | null;\n                point?: number[];',
   )
   t.match(types, 'note?: string;')
   t.match(types, 'defaults: {\n            query: "limit" | "after";\n        };')
+})
+
+t.test('the problems of all stages are reported at once, sorted by place, for all that they leave valid', async (t) => {
+  const operation = (operationId: string, schema: object, more: object = {}) => ({
+    post: { operationId, requestBody: json(schema), responses: { 204: {} }, ...more },
+  })
+  const schemas = {
+    Never: { type: 'string', minLength: 2, maxLength: 1 },
+    Uncompilable: { enum: [] },
+    Unmatched: { type: 'object', properties: { pattern: { type: 'string', pattern: '(' } } },
+  }
+  const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+  const parameters = [{ name: 'n', in: 'query', schema: { type: 'integer', default: 'a' } }]
+  const paths = {
+    '/traced': { trace: { operationId: 'traced', responses: { 204: {} } }, ...operation('fine', {}, { parameters }) },
+    '/never': operation('never', to('Never')),
+    '/unmatched': operation('unmatched', { allOf: [to('Unmatched'), to('Uncompilable')] }),
+    '/within': operation('within', { $ref: '#/paths/~1traced/post/requestBody/content/application~1json/schema' }),
+    '/twice//*': operation('starred', {}),
+  }
+  const document = (some: object) => documentOf({}, { paths: { ...paths, ...some }, components: { schemas } })
+  const lines = [
+    'a.yaml cannot be served as written:',
+    '#/components/schemas/Never: no value satisfies it: minLength 2 is above maxLength 1; correct the schema',
+    '#/components/schemas/Unmatched/properties/pattern/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it',
+    '#/paths/~1traced/trace: TRACE is not supported; remove the operation',
+    '#/paths/~1twice~1~1*: /twice//* contains *, which is not supported in a path; remove it',
+  ]
+  const wrongDefault = 'operation fine: parameter n: its default must be integer; correct it'
+  await t.rejects(compileDocument(document({}), 'a.yaml'), { message: [...lines, wrongDefault].join('\n  ') })
+  const uncompilable = /^schema Uncompilable: [^\n]*enum[^\n]*; correct the schema$/
+  const { message } = await compileDocument(
+    document({ '/empty': operation('empty', to('Uncompilable')) }),
+    'a.yaml',
+  ).then(
+    () => new Error('taken'),
+    (error: Error) => error,
+  )
+  const reported = message.split('\n  ')
+  t.same(reported.slice(0, -1), lines, 'a default is not checked where a schema does not compile')
+  t.match(reported.at(-1), uncompilable)
 })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { tokenHelp } from '../../packages/fastify-contract/src/cli/token.ts'
+import { migrateHelp } from '../../src/cli/migrate.ts'
 import { plantsHelp } from '../../src/cli/plants.ts'
 import { sqliteHelp } from '../../src/cli/sqlite-commands.ts'
 import { nodeCommand, run } from '../support/child-process.ts'
@@ -36,6 +37,7 @@ t.test('--help and --version are printed', async (t) => {
     ],
     [['token', '--help'], exactly(tokenHelp)],
     [['restore', '--help'], exactly(sqliteHelp)],
+    [['migrate', '--help'], exactly(migrateHelp)],
     [['plants', '--help'], exactly(plantsHelp)],
     [['--version'], exactly(`${version}\n`)],
   ]

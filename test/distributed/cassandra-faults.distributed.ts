@@ -79,8 +79,8 @@ t.test('faults of three nodes of Cassandra', { skip, timeout: 7_200_000 }, async
     for (const sync of ['batch', 'periodic']) {
       const lost: number[] = []
       cluster.configure({ commitlog_sync: sync })
-      for (const node of cluster.nodes) await node.end('SIGTERM')
-      for (const node of cluster.nodes) await node.start()
+      await Promise.all(cluster.nodes.map((node) => node.end('SIGTERM')))
+      await Promise.all(cluster.nodes.map((node) => node.start()))
       const url = await empty(`${impatient}&accept_data_loss=true`)
       // With periodic, the time of the kill decides whether a plant is lost.
       for (let round = 0; round < 3 && (sync === 'batch' || !lost.some((plants) => plants > 0)); round++) {
@@ -259,7 +259,7 @@ async function lostByKill({ nodes }: CassandraCluster, url: string, round: numbe
   stopped = true
   await Promise.all(creating)
   await store.close()
-  for (const node of nodes) await node.start()
+  await Promise.all(nodes.map((node) => node.start()))
   const stored = await storedPlants(url, acknowledged)
   return [...stored.values()].filter(({ content }) => content === undefined).length
 }

@@ -149,8 +149,8 @@ t.test('the samples of an operation send the same request', async (t) => {
     got.length = 0
     const lines: unknown[][] = []
     const console = { log: (...values: unknown[]) => lines.push(values) }
-    const parameters = JSON.parse(documents[folderName]?.['call-styles.json'] as string)
-    const createClient = (options: object) => exactClient({ places: [], replies: {}, parameters }, options as never)
+    const { parameters } = JSON.parse(documents[folderName]?.['client.json'] as string)
+    const createClient = (options: object) => exactClient({ parameters }, options as never)
     const client = here(sourceOf(shown, 'TypeScript client')).replace(/^import .*\n/, '')
     for (const source of [client, here(sourceOf(shown, 'fetch'))]) {
       await new Function('console', 'createClient', `return (async () => { ${source} })()`)(console, createClient)

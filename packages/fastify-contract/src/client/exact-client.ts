@@ -35,12 +35,15 @@ export type ExactClient<Paths extends object> = {
   ) => Promise<CallOutcome<OperationAt<Paths, Path, Lowercase<Name>>, Lowercase<Name>>>
 }
 
-/** What the client needs of a document: the places of int64 values in responses, and the styles of parameters. */
-export type CallTable = Int64Responses & { parameters?: CallStyles }
+/**
+ * The content of `generated/client.json`, what the client needs of a document: the places of int64 values in responses,
+ * and the styles of parameters.
+ */
+export type CallTable = Partial<Int64Responses> & { parameters?: CallStyles }
 
 /** Creates a client of the document whose types are `Paths`. */
 export function exactClient<Paths extends object>(
-  table: CallTable,
+  { places = [], replies = {}, parameters = {} }: CallTable,
   { baseUrl, token, fetch: send = globalThis.fetch }: ClientOptions,
 ): ExactClient<Paths> {
   const base = baseUrl.replace(/\/$/, '')
@@ -48,9 +51,9 @@ export function exactClient<Paths extends object>(
   const call =
     (method: Method) =>
     async (path: string, { params = {}, body: value, contentType: type, fetch = send, ...init }: Init = {}) => {
-      const pairs = pairWriter(`${method} ${path}`, params, table.parameters ?? {})
+      const pairs = pairWriter(`${method} ${path}`, params, parameters)
       const headers = headersOf(init.headers, pairs('header'))
-      const { body, contentType } = sentBody(value, type, table.parameters?.[`${method} ${path}`])
+      const { body, contentType } = sentBody(value, type, parameters[`${method} ${path}`])
       if (contentType !== undefined && !headers.has('content-type')) headers.set('content-type', contentType)
       const bearer = typeof token === 'function' ? await token() : token
       if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)
@@ -59,7 +62,7 @@ export function exactClient<Paths extends object>(
       const response = await fetch(request)
       const { status, ok } = response
       const text = await response.text()
-      const parse = () => parseResponse(text, table, `${method} ${path}`, status)
+      const parse = () => parseResponse(text, { places, replies }, `${method} ${path}`, status)
       return ok ? { status, data: parse(), response } : { status, error: parsedOr(text, parse), response }
     }
   return Object.fromEntries(clientMethods.map((method) => [method, call(method)])) as unknown as ExactClient<Paths>

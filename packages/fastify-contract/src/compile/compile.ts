@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type { Routes } from '../serve/routes.ts'
 import { normalize, placeOf, soundPart, upgrade } from './document/normalize.ts'
 import type { Document } from './document/openapi-document.ts'
-import { callStyles, int64Responses } from './emit/client-tables.ts'
+import { clientTable, int64Responses } from './emit/client-table.ts'
 import { contractTypes } from './emit/contract-types.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './emit/error-numbers.ts'
 import type { Files } from './emit/generated-files.ts'
@@ -62,8 +62,7 @@ export async function compileDocument(
     const files: Files = {
       ...served,
       'api.d.ts': `// ${note}${await typesOf(document)}`,
-      'int64-replies.json': json(replies),
-      'call-styles.json': json(callStyles(document)),
+      'client.json': json(clientTable(document, replies)),
       'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
       'digests.json': json(digestsOf(served)),
       'requests.http': `# ${note}${requestFile(document)}`,

@@ -12,7 +12,7 @@ import {
 } from '../compile/document/openapi-document.ts'
 import { holderOf, parameterText } from '../compile/document/parameters.ts'
 import { credentialOf } from '../compile/document/security.ts'
-import { parameterStyle } from '../compile/emit/client-tables.ts'
+import { parameterStyle } from '../compile/emit/client-table.ts'
 import { exampleOfRequest } from '../compile/emit/examples.ts'
 import { exampleRequestBody, isShown } from '../compile/emit/request-file.ts'
 import { stringifyJson } from '../json/stringify-json.ts'

@@ -2,7 +2,7 @@ import t from 'tap'
 import { type ClientOptions, exactClient } from '../../src/client/exact-client.ts'
 import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { callStyles } from '../../src/compile/emit/client-tables.ts'
+import { callStyles } from '../../src/compile/emit/client-table.ts'
 import type { AnyHandler } from '../../src/serve/operation-handler.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
@@ -108,7 +108,7 @@ async function collected(parts: AsyncIterable<unknown>): Promise<unknown> {
 const app = await serveDocument(document, { handlers: { a: echo as unknown as AnyHandler } })
 const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
 t.teardown(() => app.close())
-const table = { places: [], replies: {}, parameters: callStyles(normalizedDocument(document)) }
+const table = { parameters: callStyles(normalizedDocument(document)) }
 const client = exactClient<Paths>(table, { baseUrl } satisfies ClientOptions)
 
 /** Returns the data of a successful response, otherwise the status and the error. */

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { exactClient } from '../../src/client/exact-client.ts'
 import type { Document, Parameter } from '../../src/compile/document/openapi-document.ts'
-import { callStyles } from '../../src/compile/emit/client-tables.ts'
+import { callStyles } from '../../src/compile/emit/client-table.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 type Place = 'path' | 'query' | 'header'
@@ -79,7 +79,7 @@ async function serve(t: Test) {
   const app = await serveDocument(document, { handlers: handlers as never })
   t.teardown(() => app.close())
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
-  const table = { places: [], replies: {}, parameters: callStyles(document) }
+  const table = { parameters: callStyles(document) }
   const { GET } = exactClient<Record<string, never>>(table, { baseUrl }) as unknown as { GET: Call }
   return async ({ path, parameter }: Operation, value: unknown): Promise<unknown> => {
     seen = undefined

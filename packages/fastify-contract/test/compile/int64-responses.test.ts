@@ -1,5 +1,5 @@
 import t from 'tap'
-import { int64Responses } from '../../src/compile/emit/client-tables.ts'
+import { int64Responses } from '../../src/compile/emit/client-table.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const int32 = { type: 'integer', format: 'int32' }

@@ -8,7 +8,7 @@ import { parse } from 'yaml'
 import { exactClient } from '../../src/client/exact-client.ts'
 import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import { type Document, endpoints } from '../../src/compile/document/openapi-document.ts'
-import { callStyles } from '../../src/compile/emit/client-tables.ts'
+import { callStyles } from '../../src/compile/emit/client-table.ts'
 import { requestFile } from '../../src/compile/emit/request-file.ts'
 import { type CodeSample, withCodeSamples } from '../../src/docs/code-samples.ts'
 import type { AnyHandler } from '../../src/serve/operation-handler.ts'
@@ -53,7 +53,7 @@ for (const name of names) {
   t.test(`the service accepts each sample of ${name}`, async (t) => {
     const { document, read } = await serve(t, name)
     const directory = t.testdir()
-    const table = { places: [], replies: {}, parameters: callStyles(normalizedDocument(document)) }
+    const table = { parameters: callStyles(normalizedDocument(document)) }
     const statuses: number[] = []
     const printing = { log: (status: number) => statuses.push(status) }
     const createClient = (options: { baseUrl: string }) => exactClient(table, options)

@@ -16,7 +16,7 @@ import {
 } from '../document/openapi-document.ts'
 import { holderOf } from '../document/parameters.ts'
 import { credentialOf } from '../document/security.ts'
-import { formStyles, parameterStyle } from './client-tables.ts'
+import { formStyles, parameterStyle } from './client-table.ts'
 import { concreteType, exampleOfRequest } from './examples.ts'
 
 const credentialNote =

@@ -1,3 +1,4 @@
+import type { CallTable } from '../../client/exact-client.ts'
 import type { Int64Responses, ResponseSchemaNode } from '../../client/exact-response.ts'
 import type { CallStyles, ParameterStyle } from '../../client/parameter-pairs.ts'
 import { kindOf, requestKindOf } from '../../serve/media-types.ts'
@@ -25,8 +26,17 @@ import {
 } from '../document/schemas.ts'
 import type { Node } from '../document/walk-document.ts'
 
+/** Returns what the client needs to know of a document, without what is empty. */
+export function clientTable(document: Document, replies: Int64Responses): CallTable {
+  const parameters = callStyles(document)
+  return {
+    ...(replies.places.length > 0 && replies),
+    ...(Object.keys(parameters).length > 0 && { parameters }),
+  }
+}
+
 /**
- * Returns the places of int64 values in the JSON responses of a document, which is all that the client needs to know.
+ * Returns the places of int64 values in the JSON responses of a document.
  * Also returns one line for each place where a number is an int64 in one schema and another number in another: no
  * client could distinguish them.
  */

@@ -3,14 +3,19 @@ import packageFile from '../../package.json' with { type: 'json' }
 import { parseOptions, UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
 import { nodeProblem } from '../../packages/fastify-contract/src/cli/node-version.ts'
 
-const help = `plant-store serve      runs the service; serve --help lists its main settings
-plant-store token      creates, lists, rotates and revokes access tokens; see token --help
-plant-store backup     copies the SQLite file of STORE_URL; see backup --help
-plant-store restore    replaces that file with a backup
-plant-store check      checks that file, or a backup, for damage
-plant-store migrate    creates the Cassandra keyspace and table of STORE_URL; see migrate --help
-plant-store plants     lists, counts, exports and imports the plants of STORE_URL; see plants --help
-plant-store --version
+const help = `Usage: plant-store COMMAND [OPTIONS]
+
+Runs the plant store, a service that keeps plants, and the commands for its access tokens and its data.
+
+serve      runs the service
+token      creates, lists, rotates and revokes access tokens
+backup     copies the SQLite file of STORE_URL
+restore    replaces that file with a backup
+check      checks that file, or a backup, for damage
+migrate    creates the Cassandra keyspace and table of STORE_URL
+plants     exports and imports the plants of STORE_URL
+
+plant-store COMMAND --help describes a command. plant-store --version prints the version.
 `
 
 const serveHelp = `plant-store serve
@@ -19,7 +24,7 @@ Runs the service until SIGTERM or SIGINT. Environment variables configure it; th
 
 HOST, PORT             the address and port of the service; default: 127.0.0.1 and 3000
 STORE_URL              the store; default: sqlite:data/plants.db; for PostgreSQL: postgres://USER@HOST/DATABASE
-TOKENS_FILE            the file of plant-store token; a change takes effect within one second
+TOKENS_FILE            the token file (see plant-store token); reloaded when it changes
 ACCESS_TOKENS          access tokens, separated by commas
 JWT_ISSUER             the issuer of JWT access tokens; requires JWT_AUDIENCE
 MANAGEMENT_PORT        the port for health, metrics and docs; default: 3001
@@ -28,27 +33,35 @@ LOG_LEVEL              the log level; default: info
 docs/configuration.md lists all variables.
 `
 
+const commands = 'serve, token, backup, restore, check, migrate, plants, --help or --version'
+
+/** Descriptions of errors of the file system, after the path of the file. */
+const fileErrors = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'is not in a directory',
+  EACCES: 'is not accessible to this user; check its owner and mode',
+}
+
 try {
   const problem = nodeProblem(process.versions.node, packageFile.engines.node)
   if (problem !== undefined) throw new Error(problem)
   await run(process.argv.slice(2))
 } catch (error) {
-  process.stderr.write(`plant-store: ${(error as Error).message}\n`)
+  process.stderr.write(`plant-store: ${plainMessage(error as NodeJS.ErrnoException)}\n`)
   process.exitCode = error instanceof UsageError ? 2 : 1
 }
 
-async function run([command = '', ...args]: string[]): Promise<void> {
+async function run([command, ...args]: string[]): Promise<void> {
   switch (command) {
     case 'serve':
-      if (parseOptions(args, []).help) process.stdout.write(serveHelp)
+      if (parseOptions(args, []).help) print(serveHelp)
       // The module reads the environment and starts the service when it is loaded.
       else await import('../server.ts')
       return
     case 'token': {
-      // The module loads SQLite, which serve may not need.
       const { token } = await import('../../packages/fastify-contract/src/cli/token.ts')
-      const { result, message = '' } = await token(args, process.env)
-      process.stdout.write(result)
+      const { result, message = '' } = await token(args, process.env, lockTokenFile)
+      print(result)
       process.stderr.write(message)
       return
     }
@@ -57,7 +70,7 @@ async function run([command = '', ...args]: string[]): Promise<void> {
     case 'check': {
       const { sqliteCommand } = await import('./sqlite-commands.ts')
       const { result, code } = sqliteCommand(command, args, process.env)
-      process.stdout.write(result)
+      print(result)
       process.exitCode = code
       return
     }
@@ -69,21 +82,47 @@ async function run([command = '', ...args]: string[]): Promise<void> {
     }
     case 'migrate': {
       const { migrate } = await import('./migrate.ts')
-      process.stdout.write(await migrate(args, process.env))
+      print(await migrate(args, process.env))
       return
     }
     case '--help':
     case '-h':
-      process.stdout.write(help)
+      print(help)
       return
     case '--version':
-      process.stdout.write(`${packageFile.version}\n`)
+      print(`${packageFile.version}\n`)
+      return
+    case undefined:
+      process.stderr.write(help)
+      process.exitCode = 2
       return
     default:
-      throw new UsageError(
-        'unknown command, allowed: serve, token, backup, restore, check, migrate, plants, --help, --version',
-      )
+      throw new UsageError(`unknown command; expected ${commands}`)
   }
+}
+
+/** Locks a file with SQLite, or without SQLite with flock(1). The two kinds of locks do not exclude each other. */
+async function lockTokenFile(path: string, timeout: number): Promise<(() => void) | undefined> {
+  const { lockFile, NoSqlite } = await import('../store/sqlite/sqlite-driver.ts')
+  try {
+    return lockFile(path, timeout)
+  } catch (error) {
+    if (!(error instanceof NoSqlite)) return undefined
+    const { lockWithFlock } = await import('../../packages/fastify-contract/src/cli/token-file-update.ts')
+    return await lockWithFlock(path, timeout)
+  }
+}
+
+/** Writes a text to standard output. A reader that has closed its pipe, such as `head`, is no error. */
+function print(text: string): void {
+  process.stdout.on('error', () => {})
+  process.stdout.write(text)
+}
+
+/** Returns the message of an error. Describes an error of the file system by its file, without code and system call. */
+function plainMessage({ code, path, message }: NodeJS.ErrnoException): string {
+  const reason = fileErrors[code as keyof typeof fileErrors]
+  return path === undefined || reason === undefined ? message : `${path} ${reason}`
 }
 
 /** Returns a signal that aborts at the first SIGINT or SIGTERM. A second one ends the process at once. */

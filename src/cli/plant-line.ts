@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream'
 import type { components, operations } from '../../generated/api.d.ts'
 import generated from '../../generated/routes.json' with { type: 'json' }
 import { decodeJson } from '../../packages/fastify-contract/src/http/read-body.ts'
@@ -7,10 +6,11 @@ import { JsonError, parseJson } from '../../packages/fastify-contract/src/json/p
 import { stringifyJson } from '../../packages/fastify-contract/src/json/stringify-json.ts'
 import type { Operation, Routes } from '../../packages/fastify-contract/src/serve/routes.ts'
 import { createValidator } from '../../packages/fastify-contract/src/serve/validator.ts'
-import { fromStored, toStored } from '../handlers.ts'
+import { toStored } from '../handlers.ts'
 import type { StoredPlant } from '../store/plant-store.ts'
 
 const routes = generated as unknown as Routes
+type NewPlant = components['schemas']['NewPlant']
 type Body = NonNullable<Operation['schema']['body']>
 
 const operationId: keyof operations = 'createPlant'
@@ -28,7 +28,7 @@ export function plantParser(): (line: Buffer) => StoredPlant | string {
     if (document instanceof JsonError) return `not JSON: ${document.message}`
     const result = validate(document)
     if ('error' in result) return result.error.message
-    return toStored(result.value as components['schemas']['NewPlant'])
+    return toStored(result.value as NewPlant)
   }
 }
 
@@ -44,11 +44,5 @@ function parse(line: Buffer): JsonDocument | JsonError {
 const controls = /[\u007f-\u009f]/g
 
 /** Formats a plant as a line of JSON with its line feed. */
-export const formatPlantLine = (plant: StoredPlant): string =>
-  `${stringifyJson(fromStored(plant))?.replace(controls, (control) => `\\u00${control.charCodeAt(0).toString(16)}`)}\n`
-
-/** Writes a text. Resolves once the stream has written it, and rejects when the write fails. */
-export const writeText = (stream: Writable, text: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    stream.write(text, (error) => (error ? reject(error) : resolve()))
-  })
+export const formatPlantLine = ({ id, name, tag }: NewPlant): string =>
+  `${stringifyJson({ id, name, tag })?.replace(controls, (control) => `\\u00${control.charCodeAt(0).toString(16)}`)}\n`

@@ -2,10 +2,10 @@ import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
+import { openForWriting } from '../store/open.ts'
 import type { CreateOutcome, PlantStore, StoredPlant } from '../store/plant-store.ts'
-import { plantParser, writeText } from './plant-line.ts'
-import { withStore } from './plants-store.ts'
-import { type PlantsCall, progressBar } from './terminal.ts'
+import { plantParser } from './plant-line.ts'
+import { progressBar, type Terminal, writeText } from './terminal.ts'
 
 /** The maximum number of plants, and of bytes of their lines, in a batch. */
 const [batchLength, batchBytes] = [1_000, 2 ** 20]
@@ -14,17 +14,20 @@ const [batchLength, batchBytes] = [1_000, 2 ** 20]
  * Creates the plant of each line and prints a summary. Resolves with the exit code. It also prints the summary when the
  * import is interrupted or fails: plants created by then stay, and the same import can be run again.
  */
-export async function importPlants({ operand, storeUrl, limit, terminal }: PlantsCall): Promise<number> {
-  const { stdin, stdout, stderr, interrupt } = terminal
-  if (operand === undefined && 'isTTY' in stdin && stdin.isTTY) {
-    throw new UsageError('FILE is missing, allowed: a file, or lines on standard input')
+export async function importPlants(
+  path: string | undefined,
+  { storeUrl, limit }: { storeUrl: string; limit: number },
+  { stdin, stdout, stderr, interrupt }: Terminal,
+): Promise<number> {
+  if (path === undefined && 'isTTY' in stdin && stdin.isTTY) {
+    throw new UsageError('missing FILE; expected a file, or lines on standard input')
   }
-  const { input, fraction } =
-    operand === undefined ? { input: stdin, fraction: () => undefined } : await openFile(operand)
-  addAbortSignal(interrupt, input)
-  const tally = newImportTally()
-  const bar = progressBar(stderr)
-  return await withStore(storeUrl, async (store) => {
+  const { input, fraction } = path === undefined ? { input: stdin, fraction: () => undefined } : await openFile(path)
+  try {
+    addAbortSignal(interrupt, input)
+    const store = await openForWriting(storeUrl)
+    const tally = newImportTally()
+    const bar = progressBar(stderr)
     const create = async (plants: StoredPlant[]) => {
       await createBatch(plants, { store, tally, interrupt })
       bar.update(tally.plants(), fraction())
@@ -33,16 +36,22 @@ export async function importPlants({ operand, storeUrl, limit, terminal }: Plant
       await createLines(input, { limit, tally, create, interrupt })
     } finally {
       bar.end()
-      await writeText(stdout, tally.summary())
+      await writeText(stdout, tally.summary()).finally(() => store.close())
     }
     return tally.isComplete() ? 0 : 3
-  }).finally(() => input.destroy())
+  } finally {
+    input.destroy()
+  }
 }
 
 /** Opens a file. `fraction` returns how much of it has been read, from 0 to 1, or undefined for a pipe. */
 async function openFile(path: string): Promise<{ input: Readable; fraction(): number | undefined }> {
   const handle = await open(path)
   const status = await handle.stat()
+  if (status.isDirectory()) {
+    await handle.close()
+    throw new Error(`${path} is a directory; name a file`)
+  }
   const input = handle.createReadStream({ highWaterMark: 2 ** 18 })
   return { input, fraction: () => (status.isFile() ? input.bytesRead / status.size : undefined) }
 }
@@ -75,7 +84,7 @@ async function createLines(input: Readable, { limit, tally, create, interrupt }:
         if (bytes?.every(isSpace)) continue
         const parsed = bytes === undefined ? `more than ${limit} bytes` : parse(bytes)
         if (typeof parsed === 'string') {
-          tally.addWrong(number, parsed)
+          tally.addInvalid(number, parsed)
           continue
         }
         batch.push(parsed)
@@ -130,16 +139,16 @@ async function createWithRetries(
 /** Counts the outcomes of the lines of an import. */
 export type ImportTally = {
   add(id: bigint, outcome: CreateOutcome): void
-  addWrong(line: number, reason: string): void
+  addInvalid(line: number, reason: string): void
   /** Returns the number of plants that have an outcome. */
   plants(): number
   /** Returns whether the store now has the plant of every line. */
   isComplete(): boolean
-  /** Returns a summary to print: the counts, the first ids in conflict and the first wrong lines. */
+  /** Returns a summary to print: the counts, the first ids in conflict and the first invalid lines. */
   summary(): string
 }
 
-/** The most ids in conflict, and the most wrong lines, in a summary. */
+/** The most ids in conflict, and the most invalid lines, in a summary. */
 const listed = 10
 
 /** Returns a tally of an import that has not begun. */
@@ -147,24 +156,24 @@ export function newImportTally(): ImportTally {
   const counts = { created: 0, identical: 0, conflict: 0 }
   const conflicts: bigint[] = []
   const reasons: string[] = []
-  let wrong = 0
+  let invalid = 0
   const more = (count: number) => (count > listed ? `, and ${count - listed} more` : '')
   return {
     add(id, outcome) {
       counts[outcome]++
       if (outcome === 'conflict' && conflicts.length < listed) conflicts.push(id)
     },
-    addWrong(line, reason) {
-      wrong++
+    addInvalid(line, reason) {
+      invalid++
       if (reasons.length < listed) reasons.push(`line ${line}: ${reason}\n`)
     },
     plants: () => counts.created + counts.identical + counts.conflict,
-    isComplete: () => counts.conflict + wrong === 0,
+    isComplete: () => counts.conflict + invalid === 0,
     summary() {
       const { created, identical, conflict } = counts
       const ids = conflict === 0 ? '' : `ids in conflict: ${conflicts.join(', ')}${more(conflict)}\n`
-      const rest = wrong > listed ? `and ${wrong - listed} more lines are wrong\n` : ''
-      const numbers = `new: ${created}, identical: ${identical}, in conflict: ${conflict}, wrong lines: ${wrong}\n`
+      const rest = invalid > listed ? `and ${invalid - listed} more lines are invalid\n` : ''
+      const numbers = `new: ${created}, identical: ${identical}, in conflict: ${conflict}, invalid lines: ${invalid}\n`
       return numbers + ids + reasons.join('') + rest
     },
   }
@@ -175,7 +184,7 @@ export type NumberedLine = { number: number; bytes: Buffer | undefined }
 
 const lineFeed = 0x0a
 
-/** Yields the lines that end in each chunk of a stream. `limit` is in bytes; no more of a line is held in memory. */
+/** Yields the lines completed by each chunk of a stream. `limit` is in bytes; no more of a line is held in memory. */
 export async function* readLines(chunks: AsyncIterable<Buffer>, limit: number): AsyncGenerator<NumberedLine[]> {
   let number = 0
   let parts: Buffer[] = []

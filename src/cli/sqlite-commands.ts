@@ -6,7 +6,6 @@ import {
   openSync,
   readdirSync,
   realpathSync,
-  renameSync,
   rmSync,
   type Stats,
   statSync,
@@ -17,6 +16,7 @@ import { parseOptions, UsageError } from '../../packages/fastify-contract/src/cl
 import {
   createDurableDirectory,
   realPathOf,
+  renameDurably,
   syncPath,
 } from '../../packages/fastify-contract/src/service/atomic-file.ts'
 import { storeConfig } from '../config.ts'
@@ -49,8 +49,8 @@ export function sqliteCommand(
   if (help) return { result: sqliteHelp, code: 0 }
   if (command === 'check') return check(operand ?? sqlitePath(environment))
   if (operand === undefined) {
-    const allowed = command === 'backup' ? 'the path of a new file' : 'the path of a backup'
-    throw new UsageError(`${operands[command]} is missing, allowed: ${allowed}`)
+    const expected = command === 'backup' ? 'the path of a new file' : 'the path of a backup'
+    throw new UsageError(`missing ${operands[command]}; expected ${expected}`)
   }
   return { result: (command === 'backup' ? backup : restore)(operand, environment), code: 0 }
 }
@@ -85,8 +85,7 @@ export function backup(target: string, environment: NodeJS.ProcessEnv): string {
     const copy = target + unfinished
     rmSync(copy, { force: true })
     const plants = copyPlants(path, copy)
-    renameSync(copy, target)
-    syncPath(directory)
+    renameDurably(copy, target)
     return `${plants} plants are in ${target}\n`
   } finally {
     rmSync(`${target}${lockSuffix}`, { force: true })
@@ -140,7 +139,7 @@ function replace(path: string, source: string): string {
   finishRestore(path)
   const replaced = replacedPath(path)
   if (existsSync(replaced)) {
-    throw new Error(`${replaced} still exists, from the last restore; move it away with its -wal file, or remove both`)
+    throw new Error(`${replaced} exists from an earlier restore; move or remove it and its -wal file first`)
   }
   const copy = `${path}-restoring`
   rmSync(copy, { force: true })
@@ -149,8 +148,7 @@ function replace(path: string, source: string): string {
   giveTo(old ?? statSync(dirname(path)), copy)
   if (old !== undefined) chmodSync(copy, old.mode & 0o777)
   syncPath(copy)
-  renameSync(copy, restoredPath(path))
-  syncPath(dirname(path))
+  renameDurably(copy, restoredPath(path))
   finishRestore(path)
   const kept = old === undefined ? '' : `; the old file is now ${replaced}`
   return `${plants} plants of ${source} are in ${path}${kept}\n`

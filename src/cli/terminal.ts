@@ -1,10 +1,18 @@
 import type { Readable, Writable } from 'node:stream'
 
+/** The streams of a command, and the signal that interrupts it. */
+export type Terminal = { stdin: Readable; stdout: Writable; stderr: Screen; interrupt: AbortSignal }
+
 /** A terminal, or any other stream. */
 export type Screen = Writable & { isTTY?: boolean; columns?: number }
 
+/** Writes a text. Resolves once the stream has written it, and rejects when the write fails. */
+export const writeText = (stream: Writable, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stream.write(text, (error) => (error ? reject(error) : resolve()))
+  })
+
 export type ProgressBar = {
-  isShown: boolean
   /** Shows the number of plants done, and the fraction of all plants (0 to 1) when it is known. */
   update(plants: number, fraction?: number): void
   /** Removes the bar. */
@@ -18,11 +26,10 @@ const erase = '\r\x1b[K'
 
 /** Returns a progress bar on a terminal. On any other stream it shows nothing. */
 export function progressBar(screen: Screen, now: () => number = () => performance.now()): ProgressBar {
-  if (screen.isTTY !== true) return { isShown: false, update() {}, end() {} }
+  if (screen.isTTY !== true) return { update() {}, end() {} }
   const started = now()
   let drawn = Number.NEGATIVE_INFINITY
   return {
-    isShown: true,
     update(plants, fraction) {
       const time = now()
       if (time - drawn < interval) return
@@ -45,15 +52,3 @@ function barText(plants: number, fraction: number | undefined, seconds: number):
 }
 
 const grouped = (number: number): string => Math.round(number).toLocaleString('en')
-
-/** The streams of a command, and the signal that interrupts it. */
-export type Terminal = { stdin: Readable; stdout: Writable; stderr: Screen; interrupt: AbortSignal }
-
-/** The arguments of a command of `plant-store plants`. `limit` is the maximum size of a plant in bytes. */
-export type PlantsCall = {
-  given: Partial<Record<string, string>>
-  operand: string | undefined
-  storeUrl: string
-  limit: number
-  terminal: Terminal
-}

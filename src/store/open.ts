@@ -14,7 +14,7 @@ type Adapter = {
   open(url: string): Promise<PlantStore>
   /** Open the store for reading or for writing, while a service may have it open. */
   openReader?(url: string): Promise<PlantReader>
-  openBeside?(url: string): Promise<PlantStore>
+  openShared?(url: string): Promise<PlantStore>
   /** Creates what the store needs, with a number of copies of each plant. Resolves with a line to print. */
   migrate?(url: string, copies: number): Promise<string>
 }
@@ -25,7 +25,7 @@ const postgres: Adapter = {
   shape: postgresUrl,
   open: openPostgres,
   openReader: openPostgres,
-  openBeside: openPostgres,
+  openShared: openPostgres,
 }
 
 const openCassandra = async (url: string) => (await import('./cassandra/cassandra-store.ts')).openCassandra(url)
@@ -34,7 +34,7 @@ const cassandra: Adapter = {
   shape: cassandraUrl,
   open: openCassandra,
   openReader: openCassandra,
-  openBeside: openCassandra,
+  openShared: openCassandra,
   migrate: async (url, copies) => (await import('./cassandra/cassandra-store.ts')).migrateCassandra(url, copies),
 }
 
@@ -48,7 +48,7 @@ const sqlite: Adapter = {
   shape: /^sqlite:(?!file:|:memory:)[^?]+$/,
   open: async (url) => (await import('./sqlite/sqlite-store.ts')).openSqlite(url.slice(7)),
   openReader: async (url) => (await import('./sqlite/sqlite-reader.ts')).openSqliteReader(url.slice(7)),
-  openBeside: async (url) => (await import('./sqlite/sqlite-store.ts')).openSqlite(url.slice(7), true),
+  openShared: async (url) => (await import('./sqlite/sqlite-store.ts')).openSqlite(url.slice(7), true),
 }
 
 const adapters = new Map<string, Adapter>([
@@ -71,23 +71,15 @@ export const isStoreUrl = (url: string): boolean => adapterOf(url) !== undefined
 /** Opens the store of a STORE_URL, and loads only the adapter of that store. Rejects with the reason. */
 export async function openStore(url: string): Promise<PlantStore> {
   const adapter = adapterOf(url)
-  if (adapter === undefined) throw new Error(`unsupported STORE_URL, allowed: ${storeUrls}`)
+  if (adapter === undefined) throw new Error(`unsupported STORE_URL; expected ${storeUrls}`)
   return await adapter.open(url)
 }
 
-/** Opens the store of a STORE_URL for reading, while a service may have it open. Rejects with the reason. */
-export async function openForReading(url: string): Promise<PlantReader> {
-  const open = adapterOf(url)?.openReader
-  if (open === undefined) throw new Error(unreachable)
-  return await open(url)
-}
+/** Opens a store for reading, while a service may have it open. Rejects with one line that names STORE_URL. */
+export const openForReading = (url: string): Promise<PlantReader> => openBeside(url, adapterOf(url)?.openReader)
 
-/** Opens the store of a STORE_URL for writing, while a service may have it open. Rejects with the reason. */
-export async function openForWriting(url: string): Promise<PlantStore> {
-  const open = adapterOf(url)?.openBeside
-  if (open === undefined) throw new Error(unreachable)
-  return await open(url)
-}
+/** Opens a store for writing, while a service may have it open. Rejects with one line that names STORE_URL. */
+export const openForWriting = (url: string): Promise<PlantStore> => openBeside(url, adapterOf(url)?.openShared)
 
 /**
  * Creates what the store of a STORE_URL needs, with a number of copies of each plant. Resolves with a line to print.
@@ -99,7 +91,15 @@ export async function migrateStore(url: string, copies: number): Promise<string>
   return await migrate(url, copies)
 }
 
-const unreachable = 'the commands cannot open this kind of store, allowed: sqlite:PATH, postgres://… or cassandra://…'
+async function openBeside<Store>(url: string, open?: (url: string) => Promise<Store>): Promise<Store> {
+  try {
+    if (open === undefined)
+      throw new Error('only the service can open this store; expected sqlite:PATH, postgres://… or cassandra://…')
+    return await open(url)
+  } catch (error) {
+    throw new Error(`STORE_URL is "${maskPassword(url)}": ${(error as Error).message}`, { cause: error })
+  }
+}
 
 /** Returns a STORE_URL for messages: its password is masked, in the user part and in parameters. */
 export const maskPassword = (url: string): string =>

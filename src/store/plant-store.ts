@@ -7,7 +7,7 @@ export type StoredPlant = { id: bigint; name: string; tag?: string }
  */
 export type CreateOutcome = 'created' | 'identical' | 'conflict'
 
-/** The operations that handlers call. An unavailable store rejects with an error whose `retryAfter` is in seconds. */
+/** The operations that handlers call. While a store is unavailable, they reject with an error that has `retryAfter`, in seconds. */
 export type PlantOperations = {
   /** Creates a plant. Resolves once the outcome is durable, also for an identical plant. */
   create(plant: StoredPlant): Promise<CreateOutcome>
@@ -23,7 +23,7 @@ export type PlantStore = PlantOperations & {
   ready(): Promise<void>
   /**
    * Resolves when every pending create has its outcome and all resources are released. It may be called several times.
-   * The other functions reject from the first call on.
+   * After the first call, all other functions reject.
    */
   close(): Promise<void>
   /**
@@ -31,7 +31,7 @@ export type PlantStore = PlantOperations & {
    * it is ready, so that V8 has compiled their code when requests arrive.
    */
   rehearsal?(): Promise<PlantOperations>
-  /** Resolves with the reason when the store has failed for good, so that the process must end. */
+  /** Resolves with the reason if the store has failed permanently. The process then exits. */
   failure?: Promise<Error>
 }
 
@@ -43,15 +43,11 @@ export type PlantReader = PlantQueries & Pick<PlantStore, 'close'>
  * a handler uses becomes a part of `PlantOperations`.
  */
 export type PlantQueries = {
-  /** Resolves with the plant of an id, or with undefined when there is none. */
-  get(id: bigint): Promise<StoredPlant | undefined>
   /**
-   * Resolves with the plants from an id on, in the order of their ids: at most `limit` of them, and fewer when they are
-   * large. The list is empty only when no plant is left.
+   * Resolves with the plants whose ids are at least `from`, in the order of their ids: at most `limit` of them, and
+   * fewer when they are large. The list is empty only when no plant is left.
    */
   list(from: bigint, limit: number): Promise<StoredPlant[]>
-  /** Counts the plants from an id on, at most `limit` of them. Resolves with their number and the last id counted. */
-  count(from: bigint, limit: number): Promise<{ count: number; last: bigint | undefined }>
 }
 
 /** Reports that a store cannot answer now. The outcome of the create is unknown, and a retry is safe. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { tokenHelp } from '../../packages/fastify-contract/src/cli/token.ts'
 import { migrateHelp } from '../../src/cli/migrate.ts'
@@ -29,8 +30,8 @@ t.test('serve runs the server', async (t) => {
 t.test('--help and --version are printed', async (t) => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   const answers: [string[], RegExp][] = [
-    [['--help'], /^plant-store serve .*\n(.*\n)*plant-store --version\n$/],
-    [['-h'], /^plant-store serve .*\n(.*\n)*plant-store --version\n$/],
+    [['--help'], /^Usage: plant-store COMMAND \[OPTIONS\]\n(.*\n)*serve .*\n(.*\n)*plant-store COMMAND --help .*\n$/],
+    [['-h'], /^Usage: plant-store COMMAND \[OPTIONS\]\n(.*\n)*serve .*\n(.*\n)*plant-store COMMAND --help .*\n$/],
     [
       ['serve', '--help'],
       /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*docs\/configuration\.md lists all variables\.\n$/,
@@ -49,9 +50,8 @@ t.test('--help and --version are printed', async (t) => {
 })
 
 t.test('wrong arguments are reported in one line, with exit code 2', async (t) => {
-  const command = 'unknown command, allowed: serve, token, backup, restore, check, migrate, plants, --help, --version'
+  const command = 'unknown command; expected serve, token, backup, restore, check, migrate, plants, --help or --version'
   const refusals: [string[], string][] = [
-    [[], command],
     [['sevre'], command],
     [['serve', '--port', '80'], "Unknown option '--port', allowed: --help"],
     [['serve', 'plants'], 'Unexpected argument, allowed: --help'],
@@ -60,4 +60,22 @@ t.test('wrong arguments are reported in one line, with exit code 2', async (t) =
     const { code, stdout, stderr } = await plantStore(t, args).untilEnded()
     t.same([code, stdout, stderr], [2, '', `plant-store: ${message}\n`])
   }
+})
+
+t.test('without a command the help is printed to stderr, with exit code 2', async (t) => {
+  const { code, stdout, stderr } = await plantStore(t, []).untilEnded()
+  t.same([code, stdout], [2, ''])
+  t.match(stderr, /^Usage: plant-store COMMAND/)
+})
+
+t.test('a missing file is reported by its name', async (t) => {
+  const STORE_URL = `sqlite:${join(t.testdir({}), 'plants.db')}`
+  const { code, stdout, stderr } = await plantStore(t, ['plants', 'import', 'none.jsonl'], { STORE_URL }).untilEnded()
+  t.same([code, stdout, stderr], [1, '', 'plant-store: none.jsonl does not exist\n'])
+})
+
+t.test('a reader that closes its pipe is no error', async (t) => {
+  const { child, untilEnded } = plantStore(t, ['--help'])
+  child.stdout.destroy()
+  t.match(await untilEnded(), { code: 0, signal: null, stderr: '' })
 })

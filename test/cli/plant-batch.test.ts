@@ -4,7 +4,7 @@ import { createBatch, newImportTally } from '../../src/cli/plants-import.ts'
 import { openMemory } from '../../src/store/memory.ts'
 import type { StoredPlant } from '../../src/store/plant-store.ts'
 
-const numbers = 'new: 2, identical: 1, in conflict: 1, wrong lines: 0\nids in conflict: 1\n'
+const numbers = 'new: 2, identical: 1, in conflict: 1, invalid lines: 0\nids in conflict: 1\n'
 const plants: StoredPlant[] = [
   { id: 1n, name: 'a' },
   { id: 2n, name: 'a' },
@@ -60,7 +60,7 @@ t.test('plants created in a failed batch are counted', async (t) => {
     return await store.create(plant)
   }
   await t.rejects(createBatch(plants, { store: { create }, tally, interrupt }), { message: /^broken$/ })
-  t.equal(tally.summary(), 'new: 1, identical: 1, in conflict: 0, wrong lines: 0\n')
+  t.equal(tally.summary(), 'new: 1, identical: 1, in conflict: 0, invalid lines: 0\n')
 })
 
 t.test('a summary lists the first ten IDs and lines', async (t) => {
@@ -68,12 +68,12 @@ t.test('a summary lists the first ten IDs and lines', async (t) => {
   t.equal(tally.isComplete(), true)
   for (let n = 1; n <= 12; n++) {
     tally.add(BigInt(-n), 'conflict')
-    tally.addWrong(n, `reason ${n}`)
+    tally.addInvalid(n, `reason ${n}`)
   }
   const lines = Array.from({ length: 10 }, (_, n) => `line ${n + 1}: reason ${n + 1}\n`).join('')
   t.equal(
     tally.summary(),
-    'new: 0, identical: 0, in conflict: 12, wrong lines: 12\n' +
-      `ids in conflict: -1, -2, -3, -4, -5, -6, -7, -8, -9, -10, and 2 more\n${lines}and 2 more lines are wrong\n`,
+    'new: 0, identical: 0, in conflict: 12, invalid lines: 12\n' +
+      `ids in conflict: -1, -2, -3, -4, -5, -6, -7, -8, -9, -10, and 2 more\n${lines}and 2 more lines are invalid\n`,
   )
 })

@@ -12,7 +12,7 @@ requireSqlite(t)
 const ids = Array.from({ length: 2_500 }, (_, id) => BigInt(id))
 const all = ids.map((id) => `{"id":${id},"name":"a"}\n`).join('')
 
-t.test('all plants are written to a file or stdout, with a progress bar on a terminal', async (t) => {
+t.test('all plants are written to a file or stdout, with its progress on a terminal', async (t) => {
   const directory = t.testdir({ 'plants.jsonl': 'of yesterday' })
   const path = join(directory, 'plants.db')
   const file = join(directory, 'plants.jsonl')
@@ -22,7 +22,7 @@ t.test('all plants are written to a file or stdout, with a progress bar on a ter
   const { code, stdout, stderr } = await runPlants(url, ['export', file], { isTTY: true })
   t.same([code, stdout], [0, `2500 plants are in ${file}\n`])
   const looks = stderr.split('\r\x1b[K')
-  t.match(looks[1], /^\[#{9} {15}\] 40 %, 1,000 plants, [\d,]+\/s, \d+ s left$/)
+  t.match(looks[1], /^1,000 plants, [\d,]+\/s$/)
   t.equal(looks.at(-1), '')
   t.equal(readFileSync(file, 'utf8'), all)
   t.same(readdirSync(directory), ['plants.db', 'plants.db-lock', 'plants.jsonl'], 'no write-ahead log is left')
@@ -51,12 +51,11 @@ t.test('a writer can reset the write-ahead log during an export', async (t) => {
   write()
   const [{ openForReading }, { pagesOf }] = await Promise.all([
     import('../../src/store/open.ts'),
-    import('../../src/cli/plants-read.ts'),
+    import('../../src/cli/plants-export.ts'),
   ])
   const reader = await openForReading(`sqlite:${path}`)
   let read = 0
-  const { signal: interrupt } = new AbortController()
-  for await (const page of pagesOf(reader, { interrupt })) {
+  for await (const page of pagesOf(reader, new AbortController().signal)) {
     read += page.length
     if (next < 20_000n) write()
   }

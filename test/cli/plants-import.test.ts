@@ -8,7 +8,7 @@ import { until } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
 import { requireSqlite } from '../support/better-sqlite.ts'
 import { run } from '../support/child-process.ts'
-import { usageError } from '../support/exact-pattern.ts'
+import { exactly, usageError } from '../support/exact-pattern.ts'
 import { runPlants } from './run-plants.ts'
 import { idsIn, makeStore } from './sqlite-files.ts'
 
@@ -33,7 +33,7 @@ t.test('an import reports new, identical, conflicting and invalid lines, and can
   ]
   writeFileSync(file, lines.join(''))
   const wrong = "line 5: plant must have required property 'name'\nline 7: more than 99 bytes\n"
-  const rest = `in conflict: 1, wrong lines: 2\nids in conflict: 2\n${wrong}`
+  const rest = `in conflict: 1, invalid lines: 2\nids in conflict: 2\n${wrong}`
   const environment = { BODY_LIMIT: '99' }
   const url = `sqlite:${path}`
   const first = await runPlants(url, ['import', file], { environment })
@@ -50,7 +50,7 @@ t.test('an export can be imported into a new file, with a progress bar on a term
   const file = join(directory, 'plants.jsonl')
   await runPlants(`sqlite:${from}`, ['export', file])
   const { code, stdout, stderr } = await runPlants(`sqlite:${to}`, ['import', file], { isTTY: true })
-  t.same([code, stdout], [0, 'new: 3500, identical: 0, in conflict: 0, wrong lines: 0\n'])
+  t.same([code, stdout], [0, 'new: 3500, identical: 0, in conflict: 0, invalid lines: 0\n'])
   const looks = stderr.split('\r\x1b[K')
   t.match(looks[1], /^\[#{24}\] 100 %, 1,000 plants, [\d,]+\/s, 0 s left$/)
   t.equal(looks.at(-1), '')
@@ -65,7 +65,7 @@ t.test('an import from a named pipe shows a bar without a percentage', async (t)
   const importing = runPlants(`sqlite:${join(directory, 'plants.db')}`, ['import', pipe], { isTTY: true })
   await writeFile(pipe, lineOf(1) + lineOf(2))
   const { code, stdout, stderr } = await importing
-  t.same([code, stdout], [0, 'new: 2, identical: 0, in conflict: 0, wrong lines: 0\n'])
+  t.same([code, stdout], [0, 'new: 2, identical: 0, in conflict: 0, invalid lines: 0\n'])
   t.match(stderr.split('\r\x1b[K')[1], /^2 plants, [\d,]+\/s$/)
 })
 
@@ -80,7 +80,7 @@ t.test('an import interrupted while it waits for lines reports what it created',
   interruption.abort()
   t.same(await importing, {
     code: 130,
-    stdout: 'new: 1000, identical: 0, in conflict: 0, wrong lines: 0\n',
+    stdout: 'new: 1000, identical: 0, in conflict: 0, invalid lines: 0\n',
     stderr: 'plant-store: interrupted\n',
   })
 })
@@ -95,7 +95,7 @@ t.test('an interrupted import starts no further batch', async (t) => {
     // The first progress bar appears after the first batch.
     onStderr: () => interruption.abort(),
   })
-  t.same([code, stdout], [130, 'new: 1000, identical: 0, in conflict: 0, wrong lines: 0\n'])
+  t.same([code, stdout], [130, 'new: 1000, identical: 0, in conflict: 0, invalid lines: 0\n'])
 })
 
 t.test('an import works beside a service and reports its plants at SIGINT', async (t) => {
@@ -111,15 +111,16 @@ t.test('an import works beside a service and reports its plants at SIGINT', asyn
   t.equal(await service.create({ id: 1_000n, name: 'a' }), 'created')
   t.match(await stop('SIGINT'), { code: 130, signal: null, stderr: 'plant-store: interrupted\n' })
   const [, summary] = await find('stdout', /^(.*\n.*\n)$/)
-  t.equal(summary, 'new: 999, identical: 0, in conflict: 1, wrong lines: 0\nids in conflict: 0\n')
+  t.equal(summary, 'new: 999, identical: 0, in conflict: 1, invalid lines: 0\nids in conflict: 0\n')
 })
 
-t.test('an empty or unreadable import is rejected', async (t) => {
+t.test('an import without a readable file is rejected', async (t) => {
   const directory = t.testdir({})
   const url = `sqlite:${join(directory, 'plants.db')}`
-  const message = 'FILE is missing, allowed: a file, or lines on standard input'
+  const missing = 'missing FILE; expected a file, or lines on standard input'
   const stdin = Object.assign(new PassThrough(), { isTTY: true })
-  await t.rejects(runPlants(url, ['import'], { stdin }), usageError(message))
+  await t.rejects(runPlants(url, ['import'], { stdin }), usageError(missing))
   await t.rejects(runPlants(url, ['import', join(directory, 'none')]), { message: /^ENOENT: no such file[^\n]+none'$/ })
-  await t.rejects(runPlants(url, ['import', directory]), { message: /^EISDIR: [^\n]+$/ })
+  const message = exactly(`${directory} is a directory; name a file`)
+  await t.rejects(runPlants(url, ['import', directory]), { message })
 })

@@ -15,11 +15,8 @@ t.test('plants are imported to and exported from PostgreSQL beside a service', a
   const service = await openStore(url)
   await service.create({ id: 0n, name: 'ä 0' })
 
-  const summary = 'new: 3001, identical: 1, in conflict: 0, wrong lines: 0\n'
+  const summary = 'new: 3001, identical: 1, in conflict: 0, invalid lines: 0\n'
   t.same(await runPlants(url, ['import', from]), { code: 0, stdout: summary, stderr: '' })
-  t.same(await runPlants(url, ['count']), { code: 0, stdout: '3002\n', stderr: '' })
-  t.equal((await runPlants(url, ['get', '7'])).stdout, lines[8])
-  t.equal((await runPlants(url, ['list', '--from', '2999'])).stdout, lines.slice(-2).join(''))
   t.equal((await runPlants(url, ['export'])).stdout, lines.join(''))
   t.same(await runPlants(url, ['export', to]), { code: 0, stdout: `3002 plants are in ${to}\n`, stderr: '' })
   await service.close()
@@ -27,7 +24,7 @@ t.test('plants are imported to and exported from PostgreSQL beside a service', a
   const missing = new URL(url)
   missing.port = '1'
   missing.password = 'secret'
-  await t.rejects(runPlants(missing.href, ['count']), {
+  await t.rejects(runPlants(missing.href, ['export']), {
     message: /^STORE_URL is "postgres[^"]+:\*\*\*@[^"]+": no server can be used: [^\n]+$/,
   })
 })

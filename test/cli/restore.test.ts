@@ -12,9 +12,8 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { withReader } from '../../src/cli/plants-store.ts'
 import { backup, restore, sqliteCommand } from '../../src/cli/sqlite-commands.ts'
-import { openStore } from '../../src/store/open.ts'
+import { openForReading, openStore } from '../../src/store/open.ts'
 import { Database, requireSqlite } from '../support/better-sqlite.ts'
 import { run } from '../support/child-process.ts'
 import { exactly } from '../support/exact-pattern.ts'
@@ -93,10 +92,7 @@ t.test('a killed restore leaves the old file or one that the next start complete
         message: new RegExp(`a restore was interrupted, and ${path}-restored will replace the file; start the service`),
       }
       t.throws(() => sqliteCommand('check', [], { STORE_URL: `sqlite:${path}` }), pending)
-      await t.rejects(
-        withReader(`sqlite:${path}`, async () => {}),
-        pending,
-      )
+      await t.rejects(openForReading(`sqlite:${path}`), pending)
     }
     t.same(servedIds(path), [1], 'the backup')
     t.same(idsIn(`${path}-replaced`), [1, 2], 'the old file and its write-ahead log')

@@ -55,7 +55,7 @@ t.test('backup copies the file of STORE_URL, and restore brings its plants back'
 })
 
 t.test('missing or surplus arguments are rejected, and help is printed', async (t) => {
-  const missing = (name: string, allowed: string) => usageError(`${name} is missing, allowed: ${allowed}`)
+  const missing = (name: string, expected: string) => usageError(`missing ${name}; expected ${expected}`)
   t.throws(() => sqliteCommand('backup', [], {}), missing('TARGET', 'the path of a new file'))
   t.throws(() => sqliteCommand('restore', [], {}), missing('SOURCE', 'the path of a backup'))
   t.throws(() => sqliteCommand('check', ['a', 'b'], {}), usageError('More than one argument, allowed: FILE, --help'))

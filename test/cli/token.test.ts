@@ -4,13 +4,17 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { watchTokenFile } from '../../packages/fastify-contract/src/auth/token-verifier.ts'
-import { token as command, tokenHelp } from '../../packages/fastify-contract/src/cli/token.ts'
+import { token as tokenCommand, tokenHelp } from '../../packages/fastify-contract/src/cli/token.ts'
 import { readTokens } from '../../packages/fastify-contract/src/cli/token-file-update.ts'
 import { until } from '../../scripts/system/poll.ts'
+import { lockFile } from '../../src/store/sqlite/sqlite-driver.ts'
 import { run } from '../support/child-process.ts'
 import { exactly, usageError } from '../support/exact-pattern.ts'
 import { copyProject } from '../support/project-copy.ts'
 import { writeTokenFile } from '../support/token-files.ts'
+
+const command = (args: string[], environment: Record<string, string>) =>
+  tokenCommand(args, environment, async (path, timeout) => lockFile(path, timeout))
 
 const token = (t: Test, environment: Record<string, string>, ...args: string[]) =>
   run(t, 'src/cli/main.ts', environment, ['token', ...args])
@@ -85,7 +89,8 @@ t.test('a killed command leaves no lock', async (t) => {
   writeFileSync(
     script,
     `import { updateTokenFile } from ${JSON.stringify(resolve('packages/fastify-contract/src/cli/token-file-update.ts'))}
-    await updateTokenFile(${JSON.stringify(file)}, () => { console.log('locked'); for (;;); })`,
+    import { lockFile } from ${JSON.stringify(resolve('src/store/sqlite/sqlite-driver.ts'))}
+    await updateTokenFile(${JSON.stringify(file)}, () => { console.log('locked'); for (;;); }, lockFile)`,
   )
   const stuck = run(t, script)
   await stuck.find('stdout', /^locked$/m)

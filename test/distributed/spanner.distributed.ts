@@ -55,7 +55,7 @@ t.test("Spanner's emulator behind PGAdapter", { skip, timeout: 3_600_000 }, asyn
     const store = await openPostgres(url)
     t.teardown(() => store.close())
     for (let probes = 0; probes < 3; probes++) await store.ready()
-    t.same(await store.count(-(2n ** 63n), 10), { count: 0, last: undefined })
+    t.same(await store.list(-(2n ** 63n), 10), [])
   })
 
   t.test('three racing stores have one winner per id and create the table once', async (t) => {
@@ -67,7 +67,7 @@ t.test("Spanner's emulator behind PGAdapter", { skip, timeout: 3_600_000 }, asyn
     t.equal(outcomes.size, ids)
     for (const each of outcomes.values()) each.sort()
     t.same(new Set([...outcomes.values()].map(String)), new Set(['conflict,conflict,created']))
-    t.same(await stores[0]?.count(0n, 10_000), { count: ids, last: BigInt(ids - 1) })
+    t.equal((await stores[0]?.list(0n, 10_000))?.length, ids)
   })
 
   t.test('of three racing instances one gets 200 for each id', async (t) => {
@@ -100,7 +100,7 @@ t.test("Spanner's emulator behind PGAdapter", { skip, timeout: 3_600_000 }, asyn
     for (const service of services) t.equal((await service.stop()).code, 0)
   })
 
-  t.test('plants are imported, listed, counted and exported', async (t) => {
+  t.test('plants are imported and exported', async (t) => {
     const url = empty()
     const directory = t.testdir({})
     const from = join(directory, 'from.jsonl')
@@ -108,9 +108,6 @@ t.test("Spanner's emulator behind PGAdapter", { skip, timeout: 3_600_000 }, asyn
     writeFileSync(from, lines.toReversed().join(''))
     const summary = 'new: 700, identical: 0, in conflict: 0, wrong lines: 0\n'
     t.same(await runPlants(url, ['import', from]), { code: 0, stdout: summary, stderr: '' })
-    t.same(await runPlants(url, ['count']), { code: 0, stdout: '700\n', stderr: '' })
-    t.equal((await runPlants(url, ['get', '7'])).stdout, lines[7])
-    t.equal((await runPlants(url, ['list', '--from', '698'])).stdout, lines.slice(-2).join(''))
     t.equal((await runPlants(url, ['export'])).stdout, lines.join(''))
   })
 })

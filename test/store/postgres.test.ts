@@ -22,7 +22,7 @@ for (const [name, run] of Object.entries(querySuite)) {
     const store = await openPostgres(await testDatabase(t))
     await run(store)
     await store.close()
-    await t.rejects(store.get(1n), { message: /^the store is closed$/ })
+    await t.rejects(store.list(1n, 1), { message: /^the store is closed$/ })
   })
 }
 
@@ -30,9 +30,9 @@ t.test('a query on a missing table fails with Unavailable', async (t) => {
   const url = await testDatabase(t)
   const store = await openPostgres(url)
   await query(url, 'ALTER TABLE plants RENAME TO flowers')
-  await t.rejects(store.count(0n, 1), { name: 'Unavailable', message: /^relation "plants" does not exist$/ })
+  await t.rejects(store.list(0n, 1), { name: 'Unavailable', message: /^relation "plants" does not exist$/ })
   await query(url, 'ALTER TABLE flowers RENAME TO plants')
-  t.same(await store.count(0n, 1), { count: 0, last: undefined })
+  t.same(await store.list(0n, 1), [])
   await store.close()
 })
 

@@ -4,6 +4,7 @@ import t from 'tap'
 import { openForReading, openForWriting, openStore } from '../../src/store/open.ts'
 import { openDatabase, yieldingCommit } from '../../src/store/sqlite/sqlite-database.ts'
 import { Database, requireSqlite } from '../support/better-sqlite.ts'
+import { exactly } from '../support/exact-pattern.ts'
 
 requireSqlite(t)
 
@@ -82,13 +83,14 @@ t.test('a store can be opened beside its service, and read-only', async (t) => {
   t.equal(await guest.create({ id: 1n, name: 'a' }), 'created')
   t.equal(await service.create({ id: 1n, name: 'a' }), 'identical')
   const reader = await openForReading(url)
-  t.same(await reader.get(1n), { id: 1n, name: 'a' })
+  t.same(await reader.list(1n, 10), [{ id: 1n, name: 'a' }])
   await reader.close()
   await guest.close()
   await service.close()
   for (const open of [openForReading, openForWriting] as ((url: string) => Promise<unknown>)[]) {
-    const message = /^the commands cannot open this kind of store, allowed: sqlite:PATH or postgres:/
-    await t.rejects(open('memory:'), { message })
-    await t.rejects(open('nothing'), { message })
+    for (const url of ['memory:', 'nothing']) {
+      const message = `STORE_URL is "${url}": only the service can open this store; expected sqlite:PATH, postgres://… or cassandra://…`
+      await t.rejects(open(url), { message: exactly(message) })
+    }
   }
 })

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 /** Copies the project to a directory that the test may change, and returns its path; removed when the test ends. */
 export function copyProject(t: Test): string {
   const directory = t.testdir({})
-  const code = ['src', 'generated', 'scripts']
+  const code = ['src', 'generated', 'scripts', 'packages']
   for (const name of ['openapi', ...code, 'package.json', 'tsconfig.json', 'redocly.yaml']) {
     cpSync(name, resolve(directory, name), { recursive: true, filter: (path) => path !== 'scripts/benchmark/peers' })
   }

@@ -24,6 +24,9 @@ const probeIds = 4_096
 /** The most creates in flight. In version 1 of Paxos each occupies a thread of a node, of 128 by default. */
 const outstanding = 128
 
+/** A store that also resolves with the plant of an id, or with undefined when there is none. */
+type CassandraStore = PlantStore & PlantQueries & { get(id: bigint): Promise<StoredPlant | undefined> }
+
 /** Error code of the server for a statement that is invalid on every node. */
 const invalid = 0x2200
 
@@ -31,7 +34,7 @@ const invalid = 0x2200
  * Opens the Cassandra keyspace of a URL, which any number of instances can share. Rejects when the table is missing, or
  * when the cluster could lose acknowledged plants.
  */
-export async function openCassandra(url: string, load = loadDriver): Promise<PlantStore & PlantQueries> {
+export async function openCassandra(url: string, load = loadDriver): Promise<CassandraStore> {
   const settings = readCassandraUrl(url)
   const driver = await load()
   const client = await connect(settings, settings.keyspace, driver)
@@ -119,7 +122,6 @@ export async function openCassandra(url: string, load = loadDriver): Promise<Pla
       return row === null ? undefined : toPlant(row)
     },
     list: unordered,
-    count: unordered,
     close() {
       closing ??= creates.close().then(() => client.shutdown())
       return closing

@@ -143,19 +143,19 @@ const names = [
 export const settingsQuery = `SELECT name, setting FROM pg_settings WHERE name IN ('${names.join("', '")}')`
 
 /**
- * Returns why a server with these settings must not receive creates, or undefined when it may. A server is unfit when
- * it is read-only or cannot store every text. Without `acceptLoss` it is also unfit when it can lose acknowledged
+ * Returns why a server with these settings must not receive creates, or undefined when it may. A server is rejected if
+ * it is read-only or if its encoding is not UTF-8. Without `acceptLoss` it is also rejected if it can lose acknowledged
  * plants, by a crash of its own or by a failover to its standby.
  */
 export function unfitReason(settings: ServerSettings, acceptLoss: boolean): string | undefined {
   const { transaction_read_only, server_encoding = 'UTF8', fsync, synchronous_commit = 'on' } = settings
   if (transaction_read_only === 'on') return 'it is read-only'
-  if (server_encoding !== 'UTF8') return `its encoding is ${server_encoding}, allowed: UTF8`
+  if (server_encoding !== 'UTF8') return `its encoding is ${server_encoding}; expected UTF8`
   const waitsForDisk = fsync !== 'off' && synchronous_commit !== 'off'
   const waitsForStandby = synchronous_commit !== 'local' || !settings.synchronous_standby_names
   if (acceptLoss || (waitsForDisk && waitsForStandby)) return undefined
   const setting = fsync === 'off' ? 'fsync is off' : `synchronous_commit is ${synchronous_commit}`
-  return `its ${setting}, so it can lose acknowledged plants; allowed with accept_data_loss=true`
+  return `its ${setting}, so it can lose acknowledged plants; change it, or set accept_data_loss=true`
 }
 
 /** The most runs of a transaction; after them its creates are rejected as unavailable. */
@@ -174,8 +174,8 @@ export const isRecordError = (error: unknown): boolean => ofRecord.test((error a
 
 /**
  * Runs `attempt` until it resolves with a result, up to ten times. Undefined and a retryable error of the server cause
- * a retry. The first retry is immediate. Later ones follow a random pause, so that conflicting transactions do not meet
- * again. Rejects with an error that a single record can cause, and with `Unavailable` for any other.
+ * a retry. The first retry is immediate. Later ones follow a random pause, so that conflicting transactions do not
+ * collide again. Rejects with an error that a single record can cause, and with `Unavailable` for any other.
  */
 export async function withRetries<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
   for (let attempted = 0; attempted < attempts; attempted++) {
@@ -189,5 +189,5 @@ export async function withRetries<Result>(attempt: () => Promise<Result | undefi
       throw isRecordError(error) ? error : new Unavailable(message, { cause: error })
     }
   }
-  throw new Unavailable('other transactions keep changing the same plants')
+  throw new Unavailable(`gave up after ${attempts} serialization conflicts`)
 }

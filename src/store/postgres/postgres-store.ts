@@ -57,7 +57,7 @@ export async function openPostgres(url: string, choose = chooseDialect): Promise
 /** Returns an error that names the table when its columns do not fit, and any other error unchanged. */
 function explainMismatch(error: Error & { code?: string }): Error {
   if (!schemaMismatch.test(String(error.code))) return error
-  return new Error(`its table plants has the wrong schema: ${error.message}; allowed: ${columns}`, { cause: error })
+  return new Error(`its table plants has the wrong schema: ${error.message}; expected ${columns}`, { cause: error })
 }
 
 /**
@@ -110,9 +110,7 @@ export async function assertKnownSchema(query: Primary['query']): Promise<void> 
   })
   const oldest = Math.max(version, ...rows.map((row) => Number(row.oldest)))
   if (oldest === version) return
-  throw new Error(
-    `it has schema version ${oldest}, newer than version ${version} of this service; run the newer service`,
-  )
+  throw new Error(`it has schema version ${oldest}, and this release supports up to ${version}; upgrade the service`)
 }
 
 /**
@@ -143,9 +141,6 @@ const sizes =
 
 const rows = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[]) ORDER BY id'
 
-const counted =
-  'SELECT count(*) AS count, max(id) AS last FROM (SELECT id FROM plants WHERE id >= $1 ORDER BY id LIMIT $2) AS ids'
-
 /** The driver returns an int8 as its digits and an int4 as a number. The type of length() depends on the engine. */
 type Sized = { id: string; size: string | number }
 
@@ -161,11 +156,6 @@ function page(plants: Sized[]): string[] {
 
 /** Returns the queries of the PostgreSQL store. A new query is added only here. */
 export const postgresQueries = (query: Primary['query']): PlantQueries => ({
-  async get(id) {
-    const [row] = await query<PlantRow<string>>('SELECT id, name, tag FROM plants WHERE id = $1', [id])
-    return row && exact(row)
-  },
-
   async list(from, limit) {
     for (;;) {
       const ids = page(await query<Sized>(sizes, [from, limit]))
@@ -173,10 +163,5 @@ export const postgresQueries = (query: Primary['query']): PlantQueries => ({
       // Another program may delete all plants of a page before its rows are read, but only the last page may be empty.
       if (found.length > 0 || ids.length === 0) return found.map(exact)
     }
-  },
-
-  async count(from, limit) {
-    const [{ count, last }] = (await query(counted, [from, limit])) as [{ count: string; last: string | null }]
-    return { count: Number(count), last: last === null ? undefined : BigInt(last) }
   },
 })

@@ -16,26 +16,26 @@ export const postgresUrl = new RegExp(
   String.raw`^postgres(?:ql)?://(?<user>[^@/?#]+@)?(?<hosts>${host}(?:,${host})*)(?<database>/[^/?#]+)(?:\?(?<parameters>[^#]+))?$`,
 )
 
-const milliseconds = { pattern: /^\d{1,9}$/, allowed: 'a number of milliseconds, 0 for no limit' }
-const text = { pattern: /./, allowed: 'any text that is not empty' }
-const file = { pattern: /./, allowed: 'the path of a file' }
+const milliseconds = { pattern: /^\d{1,9}$/, expected: 'a number of milliseconds, 0 for no limit' }
+const text = { pattern: /./, expected: 'any text that is not empty' }
+const file = { pattern: /./, expected: 'the path of a file' }
 
 /** The parameters of the URL, named as in libpq where it has them (postgresql.org/docs/current/libpq-connect.html). */
-const known = new Map<string, { pattern: RegExp; allowed: string }>(
+const known = new Map<string, { pattern: RegExp; expected: string }>(
   Object.entries({
     sslmode: {
       pattern: /^(disable|require|verify-ca|verify-full)$/,
-      allowed: 'disable, require, verify-ca, verify-full',
+      expected: 'disable, require, verify-ca or verify-full',
     },
     sslrootcert: file,
     sslcert: file,
     sslkey: file,
     application_name: text,
-    connect_timeout: { pattern: /^[1-9]\d{0,5}$/, allowed: 'a number of seconds, at least 1' },
+    connect_timeout: { pattern: /^[1-9]\d{0,5}$/, expected: 'a number of seconds, at least 1' },
     statement_timeout: milliseconds,
-    query_timeout: { pattern: /^[1-9]\d{0,8}$/, allowed: 'a number of milliseconds, at least 1' },
-    target_session_attrs: { pattern: /^(primary|read-write)$/, allowed: 'primary, read-write' },
-    accept_data_loss: { pattern: /^(true|false)$/, allowed: 'true, false' },
+    query_timeout: { pattern: /^[1-9]\d{0,8}$/, expected: 'a number of milliseconds, at least 1' },
+    target_session_attrs: { pattern: /^(primary|read-write)$/, expected: 'primary or read-write' },
+    accept_data_loss: { pattern: /^(true|false)$/, expected: 'true or false' },
   }),
 )
 
@@ -51,14 +51,15 @@ export function readPostgresUrl(url: string): PostgresSettings {
   const given = new Map(new URLSearchParams(parameters.replaceAll('+', '%2B')))
   for (const [name, value] of given) {
     const parameter = known.get(name)
-    if (parameter === undefined) throw new Error(`unknown parameter ${name}, allowed: ${[...known.keys()].join(', ')}`)
-    if (!parameter.pattern.test(value)) throw new Error(`${name} is "${value}", allowed: ${parameter.allowed}`)
+    if (parameter === undefined)
+      throw new Error(`unknown parameter ${name}; expected one of ${[...known.keys()].join(', ')}`)
+    if (!parameter.pattern.test(value)) throw new Error(`${name} is "${value}"; expected ${parameter.expected}`)
   }
   // sslmode has libpq's meaning, not that of older drivers, and is always set, so that the environment has no effect.
   const tls = new URLSearchParams({ uselibpqcompat: 'true', sslmode: 'disable' })
   for (const [name, value] of given) {
     if (!name.startsWith('ssl')) continue
-    if (!given.has('sslmode')) throw new Error(`${name} requires sslmode, allowed: ${known.get('sslmode')?.allowed}`)
+    if (!given.has('sslmode')) throw new Error(`${name} requires sslmode; expected ${known.get('sslmode')?.expected}`)
     tls.set(name, value)
   }
   const number = (name: string, otherwise: number) => Number(given.get(name) ?? otherwise)

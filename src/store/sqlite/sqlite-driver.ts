@@ -1,7 +1,8 @@
-import { accessSync, closeSync, constants, lstatSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type Database from 'better-sqlite3'
+import { createLockFile } from '../../../packages/fastify-contract/src/service/atomic-file.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -68,21 +69,6 @@ function noSqlite(error: LoadFailure): NoSqlite | undefined {
 }
 
 /**
- * Creates a lock file when it is missing. Throws ELOOP for a symbolic link: a user who may write the directory could
- * plant one, and a command of root would create or open its target.
- */
-export function createLockFile(path: string, mode = 0o644): void {
-  try {
-    // An existing file is not opened, since closing it would release the locks that this process holds on it.
-    closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    if (!lstatSync(path).isSymbolicLink()) return
-    throw Object.assign(new Error(`${path} is a symbolic link; remove it`), { code: 'ELOOP' })
-  }
-}
-
-/**
  * Locks a file, which is created empty when missing and never removed. Returns a function that releases the lock. Keep
  * a reference to it: garbage collection releases the lock too, and so does the end of the process. Throws SQLITE_BUSY
  * when another process keeps the lock for longer than `timeout` milliseconds, EACCES when this user may not write the
@@ -120,13 +106,13 @@ export function openError(error: OpenFailure, path: string, { hasLocks, access }
 
 function reasonOf({ message, code = '' }: OpenFailure, path: string, { hasLocks, access }: typeof probes): string {
   if (lockRefused.test(code) && !hasLocks(path)) {
-    return 'its file system refuses file locks, as network mounts may do; mount it with locks, or use a local disk'
+    return 'its file system does not support file locks, as is common for network mounts; use a local disk'
   }
   if (code.startsWith('SQLITE_BUSY')) return 'it is in use by another process'
   if (accessRefused.test(code)) return deniedFile(path, access) ?? message
   // Preparing a statement fails when its tables or columns are missing.
-  if (code === 'SQLITE_ERROR') return `its tables are not those of its schema version: ${message}; restore a backup`
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return `${message}; plant-store check shows the damage, restore a backup`
+  if (code === 'SQLITE_ERROR') return `its tables do not match its schema version: ${message}; restore a backup`
+  if (code.startsWith('SQLITE_CORRUPT')) return `${message}; run plant-store check, or restore a backup`
   return message
 }
 
@@ -153,8 +139,8 @@ function deniedFile(path: string, access: typeof probes.access): string | undefi
       if (code === 'ENOENT') continue
       if (code === 'EROFS') return `${file} is on a read-only file system; mount it writable`
       const { uid, mode } = statSync(file)
-      const owner = `user ${uid}, mode ${(mode & 0o777).toString(8)}`
-      return `${file} belongs to ${owner}; user ${process.getuid?.()} must be able to write it: change its owner`
+      const owner = `of user ${uid}, mode ${(mode & 0o777).toString(8)}`
+      return `${file} (${owner}) is not writable by user ${process.getuid?.()}; change its owner or mode`
     }
   }
   return undefined

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { syncPath } from '../../../packages/fastify-contract/src/service/atomic-file.ts'
+import { renameDurably, syncPath } from '../../../packages/fastify-contract/src/service/atomic-file.ts'
 
 /** The files of an open database: the database itself and its write-ahead log. */
 export type DatabaseFiles = {
@@ -59,10 +59,10 @@ function stat(file: string) {
   }
 }
 
-/** Returns the path of a backup that will replace the file. Once a backup is there, the restore is decided. */
+/** Returns the path of a backup that will replace the file. Once this file exists, the restore will be completed. */
 export const restoredPath = (path: string): string => `${path}-restored`
 
-/** Returns what to do about a decided restore of a real path that was interrupted; undefined when there is none. */
+/** Returns a message about an interrupted restore of a real path that will be completed; undefined if there is none. */
 export const pendingRestore = (path: string): string | undefined =>
   existsSync(restoredPath(path))
     ? `a restore was interrupted, and ${restoredPath(path)} will replace the file; start the service to finish it`
@@ -72,7 +72,7 @@ export const pendingRestore = (path: string): string | undefined =>
 export const replacedPath = (path: string): string => `${path}-replaced`
 
 /**
- * Replaces the file with the backup of a decided restore, or does nothing when there is none. The caller must hold the
+ * Replaces the file with the backup at `restoredPath`, or does nothing when there is none. The caller must hold the
  * lock of the file. After a crash at any moment, the next call finishes the restore. SQLite would apply the journal of
  * the old file to the new one, so the journal is moved away, and the move synced, before the backup is renamed.
  */
@@ -84,6 +84,5 @@ export function finishRestore(path: string): void {
   // The -shm file is an index of the write-ahead log, which SQLite creates again.
   rmSync(`${path}-shm`, { force: true })
   syncPath(dirname(path))
-  renameSync(restoredPath(path), path)
-  syncPath(dirname(path))
+  renameDurably(restoredPath(path), path)
 }

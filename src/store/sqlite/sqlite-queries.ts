@@ -8,15 +8,6 @@ type Prepare<Query extends (...args: never) => unknown> = (
 
 /** The queries of the SQLite store by name. A new query is added only here: all other code passes names. */
 export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries[Name]> } = {
-  get(database) {
-    const select = database.prepare<[bigint], PlantRow>('SELECT id, name, tag FROM plants WHERE id = ?')
-    select.safeIntegers()
-    return (id) => {
-      const row = select.get(id)
-      return row && plantFromRow(row)
-    }
-  },
-
   list(database) {
     const select = database.prepare<[bigint, number], PlantRow>(
       'SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ?',
@@ -31,17 +22,6 @@ export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries
         if (size >= maxPageSize) break
       }
       return page
-    }
-  },
-
-  count(database) {
-    const select = database.prepare<[bigint, number], { count: bigint; last: bigint | null }>(
-      'SELECT count(*) AS count, max(id) AS last FROM (SELECT id FROM plants WHERE id >= ? ORDER BY id LIMIT ?)',
-    )
-    select.safeIntegers()
-    return (from, limit) => {
-      const { count, last } = select.get(from, limit) as { count: bigint; last: bigint | null }
-      return { count: Number(count), last: last ?? undefined }
     }
   },
 }

@@ -33,11 +33,11 @@ export function isMarkedFile(path: string): boolean {
 
 /** Throws when a database belongs to another program or is too new. Version 0 is a new file; version 1 has no mark. */
 export function assertOwnDatabase(database: Database): void {
-  const version = database.pragma('user_version', { simple: true }) as number
+  const version = versionOf(database)
   const tables = database.prepare('SELECT name FROM sqlite_schema').pluck().all()
   const isMarked = database.pragma('application_id', { simple: true }) === applicationId
   const isOurs = version === 0 ? tables.length === 0 : isMarked || (version === 1 && tables.includes('plants'))
-  if (!isOurs) throw new Error('it is the database of another program')
+  if (!isOurs) throw new Error('it is not a plant-store database; check the path')
   assertKnown(version)
 }
 
@@ -51,7 +51,7 @@ export function assertPlants(database: Database): void {
 /** Brings the tables of a new file, or of one of an earlier release, to the version of this release. */
 export function makeTables(database: Database): void {
   const upgrade = database.transaction(() => {
-    const version = database.pragma('user_version', { simple: true }) as number
+    const version = versionOf(database)
     if (version >= known) return
     for (const step of statements.slice(version)) database.exec(step)
     database.pragma(`user_version = ${known}`)
@@ -59,9 +59,17 @@ export function makeTables(database: Database): void {
   upgrade.exclusive()
 }
 
+/** Returns the schema version. It is the first query of a file, which fails when the file is no SQLite database. */
+function versionOf(database: Database): number {
+  try {
+    return database.pragma('user_version', { simple: true }) as number
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'SQLITE_NOTADB') throw error
+    throw new Error('it is not a SQLite database; check the path, or restore a backup', { cause: error })
+  }
+}
+
 function assertKnown(version: number): void {
   if (version <= known) return
-  throw new Error(
-    `it has schema version ${version}, newer than version ${known} of this service; run the newer service`,
-  )
+  throw new Error(`it has schema version ${version}, and this release supports up to ${known}; upgrade the service`)
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { entryRules, parseDateTime, type TokenEntry } from '../auth/token-file.ts'
 import { newToken } from '../auth/tokens.ts'
 import { parseOptions, UsageError } from './cli-options.ts'
-import { readTokens, updateTokenFile } from './token-file-update.ts'
+import { type LockFile, readTokens, updateTokenFile } from './token-file-update.ts'
 
 export const tokenHelp = `plant-store token create --name NAME [--scope SCOPES] [--expires WHEN] [--note TEXT]
 plant-store token list
@@ -35,11 +35,13 @@ const options = {
 
 /**
  * Runs `plant-store token` with its arguments. Resolves with the text for standard output and a message for standard
- * error. Rejects with a UsageError, or with one line that names the file and the problem.
+ * error. Rejects with a UsageError, or with one line that names the file and the problem. `lockFile` locks the token
+ * file; by default the program flock(1) does.
  */
 export async function token(
   [command = '', ...args]: string[],
   environment: NodeJS.ProcessEnv,
+  lockFile?: LockFile,
 ): Promise<{ result: string; message?: string }> {
   if (command === '--help' || command === '-h') return { result: tokenHelp }
   if (!Object.hasOwn(options, command)) {
@@ -54,7 +56,7 @@ export async function token(
   const changed = name === 'list' ? undefined : changes[name](given, now)
   try {
     if (changed === undefined) return { result: list(await readTokens(file), now) }
-    const { result, message } = await updateTokenFile(file, changed)
+    const { result, message } = await updateTokenFile(file, changed, lockFile)
     return { result, message: `${file}: ${message}\n` }
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`)

@@ -1,15 +1,18 @@
 import {
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readlinkSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
 } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
 export type AtomicFile = {
@@ -21,11 +24,14 @@ export type AtomicFile = {
 }
 
 /**
- * Creates a file that replaces the one at `path`, which may be missing, when it is finished. Removes the unfinished
- * file of a killed process. Rejects when `path` is not a regular file, or when its directory is missing.
+ * Creates a file that replaces the one at `path`, which may be missing, when it is finished. A reader finds the old or
+ * the new content, even after a crash. Only its owner can read a new file; an existing one keeps its owner and mode.
+ * Removes the unfinished file of a killed process. Rejects when `path` is not a regular file, or when its directory is
+ * missing.
  */
 export async function openAtomicFile(path: string): Promise<AtomicFile> {
   if (!existsSync(dirname(path))) throw new Error(`${dirname(path)} does not exist; create that directory`)
+  // A rename to the path of a symbolic link would replace the link, even when its target does not exist yet.
   const real = realPathOf(path)
   const old = statSync(real, { throwIfNoEntry: false })
   if (old !== undefined && !old.isFile()) throw new Error(`${path} is not a file; name a file`)
@@ -34,23 +40,31 @@ export async function openAtomicFile(path: string): Promise<AtomicFile> {
   const handle = await open(unfinished, 'wx', 0o600)
   const own = await handle.stat()
   const isOwn = () => statSync(unfinished, { throwIfNoEntry: false })?.ino === own.ino
-  if (old !== undefined) await handle.chmod(old.mode & 0o777)
   return {
     async write(text) {
       await handle.writeFile(text)
     },
     async finish() {
+      if (old !== undefined) {
+        await handle.chown(old.uid, old.gid)
+        await handle.chmod(old.mode & 0o777)
+      }
       await handle.sync()
       // Another process may have removed the new file, taking it for that of a killed process.
       if (!isOwn()) throw new Error(`another process is writing ${path}; name another file`)
-      await rename(unfinished, real)
-      syncPath(dirname(real))
+      renameDurably(unfinished, real)
     },
     async close() {
       if (isOwn()) rmSync(unfinished)
       await handle.close()
     },
   }
+}
+
+/** Renames a file, whose content must be synced, and syncs the directory of its new name. */
+export function renameDurably(from: string, to: string): void {
+  renameSync(from, to)
+  syncPath(dirname(to))
 }
 
 /** Calls fsync for a file or a directory. A new name is durable only when the directory that holds it is synced. */
@@ -68,6 +82,21 @@ export function createDurableDirectory(path: string): void {
   const first = mkdirSync(path, { recursive: true })
   if (first === undefined) return
   for (let made = path; made.length >= first.length; made = dirname(made)) syncPath(dirname(made))
+}
+
+/**
+ * Creates a lock file when it is missing. Throws ELOOP for a symbolic link: a user who may write the directory could
+ * plant one, and a command of root would create or open its target.
+ */
+export function createLockFile(path: string, mode = 0o644): void {
+  try {
+    // An existing file is not opened, since closing it would release the locks that this process holds on it.
+    closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (!lstatSync(path).isSymbolicLink()) return
+    throw Object.assign(new Error(`${path} is a symbolic link; remove it`), { code: 'ELOOP' })
+  }
 }
 
 /**

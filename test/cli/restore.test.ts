@@ -143,7 +143,7 @@ t.test('a damaged file is replaced, and the next restore completes a killed one'
   for (const suffix of ['-wal', '-journal']) t.equal(readFileSync(`${path}-replaced${suffix}`, 'utf8'), 'stale')
 
   makeStore(`${path}-restored`, 3n)
-  const exists = `${path}-replaced still exists, from the last restore; move it away with its -wal file, or remove both`
+  const exists = `${path}-replaced exists from an earlier restore; move or remove it and its -wal file first`
   t.throws(() => restore(copy, { STORE_URL }), { message: exactly(exists) })
   t.same(servedIds(path), [3])
 })
@@ -165,9 +165,9 @@ t.test('an invalid backup is rejected and changes nothing', async (t) => {
   const refusals: [string, RegExp][] = [
     ['none.db', /none\.db: it does not exist$/],
     ['empty', /empty: it has no table of plants$/],
-    ['text.db', /text\.db: file is not a database$/],
-    ['foreign.db', /foreign\.db: it is the database of another program$/],
-    ['newer.db', /newer\.db: it has schema version 3, newer than version 2 [^\n]+$/],
+    ['text.db', /text\.db: it is not a SQLite database; check the path, or restore a backup$/],
+    ['foreign.db', /foreign\.db: it is not a plant-store database; check the path$/],
+    ['newer.db', /newer\.db: it has schema version 3, and this release supports up to 2; upgrade the service$/],
     ['damaged.db', /damaged\.db is damaged: Tree [^\n]+$/],
     ['data/plants.db', /plants\.db is the file of STORE_URL itself; name a backup$/],
   ]

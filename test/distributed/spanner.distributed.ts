@@ -106,7 +106,7 @@ t.test("Spanner's emulator behind PGAdapter", { skip, timeout: 3_600_000 }, asyn
     const from = join(directory, 'from.jsonl')
     const lines = Array.from({ length: 700 }, (_, id) => `{"id":${id},"name":"ä ${id}"${id % 2 ? ',"tag":""' : ''}}\n`)
     writeFileSync(from, lines.toReversed().join(''))
-    const summary = 'new: 700, identical: 0, in conflict: 0, wrong lines: 0\n'
+    const summary = 'new: 700, identical: 0, in conflict: 0, invalid lines: 0\n'
     t.same(await runPlants(url, ['import', from]), { code: 0, stdout: summary, stderr: '' })
     t.equal((await runPlants(url, ['export'])).stdout, lines.join(''))
   })

@@ -92,9 +92,9 @@ t.test('a table with other columns or without a primary key is reported', async 
   ]
   for (const [columns, message] of tables) {
     await query(url, `CREATE TABLE plants (${columns})`)
-    const allowed = 'allowed: id bigint PRIMARY KEY, name text NOT NULL, tag text'
+    const expected = 'expected id bigint PRIMARY KEY, name text NOT NULL, tag text'
     await t.rejects(openPostgres(url, portable), {
-      message: exactly(`its table plants has the wrong schema: ${message}; ${allowed}`),
+      message: exactly(`its table plants has the wrong schema: ${message}; ${expected}`),
     })
     await query(url, 'DROP TABLE plants')
   }

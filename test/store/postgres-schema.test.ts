@@ -35,7 +35,7 @@ t.test('a database that a newer release expanded is used, and one that it contra
   t.equal(await (await open(t, url)).create({ id: 1n, name: 'a' }), 'created')
   await query(url, 'INSERT INTO plants_schema VALUES (3, 2)')
   await t.rejects(openPostgres(url), {
-    message: exactly('it has schema version 2, newer than version 1 of this service; run the newer service'),
+    message: exactly('it has schema version 2, and this release supports up to 1; upgrade the service'),
   })
 })
 

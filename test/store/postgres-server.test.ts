@@ -10,7 +10,7 @@ import { startServer } from './postgres-stores.ts'
 t.test('a server that can lose acknowledged plants is rejected unless accept_data_loss is set', async (t) => {
   const server = await startServer(t, { settings: { fsync: 'off' } })
   const refusal =
-    /^no server can be used: its fsync is off, so it can lose acknowledged plants; allowed with accept_data_loss=true$/
+    /^no server can be used: its fsync is off, so it can lose acknowledged plants; change it, or set accept_data_loss=true$/
   await t.rejects(openStore(server.url()), { message: refusal })
   const store = await openStore(`${server.url()}?accept_data_loss=true`)
   t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
@@ -37,7 +37,7 @@ t.test('unsafe server settings are named', async (t) => {
     [{ ...fit, synchronous_commit: 'off' }, /^its synchronous_commit is off, so it can lose/],
     [{ ...fit, fsync: 'off' }, /^its fsync is off, so it can lose/],
     [{ ...fit, transaction_read_only: 'on' }, /^it is read-only$/],
-    [{ ...fit, server_encoding: 'LATIN1' }, /^its encoding is LATIN1, allowed: UTF8$/],
+    [{ ...fit, server_encoding: 'LATIN1' }, /^its encoding is LATIN1; expected UTF8$/],
   ]
   for (const [settings, reason] of cases) {
     if (reason === undefined) t.equal(unfitReason(settings, false), undefined)
@@ -50,7 +50,7 @@ t.test('unsafe server settings are named', async (t) => {
 t.test('a database with an encoding other than UTF8 is rejected', async (t) => {
   const server = await startServer(t)
   await server.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
-  await t.rejects(openStore(server.url('latin')), /its encoding is LATIN1, allowed: UTF8/)
+  await t.rejects(openStore(server.url('latin')), /its encoding is LATIN1; expected UTF8/)
 })
 
 t.test('missing privileges are reported when the store opens', async (t) => {

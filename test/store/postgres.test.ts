@@ -112,9 +112,9 @@ t.test('a table with other columns or without a primary key is reported without 
   ]
   for (const [columns, message] of tables) {
     await query(url, `CREATE TABLE plants (${columns})`)
-    const allowed = 'allowed: id bigint PRIMARY KEY, name text NOT NULL, tag text'
+    const expected = 'expected id bigint PRIMARY KEY, name text NOT NULL, tag text'
     await t.rejects(openStore(url), {
-      message: exactly(`its table plants has the wrong schema: ${message}; ${allowed}`),
+      message: exactly(`its table plants has the wrong schema: ${message}; ${expected}`),
     })
     await query(url, 'DROP TABLE plants')
   }

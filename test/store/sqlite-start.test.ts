@@ -25,7 +25,7 @@ requireSqlite(t)
 
 const applicationId = 0x706c6e74
 
-const noLocks = 'its file system refuses file locks, as network mounts may do; mount it with locks, or use a local disk'
+const noLocks = 'its file system does not support file locks, as is common for network mounts; use a local disk'
 
 /** Opens a database. Rejects if openDatabase throws. */
 const open = async (path: string) => openDatabase(path)
@@ -45,7 +45,7 @@ t.test('a file of a newer schema is rejected and unchanged, in every journal mod
     const path = fileOf(t.testdir({}), `PRAGMA journal_mode = ${mode}; ${schema}`)
     const before = readFileSync(path)
     await t.rejects(open(path), {
-      message: exactly('it has schema version 99, newer than version 2 of this service; run the newer service'),
+      message: exactly('it has schema version 99, and this release supports up to 2; upgrade the service'),
     })
     t.same(readdirSync(dirname(path)), ['plants.db'])
     t.ok(readFileSync(path).equals(before))
@@ -116,7 +116,7 @@ t.test('tables that differ from their version are reported without SQL', async (
     ['CREATE TABLE flowers (id INTEGER PRIMARY KEY)', 'no such table: plants'],
   ]) {
     await t.rejects(open(fileOf(t.testdir({}), `${table}; ${mark}`)), {
-      message: exactly(`its tables are not those of its schema version: ${message}; restore a backup`),
+      message: exactly(`its tables do not match its schema version: ${message}; restore a backup`),
     })
   }
 })
@@ -174,7 +174,7 @@ t.test('a read-only file is reported with its owner', async (t) => {
       },
     }).message
   const { uid } = statSync(path)
-  const owner = `belongs to user ${uid}, mode 640; user ${process.getuid?.()} must be able to write it: change its owner`
+  const owner = `(of user ${uid}, mode 640) is not writable by user ${process.getuid?.()}; change its owner or mode`
   t.equal(reason(`${path}-wal`, 'EACCES'), `${path}-wal ${owner}`)
   t.equal(reason(dirname(path), 'EROFS'), `${dirname(path)} is on a read-only file system; mount it writable`)
   t.equal(reason('', ''), 'what SQLite says')
@@ -246,8 +246,8 @@ t.test(
       chmodSync(directory, 0o777)
       const denied = suffix === '/' ? directory : path + suffix
       chmodSync(denied, mode)
-      const owner = `user 0, mode ${mode.toString(8)}`
-      return { path, message: `${denied} belongs to ${owner}; user ${user} must be able to write it: change its owner` }
+      const owner = `(of user 0, mode ${mode.toString(8)})`
+      return { path, message: `${denied} ${owner} is not writable by user ${user}; change its owner or mode` }
     }
     const stores = [
       storeBut('', 0o600),

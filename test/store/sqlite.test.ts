@@ -87,13 +87,16 @@ t.test('the file has a write-ahead log, a schema version and a strict table', as
 
 t.test('a path that cannot be opened is reported', async (t) => {
   const directory = t.testdir({ 'text.db': 'x'.repeat(4096) })
-  await t.rejects(openStore(`sqlite:${directory}/text.db`), /not a database/)
+  await t.rejects(
+    openStore(`sqlite:${directory}/text.db`),
+    /^it is not a SQLite database; check the path, or restore a backup$/,
+  )
   await t.rejects(openStore(`sqlite:${directory}`), /unable to open|directory/)
   const newer = new Database(join(directory, 'newer.db'))
   newer.pragma('user_version = 99')
   newer.pragma('application_id = 1886154356')
   newer.close()
-  await t.rejects(openStore(`sqlite:${directory}/newer.db`), /schema version 99, newer than version 2/)
+  await t.rejects(openStore(`sqlite:${directory}/newer.db`), /schema version 99, and this release supports up to 2/)
   writeFileSync(join(directory, 'file'), '')
   await t.rejects(openStore(`sqlite:${directory}/file/plants.db`), /ENOTDIR|EEXIST/)
 })
@@ -120,7 +123,7 @@ t.test('the database of another program is rejected and unchanged', async (t) =>
     foreign.exec(`CREATE TABLE accounts (id INTEGER); PRAGMA user_version = ${version}`)
     foreign.close()
     const before = readFileSync(path)
-    await t.rejects(openStore(`sqlite:${path}`), { message: /^it is the database of another program$/ })
+    await t.rejects(openStore(`sqlite:${path}`), { message: /^it is not a plant-store database; check the path$/ })
     t.same(readFileSync(path), before)
   }
 })
@@ -136,7 +139,7 @@ t.test("the write-ahead log of another program's killed process is unchanged", a
   const files = [path, `${path}-wal`]
   const before = files.map((file) => readFileSync(file))
   t.ok(before[1]?.length)
-  await t.rejects(openStore(`sqlite:${path}`), { message: /^it is the database of another program$/ })
+  await t.rejects(openStore(`sqlite:${path}`), { message: /^it is not a plant-store database; check the path$/ })
   t.same(
     files.map((file) => readFileSync(file)),
     before,

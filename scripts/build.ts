@@ -16,6 +16,6 @@ of the client, dist/client.
 )
 
 const docs = join('dist', 'docs')
-await Promise.all([bundle(), writeStaleDocs(docs), writeTryPage(docs)])
+await Promise.all([bundle(), writeStaleDocs(docs, { client: 'plant-store/client' }), writeTryPage(docs)])
 if (options.types) await writeDeclarations()
 if (options.client) await writeClientPackage()

@@ -78,9 +78,13 @@ t.test('npm run changes releases a document only when its version matches the ch
     writeFileSync(document, text.replace(from, to))
   }
   const changes = (...args: string[]) =>
-    promisify(execFile)(process.execPath, ['--import=tsx', 'packages/fastify-contract/src/cli/changes.ts', ...args], {
-      cwd,
-    }).then(
+    promisify(execFile)(
+      process.execPath,
+      ['--import=tsx', 'packages/fastify-contract/src/cli.ts', 'changes', ...args],
+      {
+        cwd,
+      },
+    ).then(
       ({ stdout }) => ({ code: 0, stdout, stderr: '' }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     )

@@ -11,19 +11,18 @@ import { exactClient } from '../../packages/fastify-contract/src/client/exact-cl
 import { compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
 import { resolve as at } from '../../packages/fastify-contract/src/compile/document/json-pointer.ts'
 import { type Document, endpoints } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
-import {
-  type CodeSample,
-  clientModule,
-  withCodeSamples,
-} from '../../packages/fastify-contract/src/docs/code-samples.ts'
+import { type CodeSample, withCodeSamples } from '../../packages/fastify-contract/src/docs/code-samples.ts'
 import { diagnose } from '../support/compiler.ts'
 import { contract } from '../support/contract.ts'
+
+/** The module of the client, as `npm run docs` names it. */
+const clientModule = 'plant-store/client'
 
 type Shown = { description: string; 'x-codeSamples': CodeSample[] }
 
 /** Returns the operations of a document as its docs page shows them, each after its operationId. */
 function shownOperations(document: Document): [name: string, operation: Shown][] {
-  const shown = withCodeSamples(document)
+  const shown = withCodeSamples(document, clientModule)
   return endpoints(shown).map(({ operationId, pointer }) => [operationId as string, at(shown, pointer) as Shown])
 }
 
@@ -87,6 +86,7 @@ t.test('samples of the document take precedence', async (t) => {
 
 t.test('the client of the samples is imported as documented', async (t) => {
   t.ok(readFileSync('docs/getting-started.md', 'utf8').includes(`import { createClient } from '${clientModule}'`))
+  t.match(readFileSync('package.json', 'utf8'), `docs --client ${clientModule}"`)
 })
 
 const folder = 'packages/fastify-contract/test/documents'

@@ -52,13 +52,16 @@ const path = `
         default: *error
 `
 
+/** The arguments of `npm run dev`. */
+const command = ['dev', '--bundle', 'scripts/build/bundle.ts', '--trial', 'STORE_URL=memory:']
+
 /** Starts `npm run dev` in a copy of the project and returns functions to control it. */
 async function startDev(t: Test) {
   const directory = copyProject(t)
   await useHouseDocument(directory)
   const port = await freePort()
   const environment = { ACCESS_TOKENS: token, PORT: String(port), STORE_URL: 'sqlite:data/plants.db' }
-  const dev = run(t, resolve('packages/fastify-contract/src/cli/dev.ts'), environment, [], directory)
+  const dev = run(t, resolve('packages/fastify-contract/src/cli.ts'), environment, command, directory)
   let seenUntil = { stdout: 0, stderr: 0 }
   const output = () => dev.output.stdout.slice(seenUntil.stdout) + dev.output.stderr.slice(seenUntil.stderr)
   return {
@@ -151,7 +154,7 @@ t.test('a taken port and the loss of plants in memory are reported', async (t) =
   t.teardown(() => taken.close())
   await new Promise((resolve) => taken.once('listening', resolve))
   const PORT = String((taken.address() as { port: number }).port)
-  const { code, stdout, stderr } = await run(t, 'packages/fastify-contract/src/cli/dev.ts', { PORT }).untilEnded()
-  t.equal(stdout, 'dev: STORE_URL=memory: loses its plants at each restart\n')
+  const { code, stdout, stderr } = await run(t, 'packages/fastify-contract/src/cli.ts', { PORT }, command).untilEnded()
+  t.equal(stdout, 'dev: STORE_URL=memory: loses its data at each restart\n')
   t.same([code, stderr], [1, `dev: PORT is ${PORT}: another process listens on 127.0.0.1:${PORT}; use a free port\n`])
 })

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { compileContract } from '../../packages/fastify-contract/src/compile/compile.ts'
+import { contractFiles } from '../../packages/fastify-contract/src/compile/contract-files.ts'
 import { writeDocs } from '../../packages/fastify-contract/src/docs/docs-page.ts'
 import { browserSkipReason } from '../support/chromium.ts'
 import { inBrowser, show, violations } from './accessibility.ts'
@@ -9,15 +9,12 @@ import { inBrowser, show, violations } from './accessibility.ts'
 const out = t.testdir({})
 
 async function methodsPage(): Promise<string> {
-  const files = (
-    await compileContract(
-      'packages/fastify-contract/test/documents/methods/openapi.yaml',
-      'packages/fastify-contract/test/documents/redocly.yaml',
-    )
-  ).files
-  const document = join(out, 'openapi.json')
-  writeFileSync(document, files['openapi.json'] as string)
-  return await writeDocs(join(out, 'methods'), document)
+  const { files } = await compileContract(
+    'packages/fastify-contract/test/documents/methods/openapi.yaml',
+    'packages/fastify-contract/test/documents/redocly.yaml',
+  )
+  writeFileSync(join(out, 'openapi.json'), files['openapi.json'] as string)
+  return await writeDocs(join(out, 'methods'), { generated: out })
 }
 
 const index = browserSkipReason ? '' : await methodsPage()

@@ -10,12 +10,11 @@ import { houseDocument } from '../support/house-document.ts'
 import { serveDocs } from '../support/serve-docs.ts'
 import { clickEverything, withInjections } from './docs-injections.ts'
 
-const out = t.testdir({ 'attacks.json': '' })
-const source = join(out, 'attacks.json')
+const out = t.testdir({})
 const { document, attacks } = withInjections(parse(readFileSync(houseDocument, 'utf8')))
-writeFileSync(source, JSON.stringify(document))
+writeFileSync(join(out, 'openapi.json'), JSON.stringify(document))
 // The linter would reject this document. The page must be safe without the linter.
-const page = await writeDocs(join(out, 'attacked'), source)
+const page = await writeDocs(join(out, 'attacked'), { generated: out })
 const usual = await writeDocs(join(out, 'usual'))
 
 t.test('the policy allows the two scripts of the page by their hashes, and nothing from elsewhere', async (t) => {

@@ -9,7 +9,7 @@ t.test('a document with lint errors gives no page', async (t) => {
   const cwd = copyProject(t)
   const path = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(path, readFileSync(path, 'utf8').replace('summary: Create a plant', 'summary: Create A Plant'))
-  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'packages/fastify-contract/src/cli/docs.ts'], {
+  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'packages/fastify-contract/src/cli.ts', 'docs'], {
     cwd,
   })
   await t.rejects(docs, { code: 1, stderr: /rule\/summary-in-sentence-case/ })
@@ -23,7 +23,7 @@ t.test('a document that does not match generated/ gives no page and leaves the e
   writeFileSync(page, 'earlier')
   const path = join(cwd, 'openapi', 'plant-store.yaml')
   writeFileSync(path, readFileSync(path, 'utf8').replace('A store of plants.', 'A store of all plants.'))
-  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'packages/fastify-contract/src/cli/docs.ts'], {
+  const docs = promisify(execFile)(process.execPath, ['--import=tsx', 'packages/fastify-contract/src/cli.ts', 'docs'], {
     cwd,
   })
   await t.rejects(docs, {

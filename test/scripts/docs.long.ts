@@ -28,7 +28,10 @@ t.test('two builds give identical, self-contained pages', async (t) => {
     ['first', 'second'].map((name) =>
       promisify(execFile)(process.execPath, [
         '--import=tsx',
-        'packages/fastify-contract/src/cli/docs.ts',
+        'packages/fastify-contract/src/cli.ts',
+        'docs',
+        '--client',
+        'plant-store/client',
         '--out',
         join(out, name),
       ]),
@@ -53,10 +56,10 @@ t.test('a page is rebuilt only when it is incomplete or the document changed', a
   const directory = t.testdir({ 'index.html': whole })
   const path = join(directory, 'index.html')
   const { mtimeMs } = statSync(path)
-  await writeStaleDocs(directory)
+  await writeStaleDocs(directory, { client: 'plant-store/client' })
   t.equal(statSync(path).mtimeMs, mtimeMs)
   writeFileSync(path, whole.toString().replace(/[\da-f]{64} -->\n$/, `${'0'.repeat(64)} -->\n`))
-  await writeStaleDocs(directory)
+  await writeStaleDocs(directory, { client: 'plant-store/client' })
   t.ok(whole.equals(readFileSync(path)))
 })
 
@@ -106,7 +109,14 @@ t.test('the page links to the try-out forms only when a service serves it', asyn
 })
 
 t.test('--serve serves the page, its history and nothing else', async (t) => {
-  const { find } = run(t, 'packages/fastify-contract/src/cli/docs.ts', {}, ['--serve', '--out', join(out, 'served')])
+  const { find } = run(t, 'packages/fastify-contract/src/cli.ts', {}, [
+    'docs',
+    '--serve',
+    '--out',
+    join(out, 'served'),
+    '--client',
+    'plant-store/client',
+  ])
   const [address = ''] = await find('stdout', /http:\/\/127\.0\.0\.1:\d+\//)
   const answer = await fetch(address)
   t.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -19,9 +19,13 @@ t.test('--check lists stale files and writes nothing', async (t) => {
   const cwd = copyProject(t)
   await useHouseDocument(cwd)
   const generate = (...args: string[]) =>
-    promisify(execFile)(process.execPath, ['--import=tsx', 'packages/fastify-contract/src/cli/generate.ts', ...args], {
-      cwd,
-    }).then(
+    promisify(execFile)(
+      process.execPath,
+      ['--import=tsx', 'packages/fastify-contract/src/cli.ts', 'generate', ...args],
+      {
+        cwd,
+      },
+    ).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
     )
@@ -43,14 +47,7 @@ t.test('--check lists stale files and writes nothing', async (t) => {
   rmSync(surplus)
   const problem = "export const errorBody = () => ({ contentType: 'application/problem+json', body: {} })"
   writeFileSync(join(cwd, 'other-errors.ts'), problem)
-  t.same(await generate('--check', '--errors', 'other-errors.ts'), {
-    code: 1,
-    stdout: '',
-    stderr:
-      '--errors: the service of openapi/plant-store.yaml always uses src/error-body.ts; edit that file, or give another --document\n',
-  })
-  cpSync(join(cwd, 'openapi', 'plant-store.yaml'), join(cwd, 'openapi', 'other.yaml'))
-  t.match(await generate('--check', '--document', 'openapi/other.yaml', '--errors', 'other-errors.ts'), {
+  t.match(await generate('--check', '--errors', 'other-errors.ts'), {
     code: 1,
     stderr:
       /\/responses\/\w+\/content: errors [\d, ]+ are sent as application\/problem\+json, which is not declared; .* other-errors\.ts/,
@@ -85,4 +82,31 @@ t.test('a schema that cannot be exact is rejected with its location', async (t) 
     /^#\/components\/schemas\/some\/contains: /,
   ])
   t.equal(problems.length, 3)
+})
+
+t.test('the document is the given one, openapi.yaml, or the only file in openapi/', async (t) => {
+  const cwd = copyProject(t)
+  await useHouseDocument(cwd)
+  const check = (...args: string[]) =>
+    promisify(execFile)(
+      process.execPath,
+      ['--import=tsx', 'packages/fastify-contract/src/cli.ts', 'generate', '--check', ...args],
+      {
+        cwd,
+      },
+    ).then(
+      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+      ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+    )
+  const upToDate = { code: 0, stdout: '', stderr: '' }
+  cpSync(join(cwd, 'openapi', 'plant-store.yaml'), join(cwd, 'openapi', 'other.yaml'))
+  t.same(await check('openapi/plant-store.yaml'), upToDate)
+  t.same(await check('--document', 'openapi/plant-store.yaml'), upToDate)
+  t.same(await check(), {
+    code: 1,
+    stdout: '',
+    stderr: 'there is neither openapi.yaml nor one openapi/*.yaml; name the document\n',
+  })
+  renameSync(join(cwd, 'openapi', 'other.yaml'), join(cwd, 'openapi.yaml'))
+  t.match(await check(), { code: 1, stderr: /out of date.*generated\/api\.d\.ts/ })
 })

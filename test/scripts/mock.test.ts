@@ -12,7 +12,7 @@ import { run } from '../support/child-process.ts'
 import { assertContractResponse } from '../support/contract.ts'
 
 t.test('the mock answers with examples and rejects what the service rejects', async (t) => {
-  const mock = run(t, 'packages/fastify-contract/src/cli/mock.ts')
+  const mock = run(t, 'packages/fastify-contract/src/cli.ts', {}, ['mock'])
   const [, url] = await mock.find('stdout', /^mock of .* on (\S+); it accepts any token\n/)
   const post = async (body: string, headers: Record<string, string> = { authorization: 'Bearer any' }) => {
     const answer = await fetch(`${url}/plants`, {
@@ -62,7 +62,7 @@ t.test('a port in use is reported', async (t) => {
   t.teardown(() => taken.close())
   await new Promise((resolve) => taken.once('listening', resolve))
   const PORT = String((taken.address() as { port: number }).port)
-  t.match(await run(t, 'packages/fastify-contract/src/cli/mock.ts', { PORT }).ended, {
+  t.match(await run(t, 'packages/fastify-contract/src/cli.ts', { PORT }, ['mock']).ended, {
     code: 1,
     stderr: /^mock: listen EADDRINUSE/,
   })

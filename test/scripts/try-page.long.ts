@@ -25,7 +25,7 @@ const largest = '{ "id": 9223372036854775807,  "name": "Mönstera" }'
  */
 async function openForms(t: Test, document: string, serviceUrl: string, { width = 1280, dark = false } = {}) {
   const directory = t.testdir({ 'openapi.json': document })
-  await writeTryPage(directory, join(directory, 'openapi.json'))
+  await writeTryPage(directory, { generated: directory })
   const docs = await serveDocs(t, join(directory, 'index.html'), serviceUrl)
   const page = await open(t, chromium, new URL('try.html', docs).href, width, { dark, height: 1400 })
   await page.evaluate(inPage)

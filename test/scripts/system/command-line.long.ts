@@ -17,55 +17,70 @@ t.test('options have the type of their default, and only known words are accepte
 })
 
 t.test('an invalid command line is rejected with the allowed options', async (t) => {
-  const allowed = 'allowed: kill, fsync, --rounds, --cores, --load, --store, --out, --check, --help'
+  const expected = 'expected kill, fsync, --rounds, --cores, --load, --store, --out, --check, --help'
   const refusals: [string[], string][] = [
-    [['--round=3'], `Unknown option '--round', ${allowed}`],
-    [['--constructor'], `Unknown option '--constructor', ${allowed}`],
-    [['fsync', 'toString'], `Unexpected argument 'toString', ${allowed}`],
+    [['--round=3'], `unexpected option '--round'; ${expected}`],
+    [['--constructor'], `unexpected option '--constructor'; ${expected}`],
+    [['fsync', 'toString'], `unexpected argument 'toString'; ${expected}`],
     ...['0', '1.5', 'x', ''].map((value): [string[], string] => [
       [`--rounds=${value}`],
-      `--rounds is "${value}", allowed: an integer from 1`,
+      `--rounds is "${value}"; expected an integer from 1`,
     ]),
-    [['--load=Infinity'], '--load is "Infinity", allowed: a number above 0'],
-    [['--load=0'], '--load is "0", allowed: a number above 0'],
+    [['--load=Infinity'], '--load is "Infinity"; expected a number above 0'],
+    [['--load=0'], '--load is "0"; expected a number above 0'],
     ...['', '1,', '1,0', '1;2'].map((value): [string[], string] => [
       [`--cores=${value}`],
-      `--cores is "${value}", allowed: integers from 1, with commas between them`,
+      `--cores is "${value}"; expected integers from 1, with commas between them`,
     ]),
   ]
   for (const [args, message] of refusals) t.throws(() => parse(...args), { name: 'UsageError', message })
-  t.throws(() => parseCommandLine(['kill'], {}, []), { message: 'Unexpected argument, allowed: --help' })
+  t.throws(() => parseCommandLine(['kill'], {}, []), { message: 'unexpected argument; expected --help' })
+  const words = (...args: string[]) => parseCommandLine(args, {}, ['list', 'FILE']).words
+  t.same([words('a'), words('list', 'a'), words('list', 'list')], [['a'], ['list', 'a'], ['list', 'list']])
+  t.throws(() => words('a', 'b'), { message: "unexpected argument 'b'; expected list, FILE, --help" })
   t.throws(() => commandLine('npm run a [-- --rounds 200]', defaults), {
     message: /--cores, --load, --store, --out, --check; add them$/,
   })
 })
 
+/** The module of the command of the package. */
+const engine = 'packages/fastify-contract/src/cli.ts'
+
 t.test('every npm command has a help text and rejects unknown options', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const commands = Object.entries<string>(scripts).flatMap(([name, command]) => {
     const [, module = ''] = /^tsx (?:scripts\/system\/run-command\.ts )?(\S+)/.exec(command) ?? []
-    return module === '' || name.startsWith('pre') ? [] : [{ name, module }]
+    if (module === '' || name.startsWith('pre')) return []
+    const isOfPackage = module === engine
+    return [
+      {
+        module: isOfPackage ? engine.replace('.ts', `/${name}.ts`) : module,
+        usage: isOfPackage ? `fastify-contract ${name}` : `npm run ${name}`,
+      },
+    ]
   })
   t.ok(commands.length >= 18)
   // Reads the help from the source, because a process for each command would take a minute of CPU.
   const ownHelp = ['src/cli/main.ts', 'scripts/test-node.ts']
-  for (const { name, module } of commands.filter(({ module }) => !ownHelp.includes(module))) {
+  for (const { module, usage } of commands.filter(({ module }) => !ownHelp.includes(module))) {
     const text = readFileSync(module, 'utf8')
-    const [, help = ''] = /^(?:const .* = |await )?(?:commandLine|runScenarios)\(\s*`(.*?)\n`/ms.exec(text) ?? []
-    t.match(help, new RegExp(`^npm run ${name}( \\[.*)?\\n( +\\[.*\\n)*\\n[A-Z]`), name)
-    t.notMatch(help, /.{121}/, name)
+    const [, help = ''] = /^ *(?:const .* = |await )?(?:commandLine|runScenarios)\(\s*`(.*?)\n`/ms.exec(text) ?? []
+    t.match(help, new RegExp(`^${usage}( \\[.*)?\\n( +\\[.*\\n)*\\n[A-Z]`), usage)
+    t.notMatch(help, /.{121}/, usage)
   }
   for (const [module, args, code, stdout, stderr] of [
     [
-      'packages/fastify-contract/src/cli/docs.ts',
-      ['--port=1'],
+      engine,
+      ['docs', '--port=1'],
       2,
       /^$/,
-      /^docs: Unknown option '--port', allowed: --out, --serve, --help\n$/,
+      /^docs: unexpected option '--port'; expected DOCUMENT, --serve, --out, .*--client, --help\n$/,
     ],
+    [engine, ['--help'], 0, /^fastify-contract COMMAND .*\n\ngenerate {2}writes/, /^$/],
+    [engine, ['toString'], 2, /^$/, /^fastify-contract: unexpected command 'toString'; expected generate, .*, dev\n$/],
     ['test/edge/edge-scenarios.ts', ['--help'], 0, /^npm run edge (.*\n)*\n(.*\n)*revocation +.*\n$/, /^$/],
     ['scripts/test-node.ts', ['--help'], 0, /^npm run test:node .*\n\nRuns the tests/, /^$/],
-    ['packages/fastify-contract/src/cli/dev.ts', ['-h'], 0, /^npm run dev\n\nRuns the service/, /^$/],
+    [engine, ['dev', '-h'], 0, /^fastify-contract dev .*\n.*\n\nRuns the service/, /^$/],
   ] as const) {
     t.match(await run(t, module, {}, [...args]).ended, { code, stdout, stderr })
   }

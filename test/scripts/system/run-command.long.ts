@@ -8,7 +8,7 @@ const problem = 'Node 18.20.8 is too old; use Node 20.19.0 or newer\n'
 t.test('every npm command checks the Node version first', async (t) => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   const first = [
-    /^tsx scripts\/system\/run-command\.ts( (scripts|test)\/\S+\.ts)?$/,
+    /^tsx scripts\/system\/run-command\.ts( (scripts|test|packages)\/\S+\.ts( .*)?)?$/,
     // This command checks the version itself, because it is also installed without scripts/.
     /^tsx src\/cli\/main\.ts [a-z]+$/,
     /^npm run --silent build( |$)/,

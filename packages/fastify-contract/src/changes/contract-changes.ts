@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join as joinPaths } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -12,6 +12,21 @@ import { sourcePlaces } from './source-places.ts'
 
 /** A change. Its place is FILE:LINE:COLUMN, in the older file if something was removed. */
 export type Change = { weight: Severity; place: string; what: string }
+
+/** Returns the versions whose documents a directory holds, the oldest first; none when it does not exist. */
+export async function releasedVersions(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => [])
+  const versions = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length))
+  return versions.sort(compareVersions)
+}
+
+/** Returns the path of the document of a version. */
+export const releasedFile = (directory: string, version: string): string => joinPaths(directory, `${version}.json`)
+
+const { compare } = new Intl.Collator('en', { numeric: true })
+
+/** Compares two versions MAJOR.MINOR.PATCH, for a sort that puts the oldest first. */
+export const compareVersions = (one: string, other: string): number => compare(one, other)
 
 const weights: Severity[] = ['breaking', 'compatible', 'text']
 

@@ -1,49 +1,66 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { contractChanges, nextVersion } from '../changes/contract-changes.ts'
-import { compareVersions, releasedFile, releasedVersions } from '../changes/released-versions.ts'
+import {
+  type Change,
+  compareVersions,
+  contractChanges,
+  nextVersion,
+  releasedFile,
+  releasedVersions,
+} from '../changes/contract-changes.ts'
 import { compileContract } from '../compile/compile.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
 import { commandLine } from './command-line.ts'
+import { findDocument } from './project-files.ts'
 
-const { options } = commandLine(
-  `npm run changes [-- --release] [--document FILE] [--released DIRECTORY]
+/** Runs `fastify-contract changes`. */
+export async function run(args: string[]): Promise<void> {
+  const { options, words } = commandLine(
+    `fastify-contract changes [DOCUMENT] [--release] [--document FILE] [--rules FILE] [--released DIRECTORY]
 
 Lists each change of the document since the last release and the version that these changes require; exits with 1 if
 info.version is lower. With --release it stores the bundled document as the latest release.
-`,
-  { release: false, document: 'openapi/plant-store.yaml', released: 'openapi/released' },
-)
-const fileOf = (version: string) => releasedFile(options.released, version)
 
-try {
-  const { 'openapi.json': document = '' } = (await compileContract(options.document)).files
-  const version: string = JSON.parse(document).info.version
+The document is DOCUMENT or --document, else openapi.yaml or the only openapi/*.yaml. --rules is the configuration of
+the linter, else redocly.yaml if there is one. --released has a file VERSION.json for each release; it is
+openapi/released by default.
+`,
+    { release: false, document: undefined, rules: undefined, released: 'openapi/released' },
+    ['DOCUMENT'],
+    args,
+  )
+  const { release, released } = options
+  const path = findDocument(words[0] ?? options.document)
+  const { files } = await compileContract(path, options.rules)
+  const text = files['openapi.json'] as string
+  const document: Document = JSON.parse(text)
+  const { version } = document.info
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}; use MAJOR.MINOR.PATCH`)
-  const last = (await releasedVersions(options.released)).at(-1)
-  if (last !== undefined) await compareWith(last, version, JSON.parse(document))
-  else if (!options.release)
-    throw new Error(`${options.released} holds no released document; run with -- --release to store the first`)
-  if (options.release) {
-    if (version === last) throw new Error(`${version} is already released; raise info.version`)
-    await mkdir(options.released, { recursive: true })
-    await writeFile(fileOf(version), document)
-    console.log(`wrote ${fileOf(version)}`)
+  const last = (await releasedVersions(released)).at(-1)
+  if (last === undefined && !release)
+    throw new Error(`${released} holds no released document; run with -- --release to store the first`)
+  if (last !== undefined) {
+    const next = printChanges(last, await contractChanges(releasedFile(released, last), path, document))
+    if (compareVersions(version, next) < 0) throw new Error(`info.version is ${version}; raise it to ${next} or higher`)
   }
-} catch (error) {
-  console.error((error as Error).message)
-  process.exitCode = 1
+  if (!release) return
+  if (version === last) throw new Error(`${version} is already released; raise info.version`)
+  await mkdir(released, { recursive: true })
+  const file = releasedFile(released, version)
+  await writeFile(file, text)
+  console.log(`wrote ${file}`)
 }
 
-/** Prints the changes since the last release. Rejects if the version is lower than these changes require. */
-async function compareWith(last: string, version: string, published: Document): Promise<void> {
-  const changes = await contractChanges(fileOf(last), options.document, published)
+/** Prints the changes since the last release, and returns the lowest version that these changes allow. */
+function printChanges(last: string, changes: Change[]): string {
   for (const { place, weight, what } of changes) console.log(`${place} ${weight}: ${what}`)
   const [heaviest] = changes
-  const next = heaviest === undefined ? last : nextVersion(last, heaviest.weight)
+  if (heaviest === undefined) {
+    console.log(`no changes since ${last}`)
+    return last
+  }
+  const next = nextVersion(last, heaviest.weight)
   const count = (weight: string) => `${changes.filter((change) => change.weight === weight).length} ${weight}`
   const counts = `${count('breaking')}, ${count('compatible')}, ${count('text')}`
-  console.log(
-    heaviest === undefined ? `no changes since ${last}` : `since ${last}: ${counts}; the next version is ${next}`,
-  )
-  if (compareVersions(version, next) < 0) throw new Error(`info.version is ${version}; raise it to ${next} or higher`)
+  console.log(`since ${last}: ${counts}; the next version is ${next}`)
+  return next
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { toUsageError, UsageError } from './cli-options.ts'
+import { UsageError } from './cli-options.ts'
 
 /**
  * The options of a command with their defaults. The type of a default determines what the option accepts:
@@ -23,23 +23,26 @@ export type Values<Given extends Options> = {
 }
 
 /**
- * Returns the options and words of the command line of this process; a missing option has its default. With --help,
- * prints the help and ends the process. If the command line is invalid, prints one line to stderr and ends the process
- * with exit code 2.
+ * Returns the options and words of a command line; a missing option has its default. With --help, prints the help and
+ * ends the process. If the command line is invalid, prints one line to stderr and ends the process with exit code 2.
  *
- * @param help `npm run NAME` with its options, an empty line, and what the command does. It must name each option.
- * @param names The words that are allowed as positional arguments; none by default.
+ * @param help `npm run NAME` or `fastify-contract NAME` with its options, an empty line, and what the command does. It
+ * must name each option.
+ * @param names The words that are allowed as positional arguments; none by default. A name in capitals stands for one
+ * word of any text.
+ * @param args The arguments; by default those of this process.
  */
 export function commandLine<Given extends Options>(
   help: string,
   defaults: Given = {} as Given,
   names: string[] = [],
+  args = process.argv.slice(2),
 ): { options: Values<Given>; words: string[] } {
-  const [, name] = /^npm run (\S+)/.exec(help) as unknown as [string, string]
+  const [, name] = /^(?:npm run|fastify-contract) (\S+)/.exec(help) as unknown as [string, string]
   const unnamed = Object.keys(defaults).filter((option) => !help.includes(`--${option}`))
   if (unnamed.length > 0) throw new Error(`the help does not name --${unnamed.join(', --')}; add them`)
   try {
-    const { isHelp, ...given } = parseCommandLine(process.argv.slice(2), defaults, names)
+    const { isHelp, ...given } = parseCommandLine(args, defaults, names)
     if (!isHelp) return given
     process.stdout.write(`${help.trim()}\n`)
     process.exit()
@@ -60,15 +63,16 @@ export function parseCommandLine<Given extends Options>(
     const type = typeof value === 'boolean' ? ('boolean' as const) : ('string' as const)
     return [option, { type, ...(option === 'help' && { short: 'h' }) }] as const
   })
-  const allowed = [...names, ...typed.map(([option]) => `--${option}`)]
+  const expected = [...names, ...typed.map(([option]) => `--${option}`)].join(', ')
   try {
     const { positionals, values } = parseArgs({
       args,
       options: Object.fromEntries(typed),
       allowPositionals: names.length > 0,
     })
-    const unknown = positionals.find((word) => !names.includes(word))
-    if (unknown !== undefined) throw new Error(`Unexpected argument '${unknown}'`)
+    const others = positionals.filter((word) => !names.includes(word))
+    const unknown = others[names.filter((name) => /^[A-Z]+$/.test(name)).length]
+    if (unknown !== undefined) throw new UsageError(`unexpected argument '${unknown}'; expected ${expected}`)
     const { help = false, ...given } = values
     const read = Object.entries(given).map(([option, text]) => [option, valueIn(option, text, defaults[option])])
     return {
@@ -77,7 +81,14 @@ export function parseCommandLine<Given extends Options>(
       words: positionals,
     }
   } catch (error) {
-    throw error instanceof UsageError ? error : toUsageError(error as Error, allowed)
+    if (error instanceof UsageError) throw error
+    const { code, message } = error as Error & { code?: string }
+    // The unexpected argument of a command without arguments may be a token.
+    const problem =
+      code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL'
+        ? 'unexpected argument'
+        : message.replace(/^Unknown/, 'unexpected').replace(/[.\n].*/s, '')
+    throw new UsageError(`${problem}; expected ${expected}`)
   }
 }
 
@@ -85,7 +96,7 @@ export function parseCommandLine<Given extends Options>(
 export function oneOf<Word extends string>(option: string, value: string, allowed: readonly Word[]): Word {
   const found = allowed.find((word) => word === value)
   if (found !== undefined) return found
-  process.stderr.write(`--${option} is "${value}", allowed: ${allowed.join(', ')}\n`)
+  process.stderr.write(`--${option} is "${value}"; expected ${allowed.join(', ')}\n`)
   process.exit(2)
 }
 
@@ -93,11 +104,11 @@ function valueIn(option: string, text: unknown, fallback: Options[string]): Opti
   if (Array.isArray(fallback)) {
     const values = String(text).split(',').map(Number)
     if (values.every((value) => Number.isSafeInteger(value) && value >= 1)) return values
-    throw new UsageError(`--${option} is "${text}", allowed: integers from 1, with commas between them`)
+    throw new UsageError(`--${option} is "${text}"; expected integers from 1, with commas between them`)
   }
   if (typeof fallback !== 'number') return text as string | boolean
   const value = Number(text)
   const isInteger = Number.isSafeInteger(fallback)
   if (isInteger ? Number.isSafeInteger(value) && value >= 1 : Number.isFinite(value) && value > 0) return value
-  throw new UsageError(`--${option} is "${text}", allowed: ${isInteger ? 'an integer from 1' : 'a number above 0'}`)
+  throw new UsageError(`--${option} is "${text}"; expected ${isInteger ? 'an integer from 1' : 'a number above 0'}`)
 }

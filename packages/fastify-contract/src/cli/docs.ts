@@ -4,33 +4,40 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { compileContract } from '../compile/compile.ts'
 import { rejectStale } from '../compile/emit/generated-files.ts'
-import { writeDocs } from '../docs/docs-page.ts'
+import { docsDefaults, writeDocs } from '../docs/docs-page.ts'
 import { commandLine } from './command-line.ts'
+import { findDocument } from './project-files.ts'
 
-const { options } = commandLine(
-  `npm run docs [-- --serve] [--out DIRECTORY]
+/** Runs `fastify-contract docs`. */
+export async function run(args: string[]): Promise<void> {
+  const { options, words } = commandLine(
+    `fastify-contract docs [DOCUMENT] [--serve] [--out DIRECTORY] [--document FILE] [--rules FILE]
+                      [--generated DIRECTORY] [--released DIRECTORY] [--client MODULE]
 
-Lints the document and writes its documentation: dist/docs/index.html and history.html. The pages load nothing, so they
-work from a disk or in a closed network and do not track readers. With --serve it serves them on 127.0.0.1, port PORT or
-8080. If the linter has findings or generated/ is out of date, it prints them, exits with 1 and leaves earlier pages
-unchanged.
+Lints the document and writes its documentation: index.html and history.html, in dist/docs or --out. The pages load
+nothing, so they work from a disk or in a closed network and do not track readers. With --serve it serves them on
+127.0.0.1, port PORT or 8080. If the linter has findings or the generated files are out of date, it prints them, exits
+with 1 and leaves earlier pages unchanged.
+
+The document is DOCUMENT or --document, else openapi.yaml or the only openapi/*.yaml. --rules is the configuration of
+the linter, else redocly.yaml if there is one. --generated has the files of fastify-contract generate, else generated.
+--released has the released documents, else openapi/released. The code samples import createClient from --client, else
+${docsDefaults.client}.
 `,
-  { out: join('dist', 'docs'), serve: false },
-)
-
-try {
-  // The page shows generated/openapi.json, the document that the service publishes, so that must be up to date.
-  await rejectStale((await compileContract(join('openapi', 'plant-store.yaml'))).files, 'generated')
-  const page = await writeDocs(options.out)
+    { serve: false, out: join('dist', 'docs'), document: undefined, rules: undefined, ...docsDefaults },
+    ['DOCUMENT'],
+    args,
+  )
+  // The page shows the generated openapi.json, the document that the service publishes, so that must be up to date.
+  const { files } = await compileContract(findDocument(words[0] ?? options.document), options.rules)
+  await rejectStale(files, options.generated)
+  const page = await writeDocs(options.out, options)
   console.log(`wrote ${page}`)
-  if (options.serve) await serve(page)
-} catch (error) {
-  console.error((error as Error).message)
-  process.exitCode = 1
+  if (options.serve) serve(page)
 }
 
 /** Serves index.html and history.html, and nothing else, on 127.0.0.1. Reads the files at each request. */
-async function serve(page: string): Promise<void> {
+function serve(page: string): void {
   const server = createServer(async ({ method, url }, response) => {
     const [found, name = 'index.html'] = /^\/((?:index|history)\.html)?(?=\?|$)/.exec(url ?? '') ?? []
     const file = join(dirname(page), name)

@@ -29,17 +29,19 @@ export type Compiled = {
 }
 
 /**
- * Compiles the OpenAPI document at `path`, after linting it with the rules of a redocly.yaml. Rejects with the findings
- * of the linter, each with its place, or else with the problems that `compileDocument` finds.
+ * Compiles the OpenAPI document at `path`, after linting it with the rules of a file, by default redocly.yaml if
+ * there is one. Rejects with the findings of the linter, each with its place, or else with the problems that
+ * `compileDocument` finds.
  */
 export async function compileContract(
   path: string,
-  rules = 'redocly.yaml',
+  rules?: string,
   errors?: ErrorBodySource,
 ): Promise<Compiled> {
-  const bundling = redocly('bundle', path, '--ext=json', `--config=${rules}`)
+  const config = rules === undefined ? [] : [`--config=${rules}`]
+  const bundling = redocly('bundle', path, '--ext=json', ...config)
   // The linter's message is clearer than the bundler's, so it comes first.
-  await Promise.all([redocly('lint', path, '--format=stylish', `--config=${rules}`), bundling.catch(() => {})])
+  await Promise.all([redocly('lint', path, '--format=stylish', ...config), bundling.catch(() => {})])
   return await compileDocument(JSON.parse(await bundling), path, errors)
 }
 

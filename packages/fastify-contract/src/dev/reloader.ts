@@ -1,26 +1,196 @@
 import { fork, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { type FSWatcher, readdirSync, rmSync, watch } from 'node:fs'
-import { join } from 'node:path'
+import { type FSWatcher, readdirSync, rmSync, statSync, watch } from 'node:fs'
+import { connect, createServer, isIPv6 } from 'node:net'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { within } from '../../../../scripts/system/poll.ts'
-import { application } from '../../../../src/config.ts'
-import { exampleRequest } from '../../../../src/warm-up.ts'
-import { newToken } from '../auth/tokens.ts'
-import { readConfig } from '../service/config.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { browserUrl, pageOrigins } from '../service/admin-server.ts'
+import type { ListenAddress } from '../service/service.ts'
 import { openPortForwarder } from './port-forwarder.ts'
+
+/** What the command dev builds and runs. */
+export type DevOptions = {
+  document: string
+  /** The configuration of the linter; default: redocly.yaml if there is one. */
+  rules: string | undefined
+  /** The module with errorBody, if any. */
+  errors: string | undefined
+  /** The module of the handlers, for messages. */
+  handlers: string
+  /** The directory of the generated files. */
+  out: string
+  /** The directory of the docs page. */
+  docs: string
+  /** The module that starts the service; its folder is watched. */
+  entry: string
+  /** A module whose function bundle(directory) bundles the service; default: esbuild, with packages left external. */
+  bundle: string | undefined
+  /** Environment variables, as NAME=VALUE, for the start on trial; default: none. */
+  trial: string | undefined
+}
+
+/** A message to the build process: where to put a snapshot, and what the example request in the reply calls. */
+export type BuildRequest = { directory: string; hasNewDocument: boolean; url: string; token: string }
+
+/** The reply of the build process. */
+export type BuildReply = { error?: string; example?: string | undefined }
+
+/**
+ * Runs a service and replaces it after each change: opens the ports, builds and starts the service, then watches for
+ * changes. Resolves once the first build has begun. Rejects with one line if a port cannot be opened.
+ */
+export async function runDev(options: DevOptions): Promise<void> {
+  // The same token for all restarts, so that users need not copy a new one after each change.
+  process.env.ACCESS_TOKENS ||= randomBytes(32).toString('base64url')
+  const token = process.env.ACCESS_TOKENS.split(',', 1)[0]?.trim() as string
+  const trial = Object.fromEntries((options.trial?.split(',') ?? []).map((pair) => pair.split(/=(.*)/s, 2)))
+  for (const [name, value] of Object.entries(trial))
+    if (process.env[name] === value) console.log(`dev: ${name}=${value} loses its data at each restart`)
+  const snapshots = join('dist', 'dev', String(process.pid))
+  process.on('exit', () => rmSync(snapshots, { recursive: true, force: true }))
+
+  let running: Snapshot | undefined
+  let hasServed = false
+  let isEnding = false
+  let count = 0
+  /** Whether code or document have changed since the last snapshot. */
+  const changed = { code: true, document: true }
+  const hasChanged = () => (changed.code || changed.document) && !isEnding
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
+  const place = listenAddress('', 3000)
+  const adminPlace = listenAddress('MANAGEMENT_', 3001)
+  const front = await openPortForwarder(place)
+  const admin = await openPortForwarder(adminPlace, 'MANAGEMENT_')
+  const origins = [process.env.CORS_ORIGINS, ...pageOrigins(admin.url)].filter(Boolean).join()
+  const start = (directory: string, more: Partial<Start> = {}) =>
+    startSnapshot({ directory, entry: options.entry, place, adminPlace, origins, ...more })
+
+  console.log(`dev: building the service for ${front.url}`)
+  const builder = fork(new URL('./build-process.ts', import.meta.url), [JSON.stringify(options)])
+  builder.on('exit', () => {
+    if (isEnding) return
+    console.error('dev: the build process has ended; start dev again')
+    process.exit(1)
+  })
+  let updating = update()
+  watchPath(dirname(options.entry), () => change('code'))
+  // The folder of a document in the folder of the project holds everything else, too.
+  const folder = dirname(options.document)
+  watchPath(folder === '.' ? options.document : folder, () => change('document'))
+
+  function change(what: 'code' | 'document'): void {
+    changed[what] = true
+    updating = updating.then(update)
+  }
+
+  /** Repeats snapshots until there are no more changes, so that the last state is the one that runs. */
+  async function update(): Promise<void> {
+    while (hasChanged()) {
+      const hasNewDocument = changed.document
+      changed.code = changed.document = false
+      const directory = join(snapshots, String(++count))
+      try {
+        const example = await takeSnapshot({ directory, hasNewDocument, url: browserUrl(front.url), token })
+        if (!hasChanged()) await replace(directory)
+        if (!hasServed && running !== undefined && example !== undefined) console.log(example)
+        hasServed ||= running !== undefined
+      } catch (error) {
+        // A change in the meantime may have fixed the error.
+        if (!hasChanged()) report(error as Error)
+      }
+    }
+  }
+
+  async function takeSnapshot(request: BuildRequest): Promise<string | undefined> {
+    builder.send(request)
+    const [{ error, example }] = (await once(builder, 'message')) as [BuildReply]
+    if (error !== undefined) throw new Error(error)
+    return example
+  }
+
+  function report({ message }: Error): void {
+    console.error(message)
+    if (running !== undefined) console.error('dev: the last working service keeps running')
+    else {
+      forward(undefined)
+      console.error('dev: no service is running; correct the error above')
+    }
+  }
+
+  /**
+   * Replaces the running service after a trial start. If the new one fails on the real store, starts the old one again.
+   */
+  async function replace(directory: string): Promise<void> {
+    const old = running
+    if (old === undefined) return await serve(directory)
+    // Some stores allow one process only, so the trial may use another store.
+    await (await start(directory, { environment: trial })).stop()
+    front.hold()
+    admin.hold()
+    running = undefined
+    await old.stop()
+    try {
+      await serve(directory)
+    } catch (error) {
+      await serve(old.directory)
+      throw error
+    }
+    rmSync(old.directory, { recursive: true })
+  }
+
+  async function serve(directory: string): Promise<void> {
+    const toFront = (line: string) =>
+      console.error(line.replace(service.url, front.url).replace(service.adminUrl, admin.url))
+    const service = await start(directory, { onStderr: console.error })
+    running = service
+    forward(service)
+    service.written.forEach(toFront)
+    void service.ended.then((how) => {
+      if (running !== service || isEnding) return
+      running = undefined
+      report(new Error(`dev: the service has ended with ${how}`))
+    })
+  }
+
+  function forward(service: Snapshot | undefined): void {
+    front.forward(service?.url)
+    admin.forward(service?.adminUrl)
+  }
+
+  /** Stops the service gracefully at the first signal, so that it releases its store; a second signal exits at once. */
+  async function end(): Promise<void> {
+    if (isEnding) process.exit(1)
+    isEnding = true
+    await running?.stop()
+    process.exit()
+  }
+}
+
+/** Returns where a server of the service listens, by its environment variables. */
+function listenAddress(prefix: string, port: number): ListenAddress {
+  const host = process.env[`${prefix}HOST`] || '127.0.0.1'
+  return {
+    host: host === 'localhost' ? '127.0.0.1' : host,
+    port: Number(process.env[`${prefix}PORT`] || port),
+  }
+}
 
 /** The debounce delay in milliseconds: editors write a file in several steps. */
 const debounceDelay = 50
 
 /**
- * Calls `changed` after changes below a folder. Watches each folder separately: Node's recursive watcher on Linux
- * watches files and loses a file that an editor replaces by a rename.
+ * Calls `changed` after changes of a file, or below a folder. Watches each folder separately: Node's recursive watcher
+ * on Linux watches files and loses a file that an editor replaces by a rename.
  */
-export function watchFolder(root: string, changed: () => void): void {
+function watchPath(path: string, changed: () => void): void {
+  const isFolder = statSync(path).isDirectory()
   const watchers = new Map<string, FSWatcher>()
   let timer: NodeJS.Timeout | undefined
-  const schedule = () => {
+  const schedule = (_event: string, name: string | null) => {
+    if (!isFolder && name !== basename(path)) return
     clearTimeout(timer)
     timer = setTimeout(() => {
       watchAll()
@@ -28,8 +198,7 @@ export function watchFolder(root: string, changed: () => void): void {
     }, debounceDelay)
   }
   const watchAll = () => {
-    const below = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
-    for (const folder of [root, ...below.map(({ parentPath, name }) => join(parentPath, name))]) {
+    for (const folder of isFolder ? [path, ...foldersBelow(path)] : [dirname(path)]) {
       if (watchers.has(folder)) continue
       const forget = () => {
         watchers.get(folder)?.close()
@@ -41,14 +210,20 @@ export function watchFolder(root: string, changed: () => void): void {
   watchAll()
 }
 
-/** The time limit in milliseconds for a service to start and become ready. */
+const foldersBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ parentPath, name }) => join(parentPath, name))
+
+/** The time limits in milliseconds for a service to listen, and to become ready afterwards. */
 const startTimeout = 30_000
+const readyTimeout = 3_000
 
 /** A running service, started from a snapshot of its code. */
-export type SnapshotService = {
+type Snapshot = {
   directory: string
   url: string
-  managementUrl: string
+  adminUrl: string
   /** The lines that it wrote to stderr before it was ready. */
   written: string[]
   /** Resolves with the exit code or signal when the process has ended. */
@@ -57,23 +232,30 @@ export type SnapshotService = {
   stop(): Promise<void>
 }
 
-type Options = {
+type Start = {
+  directory: string
+  /** The source of the module to start, which the snapshot holds as dist/NAME.js. */
+  entry: string
+  place: ListenAddress
+  adminPlace: ListenAddress
+  /** The CORS origins. */
+  origins: string
   environment?: Record<string, string>
   /** Receives the lines of stderr once the service is ready. Without it they and the log on stdout are dropped. */
   onStderr?: (line: string) => void
 }
 
-const banner = /^plant-store \S+ .*?on (\S+), store .*, management on (\S+)$/
-
 /**
  * Starts a service on free ports; resolves when it is ready. Rejects with its output on stderr if it ends before that,
  * is not ready, or does not respond in time.
  */
-export async function startSnapshot(
-  directory: string,
-  { environment = {}, onStderr }: Options = {},
-): Promise<SnapshotService> {
-  const child = spawn(process.execPath, [join(directory, 'dist', 'server.js')], {
+async function startSnapshot(start: Start): Promise<Snapshot> {
+  const { directory, entry, place, adminPlace, origins, environment = {}, onStderr } = start
+  const [port, adminPort] = [await freePort(place.host), await freePort(adminPlace.host)]
+  const url = urlOf(place.host, port)
+  const adminUrl = urlOf(adminPlace.host, adminPort)
+  const file = basename(entry).replace(/ts$/, 'js')
+  const child = spawn(process.execPath, [join(directory, 'dist', file)], {
     // Requests wait for the next service while this one drains, so it must drain fast.
     env: {
       ...process.env,
@@ -81,9 +263,10 @@ export async function startSnapshot(
       DRAIN_DEADLINE: '3000',
       // A warm-up would be wasted, because the next edit replaces this process.
       WARM_UP: 'off',
+      CORS_ORIGINS: origins,
       ...environment,
-      PORT: '0',
-      MANAGEMENT_PORT: '0',
+      PORT: String(port),
+      MANAGEMENT_PORT: String(adminPort),
     },
     stdio: ['ignore', onStderr === undefined ? 'ignore' : 'inherit', 'pipe'],
   })
@@ -95,164 +278,73 @@ export async function startSnapshot(
   })
   const written: string[] = []
   let isReady = false
-  const [, url = '', managementUrl = ''] = await within(
-    new Promise<RegExpExecArray>((resolve, reject) => {
-      createInterface(child.stderr)
-        .on('line', (line) => {
-          if (isReady) return onStderr?.(line)
-          written.push(line)
-          const found = banner.exec(line)
-          if (found !== null) untilReady(found[2] as string).then(() => resolve(found), reject)
-        })
-        .on('close', () => reject(new Error(written.join('\n') || 'the service ended without a message')))
-    }),
-    () => ['the service to become ready', ...written].join('\n'),
-    startTimeout,
-  ).catch((error) => {
-    kill()
-    throw error
+  const lines = createInterface(child.stderr).on('line', (line) => {
+    if (isReady) onStderr?.(line)
+    else written.push(line)
   })
+  const hasEnded = once(lines, 'close').then(() => (written.length > 0 ? '' : 'the service ended without a message'))
+  const problem = await Promise.race([hasEnded, readinessProblem(url, adminUrl)])
+  if (problem !== undefined) {
+    kill()
+    throw new Error([...written, problem].join('\n').trim())
+  }
   isReady = true
   const stop = async () => {
     child.kill('SIGINT')
     await ended
   }
-  return { directory, url, managementUrl, written, ended, stop }
-}
-
-async function untilReady(managementUrl: string): Promise<void> {
-  const response = await fetch(`${managementUrl}/readyz`)
-  if (!response.ok) throw new Error(`the service is not ready: ${await response.text()}`)
-}
-
-/*
- * The main process of npm run dev: opens the ports, builds and starts the service, then watches for changes.
- */
-
-// The same token for all restarts, so that users need not copy a new one after each change.
-process.env.ACCESS_TOKENS ||= newToken()
-const snapshots = join('dist', 'dev', String(process.pid))
-
-let running: SnapshotService | undefined
-let hasServed = false
-let isEnding = false
-let count = 0
-/** Whether code or document have changed since the last snapshot. */
-const changed = { code: true, document: true }
-const hasChanged = () => (changed.code || changed.document) && !isEnding
-
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
-process.on('exit', () => rmSync(snapshots, { recursive: true, force: true }))
-
-const { config, front, management } = await open().catch((error: Error) => {
-  console.error(`dev: ${error.message}`)
-  process.exit(1)
-})
-console.log(`dev: building the service for ${front.url}`)
-const builder = fork(new URL('./snapshot-process.ts', import.meta.url))
-builder.on('exit', () => {
-  if (isEnding) return
-  console.error('dev: the build process has ended; start npm run dev again')
-  process.exit(1)
-})
-let updating = update()
-for (const [folder, what] of [
-  ['src', 'code'],
-  ['openapi', 'document'],
-] as const) {
-  watchFolder(folder, () => {
-    changed[what] = true
-    updating = updating.then(update)
-  })
-}
-
-async function open() {
-  const config = readConfig(process.env, application)
-  if (config.own.STORE_URL === 'memory:') console.log('dev: STORE_URL=memory: loses its plants at each restart')
-  return {
-    config,
-    front: await openPortForwarder(config),
-    management: await openPortForwarder(config.management, 'MANAGEMENT_'),
-  }
-}
-
-/** Repeats snapshots until there are no more changes, so that the last state is the one that runs. */
-async function update(): Promise<void> {
-  while (hasChanged()) {
-    const hasNewDocument = changed.document
-    changed.code = changed.document = false
-    const directory = join(snapshots, String(++count))
-    try {
-      await takeSnapshot(directory, hasNewDocument)
-      if (!hasChanged()) await replace(directory)
-    } catch (error) {
-      // A change in the meantime may have fixed the error.
-      if (!hasChanged()) report(error as Error)
-    }
-  }
-}
-
-async function takeSnapshot(directory: string, hasNewDocument: boolean): Promise<void> {
-  builder.send({ directory, hasNewDocument })
-  const [{ error }] = await once(builder, 'message')
-  if (error !== undefined) throw new Error(error)
-}
-
-function report({ message }: Error): void {
-  console.error(message)
-  if (running !== undefined) console.error('dev: the last working service keeps running')
-  else {
-    forward(undefined)
-    console.error('dev: no service is running; correct the error above')
-  }
+  return { directory, url, adminUrl, written, ended, stop }
 }
 
 /**
- * Replaces the running service after a trial start. If the new one fails on the real store, starts the old one again.
+ * Resolves with undefined once a service accepts connections and, if it has an admin server, is ready. Resolves with
+ * the problem after a time limit.
  */
-async function replace(directory: string): Promise<void> {
-  const old = running
-  if (old === undefined) return await serve(directory)
-  // Some stores allow one process only, so the trial uses a store in memory.
-  const trial = await startSnapshot(directory, { environment: { STORE_URL: 'memory:' } })
-  await trial.stop()
-  front.hold()
-  management.hold()
-  running = undefined
-  await old.stop()
-  try {
-    await serve(directory)
-  } catch (error) {
-    await serve(old.directory)
-    throw error
-  }
-  rmSync(old.directory, { recursive: true })
+async function readinessProblem(url: string, adminUrl: string): Promise<string | undefined> {
+  if (!(await holdsWithin(startTimeout, () => accepts(url)))) return `nothing listens on ${url}: it must be PORT`
+  let problem: string | undefined
+  await holdsWithin(readyTimeout, async () => {
+    const response = await fetch(`${adminUrl}/readyz`).catch(() => undefined)
+    problem = response === undefined || response.ok ? undefined : `the service is not ready: ${await response.text()}`
+    return problem === undefined
+  })
+  return problem
 }
 
-async function serve(directory: string): Promise<void> {
-  const service = await startSnapshot(directory, { onStderr: console.error })
-  running = service
-  forward(service)
-  for (const line of service.written)
-    console.error(line.replace(service.url, front.url).replace(service.managementUrl, management.url))
-  if (!hasServed) console.log(exampleRequest(front.url, config.tokens[0] as string))
-  hasServed = true
-  void service.ended.then((how) => {
-    if (running !== service || isEnding) return
-    running = undefined
-    report(new Error(`dev: the service has ended with ${how}`))
+/** Returns whether a condition holds within some milliseconds. */
+async function holdsWithin(timeout: number, condition: () => Promise<boolean>): Promise<boolean> {
+  const end = performance.now() + timeout
+  while (performance.now() < end) {
+    if (await condition()) return true
+    await sleep(20)
+  }
+  return false
+}
+
+function accepts(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname.replace(/[[\]]/g, ''), port: Number(port) })
+    socket.on('error', () => resolve(false)).on('connect', () => socket.destroy())
+    socket.on('close', (hasFailed) => resolve(!hasFailed))
   })
 }
 
-function forward(service: SnapshotService | undefined): void {
-  front.forward(service?.url)
-  management.forward(service?.managementUrl)
+/** Returns the URL at which this machine reaches a server on a host, which may be a wildcard address. */
+function urlOf(host: string, port: number): string {
+  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
+  return `http://${isIPv6(reached) ? `[${reached}]` : reached}:${port}`
 }
 
-/** Stops the service gracefully at the first signal, so that it releases its store; a second signal exits at once. */
-async function end(): Promise<void> {
-  if (isEnding) process.exit(1)
-  isEnding = true
-  await running?.stop()
-  process.exit()
+/** Returns a free port. It is below the ephemeral ports, so that no outgoing connection can occupy it. */
+async function freePort(host: string): Promise<number> {
+  const port = 10_000 + Math.floor(Math.random() * 20_000)
+  const server = createServer()
+  const isFree = await once(server.listen(port, host), 'listening').then(
+    () => true,
+    () => false,
+  )
+  if (!isFree) return await freePort(host)
+  await once(server.close(), 'close')
+  return port
 }

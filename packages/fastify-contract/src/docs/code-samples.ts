@@ -7,9 +7,6 @@ import { literal, quotedName, stringLiteral } from '../compile/emit/source-text.
 import { stringifyJson } from '../json/stringify-json.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
 
-/** The module of the client, as its consumers import it. */
-export const clientModule = 'plant-store/client'
-
 /** The languages of the samples in page order. Redoc finds a sample by its label. */
 export const sampleLanguages = [
   { lang: 'curl', label: 'curl' },
@@ -23,26 +20,41 @@ export type CodeSample = { lang: string; label: string; source: string }
 /**
  * Returns a published document prepared for its docs page. Each operation has samples of its example request, unless it
  * has x-codeSamples already. Its description ends with its operationId, so that the page's search finds it.
+ *
+ * @param clientModule The module that the samples import createClient from.
  */
-export function withCodeSamples(published: Document): Document {
+export function withCodeSamples(published: Document, clientModule: string): Document {
   const document = normalizedDocument(published)
   const copy = structuredClone(published)
   for (const endpoint of endpoints(document)) {
     const operation = resolve(copy, endpoint.pointer) as { description?: string; 'x-codeSamples'?: CodeSample[] }
-    operation['x-codeSamples'] ??= codeSamples(exampleRequest(document, endpoint))
+    operation['x-codeSamples'] ??= codeSamples(exampleRequest(document, endpoint), clientModule)
     operation.description = `${operation.description ?? ''}\n\nOperation id: \`${endpoint.operationId}\`\n`.trimStart()
   }
   return copy
 }
 
 /** Returns the samples of a request. Omits the sample for the client if the client does not support the method. */
-export function codeSamples(request: ExampleRequest): CodeSample[] {
+function codeSamples(request: ExampleRequest, clientModule: string): CodeSample[] {
   const isOfClient = clientMethods.some((method) => method === request.method)
-  const sources = [curl(request), isOfClient ? client(request) : undefined, fetchCall(request)]
+  const sources = [curl(request), isOfClient ? client(request, clientModule) : undefined, fetchCall(request)]
   return sampleLanguages.flatMap((language, index) => {
     const source = sources[index]
     return source === undefined ? [] : { ...language, source }
   })
+}
+
+/**
+ * Returns a curl command for the first operation of a published document, with a token, for the service at a URL;
+ * undefined if the document has no operation.
+ */
+export function firstCurl(published: Document, url: string, token: string): string | undefined {
+  const document = normalizedDocument(published)
+  const [endpoint] = endpoints(document)
+  if (endpoint === undefined) return undefined
+  const request = exampleRequest(document, endpoint)
+  const { pathname } = new URL(request.server)
+  return curl({ ...request, server: url + pathname.replace(/\/$/, '') }).replace('<ACCESS_TOKEN>', token)
 }
 
 function curl({ method, server, target, headers, body, sent }: ExampleRequest): string {
@@ -76,7 +88,10 @@ const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 /** The media type that the client sends by default. */
 const json = 'application/json'
 
-function client({ method, server, path, params, headers, body, sent, credentials }: ExampleRequest): string {
+function client(
+  { method, server, path, params, headers, body, sent, credentials }: ExampleRequest,
+  clientModule: string,
+): string {
   const { Authorization = '', ...keys } = credentials
   const [authScheme, token] = Authorization.split(' ')
   const isBearer = authScheme === 'Bearer'
@@ -97,7 +112,7 @@ function client({ method, server, path, params, headers, body, sent, credentials
     ...(sent !== undefined && { body: sample.body }),
   }
   const argument = Object.keys(init).length > 0 ? `, ${withVariable(literal(init, sampleWidth))}` : ''
-  return `import { createClient } from '${clientModule}'
+  return `import { createClient } from ${stringLiteral(clientModule)}
 
 const client = createClient(${literal(options, sampleWidth)})
 ${sample.lines.map((line) => `${line}\n`).join('')}const { data, error, response } = await client.${method}(${stringLiteral(path)}${argument})

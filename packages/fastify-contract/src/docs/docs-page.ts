@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { redocly } from '../compile/redocly.ts'
 import { sampleLanguages, withCodeSamples } from './code-samples.ts'
@@ -7,34 +8,39 @@ import { historyPage } from './history-page.ts'
 import { sourceOf } from './plain-page.ts'
 import { tryPage } from './try-page.ts'
 
-const published = join('generated', 'openapi.json')
-const releases = join('openapi', 'released')
-const folder = join('packages', 'fastify-contract', 'src', 'docs')
-const template = join(folder, 'template.hbs')
-const ownScript = join(folder, 'page-repairs.js')
+/** What a docs page shows. */
+export type DocsOptions = {
+  /** The directory of the generated files. */
+  generated: string
+  /** The directory of the released documents. */
+  released: string
+  /** The module that the code samples import createClient from. */
+  client: string
+}
+
+export const docsDefaults: DocsOptions = {
+  generated: 'generated',
+  released: join('openapi', 'released'),
+  client: './client.ts',
+}
+
+const template = join(import.meta.dirname, 'template.hbs')
+const ownScript = join(import.meta.dirname, 'page-repairs.js')
 
 /**
- * The files and folders that the pages depend on, besides the documents; package.json stands for the version of Redoc.
- */
-const sources = [
-  folder,
-  join('packages', 'fastify-contract', 'src', 'changes'),
-  'redocly.yaml',
-  join('node_modules', '@redocly', 'cli', 'package.json'),
-]
-
-/**
- * Writes the documentation of a bundled document into a directory: index.html, which loads nothing, and history.html,
- * which compares the released documents. Returns the path of index.html. The same documents always give the same bytes.
+ * Writes the documentation of a service into a directory: index.html, which loads nothing, and history.html, which
+ * compares the released documents. Returns the path of index.html. The same documents always give the same bytes.
  * Replaces earlier pages only when the new ones are complete.
  */
-export async function writeDocs(directory: string, document = published, released = releases): Promise<string> {
+export async function writeDocs(directory: string, options: Partial<DocsOptions> = {}): Promise<string> {
+  const all = { ...docsDefaults, ...options }
+  const document = publishedIn(all)
   await mkdir(directory, { recursive: true })
   const temporary = await mkdtemp(join(directory, 'building-'))
   try {
     const built = join(temporary, 'index.html')
     const shown = join(temporary, 'openapi.json')
-    await writeFile(shown, JSON.stringify(withCodeSamples(JSON.parse(await readFile(document, 'utf8')))))
+    await writeFile(shown, JSON.stringify(withCodeSamples(JSON.parse(await readFile(document, 'utf8')), all.client)))
     await redocly(
       'build-docs',
       shown,
@@ -45,9 +51,9 @@ export async function writeDocs(directory: string, document = published, release
       '--openapi.schemaDefinitionsTagName=Schemas',
     )
     const html = selfContainedPage(await readFile(built, 'utf8'), await readFile(ownScript, 'utf8'))
-    await writeFile(built, html + (await sourceMark(document, released)))
+    await writeFile(built, html + (await sourceMark(all)))
     const history = join(temporary, 'history.html')
-    await writeFile(history, await historyPage(document, released))
+    await writeFile(history, await historyPage(document, all.released))
     await rename(history, join(directory, 'history.html'))
     const page = join(directory, 'index.html')
     await rename(built, page)
@@ -58,33 +64,47 @@ export async function writeDocs(directory: string, document = published, release
 }
 
 /** Calls `writeDocs` unless the existing page was built from the same sources. */
-export async function writeStaleDocs(directory: string): Promise<void> {
+export async function writeStaleDocs(directory: string, options: Partial<DocsOptions> = {}): Promise<void> {
   const page = await readFile(join(directory, 'index.html'), 'utf8').catch(() => '')
-  if (!page.endsWith(await sourceMark(published, releases))) await writeDocs(directory)
+  if (!page.endsWith(await sourceMark({ ...docsDefaults, ...options }))) await writeDocs(directory, options)
 }
 
-/** Writes try.html into a directory. Only the service uses it: a published page has no service to send requests to. */
-export async function writeTryPage(directory: string, document = published): Promise<void> {
+/**
+ * Writes try.html into a directory. Only the service uses it: a published page has no service to send requests to.
+ * Without `serviceUrl` the admin server adds the URL.
+ */
+export async function writeTryPage(
+  directory: string,
+  { generated = docsDefaults.generated, serviceUrl }: { generated?: string; serviceUrl?: string } = {},
+): Promise<void> {
   await mkdir(directory, { recursive: true })
   const page = join(directory, 'try.html')
   const part = `${page}.${process.pid}`
-  await writeFile(part, await tryPage(JSON.parse(await readFile(document, 'utf8'))))
+  await writeFile(part, await tryPage(JSON.parse(await readFile(publishedIn({ generated }), 'utf8')), serviceUrl))
   await rename(part, page)
 }
 
-/** Returns the last line of a complete page, with a hash of its sources. */
-async function sourceMark(document: string, released: string): Promise<string> {
-  const hash = createHash('sha256')
-  for (const source of [document, released, ...sources]) {
+const publishedIn = ({ generated }: Pick<DocsOptions, 'generated'>): string => join(generated, 'openapi.json')
+
+/**
+ * Returns the last line of a complete page, with a hash of its sources: the documents, this code, the rules of the
+ * linter, and the version of Redoc.
+ */
+async function sourceMark(options: DocsOptions): Promise<string> {
+  const code = [import.meta.dirname, join(import.meta.dirname, '..', 'changes')]
+  const redoc = createRequire(import.meta.url).resolve('@redocly/cli/package.json')
+  const hash = createHash('sha256').update(options.client)
+  for (const source of [publishedIn(options), options.released, ...code, 'redocly.yaml', redoc]) {
     for (const file of await filesOf(source)) hash.update(await readFile(file))
   }
   return `<!-- sha256 of its sources: ${hash.digest('hex')} -->\n`
 }
 
-/** Returns the path of a file, or the sorted paths of the files of a directory. */
+/** Returns the path of a file, or the sorted paths of the files of a directory; none if nothing is there. */
 async function filesOf(path: string): Promise<string[]> {
-  if ((await stat(path)).isFile()) return [path]
-  return (await readdir(path)).sort().map((name) => join(path, name))
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory()) return (await readdir(path)).sort().map((name) => join(path, name))
+  return found === undefined ? [] : [path]
 }
 
 /** Replacements in the script of Redoc 3.0.1: they remove the URLs that it would load and add options. */

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Severity } from '../changes/change-severity.ts'
-import { type Change, contractChanges } from '../changes/contract-changes.ts'
-import { releasedFile, releasedVersions } from '../changes/released-versions.ts'
+import { type Change, contractChanges, releasedFile, releasedVersions } from '../changes/contract-changes.ts'
 import { keysOf } from '../compile/document/json-pointer.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'

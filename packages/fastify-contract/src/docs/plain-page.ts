@@ -19,12 +19,13 @@ const style = `
       button { margin-top: 1rem; padding: 0.5rem 1rem }
     `
 
-/**
- * Returns a page that loads nothing. `title` is text, `content` is HTML. `script` may send requests to the service only:
- * the admin server replaces SERVICE_URL with its URL.
- */
-export function plainPage(title: string, content: string, script?: string): string {
-  const scripts = script === undefined ? '' : ` script-src ${sourceOf(script)}; connect-src SERVICE_URL;`
+/** A script, and the URL of the service, which is the only one that it may send requests to. */
+export type Caller = { script: string; serviceUrl: string }
+
+/** Returns a page that loads nothing. `title` is text, `content` is HTML. */
+export function plainPage(title: string, content: string, caller?: Caller): string {
+  const { script = '', serviceUrl } = caller ?? {}
+  const scripts = caller === undefined ? '' : ` script-src ${sourceOf(script)}; connect-src ${serviceUrl};`
   const policy = `default-src 'none';${scripts} style-src ${sourceOf(style)}; img-src data:; base-uri 'none'; form-action 'none'`
   return `<!doctype html>
 <html lang="en">
@@ -38,10 +39,10 @@ export function plainPage(title: string, content: string, script?: string): stri
     <style>${style}</style>
   </head>
   <body>
-    <main${script === undefined ? '' : ' data-service="SERVICE_URL"'}>
+    <main${caller === undefined ? '' : ` data-service="${serviceUrl}"`}>
 <h1>${escapeHtml(title)}</h1>
 ${content}
-    </main>${script === undefined ? '' : `\n    <script>${script}</script>`}
+    </main>${caller === undefined ? '' : `\n    <script>${script}</script>`}
   </body>
 </html>
 `

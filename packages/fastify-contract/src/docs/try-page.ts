@@ -18,8 +18,11 @@ import { exampleRequestBody, isShown } from '../compile/emit/request-file.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 
-/** Returns the page of the admin server with a form for each operation of a published document. */
-export async function tryPage(published: Document): Promise<string> {
+/**
+ * Returns the page of the admin server with a form for each operation of a published document. By default `serviceUrl`
+ * is a placeholder that the admin server replaces.
+ */
+export async function tryPage(published: Document, serviceUrl = 'SERVICE_URL'): Promise<string> {
   const document = normalizedDocument(published)
   const all = endpoints(document)
   const schemes = [...new Set(all.flatMap(schemesOf))]
@@ -29,12 +32,12 @@ export async function tryPage(published: Document): Promise<string> {
     ...credentials(document, schemes),
     ...all.map((endpoint, index) => operationForm(document, endpoint, `operation-${index}`, all.length === 1)),
   ]
-  return plainPage(`Try ${document.info.title}`, sections.join('\n'), await script())
+  return plainPage(`Try ${document.info.title}`, sections.join('\n'), { script: await script(), serviceUrl })
 }
 
 async function script(): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [join('packages', 'fastify-contract', 'src', 'docs', 'try-operation.js')],
+    entryPoints: [join(import.meta.dirname, 'try-operation.js')],
     bundle: true,
     write: false,
     minifyWhitespace: true,

@@ -1,7 +1,13 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import Fastify from 'fastify'
 import { type ApiKeyLocation, apiKey } from '../auth/api-key.ts'
 import { basic } from '../auth/basic.ts'
 import { bearer } from '../auth/bearer.ts'
-import type { VerifierFactory } from '../auth/verifier.ts'
+import { createVerifiers, type VerifierFactory } from '../auth/verifier.ts'
+import { normalizedDocument } from '../compile/contract-files.ts'
 import {
   type Document,
   type Endpoint,
@@ -11,7 +17,54 @@ import {
 } from '../compile/document/openapi-document.ts'
 import { scopesOf, securityScheme } from '../compile/document/security.ts'
 import { exampleBody, exampleHeaders, exampleResponse, hasExample } from '../compile/emit/examples.ts'
-import type { Outcome } from '../serve/send-response.ts'
+import { serverOptions } from '../http/server-options.ts'
+import { contentNegotiation } from '../serve/content-negotiation.ts'
+import type { AnyErrorBody } from '../serve/error-writer.ts'
+import { loadContract } from '../serve/load-contract.ts'
+import { registerOperations } from '../serve/register-operations.ts'
+import type { AnyHandler } from '../serve/operation-handler.ts'
+import { isStream, type Outcome } from '../serve/send-response.ts'
+
+/**
+ * Serves the examples of a document on a port of 127.0.0.1. Resolves with the URL, and the title and version of the
+ * document.
+ *
+ * @param generated The directory of the generated files.
+ */
+export async function startMock(
+  generated: string,
+  errorBody: AnyErrorBody,
+  port: number,
+): Promise<{ title: string; version: string; url: string }> {
+  const digests = JSON.parse(await readFile(join(generated, 'digests.json'), 'utf8'))
+  const { documentText, routes } = await loadContract(pathToFileURL(`${resolve(generated)}/`), digests)
+  const document = normalizedDocument(JSON.parse(documentText))
+  const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
+  const negotiations = new Map(
+    routes.operations.map(({ operationId, schema }) => [operationId, contentNegotiation(schema)]),
+  )
+  const chosen = new AsyncLocalStorage<Outcome>()
+  const respond = async ({ body }: { body: unknown }) => {
+    const outcome = chosen.getStore() as Outcome
+    // The parts of a multipart form are validated while they are read.
+    if (isStream(body)) for await (const _part of body);
+    return outcome
+  }
+  const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, respond as AnyHandler]))
+  const app = Fastify({ ...serverOptions, logger: { level: 'error' } })
+  app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
+    const { operationId } = routeOptions.schema as { operationId: string }
+    const endpoint = operations.get(operationId) as Endpoint
+    const accept = negotiations.get(operationId)?.choose(headers.accept)
+    const preferred = preferredResponse(document, endpoint, String(headers.prefer ?? ''), accept)
+    if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
+    chosen.run(preferred?.outcome ?? exampleResponse(document, endpoint, accept), done)
+  })
+  const context = { app, realm: 'mock', withinFailureLimit: () => true }
+  const verifiers = await createVerifiers(anyCredentials(document), context)
+  await registerOperations(app, { routes, handlers, verifiers, errorBody })
+  return { ...routes.info, url: await app.listen({ host: '127.0.0.1', port }) }
+}
 
 /** The response that a request prefers; `applied` is the value of the header Preference-Applied. */
 export type PreferredResponse = { outcome: Outcome; applied: string }

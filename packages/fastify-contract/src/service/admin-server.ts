@@ -230,7 +230,7 @@ async function tryPage(path: string, serviceUrl: string | undefined): Promise<Ad
  * Returns the URL at which a browser on this machine reaches a service. A Content-Security-Policy cannot name an IPv6
  * address, and 0.0.0.0 and :: are no addresses to connect to.
  */
-const browserUrl = (url: string): string =>
+export const browserUrl = (url: string): string =>
   url.replace('//0.0.0.0:', '//127.0.0.1:').replace(/\/\/\[::1?\]:/, '//localhost:')
 
 async function htmlPage(path: string, command = 'npm run docs'): Promise<AdminResponse> {

@@ -62,7 +62,7 @@ for (const name of names) {
       const make = new Function('createClient', 'console', `return async () => { ${text} }`)
       await make(createClient, printing)()
     }
-    const { paths } = withCodeSamples(document) as unknown as { paths: Record<string, Item> }
+    const { paths } = withCodeSamples(document, './client.ts') as unknown as { paths: Record<string, Item> }
     for (const { path, method, operationId } of endpoints(document)) {
       const { 'x-codeSamples': samples } = (paths[path] as Item)[method.toLowerCase()] as Item[string]
       t.equal(samples.length, 3, operationId)

@@ -37,7 +37,7 @@ async function generate(name: string): Promise<Generated> {
   const options = ['--document', `${folder}/${name}/openapi.yaml`, '--rules', `${folder}/redocly.yaml`, '--out', out]
   const handlersFile = `${folder}/${name}/handlers.ts`
   if (/^export const errorBody\b/m.test(readFileSync(handlersFile, 'utf8'))) options.push('--errors', handlersFile)
-  const command = ['--import=tsx', 'packages/fastify-contract/src/cli/generate.ts', ...options]
+  const command = ['--import=tsx', 'packages/fastify-contract/src/cli.ts', 'generate', ...options]
   const { stdout, stderr } = await promisify(execFile)(process.execPath, command)
   const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*)\n\nwrote /s.exec(stdout) ?? []
   t.ok(handlers, `${name}: handlers are printed`)

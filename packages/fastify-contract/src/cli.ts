@@ -1,0 +1,34 @@
+/** The sub-commands of fastify-contract; each module is loaded on demand. */
+const commands = new Map<string, () => Promise<{ run(args: string[]): Promise<void> }>>([
+  ['generate', () => import('./cli/generate.ts')],
+  ['changes', () => import('./cli/changes.ts')],
+  ['docs', () => import('./cli/docs.ts')],
+  ['mock', () => import('./cli/mock.ts')],
+  ['dev', () => import('./cli/dev.ts')],
+])
+
+const help = `fastify-contract COMMAND [--help]
+
+generate  writes types, route schemas and a client table from an OpenAPI document
+changes   lists the changes of the document since its last release
+docs      writes the documentation of the document
+mock      serves the examples of the document
+dev       runs the service and restarts it after each change
+
+COMMAND --help prints the options of a command.
+`
+
+const [name = '', ...args] = process.argv.slice(2)
+const load = commands.get(name)
+if (name === '--help' || name === '-h') {
+  process.stdout.write(help)
+} else if (load === undefined) {
+  process.stderr.write(`fastify-contract: unexpected command '${name}'; expected ${[...commands.keys()].join(', ')}\n`)
+  process.exitCode = 2
+} else {
+  const { run } = await load()
+  await run(args).catch(({ message }: Error) => {
+    process.stderr.write(`${message}\n`)
+    process.exitCode = 1
+  })
+}

@@ -1,0 +1,25 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The default module of errorBody, which makes the bodies of a service's errors. */
+export const errorModule = join('src', 'error-body.ts')
+
+/** Returns the default module of errorBody if there is one. */
+export const findErrorModule = (): string | undefined => (existsSync(errorModule) ? errorModule : undefined)
+
+/** The default module of the handlers. */
+export const handlersModule = join('src', 'handlers.ts')
+
+/**
+ * Returns the path of the OpenAPI document of a project: the given one, or openapi.yaml, or the only YAML file in the
+ * directory openapi.
+ */
+export function findDocument(given: string | undefined): string {
+  if (given !== undefined) return given
+  if (existsSync('openapi.yaml')) return 'openapi.yaml'
+  const names = existsSync('openapi') ? readdirSync('openapi').filter((name) => name.endsWith('.yaml')) : []
+  if (names[0] === undefined || names.length > 1) {
+    throw new Error('there is neither openapi.yaml nor one openapi/*.yaml; name the document')
+  }
+  return join('openapi', names[0])
+}

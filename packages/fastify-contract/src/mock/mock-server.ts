@@ -21,8 +21,8 @@ import { serverOptions } from '../http/server-options.ts'
 import { contentNegotiation } from '../serve/content-negotiation.ts'
 import type { AnyErrorBody } from '../serve/error-writer.ts'
 import { loadContract } from '../serve/load-contract.ts'
-import { registerOperations } from '../serve/register-operations.ts'
 import type { AnyHandler } from '../serve/operation-handler.ts'
+import { registerOperations } from '../serve/register-operations.ts'
 import { isStream, type Outcome } from '../serve/send-response.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { contractFiles } from '../../packages/fastify-contract/src/compile/contract-files.ts'
+import { compileContract } from '../../packages/fastify-contract/src/compile/compile.ts'
 import { writeDocs } from '../../packages/fastify-contract/src/docs/docs-page.ts'
 import { browserSkipReason } from '../support/chromium.ts'
 import { inBrowser, show, violations } from './accessibility.ts'

@@ -33,11 +33,7 @@ export type Compiled = {
  * there is one. Rejects with the findings of the linter, each with its place, or else with the problems that
  * `compileDocument` finds.
  */
-export async function compileContract(
-  path: string,
-  rules?: string,
-  errors?: ErrorBodySource,
-): Promise<Compiled> {
+export async function compileContract(path: string, rules?: string, errors?: ErrorBodySource): Promise<Compiled> {
   const config = rules === undefined ? [] : [`--config=${rules}`]
   const bundling = redocly('bundle', path, '--ext=json', ...config)
   // The linter's message is clearer than the bundler's, so it comes first.

@@ -7,7 +7,7 @@ import { type ApiKeyLocation, apiKey } from '../auth/api-key.ts'
 import { basic } from '../auth/basic.ts'
 import { bearer } from '../auth/bearer.ts'
 import { createVerifiers, type VerifierFactory } from '../auth/verifier.ts'
-import { normalizedDocument } from '../compile/contract-files.ts'
+import { normalizedDocument } from '../compile/document/normalize.ts'
 import {
   type Document,
   type Endpoint,

@@ -1,108 +1,96 @@
-import { writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { commandLine, oneOf } from '../packages/fastify-contract/src/cli/command-line.ts'
-import { chart } from './benchmark/chart.ts'
-import { selectContenders } from './benchmark/contenders.ts'
-import { type Figures, generators, measure } from './benchmark/measure-contender.ts'
-import { moveToLoadCore } from './benchmark/pinning.ts'
-import { type Results, summarize, writeResults } from './benchmark/results.ts'
-import { shuffled } from './benchmark/statistics.ts'
-import { table } from './benchmark/text-table.ts'
-import { withContenders } from './benchmark/with-contenders.ts'
-import { wrkVersion } from './benchmark/wrk.ts'
+import { contenders, generate, type Installation, install, removeDatabases } from './benchmark/contenders.ts'
+import { documentShapes } from './benchmark/document-shapes.ts'
+import { wrkVersion } from './benchmark/load.ts'
+import { type Results, report, table, writeFigures } from './benchmark/report.ts'
+import { groups, measureRound } from './benchmark/shapes.ts'
 
 const { options } = commandLine(
-  `npm run benchmark [-- --rounds 6] [--seconds 5] [--connections 64] [--only NAME,NAME] [--generator wrk]
-                  [--before DIRECTORY] [--out DIRECTORY] [--directory DIRECTORY]
+  `npm run benchmark [-- --node 20,24] [--quick] [--rounds 5] [--seconds 3] [--only NAME,NAME] [--groups 1,2,3,4,5,6]
+                  [--before DIRECTORY] [--write]
 
-Measures CPU per request, requests per second and latency of this service and of other ways to build it. All contenders
-do the same work: verify a bearer token, parse and validate a body, reject invalid requests, store the plant and return
-it. The command first checks that each process does so. This service's figures include what only this service does:
-exact integers, I-JSON, limits, request ids and metrics. Writes node-MAJOR.json and node-MAJOR.svg (with wrk
-node-MAJOR-wrk) into --out (default: scripts/benchmark/results, with --only nowhere). Needs Linux.
+Measures this service and other ways to build it, in all shapes of docs/benchmarks.md, which describes the contenders
+and the method: CPU for a request, latency, start and first second, and the CPU of generation. Prints tables, and with
+--write also replaces those of docs/benchmarks.md. Needs Linux, two cores, taskset of util-linux, and an otherwise idle
+machine. The load is wrk, if it is installed, and otherwise this process.
 
-Each round starts a new process of each contender, in random order: two processes of the same code can differ by 8 %.
-Figures are medians of the rounds; q1 and q3 are the quartiles of CPU. Ratios are medians of each round's own ratios of
-CPU; more is better. CPU is user and system time of the server's processes, as the kernel counts it. --before names the
-directory of another build of this service, made by \`npm run build\` there; its contenders are before-memory and so on.
-
-Server and load have a core each. The load is this process: each connection has one request in flight, and sends the
-next one after the load has checked status and body of the response. The load needs half of a core for the fastest
-server and never sleeps, because waking it would cost the server up to a sixth of a request. With --generator wrk the
-load is wrk with one thread, in a new process for the warm-up and for the measurement. It sends the same bytes, checks
-only the status of each response, and sleeps while it has none. A server that is less than 100 % "busy" has "waited"
-for its core, because of other processes or its own threads, or else for its disk or database. Access logs go to
-/dev/null.
-
-In memory, the same 10,000 plants are created again and again, so that each response is a 200 and no Map grows. With
-SQLite and PostgreSQL each request creates a new plant, so that each waits for the disk of --directory (default: the
-system's directory for temporary files), and each process starts with an empty database. The PostgreSQL server is
-TEST_DATABASE_URL, or one that the command starts on the load's core. The load then sleeps between its requests; the
-CPU of PostgreSQL is not counted.
+--node names versions of Node, of which the npm package "node" is fetched if necessary; the default is the running one.
+--quick is 3 rounds of 1 second, and fewer contenders and schemas. --only chooses contenders:
+${Object.keys(contenders).join(', ')}. --groups chooses shapes: 1 is the plant store in memory, 2 with SQLite,
+3 to 5 a document with 1, 100 and 500 operations, and 6 generation. --before adds the contender "before", another build
+of this service: a directory with dist/server.js.
 `,
   {
-    rounds: 6,
-    seconds: 5,
-    connections: 64,
+    node: process.versions.node.split('.')[0],
+    quick: false,
+    rounds: 5,
+    seconds: 3,
     only: undefined,
-    generator: 'node',
+    groups: [1, 2, 3, 4, 5, 6],
     before: undefined,
-    directory: tmpdir(),
-    out: undefined,
+    write: false,
   },
 )
-const { rounds, seconds, connections } = options
-const generator = oneOf('generator', options.generator, generators)
-const generatorName = generator === 'wrk' ? wrkVersion() : 'node'
-if (generatorName === undefined) {
-  console.error('benchmark: wrk is not installed; install it (apt-get install wrk) or leave out --generator wrk')
+const { quick, before, write } = options
+const rounds = quick ? 3 : options.rounds
+const seconds = quick ? 1 : options.seconds
+const only = options.only?.split(',').map((name) => oneOf('only', name, Object.keys(contenders)))
+
+if (spawnSync('taskset', ['-c', '0,1', 'true']).status !== 0) {
+  console.error('benchmark: needs Linux, two cores and taskset of util-linux')
   process.exit(1)
 }
-const out = options.out ?? (options.only === undefined ? join('scripts', 'benchmark', 'results') : undefined)
+// This process and the load that it starts use the second core, and the servers the first one.
+spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)])
 
-await withContenders(options, async (all) => {
-  moveToLoadCore()
-  const contenders = Object.entries(selectContenders(all, options.only))
-  const figures = new Map(contenders.map(([key]) => [key, [] as Figures[]]))
-  for (let round = 1; round <= rounds; round++) {
-    for (const [key, contender] of shuffled(contenders)) {
-      console.error(`round ${round} of ${rounds}: ${contender.name}`)
-      figures.get(key)?.push(await measure(contender, { seconds, connections, generator }))
+const [first, ...others] = cpus()
+const memory = Math.round(totalmem() / 2 ** 30)
+const parts = [
+  `${first?.model.trim()}, ${others.length + 1} cores, ${memory} GiB, ${type()} ${release()}, ${new Date().toISOString().slice(0, 10)}.
+Medians of ${rounds} rounds, ${seconds} s each, ${wrkVersion ?? 'wrk is not installed, so the load is the benchmark itself'}.`,
+]
+for (const version of String(options.node).split(',')) {
+  parts.push(await measure(version))
+}
+const text = parts.join('\n\n')
+console.log(text)
+if (write) await writeFigures(join('docs', 'benchmarks.md'), text)
+
+async function measure(version: string): Promise<string> {
+  const wanted = groups.filter((_, index) => options.groups.includes(index + 1))
+  const documents = wanted.flatMap(({ served }) => (typeof served === 'number' ? [served] : []))
+  const installation = await install(version, documents)
+  const chosen = wanted.filter(({ served }) => served !== 'sqlite' || installation.hasSqlite)
+  const results: Results = new Map()
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      for (const group of chosen) {
+        console.error(`Node ${installation.version}, round ${round} of ${rounds}: ${group.served}`)
+        await measureRound(group, installation, { seconds, quick, only, before }, results)
+      }
     }
+  } finally {
+    await removeDatabases(installation)
   }
-  const nameOf = (key: string) => (all[key] as { name: string }).name
-  const results = summarize(figures, nameOf, { seconds, connections, generator: generatorName })
-  print(results)
-  if (out !== undefined) await write(results, out)
-})
-
-function print({ node, machine, pinned, generator, contenders }: Results): void {
-  console.log(`Node ${node}, ${machine}${pinned ? '' : ', server and load share all cores'}`)
-  console.log(
-    `medians of ${rounds} processes, ${seconds} s each, ${connections} connections, ${generator}; ratios are of CPU`,
-  )
-  const ratios = ['to http', 'to Fastify', 'to before']
-  const head = ['', 'req/s', 'CPU us', 'q1', 'q3', 'p50 ms', 'p99 ms', ...ratios, 'busy', 'waited']
-  const lines = contenders.map(({ name, rate, cpu, cpuQuartiles, p50, p99, busy, waited, ...to }) => [
-    name,
-    rate.toFixed(0),
-    ...[cpu, ...cpuQuartiles].map((each) => each.toFixed(1)),
-    ...[p50, p99, to.toNodeHttp, to.toFastify, to.toBefore].map((each) => each?.toFixed(2) ?? '-'),
-    ...[busy, waited].map((each) => `${(100 * each).toFixed(0)} %`),
-  ])
-  console.log(table([head, ...lines]))
-  for (const { name, errors } of contenders) {
-    if (errors === 0) continue
-    console.error(`${name}: ${errors} errors`)
-    process.exitCode = 1
-  }
+  const generation = options.groups.includes(groups.length + 1) ? ['', await generationTable(installation)] : []
+  return [`### Node ${installation.version}`, report(results), ...generation].join('\n\n')
 }
 
-async function write(results: Results, directory: string): Promise<void> {
-  const name = `node-${results.node.split('.')[0]}${generator === 'wrk' ? '-wrk' : ''}`
-  const written = await writeResults(directory, name, results)
-  const drawing = join(directory, `${name}.svg`)
-  await writeFile(drawing, chart(results))
-  console.log(`wrote ${written}, ${drawing}`)
+async function generationTable({ env, directory }: Installation): Promise<string> {
+  const counts = [100, 1_000, ...(quick ? [] : [10_000])]
+  const rows: string[][] = []
+  for (const [shape, documentWith] of Object.entries(documentShapes)) {
+    const cells: string[] = []
+    for (const count of counts) {
+      console.error(`generation: ${shape}, ${count}`)
+      const { status, seconds } = await generate(documentWith(count), join(directory, 'generation'), env)
+      cells.push(status === 0 ? seconds.toFixed(1) : 'rejected')
+    }
+    rows.push([shape, ...cells])
+  }
+  const head = ['', ...counts.map((count) => `${count.toLocaleString('en-US')} schemas`)]
+  return `CPU of \`npm run generate\`, in seconds:\n\n${table([head, ...rows])}`
 }

@@ -1,9 +1,7 @@
-import { type SpawnOptions, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, join } from 'node:path'
+import { basename, join } from 'node:path'
+import { installNode, runNpm } from './system/install-node.ts'
 
 // Does not use commandLine, because the arguments of npm test are not known here.
 const help = `npm run test:node -- VERSION [ARGUMENTS OF npm test]
@@ -35,47 +33,9 @@ if (/^\d+(\.\d+){0,2}$/.test(version)) {
 
 /** Installs Node and the project in a directory and runs the tests. Returns the first exit code that is not 0, or 0. */
 async function testOn(directory: string): Promise<number> {
-  const tools = join(directory, 'tools')
+  const { code, env } = await installNode(version, directory)
+  if (code !== 0) return code
   const project = join(directory, 'plant-store')
-  await mkdir(tools)
-  // The install script of the package "node" selects the binary of the platform.
-  await writeFile(join(tools, 'package.json'), '{"allowScripts":{"node":true}}')
-  const installed = await run(['install', '--no-save', `node@${version}`], { cwd: tools })
-  if (installed !== 0) return installed
   await cp('.', project, { recursive: true, filter: (path) => !leftOut.includes(basename(path)) })
-
-  const node = join(tools, 'node_modules', 'node')
-  const env = { ...process.env, ...(await headersOf(await withHeaders(node, directory))) }
-  env.PATH = [join(node, 'bin'), env.PATH].join(delimiter)
-  return (await run(['ci'], { cwd: project, env })) || (await run(['test', '--', ...args], { cwd: project, env }))
-}
-
-/**
- * Returns the directory of the Node package whose headers to compile with. For Node 24.19 and later it is an earlier
- * package with the same ABI: an addon compiled with the headers of these versions aborts the process when a database is
- * garbage-collected (nodejs/node issue 65446).
- */
-async function withHeaders(node: string, directory: string): Promise<string> {
-  const { version } = JSON.parse(await readFile(join(node, 'package.json'), 'utf8')) as { version: string }
-  const [major, minor] = version.split('.').map(Number) as [number, number]
-  if (major !== 24 || minor < 19) return node
-  const headers = join(directory, 'headers')
-  await mkdir(headers)
-  await writeFile(join(headers, 'package.json'), '{"allowScripts":{"node":true}}')
-  await run(['install', '--no-save', 'node@24.18.1'], { cwd: headers })
-  return join(headers, 'node_modules', 'node')
-}
-
-/** Returns the environment variable that tells node-gyp where the headers are: next to the platform's binary. */
-async function headersOf(node: string): Promise<Record<string, string>> {
-  const packages = join(node, 'node_modules')
-  const names = await readdir(packages).catch(() => [])
-  const platform = names.find((name) => existsSync(join(packages, name, 'include', 'node')))
-  return platform === undefined ? {} : { npm_config_nodedir: join(packages, platform) }
-}
-
-async function run(args: string[], options: SpawnOptions): Promise<number> {
-  const child = spawn('npm', args, { ...options, stdio: 'inherit' })
-  const [code] = await once(child, 'exit')
-  return code ?? 1
+  return (await runNpm(['ci'], { cwd: project, env })) || (await runNpm(['test', '--', ...args], { cwd: project, env }))
 }

@@ -65,7 +65,7 @@ function violation(file: string, { to, isType }: Import): string | undefined {
 
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(ts|js)$/.test(file) && !file.startsWith('benchmark/peers/'))
+    .filter((file) => /\.(ts|js)$/.test(file))
     .map((file) => `${folder}/${file}`)
 
 const texts = new Map(

@@ -1,79 +1,257 @@
-import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
-import { directory as peers } from './peers.ts'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
+import { join, resolve } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { build } from 'esbuild'
+import { bundle, serverBundle } from '../build/bundle.ts'
+import { freePort } from '../system/free-port.ts'
+import { installNode, runNpm } from '../system/install-node.ts'
+import { createdPlant, documentOf, firstId, templates, token } from './requests.ts'
 
-export type Contender = {
-  name: string
-  /** Command line arguments of Node. */
-  args: string[]
-  /** Returns a new STORE_URL for each start of the service; undefined for a peer. */
-  store?: () => Promise<string>
-  /** Whether the service writes an access log. */
-  accessLog?: boolean
-  /** Whether the store is on a disk, so that each request must create a new plant. */
-  durable?: boolean
-  /** Whether the database runs on the load's core. */
-  onLoadCore?: boolean
+/** The contenders by key, in the order of columns. */
+export const contenders = {
+  'node-http': 'node:http',
+  fastify: 'Fastify',
+  queue: 'Fastify, queue',
+  'bearer-auth': 'Fastify, bearer-auth',
+  glue: 'glue',
+  service: 'this service',
+  log: 'with access log',
+  before: 'before',
 }
+export type Contender = keyof typeof contenders
 
-/** A directory for SQLite files, and a function that creates an empty PostgreSQL database and returns its URL. */
-export type Stores = { sqlite: string; postgres: () => Promise<string> }
+/** What a process serves: the plant store in memory or in SQLite, or the document with that many operations. */
+export type Served = 'plants' | 'sqlite' | number
+
+/** A directory with everything that runs on one version of Node, and the environment in which `node` is that Node. */
+export type Installation = { env: NodeJS.ProcessEnv; version: string; directory: string; hasSqlite: boolean }
 
 /**
- * Returns all contenders by their names for `--only`.
- *
- * @param before The folder of another build of this service, whose contenders have the prefix `before-`.
+ * Prepares the servers for a version of Node in dist/benchmark: the bundle of the service, the peers, and the generated
+ * files of documents with the given numbers of operations. Another version than the running one gets a better-sqlite3
+ * of its own.
  */
-export function contendersWith({ sqlite, postgres }: Stores, before?: string): Record<string, Contender> {
-  const peer = (name: string, file: string): Contender => ({ name, args: [join(peers, file)] })
-  const stores = {
-    memory: { label: 'memory', store: async () => 'memory:', durable: false },
-    sqlite: { label: 'SQLite', store: async () => `sqlite:${join(sqlite, randomUUID())}.db`, durable: true },
-    postgres: { label: 'PostgreSQL', store: postgres, durable: true, onLoadCore: true },
-  }
-  const services = (prefix: string, name: string, folder: string): Record<string, Contender> =>
-    Object.fromEntries(
-      Object.entries(stores).flatMap(([key, { label, ...store }]) => {
-        const service = { args: [join(folder, 'dist', 'server.js')], ...store }
-        return [
-          [`${prefix}${key}`, { ...service, name: `${name}, ${label}`, accessLog: false }],
-          [`${prefix}${key}-log`, { ...service, name: `${name}, ${label}, access log`, accessLog: true }],
-        ]
-      }),
-    )
-  return {
-    'node-http': peer('node:http by hand', 'node-http.js'),
-    fastify: peer('Fastify by hand', 'fastify.js'),
-    'bearer-auth': peer('Fastify with bearer-auth', 'fastify-bearer-auth.js'),
-    glue: peer('fastify-openapi-glue', 'fastify-openapi-glue.js'),
-    nest: peer('NestJS on Fastify', 'dist/nest.js'),
-    hono: peer('Hono with zod-openapi', 'hono.js'),
-    'openapi-backend': peer('openapi-backend', 'openapi-backend.js'),
-    express: peer('express-openapi-validator', 'express-openapi-validator.js'),
-    ...(before !== undefined && services('before-', 'before', before)),
-    ...services('', 'plant-store', ''),
-  }
-}
-
-/** Returns the contenders with the comma-separated names, or all without names. Throws on an unknown name. */
-export function selectContenders(
-  contenders: Record<string, Contender>,
-  names: string | undefined,
-): Record<string, Contender> {
-  if (names === undefined) return contenders
-  const chosen = names.split(',').map((name) => {
-    const contender = contenders[name]
-    if (contender === undefined)
-      throw new Error(`--only ${name}: unknown contender; use ${Object.keys(contenders).join(', ')}`)
-    return [name, contender] as const
+export async function install(wanted: string, documents: number[]): Promise<Installation> {
+  const isOwn = `${process.versions.node}.`.startsWith(`${wanted}.`)
+  const directory = resolve('dist', 'benchmark', `node-${wanted}`)
+  await mkdir(directory, { recursive: true })
+  const env = isOwn ? process.env : await installOther(wanted, directory)
+  const run = (script: string) => spawnSync('node', ['-p', script], { cwd: directory, env, encoding: 'utf8' })
+  await cp('generated', join(directory, 'generated'), { recursive: true })
+  await bundle(join(directory, 'dist'))
+  const entries = (...names: string[]) => ({
+    entryPoints: names.map((name) => join('scripts', 'benchmark', 'peers', `${name}.ts`)),
+    outdir: join(directory, 'peers'),
+    outExtension: { '.js': '.mjs' },
   })
-  return Object.fromEntries(chosen)
+  await build({ ...serverBundle, ...entries('engine') })
+  const ofPeers = { bundle: true, packages: 'external', platform: 'node', format: 'esm' } as const
+  await build({ ...ofPeers, ...entries('node-http', 'fastify', 'glue') })
+  for (const operations of documents) {
+    const { status, output } = await generate(documentOf(operations), join(directory, String(operations)), env)
+    if (status !== 0) throw new Error(`npm run generate failed: ${output}`)
+  }
+  const hasSqlite = run('new (require("better-sqlite3"))(":memory:").close()').status === 0
+  return { env, version: run('process.versions.node').stdout.trim(), directory, hasSqlite }
 }
 
-/** Returns the named contender, which must be this service. Throws if it is a peer, or if there are several names. */
-export function selectService(contenders: Record<string, Contender>, name: string): Contender {
-  const [contender, ...others] = Object.values(selectContenders(contenders, name))
-  if (contender?.store === undefined || others.length > 0)
-    throw new Error(`--only ${name}: must be one contender that is this service, such as sqlite-log`)
-  return contender
+/** Generates the files of a document into a directory. Returns the status of the command and its CPU in seconds. */
+export async function generate(document: object, directory: string, env: NodeJS.ProcessEnv) {
+  await mkdir(directory, { recursive: true })
+  const [path, rules] = ['document.json', 'redocly.yaml'].map((name) => join(directory, name)) as [string, string]
+  await writeFile(path, JSON.stringify(document))
+  await writeFile(rules, 'rules: { struct: error }\n')
+  const args = ['run', '--silent', 'generate', '--', '--document', path, '--rules', rules, '--out', directory]
+  const before = secondsOfChildren()
+  const { status, stdout, stderr } = spawnSync('npm', args, { env, encoding: 'utf8', maxBuffer: 2 ** 28 })
+  return { status, seconds: secondsOfChildren() - before, output: stdout + stderr }
 }
+
+/** Returns the CPU seconds of all ended child processes of this process, from counters in 1/100 s (proc(5)). */
+function secondsOfChildren(): number {
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+  return (Number(fields[13]) + Number(fields[14])) / 100
+}
+
+/** Installs another Node and its better-sqlite3, which npm compiles where no prebuilt binary is reachable. */
+async function installOther(version: string, directory: string): Promise<NodeJS.ProcessEnv> {
+  const { code, env } = await installNode(version, directory)
+  if (code !== 0) throw new Error(`--node ${version}: npm cannot install it`)
+  const { optionalDependencies: dependencies } = JSON.parse(await readFile('package.json', 'utf8'))
+  const manifest = { allowScripts: { 'better-sqlite3': true }, dependencies }
+  await writeFile(join(directory, 'package.json'), JSON.stringify(manifest))
+  if ((await runNpm(['install', '--no-audit', '--no-fund'], { cwd: directory, env })) !== 0) {
+    console.error(`better-sqlite3 cannot be installed for Node ${version}, so SQLite is not measured`)
+  }
+  return env
+}
+
+/** A running server. */
+export type Server = {
+  contender: Contender
+  port: number
+  /** Milliseconds from spawn to the first response. */
+  startTime: number
+  /** The id of the next request. */
+  nextId: number
+  /** Returns the CPU seconds that all threads of the process have used so far. */
+  cpu(): number
+  stop(): Promise<void>
+}
+
+/** Returns the file and the environment of a contender. */
+function command(contender: Contender, served: Served, { directory }: Installation, before: string | undefined) {
+  const document = typeof served === 'number'
+  const path = join(directory, document ? String(served) : 'generated', 'openapi.json')
+  const database = join(directory, 'databases', `${crypto.randomUUID()}.db`)
+  const peer = (name: string) => join(directory, 'peers', `${name}.mjs`)
+  const ofPeer = { DOCUMENT: path, ...(document && { OPERATIONS: String(served) }) }
+  const ofService = { ACCESS_LOG: 'off', STORE_URL: served === 'sqlite' ? `sqlite:${database}` : 'memory:' }
+  const sqlite = served === 'sqlite' && { SQLITE_FILE: database }
+  const commands: Record<Contender, [file: string, env: object]> = {
+    'node-http': [peer('node-http'), ofPeer],
+    fastify: [peer('fastify'), { ...ofPeer, ...sqlite }],
+    queue: [peer('fastify'), { ...ofPeer, ...sqlite, QUEUE: 'on' }],
+    'bearer-auth': [peer('fastify'), { ...ofPeer, BEARER_AUTH: 'on' }],
+    glue: [peer('glue'), ofPeer],
+    service: document ? [peer('engine'), ofPeer] : [join(directory, 'dist', 'server.js'), ofService],
+    log: [join(directory, 'dist', 'server.js'), { ...ofService, ACCESS_LOG: 'on' }],
+    before: [join(resolve(before ?? '.'), 'dist', 'server.js'), ofService],
+  }
+  return commands[contender]
+}
+
+/**
+ * Starts a server on the first core and resolves after its first response. Its output, such as an access log, goes to
+ * /dev/null. Rejects if that response is not a 200, if the process ends before it, or after 60 s.
+ */
+export async function start(
+  contender: Contender,
+  served: Served,
+  installation: Installation,
+  before?: string,
+): Promise<Server> {
+  const [file, variables] = command(contender, served, installation, before)
+  const [port, managementPort] = [await freePort(), await freePort()]
+  await mkdir(join(installation.directory, 'databases'), { recursive: true })
+  const env = {
+    ...installation.env,
+    NODE_ENV: 'production',
+    PORT: String(port),
+    MANAGEMENT_PORT: String(managementPort),
+    ACCESS_TOKENS: token,
+    ...variables,
+  }
+  const begin = performance.now()
+  const child = spawn('taskset', ['-c', '0', 'node', file], { env, stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  const kill = () => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  const path = typeof served === 'number' ? `/plants${served - 1}` : '/plants'
+  while (!(await isResponding())) {
+    if (performance.now() - begin > 60_000) throw new Error(`${contender}: no response within 60 s`)
+    if (child.exitCode !== null) throw new Error(`${contender}: exited with ${child.exitCode} before it responded`)
+    await sleep(1)
+  }
+  return {
+    contender,
+    port,
+    startTime: performance.now() - begin,
+    nextId: firstId,
+    cpu: () => cpuSeconds(child.pid as number),
+    async stop() {
+      process.off('exit', kill)
+      kill()
+      await ended
+    },
+  }
+
+  async function isResponding(): Promise<boolean> {
+    const response = await send(port, path, '{"id":1,"name":"first"}')
+    if (response === undefined || response.status === 200) return response !== undefined
+    throw new Error(`${contender}: the first response is ${response.status}: ${response.text}`)
+  }
+}
+
+/** Returns the CPU seconds of all threads of a process: the first number of schedstat, which is in nanoseconds. */
+function cpuSeconds(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`)
+  const times = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0])
+  return times.reduce((sum, time) => sum + Number(time), 0) / 1e9
+}
+
+type Response = { status: number; text: string }
+
+/** Sends a request on a new connection. Returns undefined if the connection is refused. */
+function send(
+  port: number,
+  path: string,
+  body?: string,
+  sent: string | undefined = token,
+): Promise<Response | undefined> {
+  const headers = { authorization: `Bearer ${sent}`, ...(body !== undefined && { 'content-type': 'application/json' }) }
+  const method = body === undefined ? 'GET' : 'POST'
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, async (response) => {
+      let text = ''
+      for await (const chunk of response.setEncoding('utf8')) text += chunk
+      resolve({ status: response.statusCode as number, text })
+    })
+    outgoing.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') resolve(undefined)
+      else reject(error)
+    })
+    outgoing.end(body)
+  })
+}
+
+/**
+ * Asserts that a server does all of the work: it stores plants, and rejects taken ids, invalid bodies and wrong tokens.
+ * With a document it also counts a batch and returns the lists, exact to the last digit. Rejects with the first wrong
+ * response.
+ */
+export async function assertWorks(
+  { contender, port }: Pick<Server, 'contender' | 'port'>,
+  served: Served,
+): Promise<void> {
+  const bodyOf = (template: string) => template.slice(template.indexOf('\r\n\r\n') + 4).replace('{id}', '2')
+  const path = served === 'plants' || served === 'sqlite' ? '/plants' : '/plants0'
+  const check = async (what: string, isCorrect: (response: Response) => boolean, ...sent: Sent) => {
+    const response = await send(port, ...sent)
+    if (response !== undefined && isCorrect(response)) return
+    throw new Error(`${contender} responds to ${what} with ${response?.status}: ${response?.text.slice(0, 200)}`)
+  }
+  const is =
+    (expected: number, part = '') =>
+    ({ status, text }: Response) =>
+      status === expected && text.includes(part)
+  const isRefusal = ({ status }: Response) => status >= 400 && status < 500
+  const isPlant = ({ status, text }: Response) => status === 200 && text === createdPlant
+  const plant = bodyOf(templates.plant)
+  await check('a plant', isPlant, path, plant)
+  await check('the same plant', isPlant, path, plant)
+  await check('another plant of that id', is(409), path, '{"id":2,"name":"another"}')
+  await check('a body that is not JSON', isRefusal, path, '{"id":3,"name":"a"')
+  await check('an id that is not an integer', isRefusal, path, '{"id":12.5,"name":"a"}')
+  await check('a plant without a name', isRefusal, path, '{"id":4}')
+  await check('a wrong token', is(401), path, plant, `${token}x`)
+  if (path === '/plants') return
+  const batch = bodyOf(templates.batchOf10KiB)
+  await check('a batch', is(200, `"count":${JSON.parse(batch).length}`), '/batches', batch)
+  await check('a batch with a wrong item', isRefusal, '/batches', batch.replace('1.25', '"high"'))
+  await check('a list', is(200, '{"id":1000,'), '/lists?after=1')
+  await check('a list of large ids', is(200, '{"id":9100000000000999,'), '/exact-lists?after=1')
+}
+
+type Sent = [path: string, body?: string, token?: string]
+
+/** Removes the databases of an installation. */
+export const removeDatabases = ({ directory }: Installation): Promise<void> =>
+  rm(join(directory, 'databases'), { recursive: true, force: true })

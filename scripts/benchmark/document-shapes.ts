@@ -1,5 +1,3 @@
-import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
-
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const text = { type: 'string' }
 
@@ -9,7 +7,7 @@ function operationOf(operationId: string, schema: object): object {
   return { operationId, requestBody: { required: true, content }, responses: { 200: { description: 'ok', content } } }
 }
 
-function documentOf(schemas: object[], operations: object[]): Document {
+function documentOf(schemas: object[], operations: object[]): object {
   return {
     openapi: '3.1.0',
     info: { title: 'Shapes', version: '1.0.0' },
@@ -21,7 +19,7 @@ function documentOf(schemas: object[], operations: object[]): Document {
 const listOf = <T>(count: number, item: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => item(n))
 
 /** Functions that return a document with `count` schemas, or one schema in `count` places, by the name of its shape. */
-export const documentShapes: Record<string, (count: number) => Document> = {
+export const documentShapes: Record<string, (count: number) => object> = {
   'chain of allOf': (count) =>
     documentOf(
       listOf(count, (n) => ({

@@ -17,7 +17,7 @@ export function documentationProblems(root: string): string[] {
   const modules = ['src', 'scripts'].flatMap((folder) =>
     filesOf(join(root, folder), true)
       .map((name) => join(folder, name))
-      .filter((path) => /(?<!\.d)\.[jt]s$/.test(path) && !path.startsWith(join('scripts', 'benchmark', 'peers'))),
+      .filter((path) => /(?<!\.d)\.[jt]s$/.test(path)),
   )
   return [
     ...readmeProblems(readFileSync(join(root, 'README.md'), 'utf8')),

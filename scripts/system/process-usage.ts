@@ -8,12 +8,6 @@ export function processorSeconds(pid: number | 'self'): number {
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** Returns a process id and the ids of its child processes; Linux only (proc(5)). */
-export const withChildren = (pid: number): number[] => [
-  pid,
-  ...(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? []).map(Number),
-]
-
 /** Returns the resident memory of a process in bytes. */
 export const residentBytes = (pid: number): number => statusBytes(pid, 'VmRSS')
 

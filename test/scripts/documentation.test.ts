@@ -14,7 +14,7 @@ t.test('the pages and the modules of src and scripts are checked', async (t) => 
     'README.md': '[a](docs/a.md#a)\n',
     docs: { 'a.md': '# A\n[readme](../README.md)\n', 'a.txt': '[a](missing)' },
     src: { ...module, deep: module },
-    scripts: { ...module, benchmark: { peers: { 'a.js': 'export function f() {}' } } },
+    scripts: { ...module, deep: { 'a.ts': right } },
     test: { 'a.ts': 'export function f() {}' },
   })
   t.same(documentationProblems(root), [])

@@ -1,0 +1,156 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createHistogram, performance } from 'node:perf_hooks'
+import { promisify } from 'node:util'
+import { partsOf, type Template } from './requests.ts'
+
+/** The requests of a load: a template whose ids count up from `first`. */
+export type Load = { port: number; template: Template; operations: number; first: number; connections: number }
+
+/** The figures of a load; latencies are in milliseconds. */
+export type LoadFigures = {
+  /** Responses with status 200. */
+  answers: number
+  /** Other responses, lost requests and closed connections. */
+  errors: number
+  seconds: number
+  p50: number
+  p99: number
+  max: number
+}
+
+/** The name and the version of wrk, such as "wrk 4.1.0"; undefined if it is not installed. */
+export const wrkVersion = /^wrk \S+/.exec(spawnSync('wrk', ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[0]
+
+/**
+ * Keeps one request in flight on each connection for some seconds. The load is wrk, with one thread, or `sendRequests`
+ * where wrk is not installed.
+ */
+export async function closedLoop(load: Load, seconds: number): Promise<LoadFigures> {
+  if (wrkVersion === undefined) return await sendRequests(load, { seconds })
+  const directory = await mkdtemp(join(tmpdir(), 'plant-store-wrk-'))
+  try {
+    const script = join(directory, 'requests.lua')
+    // Only this user may read the script, because it contains the token.
+    await writeFile(script, luaScript(load), { mode: 0o600 })
+    const options = ['--threads', '1', '--connections', String(load.connections), '--duration', `${seconds}s`]
+    const url = `http://127.0.0.1:${load.port}`
+    return parseWrk(
+      (await promisify(execFile)('wrk', [...options, '--timeout', '10s', '--script', script, url])).stdout,
+    )
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+function luaScript({ template, operations, first }: Load): string {
+  const values: Record<string, string> = { id: 'id', operation: `(id % ${operations})` }
+  // A JSON string of ASCII characters is a Lua string, too.
+  const parts = partsOf(template).map((part, index) => (index % 2 === 0 ? JSON.stringify(part) : values[part]))
+  return `local id = ${first - 1}
+function request()
+  id = id + 1
+  return ${parts.join(' .. ')}
+end
+function done(summary, latency)
+  local errors = summary.errors
+  local lost = errors.connect + errors.read + errors.write + errors.timeout
+  io.write(string.format("figures %d %d %d %d %d %d %d\\n", summary.requests, errors.status, lost, summary.duration,
+    latency:percentile(50), latency:percentile(99), latency.max))
+end
+`
+}
+
+/** Parses the line of figures that the script prints, in microseconds. Throws if there is none. */
+export function parseWrk(output: string): LoadFigures {
+  const [, line] = /^figures ([\d ]+)$/m.exec(output) ?? []
+  if (line === undefined) throw new Error(`wrk printed no figures: ${output}`)
+  const [requests, refused, lost, duration, p50, p99, max] = line.split(' ').map(Number) as Seven
+  const latencies = { p50: p50 / 1e3, p99: p99 / 1e3, max: max / 1e3 }
+  return { answers: requests - refused, errors: refused + lost, seconds: duration / 1e6, ...latencies }
+}
+
+type Seven = [number, number, number, number, number, number, number]
+
+/** The time after the last request within which its response must arrive, in milliseconds. */
+const responseTimeout = 5_000
+
+/**
+ * Sends requests for some seconds, or `count` requests. With a rate per second they are due by a Poisson process:
+ * independently of each other and of earlier responses, as those of many clients. Latency then counts from when a
+ * request was due, so that a stall shows in each request that it delayed. Without a rate each connection sends its next
+ * request after the response. Polls instead of sleeping, because waking this process would delay requests.
+ */
+export async function sendRequests(
+  { port, template, operations, first, connections }: Load,
+  { seconds, rate, count = Number.POSITIVE_INFINITY }: { seconds: number; rate?: number; count?: number },
+): Promise<LoadFigures> {
+  const parts = partsOf(template)
+  const latency = createHistogram({ lowest: 1, highest: 3_600e9, figures: 3 })
+  const idle = await Promise.all(Array.from({ length: connections }, () => openConnection(port, record)))
+  const sockets = [...idle]
+  const [start, end] = [performance.now(), performance.now() + 1_000 * seconds]
+  let [due, sent, errors, done] = [start, 0, 0, 0]
+  const gap = () => (rate === undefined ? 0 : (-Math.log(1 - Math.random()) * 1_000) / rate)
+  while (true) {
+    const now = performance.now()
+    if (rate === undefined) due = now
+    for (; due <= now && due < end && sent < count && idle.length > 0; due += gap()) {
+      const values: Record<string, number> = { id: first + sent, operation: (first + sent) % operations }
+      const text = parts.map((part, index) => (index % 2 === 0 ? part : values[part])).join('')
+      idle.pop()?.send(text, due)
+      sent++
+    }
+    if (((due >= end || sent >= count) && done === sent) || now > end + responseTimeout) break
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  for (const { close } of sockets) close()
+  const [p50 = 0, p99 = 0] = [50, 99].map((percent) => latency.percentile(percent) / 1e6)
+  const elapsed = rate === undefined ? (performance.now() - start) / 1e3 : seconds
+  return { answers: latency.count, errors: errors + sent - done, seconds: elapsed, p50, p99, max: latency.max / 1e6 }
+
+  function record(connection: Connection, isCorrect: boolean, since: number): void {
+    done++
+    if (isCorrect) latency.record(Math.max(1, Math.round((performance.now() - since) * 1e6)))
+    else errors++
+    idle.push(connection)
+  }
+}
+
+type Connection = { send(text: string, since: number): void; close(): void }
+
+/** Opens a connection that has one request in flight, and calls `record` with each response. */
+function openConnection(
+  port: number,
+  record: (connection: Connection, isCorrect: boolean, since: number) => void,
+): Promise<Connection> {
+  let [since, text, missing] = [0, '', 0]
+  return new Promise((resolve, reject) => {
+    const buffer = Buffer.alloc(65_536)
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer, callback } })
+    socket.once('connect', () => resolve(connection)).once('error', reject)
+    const connection: Connection = {
+      send(request, at) {
+        since = at
+        text = ''
+        socket.write(request, 'latin1')
+      },
+      close: () => void socket.destroy(),
+    }
+
+    function callback(length: number): boolean {
+      if (text === '') {
+        // The head of a response arrives at once, because servers write it at once.
+        text = buffer.toString('latin1', 0, Math.min(length, 4_096))
+        const body = text.indexOf('\r\n\r\n') + 4
+        missing = body + Number(/\r\ncontent-length: (\d+)\r\n/i.exec(text)?.[1])
+      }
+      missing -= length
+      if (missing === 0) record(connection, text.startsWith('HTTP/1.1 200 '), since)
+      return true
+    }
+  })
+}

@@ -1,0 +1,97 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { type Contender, contenders } from './contenders.ts'
+import { median, quantile, ratios } from './statistics.ts'
+
+/** The figures that a round measures: CPU in microseconds for each correct response, and times in milliseconds. */
+export type Figure = 'cpu' | 'p50' | 'p99' | 'time'
+
+/** The values of each round by shape, figure and contender. */
+export type Results = Map<string, Map<Figure, Map<Contender, number[]>>>
+
+/** Adds a value of a round. */
+export function addResult(results: Results, shape: string, figure: Figure, contender: Contender, value: number): void {
+  const figures = results.get(shape) ?? new Map<Figure, Map<Contender, number[]>>()
+  const values = figures.get(figure) ?? new Map<Contender, number[]>()
+  results.set(shape, figures.set(figure, values.set(contender, [...(values.get(contender) ?? []), value])))
+}
+
+/** The contender to which all ratios compare. */
+const reference = 'fastify'
+
+/** Returns the chart and the tables of the results, as Markdown. */
+export function report(results: Results): string {
+  const parts: [title: string, Cell, ...Figure[]][] = [
+    ['Ratio of CPU for a request', ratioCell, 'cpu'],
+    ['Ratio of median latency', ratioCell, 'p50'],
+    ['Ratio of times', ratioCell, 'time'],
+    ['CPU for a request, in µs', valueCell(1), 'cpu'],
+    ['Median latency / p99, in ms', valueCell(2), 'p50', 'p99'],
+    ['Times, in ms', valueCell(2), 'time'],
+  ]
+  const sections = parts.flatMap(([title, cellOf, ...figures]) => {
+    const shapes = [...results].filter(([, values]) => figures.every((figure) => values.has(figure)))
+    const columns = Object.entries(contenders).filter(([contender]) =>
+      shapes.some(([, values]) => values.get(figures[0] as Figure)?.has(contender as Contender)),
+    ) as [Contender, string][]
+    const rows = shapes.map(([shape, values]) => [
+      shape,
+      ...columns.map(([contender]) =>
+        figures
+          .map((figure) => cellOf(values.get(figure)?.get(contender), values.get(figure)?.get(reference)))
+          .join(' / '),
+      ),
+    ])
+    return rows.length === 0 ? [] : [`${title}:`, table([['', ...columns.map(([, name]) => name)], ...rows])]
+  })
+  return [...chart(results.get('64 connections')?.get('cpu')), ...sections].join('\n\n')
+}
+
+type Cell = (values: number[] | undefined, references: number[] | undefined) => string
+
+const valueCell =
+  (digits: number): Cell =>
+  (values) =>
+    values === undefined ? '-' : median(values).toFixed(digits)
+
+/** The median of the ratios of all rounds, with the first and the third quartile. */
+const ratioCell: Cell = (values, references) => {
+  if (values === undefined || references === undefined) return '-'
+  const all = ratios(values, references)
+  const [middle, first, third] = [0.5, 0.25, 0.75].map((share) => quantile(all, share).toFixed(2))
+  return `${middle} (${first}-${third})`
+}
+
+/** Formats a Markdown table with columns as wide as their longest cell. */
+export function table([head = [], ...rows]: string[][]): string {
+  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0)))
+  const line = (cells: string[]) =>
+    `| ${widths.map((width, column) => (column === 0 ? cells[column]?.padEnd(width) : cells[column]?.padStart(width))).join(' | ')} |`
+  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
+  return [line(head), rule, ...rows.map(line)].join('\n')
+}
+
+/** Returns a bar for each contender, as long as the requests that it completes in a second of CPU. */
+function chart(costs: Map<Contender, number[]> | undefined): string[] {
+  if (costs === undefined) return []
+  const bars = Object.entries(contenders).flatMap(([contender, name]) => {
+    const values = costs.get(contender as Contender)
+    return values === undefined ? [] : [{ name, rate: 1e6 / median(values) }]
+  })
+  const longest = Math.max(...bars.map(({ name }) => name.length))
+  const most = Math.max(...bars.map(({ rate }) => rate))
+  const lines = bars.map(
+    ({ name, rate }) =>
+      `${name.padEnd(longest)}  ${'█'.repeat(Math.round((50 * rate) / most))} ${Math.round(rate).toLocaleString('en-US')}`,
+  )
+  return ['Requests for a second of CPU, with 64 connections:', ['```text', ...lines, '```'].join('\n')]
+}
+
+const [begin, end] = ['[//]: # (begin of the figures)', '[//]: # (end of the figures)']
+
+/** Writes a text between the two markers of a page. */
+export async function writeFigures(page: string, text: string): Promise<void> {
+  const before = await readFile(page, 'utf8')
+  const [from, to] = [before.indexOf(begin) + begin.length, before.indexOf(end)]
+  if (from < begin.length || to < from) throw new Error(`${page} has no lines "${begin}" and "${end}"; add them`)
+  await writeFile(page, `${before.slice(0, from)}\n\n${text}\n\n${before.slice(to)}`)
+}

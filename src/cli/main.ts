@@ -60,7 +60,12 @@ async function run([command, ...args]: string[]): Promise<void> {
       return
     case 'token': {
       const { token } = await import('../../packages/fastify-contract/src/cli/token.ts')
-      const { result, message = '' } = await token(args, process.env, lockTokenFile)
+      const { application } = await import('../config.ts')
+      const { result, message = '' } = await token(args, process.env, {
+        command: 'plant-store token',
+        tokenPrefix: application.tokenPrefix,
+        lockFile: lockTokenFile,
+      })
       print(result)
       process.stderr.write(message)
       return

@@ -36,7 +36,7 @@ t.test('--help and --version are printed', async (t) => {
       ['serve', '--help'],
       /^plant-store serve\n(.*\n)*TOKENS_FILE .*\n(.*\n)*docs\/configuration\.md lists all variables\.\n$/,
     ],
-    [['token', '--help'], exactly(tokenHelp)],
+    [['token', '--help'], exactly(tokenHelp('plant-store token'))],
     [['restore', '--help'], exactly(sqliteHelp)],
     [['migrate', '--help'], exactly(migrateHelp)],
     [['plants', '--help'], exactly(plantsHelp)],

@@ -14,7 +14,11 @@ import { copyProject } from '../support/project-copy.ts'
 import { writeTokenFile } from '../support/token-files.ts'
 
 const command = (args: string[], environment: Record<string, string>) =>
-  tokenCommand(args, environment, async (path, timeout) => lockFile(path, timeout))
+  tokenCommand(args, environment, {
+    command: 'plant-store token',
+    tokenPrefix: 'plants_',
+    lockFile: async (path, timeout) => lockFile(path, timeout),
+  })
 
 const token = (t: Test, environment: Record<string, string>, ...args: string[]) =>
   run(t, 'src/cli/main.ts', environment, ['token', ...args])
@@ -161,7 +165,7 @@ t.test('wrong arguments are reported before a file is touched', async (t) => {
 t.test('help is printed', async (t) => {
   for (const args of [['--help'], ['-h'], ['create', '--help'], ['revoke', '-h']]) {
     const { result, message } = await command(args, {})
-    t.equal(result, tokenHelp)
+    t.equal(result, tokenHelp('plant-store token'))
     t.equal(message, undefined)
   }
 })

@@ -30,7 +30,7 @@ export function listVerifier(tokens: string[], scopes: readonly string[] = []): 
  * Returns a new random token of 256 bits, in the alphabet of RFC 6750 section 2.1: the prefix, such as `plants_`, 32
  * bytes and a checksum of 4 bytes, both in base64url. Secret scanners find a token by its prefix and its checksum.
  */
-export const newToken = (prefix = 'plants_'): string => formatToken(prefix, randomBytes(32))
+export const newToken = (prefix = ''): string => formatToken(prefix, randomBytes(32))
 
 /** Formats 32 random bytes as a token. */
 export function formatToken(prefix: string, secret: Buffer): string {
@@ -51,9 +51,6 @@ export function containsToken(text: string): boolean {
   for (const [, prefix = '', secret = '', sum] of candidates) if (checksum(prefix + secret) === sum) return true
   return false
 }
-
-/** The command that makes a token, for messages. */
-export const tokenCommand = 'plant-store token create --name NAME'
 
 const alphabets: [RegExp, number][] = [
   [/^\d+$/, 10],

@@ -4,10 +4,13 @@ import { newToken } from '../auth/tokens.ts'
 import { parseOptions, UsageError } from './cli-options.ts'
 import { type LockFile, readTokens, updateTokenFile } from './token-file-update.ts'
 
-export const tokenHelp = `plant-store token create --name NAME [--scope SCOPES] [--expires WHEN] [--note TEXT]
-plant-store token list
-plant-store token rotate --name NAME [--overlap 24h] [--scope SCOPES] [--expires WHEN] [--note TEXT]
-plant-store token revoke --name NAME | --digest DIGITS
+/** Returns the help of the token command; `command` is its name, such as `shop token`. */
+export const tokenHelp = (
+  command: string,
+): string => `${command} create --name NAME [--scope SCOPES] [--expires WHEN] [--note TEXT]
+${command} list
+${command} rotate --name NAME [--overlap 24h] [--scope SCOPES] [--expires WHEN] [--note TEXT]
+${command} revoke --name NAME | --digest DIGITS
 
 A token is printed once, alone on standard output. The token file keeps only its digest. The file is --file PATH, else
 that of TOKENS_FILE, else tokens.json.
@@ -17,7 +20,7 @@ list      lists names, the first digits of digests, dates, scopes and notes
 rotate    creates a new token; the previous ones expire after the overlap, 0s for at once
 revoke    removes all tokens of a client, or the token whose digest begins with DIGITS
 
-SCOPES are the scopes of the token, separated by spaces: 'plants:read plants:write'. By default a new token has none,
+SCOPES are the scopes of the token, separated by spaces: 'orders:read orders:write'. By default a new token has none,
 and a rotated token keeps those of the previous one.
 
 WHEN is a duration (90d, 12h, 30m, 10s), a date (2030-01-31, in UTC) or a date and time (2030-01-31T12:00:00Z).
@@ -26,37 +29,47 @@ By default a new token does not expire, and a rotated token gets the lifetime of
 
 const changes = { create, rotate, revoke }
 
-const options = {
+const allowedOptions = {
   create: ['name', 'scope', 'expires', 'note', 'file'],
   list: ['file'],
   rotate: ['name', 'overlap', 'scope', 'expires', 'note', 'file'],
   revoke: ['name', 'digest', 'file'],
 }
 
+/** What is particular of the service whose tokens the command manages. */
+export type TokenCommandOptions = {
+  /** The name of the command in its help, such as `shop token`. */
+  command: string
+  /** The prefix of new tokens. */
+  tokenPrefix: string
+  /** Locks a file for the command; default: by flock(1). */
+  lockFile?: LockFile
+}
+
 /**
- * Runs `plant-store token` with its arguments. Resolves with the text for standard output and a message for standard
- * error. Rejects with a UsageError, or with one line that names the file and the problem. `lockFile` locks the token
- * file; by default the program flock(1) does.
+ * Runs the token command with its arguments. Resolves with the text for standard output and a message for standard
+ * error. Rejects with a UsageError, or with one line that names the file and the problem.
  */
 export async function token(
   [command = '', ...args]: string[],
   environment: NodeJS.ProcessEnv,
-  lockFile?: LockFile,
+  options: TokenCommandOptions,
 ): Promise<{ result: string; message?: string }> {
-  if (command === '--help' || command === '-h') return { result: tokenHelp }
-  if (!Object.hasOwn(options, command)) {
-    throw new UsageError(`token: unknown command, allowed: ${Object.keys(options).join(', ')}`)
+  const manual = { result: tokenHelp(options.command) }
+  if (command === '--help' || command === '-h') return manual
+  if (!Object.hasOwn(allowedOptions, command)) {
+    throw new UsageError(`token: unknown command, allowed: ${Object.keys(allowedOptions).join(', ')}`)
   }
-  const name = command as keyof typeof options
-  const { help, given } = parseOptions(args, options[name])
-  if (help) return { result: tokenHelp }
+  const name = command as keyof typeof allowedOptions
+  const { help, given } = parseOptions(args, allowedOptions[name])
+  if (help) return manual
   // An empty variable counts as not set.
   const { file = environment.TOKENS_FILE || 'tokens.json' } = given
   const now = Date.now()
-  const changed = name === 'list' ? undefined : changes[name](given, now)
+  const changed = name === 'list' ? undefined : changes[name](given, now, options.tokenPrefix)
   try {
     if (changed === undefined) return { result: list(await readTokens(file), now) }
-    const { result, message } = await updateTokenFile(file, changed, lockFile)
+    const { result, message } = await updateTokenFile(file, changed, options.lockFile)
     return { result, message: `${file}: ${message}\n` }
   } catch (error) {
     throw new Error(`${file}: ${(error as Error).message}`)
@@ -73,14 +86,14 @@ export type Change = { entries: TokenEntry[]; result: string; message: string }
  * Creates the first token of a client. Throws a UsageError for invalid options, like all commands here; the returned
  * function throws when the entries do not allow the change.
  */
-export function create(given: Given, now: number): (entries: TokenEntry[]) => Change {
+export function create(given: Given, now: number, tokenPrefix = ''): (entries: TokenEntry[]) => Change {
   const { name, scope, note } = labels(given)
   const expires = given.expires === undefined ? undefined : parseExpiry(given.expires, now)
   return (entries) => {
     if (entries.some((entry) => entry.name === name && isActive(entry, now))) {
       throw new Error(`${name} already has an active token; rotate or revoke it`)
     }
-    const { token, entry } = makeToken(name, now, { expires, scope, note })
+    const { token, entry } = makeToken(tokenPrefix, name, now, { expires, scope, note })
     return { entries: [...entries, entry], result: `${token}\n`, message: `the token of ${name} ${lifetime(entry)}` }
   }
 }
@@ -89,7 +102,7 @@ export function create(given: Given, now: number): (entries: TokenEntry[]) => Ch
  * Creates a new token of a client, lets its active tokens expire after the overlap, and removes its expired ones.
  * Scopes, note and lifetime are those of the latest token unless they are given.
  */
-export function rotate(given: Given, now: number): (entries: TokenEntry[]) => Change {
+export function rotate(given: Given, now: number, tokenPrefix = ''): (entries: TokenEntry[]) => Change {
   const { name, scope, note } = labels(given)
   const end = now + parseDuration(given.overlap ?? '24h', '--overlap')
   const expires = given.expires === undefined ? undefined : parseExpiry(given.expires, now)
@@ -98,7 +111,7 @@ export function rotate(given: Given, now: number): (entries: TokenEntry[]) => Ch
     const active = entries.filter((entry) => entry.name === name && isActive(entry, now))
     const latest = active.at(-1)
     if (latest === undefined) throw new Error(`${name} has no active token; create one`)
-    const { token, entry } = makeToken(name, now, {
+    const { token, entry } = makeToken(tokenPrefix, name, now, {
       expires: expires ?? inheritedExpiry(latest, now),
       scope: scope ?? latest.scope,
       note: note ?? latest.note,
@@ -168,8 +181,13 @@ function labels({ name, scope, note }: Given): Labels & { name: string } {
   return { name, scope, note }
 }
 
-function makeToken(name: string, now: number, { expires, scope, note }: Labels & { expires: number | undefined }) {
-  const token = newToken()
+function makeToken(
+  prefix: string,
+  name: string,
+  now: number,
+  { expires, scope, note }: Labels & { expires: number | undefined },
+) {
+  const token = newToken(prefix)
   const entry: TokenEntry = {
     name,
     sha256: hash('sha256', token),

@@ -251,8 +251,8 @@ function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: Values): Config['
  * Returns a new token when the host is a loopback address, which only this machine can reach (RFC 6890). Throws
  * otherwise.
  */
-function tokenForLoopback(host: string, { tokenCommand }: Application<never>): string {
-  if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return newToken()
+function tokenForLoopback(host: string, { tokenCommand, tokenPrefix }: Application<never>): string {
+  if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return newToken(tokenPrefix)
   throw new Error(
     `ACCESS_TOKENS is not set; on ${host} the service requires it, TOKENS_FILE or JWT_ISSUER; create a token with ${tokenCommand}`,
   )

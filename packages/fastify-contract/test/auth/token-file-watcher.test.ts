@@ -9,7 +9,7 @@ import { inSeconds, replaceTokenFile, tokenFileText, writeTokenFile } from '../.
 import { watchTokenFile } from '../../src/auth/token-verifier.ts'
 import { newToken } from '../../src/auth/tokens.ts'
 
-const [first, second, third] = [newToken(), newToken(), newToken()]
+const [first, second, third] = ['a_', 'b_', 'c_'].map(newToken) as [string, string, string]
 
 /** Watches a file until the test ends, and records the watcher's events in order. */
 async function follow(t: Test, path: string) {

@@ -38,8 +38,8 @@ async function open(url: string, tools: Promise<Tools>): Promise<Resources> {
     exampleRequest,
     rehearsal,
     failure: store.failure?.then(({ message }) => new Error(`the store has failed: ${message}`)),
-    createServer: ({ routes }, verifyToken, settings) =>
-      createApp({ routes, store: operations, verifyToken, ...settings }),
+    createServer: (contract, verifyToken, settings) =>
+      createApp({ contract, store: operations, verifyToken, ...settings }),
     async close() {
       health.close()
       await store.close()

@@ -1,13 +1,13 @@
 import fastifySwagger from '@fastify/swagger'
-import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
+import type { RouteOptions } from 'fastify'
 import t from 'tap'
+import type { VerifierFactory } from '../../packages/fastify-contract/src/auth/verifier.ts'
 import {
   type Document,
   type Endpoint,
   endpoints,
 } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
-import { serverOptions } from '../../packages/fastify-contract/src/http/server-options.ts'
-import { type Binding, registerOperations } from '../../packages/fastify-contract/src/serve/register-operations.ts'
+import { createServer, type ServerOptions } from '../../packages/fastify-contract/src/serve/create-server.ts'
 import { compileRoutes } from '../../packages/fastify-contract/test/support/serve-document.ts'
 import { errorBody } from '../../src/error-body.ts'
 import { contract, document } from '../support/contract.ts'
@@ -73,29 +73,40 @@ function summaryOf(document: Document) {
   return endpoints(document).map(operation)
 }
 
-const verify = (_request: unknown, done: (refusal: undefined) => void) => done(undefined)
-const handle = async () => ({ status: 204, body: undefined })
+const verify: VerifierFactory = () => (_request, done) => done()
+const handle = async () => ({ status: 204 as const, body: undefined })
 
-/** Registers a contract with @fastify/swagger and returns the document that the plugin makes from the routes. */
-async function documentSeen({ components }: Document, options: Partial<Binding> & { routes: Binding['routes'] }) {
+type Operations = { [operationId: string]: { responses: { 204: object } } }
+
+/** Serves a contract with @fastify/swagger and returns the document that the plugin makes from the routes. */
+async function documentSeen(
+  { components }: Document,
+  options: Pick<ServerOptions<Operations>, 'contract' | 'handlers' | 'verifiers'>,
+) {
   const { securitySchemes } = components as { securitySchemes: Record<string, never> }
-  const app = Fastify(serverOptions) as unknown as FastifyInstance
   const seen: RouteOptions[] = []
-  app.addHook('onRoute', (route) => void seen.push(route))
-  await app.register(fastifySwagger, {
-    openapi: { openapi: '3.1.0', components: { securitySchemes } },
-    refResolver: { buildLocalReference: ({ $id }) => String($id) },
+  const app = createServer({
+    ...options,
+    errorBody,
+    plugins(app) {
+      app.addHook('onRoute', (route) => void seen.push(route))
+      app.register(fastifySwagger, {
+        openapi: { openapi: '3.1.0', components: { securitySchemes } },
+        refResolver: { buildLocalReference: ({ $id }) => String($id) },
+      })
+    },
   })
-  await registerOperations(app, { handlers: {}, verifiers: {}, errorBody, ...options })
   await app.ready()
-  return { seen, swagger: app.swagger() as unknown as Document }
+  const swagger = app.swagger() as unknown as Document
+  await app.close()
+  return { seen, swagger }
 }
 
 t.test('@fastify/swagger reproduces the operations from the routes it sees', async (t) => {
   const { routes } = contract
   const { securitySchemes } = document.components as { securitySchemes: object }
   const { seen, swagger } = await documentSeen(document, {
-    routes,
+    contract: { routes },
     handlers: Object.fromEntries(routes.operations.map(({ operationId }) => [operationId, handle])),
     verifiers: Object.fromEntries(Object.keys(securitySchemes).map((name) => [name, verify])),
   })
@@ -110,7 +121,7 @@ t.test('@fastify/swagger reproduces the operations from the routes it sees', asy
 
 t.test('onRoute hooks see parameters, scopes and responses without a body', async (t) => {
   const { swagger } = await documentSeen(garden, {
-    routes: compileRoutes(garden),
+    contract: { routes: compileRoutes(garden) },
     handlers: { putBed: handle },
     verifiers: { key: verify, oauth: verify },
   })

@@ -26,8 +26,8 @@ export async function createTestApp(t: Test, options: Partial<AppOptions> = {}) 
     },
   })
   const store = openMemory()
-  const app = await createApp({
-    routes: contract.routes,
+  const app = createApp({
+    contract,
     store,
     verifyToken: listVerifier([token], requiredScopes(contract.routes.operations)),
     shed() {},

@@ -6,7 +6,7 @@ import Fastify from 'fastify'
 import { type ApiKeyLocation, apiKey } from '../auth/api-key.ts'
 import { basic } from '../auth/basic.ts'
 import { bearer } from '../auth/bearer.ts'
-import { createVerifiers, type VerifierFactory } from '../auth/verifier.ts'
+import type { VerifierFactory } from '../auth/verifier.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
 import {
   type Document,
@@ -23,6 +23,7 @@ import type { AnyErrorBody } from '../serve/error-writer.ts'
 import { loadContract } from '../serve/load-contract.ts'
 import type { AnyHandler } from '../serve/operation-handler.ts'
 import { registerOperations } from '../serve/register-operations.ts'
+import { responseKey } from '../serve/routes.ts'
 import { isStream, type Outcome } from '../serve/send-response.ts'
 
 /**
@@ -60,9 +61,7 @@ export async function startMock(
     if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
     chosen.run(preferred?.outcome ?? exampleResponse(document, endpoint, accept), done)
   })
-  const context = { app, realm: 'mock', withinFailureLimit: () => true }
-  const verifiers = await createVerifiers(anyCredentials(document), context)
-  await registerOperations(app, { routes, handlers, verifiers, errorBody })
+  registerOperations(app, { routes, handlers, verifiers: anyCredentials(document), errorBody, realm: 'mock' })
   return { ...routes.info, url: await app.listen({ host: '127.0.0.1', port }) }
 }
 
@@ -101,7 +100,7 @@ export function preferredResponse(
 
 /** Returns the response for a status: its own, that of its range, or the default one. */
 const responseOf = ({ responses }: Endpoint, code: string): Located<Response> | undefined =>
-  responses[code] ?? responses[`${code[0]}XX`] ?? responses.default
+  responses[responseKey(responses, code) ?? '']
 
 /**
  * Returns the verifiers of the security schemes that the operations of a document require. They accept any well-formed

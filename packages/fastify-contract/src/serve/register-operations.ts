@@ -1,7 +1,7 @@
 import { maxHeaderSize } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
-import type { Conclude, Verifiers } from '../auth/verifier.ts'
+import { type Conclude, createVerifiers, type VerifierContext, type VerifierFactory } from '../auth/verifier.ts'
 import { type Tracking, trackConnections } from '../http/connections.ts'
 import { allowOrigins, type CrossOrigin } from '../http/cors.ts'
 import { errorSender } from '../http/error-responses.ts'
@@ -23,7 +23,11 @@ export type Binding = Tracking & {
   /** By operationId. */
   handlers: Record<string, AnyHandler>
   /** By the name of the security scheme. */
-  verifiers: Verifiers
+  verifiers: Record<string, VerifierFactory>
+  /** The realm of the challenges; default: the title of the document. */
+  realm?: string | undefined
+  /** See VerifierContext; default: no limit. */
+  withinFailureLimit?: VerifierContext['withinFailureLimit'] | undefined
   /** Creates the bodies of error responses. */
   errorBody: AnyErrorBody
   /** Makes the final decision on each request after authentication, such as rate limits; default: no limit. */
@@ -40,31 +44,20 @@ export type Binding = Tracking & {
   origins?: string[] | undefined
   /** Returns the origins of the service's own pages, which may call the operations, too; default: none. */
   ownOrigins?: (() => string[]) | undefined
+  /** Registers the plugins whose onRoute hooks must see the operations. */
+  plugins?: ((app: FastifyInstance) => void) | undefined
 }
 
 /**
- * Registers the operations with their handlers on a new Fastify instance. Each request passes the steps of
- * request-steps.ts, and no other route is reachable. Rejects with an error that lists every operation without a handler
- * or verifier, and every surplus handler.
+ * Binds the operations to their handlers on a new Fastify instance, which registers them when it loads its plugins. Each
+ * request passes the steps of request-steps.ts. Throws an error that lists every operation without a handler or
+ * verifier, and every surplus handler.
  */
-export async function registerOperations(app: FastifyInstance, binding: Binding): Promise<void> {
-  const {
-    routes,
-    handlers,
-    verifiers,
-    errorBody,
-    conclude = unlimited,
-    run = runAlone,
-    admit = () => undefined,
-    memory = unbounded,
-    uploads = { bytes: 67_108_864, fields: 1_000 },
-    origins = [],
-    ownOrigins,
-    ...tracking
-  } = binding
-  const { headersLimit = maxHeaderSize } = tracking
+export function registerOperations(app: FastifyInstance, binding: Binding): void {
+  const { routes, handlers, errorBody, admit = () => undefined, origins = [], ownOrigins, plugins, ...rest } = binding
+  const { observer, draining, linger, headersLimit = maxHeaderSize } = rest
   const { operations, schemas } = routes
-  checkBinding(operations, handlers, verifiers)
+  checkBinding(operations, handlers, rest.verifiers)
   const writeError = errorWriter(errorBody, routes.errorNumbers, (err) => app.log.error({ err }, 'errorBody failed'))
   app.setErrorHandler(errorSender(writeError))
   const isSameOriginOnly = origins.length === 0 && ownOrigins === undefined
@@ -78,30 +71,33 @@ export async function registerOperations(app: FastifyInstance, binding: Binding)
   takeOverFromNode(app)
   // Registered before trackConnections, so that shutdown ends streams before it waits for their connections.
   const openStreams = openStreamScopes(app)
-  trackConnections(app, writeError, tracking)
+  trackConnections(app, writeError, { observer, draining, headersLimit, linger })
+  const { uploads = { bytes: 67_108_864, fields: 1_000 }, memory = unbounded } = rest
   const bounds = { body: app.initialConfig.bodyLimit as number, headers: headersLimit, uploads, memory }
   acceptBodies(app, operations, bounds)
   for (const [name, schema] of Object.entries(schemas)) app.addSchema({ ...(schema as object), $id: name })
-  const validator = createValidator(schemas)
-  const headPaths = new Set(operations.flatMap((each) => (each.method === 'HEAD' ? urlsOf(each) : [])))
-  const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
-  const optionsOf = (operation: Operation, url: string): RouteOptions => {
-    const { operationId, security, schema } = operation
-    const handler = handlers[operationId] as AnyHandler
-    return {
-      schema: { operationId, security, ...schema },
-      // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
-      exposeHeadRoute: !headPaths.has(url),
-      ...stepsOfOperation({ operation, schemas, validator, verifiers, conclude, openStreams, handler, run, bounds }),
-    } as RouteOptions
-  }
-  await app.register(fastifyOpenapiGlue, {
-    specification: glueDocument(routes),
-    operationResolver: (operationId, _method, url) => optionsOf(byId.get(operationId) as Operation, url),
+  plugins?.(app)
+  app.after(async () => {
+    const { realm = routes.info.title.replace(/[^ -~]/g, '?'), withinFailureLimit = () => true } = rest
+    const verifiers = await createVerifiers(rest.verifiers, { app, realm, withinFailureLimit })
+    const { conclude = unlimited, run = runAlone } = rest
+    const shared = { schemas, validator: createValidator(schemas), verifiers, conclude, openStreams, run, bounds }
+    const headPaths = new Set(operations.flatMap((each) => (each.method === 'HEAD' ? urlsOf(each) : [])))
+    const optionsOf = (operation: Operation, url: string): RouteOptions => {
+      const { operationId, security, schema } = operation
+      return {
+        schema: { operationId, security, ...schema },
+        // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
+        exposeHeadRoute: !headPaths.has(url),
+        ...stepsOfOperation({ ...shared, operation, handler: handlers[operationId] as AnyHandler }),
+      } as RouteOptions
+    }
+    await registerByGlue(app, routes, optionsOf)
+    registerAdditional(app, operations, optionsOf)
+    const missing = inOrder([routeError(allowedMethods)])
+    for (const route of missingMethods(operations))
+      app.route({ ...route, onRequest: missing, handler: missing as never })
   })
-  registerAdditional(app, operations, optionsOf)
-  const missing = inOrder([routeError(allowedMethods)])
-  for (const route of missingMethods(operations)) app.route({ ...route, onRequest: missing, handler: missing as never })
 }
 
 const urlsOf = ({ servedPaths }: Operation) => servedPaths.map(({ url }) => url)
@@ -126,10 +122,10 @@ function checkBinding(operations: Operation[], handlers: object, verifiers: obje
   const ids = new Set(operations.map(({ operationId }) => operationId))
   for (const { operationId, security } of operations) {
     const name = `operation ${operationId}`
-    if (!Object.hasOwn(handlers, operationId)) problems.push(`${name} has no handler; add it to src/handlers.ts`)
+    if (!Object.hasOwn(handlers, operationId)) problems.push(`${name} has no handler; add one to \`handlers\``)
     for (const scheme of security.flatMap((requirement) => Object.keys(requirement))) {
       if (!Object.hasOwn(verifiers, scheme))
-        problems.push(`${name}: security scheme ${scheme} has no verifier; add one in src/app.ts`)
+        problems.push(`${name}: security scheme ${scheme} has no verifier; add one to \`verifiers\``)
     }
   }
   for (const id of Object.keys(handlers)) {
@@ -166,6 +162,21 @@ export function crossOriginNames({
 const distinct = (names: string[]): string[] =>
   names.filter((name, index) => names.findIndex((one) => one.toLowerCase() === name.toLowerCase()) === index).sort()
 
+type OptionsOf = (operation: Operation, url: string) => RouteOptions
+
+/**
+ * Lets fastify-openapi-glue register its operations on the app itself. Glue would register them on an instance of their
+ * own, to which the hooks that are added to the app later do not apply.
+ */
+async function registerByGlue(app: FastifyInstance, routes: Routes, optionsOf: OptionsOf): Promise<void> {
+  const byId = new Map(routes.operations.map((operation) => [operation.operationId, operation]))
+  const flat = Object.create(app, { register: { value: (plugin: (app: FastifyInstance) => unknown) => plugin(app) } })
+  await fastifyOpenapiGlue(flat, {
+    specification: glueDocument(routes),
+    operationResolver: (operationId, _method, url) => optionsOf(byId.get(operationId) as Operation, url),
+  })
+}
+
 /**
  * Returns the document from which fastify-openapi-glue registers routes: the operations, with paths in Fastify's
  * syntax. It has no schemas, since glue would copy each shared schema into every place that refers to it; they reach
@@ -188,11 +199,7 @@ const glueMethods = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH']
 const isAdditional = ({ method }: Operation): boolean => !glueMethods.includes(String(method))
 
 /** Registers the operations with additional methods; fastify-openapi-glue registers all others. */
-function registerAdditional(
-  app: FastifyInstance,
-  operations: Operation[],
-  optionsOf: (operation: Operation, url: string) => RouteOptions,
-): void {
+function registerAdditional(app: FastifyInstance, operations: Operation[], optionsOf: OptionsOf): void {
   for (const operation of operations.filter(isAdditional)) {
     const method = String(operation.method)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })

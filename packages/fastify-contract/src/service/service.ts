@@ -57,7 +57,7 @@ export type Resources = {
   description: string
   health: Health
   /** Creates the server; see `createServer`. */
-  createServer(contract: Contract, verifyToken: VerifyToken, settings: ServerSettings): Promise<FastifyInstance>
+  createServer(contract: Contract, verifyToken: VerifyToken, settings: ServerSettings): FastifyInstance
   /** Returns a shell command that calls the service at `url` with a token. */
   exampleRequest(url: string, token: string): string
   /** Lets the service warm up before it is ready. Without it there is no warm-up. */

@@ -1,4 +1,3 @@
-import Fastify, { type FastifyInstance } from 'fastify'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { createVerifiers } from '../../src/auth/verifier.ts'
 import { normalizedDocument } from '../../src/compile/document/normalize.ts'
@@ -6,12 +5,10 @@ import { type Document, type Endpoint, endpoints } from '../../src/compile/docum
 import { securityScheme } from '../../src/compile/document/security.ts'
 import { generatedValue } from '../../src/compile/emit/example-values.ts'
 import { requestParts } from '../../src/compile/emit/request-file.ts'
-import { serverOptions } from '../../src/http/server-options.ts'
 import { anyCredentials } from '../../src/mock/mock-server.ts'
 import type { AnyHandler } from '../../src/serve/operation-handler.ts'
-import { registerOperations } from '../../src/serve/register-operations.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
-import { errorBody, verifierContext } from '../support/serve-document.ts'
+import { type GivenVerifiers, serveRoutes } from '../support/serve-document.ts'
 import { type AjvVerdicts, ajvVerdicts, type ServiceResponse } from './document-responses.ts'
 import type { Served } from './printed-handlers.ts'
 
@@ -21,11 +18,9 @@ export type Call = { name: string; answer: ServiceResponse; problem: string | un
 /** Serves a document with the given handlers and calls each of its operations over a socket. */
 export async function callOperations({ name, files }: Served, handlers: Record<string, AnyHandler>): Promise<Call[]> {
   const document = normalizedDocument(JSON.parse(files['openapi.json'] as string))
-  const app = Fastify({ ...serverOptions, logger: false }) as unknown as FastifyInstance
+  const verifiers: GivenVerifiers = (context) => createVerifiers(anyCredentials(document), context)
+  const app = await serveRoutes(JSON.parse(files['routes.json'] as string), { handlers, verifiers })
   try {
-    const verifiers = await createVerifiers(anyCredentials(document), verifierContext(app))
-    const routes = JSON.parse(files['routes.json'] as string)
-    await registerOperations(app, { routes, handlers, verifiers, errorBody })
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })
     const plain = ajvVerdicts(document)
     const calls: Call[] = []

@@ -1,13 +1,10 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { compileContract } from '../../src/compile/compile.ts'
-import { serverOptions } from '../../src/http/server-options.ts'
 import type { AnyHandler } from '../../src/serve/operation-handler.ts'
-import { registerOperations } from '../../src/serve/register-operations.ts'
-import { errorBody as usualErrorBody } from '../support/serve-document.ts'
+import { serveRoutes, errorBody as usualErrorBody } from '../support/serve-document.ts'
 import { type Call, folder, names, type Served } from './served-documents.ts'
 
 const generated = Object.fromEntries(
@@ -29,13 +26,11 @@ for (const [name, files] of Object.entries(generated)) {
       calls,
     }: Served = await import(pathToFileURL(resolve(folder, name, 'handlers.ts')).href)
     const logged: string[] = []
-    const app = Fastify({ ...serverOptions, logger: { level: 'warn', stream: { write: (line) => logged.push(line) } } })
-    const routes = JSON.parse(files['routes.json'] as string)
-    await registerOperations(app as unknown as FastifyInstance, {
-      routes,
+    const app = await serveRoutes(JSON.parse(files['routes.json'] as string), {
       handlers: handlers as Record<string, AnyHandler>,
+      verifiers,
       errorBody,
-      verifiers: typeof verifiers === 'function' ? await verifiers(app as unknown as FastifyInstance) : verifiers,
+      logger: { level: 'warn', stream: { write: (line) => logged.push(line) } },
     })
     t.teardown(() => app.close())
     const origin = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -1,12 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import { diagnose } from '../../../../test/support/compiler.ts'
 import { compileContract } from '../../src/compile/compile.ts'
-import { serverOptions } from '../../src/http/server-options.ts'
-import { registerOperations } from '../../src/serve/register-operations.ts'
-import { errorBody } from '../support/serve-document.ts'
+import { serveRoutes } from '../support/serve-document.ts'
 
 const numbers = Array.from({ length: 500 }, (_, number) => number)
 
@@ -66,15 +63,9 @@ t.test('five hundred operations are generated, compiled and served', async (t) =
   t.same(compile(500), [])
   t.match(compile(499), [/TS2741 Property 'add499' is missing/])
 
-  const app = Fastify({ ...serverOptions, logger: false }) as unknown as FastifyInstance
   const add = async ({ body }: { body: unknown }) => ({ status: 200, body })
   const handlers = Object.fromEntries(numbers.map((number) => [`add${number}`, add]))
-  await registerOperations(app, {
-    routes: JSON.parse(files['routes.json'] as string),
-    handlers,
-    verifiers: {},
-    errorBody,
-  })
+  const app = await serveRoutes(JSON.parse(files['routes.json'] as string), { handlers })
   const post = (url: string, payload: object) => app.inject({ method: 'POST', url, payload })
   for (const number of [0, 7, 499]) {
     const body = { number, next: { number: near(number, 1), far: { number: near(number, 4) } } }

@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import type { VerifierContext, Verifiers } from '../../src/auth/verifier.ts'
+import type { VerifierContext, VerifierFactory, Verifiers } from '../../src/auth/verifier.ts'
 import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { asOpenApi31 } from '../../src/compile/document/openapi-versions.ts'
@@ -8,6 +8,7 @@ import { unsupportedFeatures } from '../../src/compile/rules/unsupported-feature
 import { serverOptions } from '../../src/http/server-options.ts'
 import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
 import { type Binding, registerOperations } from '../../src/serve/register-operations.ts'
+import type { Routes } from '../../src/serve/routes.ts'
 
 /** Creates error bodies with a number and a message. */
 export const errorBody: AnyErrorBody = ({ error, message }) => ({
@@ -32,16 +33,24 @@ export const verifierContext = (app: FastifyInstance): VerifierContext => ({
   withinFailureLimit: () => true,
 })
 
+/** Returns factories of verifiers that exist already. */
+const asFactories = (verifiers: Verifiers): Record<string, VerifierFactory> =>
+  Object.fromEntries(Object.entries(verifiers).map(([name, verifier]) => [name, () => verifier]))
+
 export type Served = Partial<Omit<Binding, 'routes' | 'verifiers'>> & {
   verifiers?: GivenVerifiers
   logger?: FastifyServerOptions['logger']
 }
 
-/** Generates routes from a document in memory and registers them on a Fastify instance that does not listen yet. */
-export async function serveDocument(document: Document, options: Served = {}): Promise<FastifyInstance> {
+/** Generates routes from a document in memory and serves them as serveRoutes does. */
+export const serveDocument = async (document: Document, options?: Served): Promise<FastifyInstance> =>
+  await serveRoutes(compileRoutes(document), options)
+
+/** Registers operations on a Fastify instance that does not listen yet. */
+export async function serveRoutes(routes: Routes, options: Served = {}): Promise<FastifyInstance> {
   const { logger = false, handlers = {}, verifiers: given = {}, ...binding } = options
   const app = Fastify({ ...serverOptions, logger }) as unknown as FastifyInstance
   const verifiers = typeof given === 'function' ? await given(verifierContext(app)) : given
-  await registerOperations(app, { routes: compileRoutes(document), handlers, verifiers, errorBody, ...binding })
+  registerOperations(app, { routes, handlers, verifiers: asFactories(verifiers), errorBody, ...binding })
   return app
 }

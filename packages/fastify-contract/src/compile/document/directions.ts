@@ -3,7 +3,7 @@ import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from '../../s
 import type { Document } from './openapi-document.ts'
 import { reachability, run, type Steps, schemasBelow, schemasDescribing } from './schemas.ts'
 import { schemaPrefix, sharedName } from './shared-schemas.ts'
-import { isNode, type Kind, mapTree, memberOf, type Node, walk, walkSchemas } from './walk-document.ts'
+import { isNode, type Kind, mapEntries, mapTree, memberOf, type Node, walk, walkSchemas } from './walk-document.ts'
 
 /** The directions of an operation's request and response, as the client of the service sees them. */
 type Directions = [ofRequest: Direction, ofResponse: Direction]
@@ -76,9 +76,7 @@ export function withDirections(document: Document): Document {
 }
 
 const mapped = (node: unknown, map: (name: string, value: unknown) => unknown): unknown =>
-  isNode(node)
-    ? Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(name, value)]))
-    : (node ?? {})
+  isNode(node) ? mapEntries(node, (value, name) => map(name, value)) : (node ?? {})
 
 /** A value that several schemas describe together: its ignored properties, and those that are never ignored. */
 type Context = { direction: Direction; ignored: Set<string>; kept: Set<string> }
@@ -96,7 +94,7 @@ const tests = ['not', 'if', 'dependencies', 'propertyNames', 'contentSchema', '$
  * Returns a function that converts a schema of a document with shared schemas to the one that applies in a request or
  * in a response, and the shared schemas that the conversion adds: `Plant.request` beside `Plant` where they differ.
  */
-export function schemasByDirection(document: object, schemas: Record<string, Schema>) {
+function schemasByDirection(document: object, schemas: Record<string, Schema>) {
   const reaches = {
     request: reachingSchemas(document, schemas, 'readOnly'),
     response: reachingSchemas(document, schemas, 'writeOnly'),
@@ -200,9 +198,6 @@ export function schemasByDirection(document: object, schemas: Record<string, Sch
   return { directed: directedWhole, added }
 }
 
-const mapEntries = (node: Node, map: (value: unknown, name: string) => unknown): Node =>
-  Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(value, name)]))
-
 /** Returns the names of a list that are not ignored, or undefined if none are left. */
 function notIgnored(list: unknown, ignored: Set<string>): unknown {
   const names = (list as string[]).filter((name) => !ignored.has(name))
@@ -231,7 +226,7 @@ type Content = { isMarking: boolean; references: string[] }
  * Returns a function that tells whether a schema contains a property with an annotation, at any depth and through any
  * reference. Visits each shared schema once.
  */
-export function reachingSchemas(
+function reachingSchemas(
   document: object,
   schemas: Record<string, Schema>,
   mark: 'readOnly' | 'writeOnly',
@@ -266,7 +261,7 @@ export function reachingSchemas(
 }
 
 /** The direction of a value: from the client (request) or to it (response). */
-export type Direction = 'request' | 'response'
+type Direction = 'request' | 'response'
 
 /** The annotation that makes a property ignored (OpenAPI 3.0.4 section 4.7.24.1, JSON Schema validation 9.4). */
 const markOf = { request: 'readOnly', response: 'writeOnly' } as const
@@ -323,7 +318,7 @@ export function ignoredNamesOf(document: object, direction: Direction): (schema:
 }
 
 /** Returns the names of a schema's own properties that are ignored in a direction. */
-export const markedNames = (document: object, schema: Node, direction: Direction): string[] =>
+const markedNames = (document: object, schema: Node, direction: Direction): string[] =>
   Object.entries(propertiesOf(schema)).flatMap(([name, below]) =>
     isMarked(document, below, markOf[direction]) ? [name] : [],
   )

@@ -2,7 +2,7 @@ import type { Document } from './openapi-document.ts'
 import { schemaPrefix } from './shared-schemas.ts'
 import { mapDocument, type Node, walkSchemas } from './walk-document.ts'
 
-export type Discriminator = { propertyName: string; mapping?: Record<string, string>; defaultMapping?: unknown }
+type Discriminator = { propertyName: string; mapping?: Record<string, string>; defaultMapping?: unknown }
 
 /**
  * Returns a document whose discriminators are expressed as schemas (OpenAPI 3.1 section 4.8.25). Next to oneOf or

@@ -149,7 +149,7 @@ export const securityPlace = (document: Document, { pointer }: Endpoint): string
 export const schemePlace = (name: string): string => join('#', 'components', 'securitySchemes', name)
 
 /** An operation of a path item: its HTTP method, and the keys that lead to it. */
-export type OperationPlace = { method: string; keys: string[] }
+type OperationPlace = { method: string; keys: string[] }
 
 /** Returns the operations of a path item, including the additionalOperations of OpenAPI 3.2. */
 export const operationsIn = (item: object): OperationPlace[] => [

@@ -47,7 +47,7 @@ function upgraded({ nullable, ...schema }: Node): Node {
  * an event stream becomes the schema of the events' data. The other additions stay; the generator supports or rejects
  * them later.
  */
-export function asWritten31<Document extends object>(document: Document): Document {
+function asWritten31<Document extends object>(document: Document): Document {
   const inPlace = mapDocument(document, { mediaType: (node) => located(document, node) })
   return mapDocument(inPlace, {
     response: ({ content, ...response }) => ({
@@ -85,7 +85,7 @@ const annotations = ['title', 'description', 'example', 'examples', '$comment', 
  * 4.14.3.2). Data with contentMediaType application/json are JSON values. Returns undefined if the schema constrains
  * more than the data and the types of the other fields: the service would not check that.
  */
-export function eventData(document: object, schema: unknown, seen: unknown[] = []): unknown {
+function eventData(document: object, schema: unknown, seen: unknown[] = []): unknown {
   if (!isNode(schema) || seen.includes(schema)) return undefined
   if (typeof schema.$ref === 'string' && hasOnly(schema, ['$ref', ...annotations])) {
     return eventData(document, resolve(document, schema.$ref), [...seen, schema])

@@ -8,7 +8,7 @@ import { isOpen, otherTypes, propertyNames, propertyTypes, typesOf } from './sch
 import type { Node } from './walk-document.ts'
 
 /** A value that is written in an OpenAPI style: a parameter, or a field of a form. */
-export type Styled = { name: string; schema?: Schema; style: string; explode?: boolean }
+type Styled = { name: string; schema?: Schema; style: string; explode?: boolean }
 
 /** Returns the default of explode for a style. */
 export const isExploded = (style: string): boolean => style === 'form' || style === 'deepObject'
@@ -99,7 +99,7 @@ const template = /\{([^}]*)\}/g
  * Returns the names that Fastify's router uses for the parameters of a path, by the names in the document. They are
  * equal unless one of them has a character that ends a name for the router: then all are numbered (p0, p1, …).
  */
-export function routerNames(path: string): Map<string, string> {
+function routerNames(path: string): Map<string, string> {
   const names = Array.from(path.matchAll(template), ([, name = '']) => name)
   const areWords = names.every((name) => /^\w+$/.test(name))
   return new Map(names.map((name, index) => [name, areWords ? name : `p${index}`]))

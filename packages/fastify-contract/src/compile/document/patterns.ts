@@ -27,7 +27,7 @@ const bounds = {
 }
 
 /** How the time of a match grows with the length of the text; `unknown` if the analysis proves no bound. */
-export type Growth = 'linear' | 'quadratic' | 'steep' | 'unknown'
+type Growth = 'linear' | 'quadratic' | 'steep' | 'unknown'
 
 type Analysis = {
   status: 'safe' | 'vulnerable' | 'unknown'

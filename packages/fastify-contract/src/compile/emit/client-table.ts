@@ -139,7 +139,7 @@ export function callStyles(document: Document): CallStyles {
 }
 
 /** The styles of form fields, by the kind of form and by name. */
-export type FormStyles = Partial<Record<'form' | 'multipart', Record<string, ParameterStyle>>>
+type FormStyles = Partial<Record<'form' | 'multipart', Record<string, ParameterStyle>>>
 
 /** Returns the styles of the form fields that differ from the default for their values. */
 export function formStyles(document: Document, { content }: Located<RequestBody>): FormStyles {

@@ -1,5 +1,6 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
+import { isIgnored as isIgnoredProperty } from '../../serve/exact-keywords.ts'
 import { requestKindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { withOptionalHeaders } from '../document/contents.ts'
@@ -16,9 +17,7 @@ import {
 } from '../document/openapi-document.ts'
 import { defaultOf, withSchema } from '../document/parameters.ts'
 import { isInt64, schemasDescribing } from '../document/schemas.ts'
-import { mapDocument, methods, type Node } from '../document/walk-document.ts'
-
-import { withoutIgnoredProperties } from './ignored-property-schemas.ts'
+import { mapDocument, mapEntries, methods, type Node } from '../document/walk-document.ts'
 
 /**
  * Returns the types of a document with shared schemas as openapi-typescript writes them, adapted to what a handler
@@ -67,12 +66,9 @@ function typed(document: Document): OpenAPI3 {
     example: ({ externalValue: _, ...example }) => example,
     response: ({ links: _, ...response }) => withOptionalHeaders(document, response),
     schema: (schema) => typedSchema(withoutIgnoredProperties(schema)),
-    components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapped(schemas as Node, asObject) }),
+    components: ({ schemas = {}, ...more }) => ({ ...more, schemas: mapEntries(schemas as Node, asObject) }),
   }) as unknown as OpenAPI3
 }
-
-const mapped = (node: Node, map: (value: unknown) => unknown): Node =>
-  Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(value)]))
 
 const withoutIds = (webhooks: Record<string, Node>): object => {
   const { webhooks: nameless } = mapDocument({ webhooks }, { operation: ({ operationId: _, ...rest }) => rest })
@@ -97,6 +93,15 @@ function withoutIgnored(document: Document, node: Node): Node {
   if (!Array.isArray(node.parameters)) return node
   const refers = ({ $ref }: Node) => ($ref === undefined ? undefined : locate<Parameter>(document, $ref as string))
   return { ...node, parameters: node.parameters.filter((one) => !isIgnored(refers(one) ?? one)) }
+}
+
+/** Returns a schema without its ignored properties, and without `properties` if none are left. */
+function withoutIgnoredProperties(schema: Node): Node {
+  const all = Object.entries(Object(schema.properties) as Record<string, Schema>)
+  const kept = all.filter(([, each]) => !isIgnoredProperty(each))
+  if (kept.length === all.length) return schema
+  const { properties: _, ...rest } = schema
+  return kept.length === 0 ? rest : { ...rest, properties: Object.fromEntries(kept) }
 }
 
 /** Returns a schema from which openapi-typescript writes the type of its values. */
@@ -163,7 +168,7 @@ const known = methods.filter((method) => method !== 'query')
  * Returns a path item, and one more item for each operation whose method openapi-typescript does not know. Such an item
  * has a name that is not a path and holds the operation as a POST, so that openapi-typescript writes its types.
  */
-export function withAdditional([path, item]: [path: string, item: Node]): [name: string, item: Node][] {
+function withAdditional([path, item]: [path: string, item: Node]): [name: string, item: Node][] {
   const { query, additionalOperations = {}, ...rest } = item
   const others = operationsIn(item).filter(({ keys: [key = ''] }) => !known.includes(key))
   const { parameters } = rest
@@ -175,7 +180,7 @@ export function withAdditional([path, item]: [path: string, item: Node]): [name:
 }
 
 /** Removes the items that `withAdditional` added from the declaration of `paths`. */
-export function withoutAdditional(node: ts.Node): ts.Node {
+function withoutAdditional(node: ts.Node): ts.Node {
   if (!ts.isInterfaceDeclaration(node) || node.name.text !== 'paths') return node
   const members = node.members.filter(
     ({ name }) => name === undefined || !ts.isStringLiteral(name) || name.text.startsWith('/'),
@@ -196,7 +201,7 @@ const { factory } = ts
  * Returns the types of a document in which each operation with parameter defaults has a member `defaults`: the names of
  * these parameters by location (path, query, header, cookie). A client may omit them; a handler always receives them.
  */
-export function withDefaults(document: Document, nodes: ts.Node[]): ts.Node[] {
+function withDefaults(document: Document, nodes: ts.Node[]): ts.Node[] {
   const defaults = new Map(
     endpoints(document).map((endpoint) => [endpoint.operationId, defaultNames(document, endpoint)]),
   )
@@ -245,13 +250,13 @@ function defaultNames(
 }
 
 /** The format that marks a file in the document from which the types are generated. */
-export const fileFormat = 'x-file'
+const fileFormat = 'x-file'
 
 /**
  * Returns a document in which each multipart form is an object with its named properties only, and each file is a
  * string with the format `fileFormat`. A handler receives the parts one by one; a client sends them together.
  */
-export const withTypedForms = (document: Document): Document =>
+const withTypedForms = (document: Document): Document =>
   mapDocument(document, {
     requestBody: (node) => {
       if (node.content === undefined) return node

@@ -170,7 +170,7 @@ const formats: Record<string, string> = {
 }
 
 /** Returns a string that satisfies all of the schemas, or the empty string if none is found. */
-export function exampleText(schemas: Node[]): string {
+function exampleText(schemas: Node[]): string {
   const least = Math.max(...numbersOf(schemas, 'minLength'), 0)
   const most = Math.min(...numbersOf(schemas, 'maxLength'), Number.POSITIVE_INFINITY)
   const patterns = texts(schemas, 'pattern')
@@ -189,7 +189,7 @@ export function exampleText(schemas: Node[]): string {
 }
 
 /** Returns a number that satisfies all of the schemas, or 0 if none is found. */
-export function exampleNumber(schemas: Node[], isInteger: boolean): number {
+function exampleNumber(schemas: Node[], isInteger: boolean): number {
   const steps = numbersOf(schemas, 'multipleOf')
   const step = Math.max(...steps, isInteger ? 1 : 0)
   const low = Math.max(...numbersOf(schemas, 'minimum'), ...numbersOf(schemas, 'exclusiveMinimum'))

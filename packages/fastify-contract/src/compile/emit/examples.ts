@@ -89,7 +89,7 @@ const shownAs: Record<BodyKind, (value: unknown) => unknown> = {
 }
 
 /** An example of a stream, whose items are known. */
-export type ShownStream = AsyncIterable<unknown> & { items: unknown[] }
+type ShownStream = AsyncIterable<unknown> & { items: unknown[] }
 
 /** Returns a stream that yields these items. */
 export const shownStream = (items: unknown[]): ShownStream => ({
@@ -115,7 +115,7 @@ export const concreteType = (mediaType: string): string =>
   isRange(mediaType) ? (ofRanges[mediaType] ?? mediaType.replace(/\*.*/, 'x-example')) : mediaType
 
 /** Returns the example called `name`, or else the first one, or else a value built from the schema. */
-export function exampleOfContent(document: Document, content: WithExample, name?: string): unknown {
+function exampleOfContent(document: Document, content: WithExample, name?: string): unknown {
   const found = givenExample(document, content, name)
   return found === undefined ? exampleOf(document, content.schema ?? {}) : found
 }

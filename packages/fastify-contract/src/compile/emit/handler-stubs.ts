@@ -18,7 +18,7 @@ import { writeStale } from './generated-files.ts'
 import { literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 
 /** Returns the published document in a directory, or undefined if it is missing or is not JSON, as during a merge. */
-export const publishedIn = (directory: string): Promise<Document | undefined> =>
+const publishedIn = (directory: string): Promise<Document | undefined> =>
   readFile(join(directory, 'openapi.json'), 'utf8')
     .then(JSON.parse)
     .catch(() => undefined)
@@ -153,7 +153,7 @@ type Exact = { value: unknown }
  * example has a number. Leaves out headers that break their schemas. Returns undefined if the service would not send
  * the response.
  */
-export function sendableResponse(validator: Validator, operation: Operation, shown: Outcome): Outcome | undefined {
+function sendableResponse(validator: Validator, operation: Operation, shown: Outcome): Outcome | undefined {
   const { response } = operation.schema
   const { status, headers = {}, contentType, body } = shown
   const key = responseKey(response, status) ?? ''

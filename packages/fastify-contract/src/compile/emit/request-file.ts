@@ -54,7 +54,7 @@ function requestText(document: Document, { pointer, operationId, method }: Endpo
 }
 
 /** A request with the document's example values. A credential is a variable with the name of its scheme: {{bearer}}. */
-export type RequestParts = {
+type RequestParts = {
   path: string
   /** Percent-encoded "name=value" pairs. */
   query: string[]

@@ -2,6 +2,7 @@ import { ignoredKeyword } from '../../serve/exact-keywords.ts'
 import type { Operation, RouteSchema, Routes } from '../../serve/routes.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
+import { errorNumbersOf } from '../document/error-numbers.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
 import { parameterText, schemaOf, servedPath } from '../document/parameters.ts'
@@ -10,8 +11,6 @@ import { isExactInteger } from '../document/schemas.ts'
 import { apiKeyHeaders } from '../document/security.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node } from '../document/walk-document.ts'
-
-import { errorNumbersOf } from './error-numbers.ts'
 
 /**
  * Returns the operations of a document with shared schemas as the service registers them, in Fastify's terms where

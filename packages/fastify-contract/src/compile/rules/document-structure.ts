@@ -73,13 +73,13 @@ function referenceProblem(document: Node, kind: Kind, node: Node): string | unde
 }
 
 /** The type of a field that holds neither schemas nor other OpenAPI objects. */
-export type FieldType = { is: keyof typeof fieldTypes; isRequired?: boolean }
+type FieldType = { is: keyof typeof fieldTypes; isRequired?: boolean }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
 
 /** The description of each field type in messages, and the function that checks it. */
-export const fieldTypes: Record<
+const fieldTypes: Record<
   'text' | 'flag' | 'texts' | 'type' | 'list' | 'place' | 'info' | 'servers' | 'security' | 'discriminator',
   [expected: string, isValid: (value: unknown) => boolean]
 > = {
@@ -168,4 +168,4 @@ const fields: Partial<Record<Kind, Record<string, FieldType>>> = {
 }
 
 /** Returns the fields of an OpenAPI object that the generator reads, except those that hold other objects. */
-export const fieldsOf = (kind: Kind): Record<string, FieldType> => fields[kind] ?? {}
+const fieldsOf = (kind: Kind): Record<string, FieldType> => fields[kind] ?? {}

@@ -6,12 +6,12 @@ import type { AnyErrorBody, ErrorFacts } from '../../serve/error-writer.ts'
 import { contentTypeOf, isInRange, isRange, kindOf } from '../../serve/media-types.ts'
 import { type Content, type Operation, type Routes, responseKey } from '../../serve/routes.ts'
 import { createValidator } from '../../serve/validator.ts'
+import { errorNumbersOf, type ServiceError, serviceErrors } from '../document/error-numbers.ts'
 import { join } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
-import { errorNumbersOf, type ServiceError, serviceErrors } from '../emit/error-numbers.ts'
 
 /** Sample messages, one short and one long: the service may list ten problems of a request in one message. */
-const messages = ['the request is not as it must be', 'body/name must be a string; '.repeat(40)]
+const messages = ['the request does not match its schema', 'body/name must be a string; '.repeat(40)]
 
 /** The maximum number of characters of a body in a problem line. */
 const maxShown = 200

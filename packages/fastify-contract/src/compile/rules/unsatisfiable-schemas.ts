@@ -151,10 +151,10 @@ function propertySchemas(schema: Node, name: string): Schema[] {
 }
 
 /** The reason for a schema that is false or refers to one. */
-export const nothingAllowed = 'nothing is allowed there'
+const nothingAllowed = 'nothing is allowed there'
 
 /** Returns the reason why no value satisfies all of the schemas, by their own keywords; undefined if there is none. */
-export function conflictReason(schemas: Node[]): string | undefined {
+function conflictReason(schemas: Node[]): string | undefined {
   if (schemas.some(({ not }) => isNode(not) && Object.keys(not).length === 0)) return nothingAllowed
   const types = commonTypes(schemas)
   if (types?.length === 0) return 'its types exclude each other'
@@ -185,7 +185,7 @@ const limits: Record<string, [low: string, high: string]> = {
 }
 
 /** Returns the reason why no value of a type is within the limits of all of the schemas; undefined if there is none. */
-export function limitProblem(schemas: Node[], type: string): string | undefined {
+function limitProblem(schemas: Node[], type: string): string | undefined {
   const [least, most] = limits[type] ?? ['', '']
   const low = Math.max(...numbersOf(schemas, least))
   const high = Math.min(...numbersOf(schemas, most))

@@ -79,7 +79,7 @@ function replyProblem(mediaType: string, isOneOfSeveral: boolean): string | unde
  * Returns one line for each place of a form that the service cannot parse as described. `pointer` is the place of the
  * form's media type.
  */
-export function formProblems(document: Document, mediaType: string, media: MediaType, pointer: string): string[] {
+function formProblems(document: Document, mediaType: string, media: MediaType, pointer: string): string[] {
   const { types } = typesOf(document, media.schema)
   if (types.some((type) => type !== 'object')) {
     return [`${join(pointer, 'schema')}: a form must be an object; describe each field as a property`]
@@ -218,7 +218,7 @@ const isNested = (types: JsonType[]): boolean => types.includes('object') || typ
  * Returns the problems of a field that several subschemas of a form describe. The service parses the text of a field
  * before it knows which subschema applies, so all of them must parse it in the same way.
  */
-export function ambiguities(document: Document, { schema }: MediaType, { name, kind, part }: FormField): string[] {
+function ambiguities(document: Document, { schema }: MediaType, { name, kind, part }: FormField): string[] {
   const places = propertySchemas(document, schema, name)
     .map((schemas) => schemas.map((one) => typesOf(document, one)))
     .map((all) => ({ types: all.flatMap(({ types }) => types), items: all.flatMap(({ items }) => items) }))
@@ -239,7 +239,7 @@ export function ambiguities(document: Document, { schema }: MediaType, { name, k
 }
 
 /** Returns the problems of the fields that the schema of a form does not name: each is read as one string. */
-export function openFieldProblems(document: Document, { schema }: MediaType): string[] {
+function openFieldProblems(document: Document, { schema }: MediaType): string[] {
   const all = otherTypes(document, schema)
   if (all.some(isNested))
     return ['fields that the schema does not name are read as strings; name each array and object as a property']

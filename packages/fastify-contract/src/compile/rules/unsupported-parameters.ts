@@ -135,7 +135,7 @@ type Clash = { parameter: Located<Parameter>; problems: string[] }
  * Returns the conflicts of each parameter of an operation. An object whose properties are sent under separate names
  * conflicts with every other parameter or credential of one of these names: the request would be ambiguous.
  */
-export function conflictProblems(document: Document, endpoint: Endpoint): Clash[] {
+function conflictProblems(document: Document, endpoint: Endpoint): Clash[] {
   const claims = endpoint.parameters.map((parameter) => claimOf(parameterText(document, endpoint.path, parameter)))
   const all = [...claims, ...credentialClaims(document, endpoint)]
   return endpoint.parameters.map((parameter, index) => {
@@ -208,7 +208,7 @@ export function fieldTypeProblem(mediaType: string): string | undefined {
 }
 
 /** Returns the problems of the content of a parameter (OpenAPI 3.1 section 4.8.12.2.2). */
-export function contentProblems(document: Document, { content, schema }: Parameter): string[] {
+function contentProblems(document: Document, { content, schema }: Parameter): string[] {
   if (content === undefined) return schema === undefined ? ['has no schema; add one'] : []
   if (schema !== undefined) return ['has both schema and content; remove one of them']
   const [[mediaType, media] = ['', {}]] = Object.entries(content)

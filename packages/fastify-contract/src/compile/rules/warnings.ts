@@ -54,7 +54,7 @@ export function unvalidatedBodies(document: Document): string[] {
 }
 
 /** Returns one line for each media type of a response whose schema constrains more than the service validates. */
-export function unvalidatedResponses(document: Document): string[] {
+function unvalidatedResponses(document: Document): string[] {
   const lines = endpoints(document).flatMap(({ responses }) =>
     Object.values(responses).flatMap(({ content = {}, pointer }) =>
       Object.entries(content)

@@ -1,8 +1,8 @@
 import { contentNegotiation } from '../../serve/content-negotiation.ts'
 import { requestKindOf } from '../../serve/media-types.ts'
 import type { Operation } from '../../serve/routes.ts'
-import type { Document } from '../document/openapi-document.ts'
-import { type Node, walk } from '../document/walk-document.ts'
+import type { Document } from './openapi-document.ts'
+import { type Node, walk } from './walk-document.ts'
 
 /** One entry of the table in x-error-numbers, whose keys are the names that the code uses. */
 type ErrorNumber = { error: number; meaning: string }

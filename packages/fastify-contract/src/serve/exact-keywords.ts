@@ -35,7 +35,7 @@ const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
  * check the digits that `parseJson` kept, and so does `uniqueItems`. An integer of any other format must be in the range
  * where doubles are exact. int64 and ignored properties also add their locations to `found`; a failed subschema removes
  * its locations again. Ajv's other keywords compare doubles. That is correct for limits, since rounding never moves a
- * number across a double. scripts/generate rejects schemas that need more, such as int64 in `contains`.
+ * number across a double. The compiler rejects schemas that need more, such as int64 in `contains`.
  */
 export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
   ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoredCheck(found)) })
@@ -194,7 +194,7 @@ const multipleCheck =
   }
 
 /**
- * The keyword that scripts/generate writes for a property that is readOnly in a request or writeOnly in a response. Any
+ * The keyword that the compiler writes for a property that is readOnly in a request or writeOnly in a response. Any
  * value of such a property is valid, and none reaches a handler or a client.
  */
 export const ignoredKeyword = 'x-ignored'

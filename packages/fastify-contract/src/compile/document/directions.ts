@@ -92,7 +92,7 @@ const tests = ['not', 'if', 'dependencies', 'propertyNames', 'contentSchema', '$
 
 /**
  * Returns a function that converts a schema of a document with shared schemas to the one that applies in a request or
- * in a response, and the shared schemas that the conversion adds: `Plant.request` beside `Plant` where they differ.
+ * in a response, and the shared schemas that the conversion adds: `Pet.request` beside `Pet` where they differ.
  */
 function schemasByDirection(document: object, schemas: Record<string, Schema>) {
   const reaches = {

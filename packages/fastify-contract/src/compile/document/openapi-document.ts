@@ -108,7 +108,7 @@ function endpointOf(document: Document, path: string, item: Located<Item>, { met
   }
 }
 
-/** Returns a name in camelCase: `getShelvesByShelfIdPlants` for GET /shelves/{shelf-id}/plants. */
+/** Returns a name in camelCase: `getOwnersByOwnerIdPets` for GET /owners/{owner-id}/pets. */
 const derivedId = (method: string, path: string): string =>
   `${method.toLowerCase()}${path.replaceAll('{', '/by/')}`
     .split(/[^\p{L}\p{N}]+/u)

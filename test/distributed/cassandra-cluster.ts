@@ -72,12 +72,13 @@ const logback = `<configuration><appender name="out" class="ch.qos.logback.core.
 `
 
 /**
- * Shell script that prints the pid of Java, and kills Java when the pipe to this process closes. A background command
- * has the pipe only if it is redirected.
+ * Shell script that prints the pid of Java. When the pipe to this process closes, it kills Java and removes the
+ * directory of the node, its $0. A background command has the pipe only if it is redirected.
  */
 const guard =
   'exec 3<&0; "$@" 3<&- & pid=$!; echo "pid $pid"; ' +
-  '{ cat; kill -KILL $pid; } <&3 > /dev/null 2>&1 & guard=$!; wait $pid; kill $guard'
+  '{ cat; kill -KILL $pid; sleep 1; rm -rf "$0"; rmdir "$(dirname "$0")"; } <&3 > /dev/null 2>&1 & guard=$!; ' +
+  'wait $pid; kill $guard'
 
 /**
  * Returns the class path of Cassandra, from CASSANDRA_CLASSPATH or from Maven. If something is missing, returns a text
@@ -105,8 +106,7 @@ export async function startCassandra(
   settings: Record<string, string> = {},
 ): Promise<CassandraCluster> {
   const directory = await mkdtemp(join(tmpdir(), 'plant-store-cassandra-'))
-  const network = `127.${1 + (process.pid % 250)}.${1 + (Math.floor(process.pid / 250) % 250)}`
-  const addresses = Array.from({ length: count }, (_, index) => `${network}.${index + 1}`)
+  const addresses = Array.from({ length: count }, (_, index) => nodeAddress(index + 1))
   const current = { commitlog_sync: 'batch', ...settings }
   const nodes = addresses.map((address, index) =>
     nodeAt(address, join(directory, `n${index + 1}`), classpath, () =>
@@ -131,6 +131,10 @@ export async function startCassandra(
   }
   return cluster
 }
+
+/** Returns the address of a node, from 1, in the network of this process, so that several clusters can run at once. */
+export const nodeAddress = (node: number): string =>
+  `127.${1 + (process.pid % 250)}.${1 + (Math.floor(process.pid / 250) % 250)}.${node}`
 
 /** Returns a cassandra.yaml with a small heap's settings. The tokens divide the ring evenly. */
 function yaml(address: string, addresses: string[], directory: string, settings: Record<string, string>): string {
@@ -192,7 +196,7 @@ function nodeAt(address: string, directory: string, classpath: string, configura
         `-Dlogback.configurationFile=file://${logbackFile}`,
       ]
       const java = [...options, '-cp', classpath, 'org.apache.cassandra.service.CassandraDaemon']
-      const shell = spawn('sh', ['-c', guard, 'sh', 'nice', '-n', '3', 'java', ...java], {
+      const shell = spawn('sh', ['-c', guard, directory, 'nice', '-n', '3', 'java', ...java], {
         env: { ...process.env, ...environment },
         stdio: ['pipe', 'pipe', 'pipe'],
       })

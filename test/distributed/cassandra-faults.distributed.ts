@@ -206,7 +206,12 @@ async function record(t: Test, url: string, count: number, faults: Faults, prefi
   for (const service of services) t.equal((await service.stop()).code, 0, 'exit code')
 
   const histories = new Map<bigint, History>(load.histories)
-  const stored = await storedPlants(url, histories.keys())
+  // A defective store acknowledges so many creates that a sample has to do.
+  const step = prefix === '' ? 1 : Math.ceil(histories.size / 2_000)
+  const stored = await storedPlants(
+    url,
+    [...histories.keys()].filter((_, index) => index % step === 0),
+  )
   for (const [id, read] of stored) histories.get(id)?.push(read)
   return { histories, load }
 }

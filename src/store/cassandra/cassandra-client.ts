@@ -54,7 +54,7 @@ export async function connect(
 }
 
 const findKeyspace = 'SELECT replication, durable_writes FROM system_schema.keyspaces WHERE keyspace_name = ?'
-const findSync = "SELECT value FROM system_views.settings WHERE name = 'commitlog_sync'"
+export const findSync = "SELECT value FROM system_views.settings WHERE name = 'commitlog_sync'"
 
 /**
  * Resolves with the reason why an acknowledged plant could be lost: fewer than three copies, or a node that

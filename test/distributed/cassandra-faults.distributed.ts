@@ -203,7 +203,9 @@ async function record(t: Test, url: string, count: number, faults: Faults, prefi
     3_600_000,
   )
   await load.stop()
-  for (const service of services) t.equal((await service.stop()).code, 0, 'exit code')
+  const ends = await Promise.all(services.map((service) => service.stop()))
+  // A defective store may fail to close.
+  if (prefix === '') for (const { code } of ends) t.equal(code, 0, 'exit code')
 
   const histories = new Map<bigint, History>(load.histories)
   // A defective store acknowledges so many creates that a sample has to do.

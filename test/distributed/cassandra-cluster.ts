@@ -2,9 +2,10 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { within } from '../../scripts/system/poll.ts'
+import { until, within } from '../../scripts/system/poll.ts'
 import { mavenClasspath, search } from './spanner-programs.ts'
 
 /** A node of a cluster on this machine. */
@@ -175,6 +176,18 @@ function yaml(address: string, addresses: string[], directory: string, settings:
     .join('')
 }
 
+/** Resolves with whether a node accepts a connection of a client. */
+const accepts = (address: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(9042, address)
+    socket
+      .once('error', () => resolve(false))
+      .once('connect', () => {
+        socket.destroy()
+        resolve(true)
+      })
+  })
+
 function nodeAt(address: string, directory: string, classpath: string, configuration: () => string): CassandraNode {
   let running: { shell: ChildProcess; pid: number; ended: Promise<unknown> } | undefined
   mkdirSync(directory)
@@ -220,6 +233,8 @@ function nodeAt(address: string, directory: string, classpath: string, configura
         ended.then(() => reject(new Error(`node ${address} ended: ${output}`)))
       })
       await within(ready, () => `node ${address} to start: ${readFileSync(log, 'utf8').slice(-2_000)}`, patience)
+      // The node writes that line before it listens.
+      await until(() => accepts(address), `node ${address} to listen`, patience)
     },
     signal(signal) {
       process.kill((running as { pid: number }).pid, signal)

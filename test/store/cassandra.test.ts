@@ -146,7 +146,7 @@ t.test('TLS verifies certificates as the mode says', async (t) => {
 t.test('an invalid parameter is rejected with the allowed ones', async (t) => {
   const cases: [string, RegExp][] = [
     ['cassandra://one/plants', /datacenter is missing; name the data centre/],
-    [`${url}&colour=red`, /unknown parameter colour, allowed: datacenter, sslmode/],
+    [`${url}&shade=red`, /unknown parameter shade, allowed: datacenter, sslmode/],
     [`${url}&query_timeout=0`, /query_timeout is "0", allowed: a number of milliseconds/],
     [`${url}&sslkey=a`, /sslkey requires sslmode, allowed: disable, require/],
   ]

@@ -27,7 +27,12 @@ export async function createTokenVerifier(
   on: WatchCallbacks,
 ): Promise<TokenVerifier> {
   const verifiers: VerifyToken[] = tokens.length === 0 ? [] : [listVerifier(tokens, scopes)]
-  const file = tokensFile === undefined ? undefined : await watch(tokensFile, on)
+  const file =
+    tokensFile === undefined
+      ? undefined
+      : await watchTokenFile(tokensFile, on).catch((error: Error) => {
+          throw new Error(`TOKENS_FILE is ${JSON.stringify(tokensFile)}: ${error.message}`)
+        })
   if (file !== undefined) verifiers.push(file.verify)
   // The JWT verifier is the last one, because only it may have to wait.
   if (jwt !== undefined) verifiers.push((await import('./jwt.ts')).jwtVerifier(jwt))
@@ -43,23 +48,11 @@ export async function createTokenVerifier(
   }
 }
 
-async function watch(path: string, on: WatchCallbacks) {
-  return await watchTokenFile(path, on).catch((error: Error) => {
-    throw new Error(`TOKENS_FILE is ${JSON.stringify(path)}: ${error.message}`)
-  })
-}
-
 /** Milliseconds between two reads of the file. */
 const interval = 500
 
 /** Bytes above which a file is reported as large: at about 70,000 tokens, each change takes most of a second. */
 const largeSize = 2 ** 24
-
-export type TokenFileWatcher = {
-  /** Returns the client of a token, or undefined when the token is unknown, expired or revoked. */
-  verify(token: string): Client | undefined
-  close(): void
-}
 
 /**
  * Watches a token file: a change takes effect within one second. Rejects with one line, which contains no token, when
@@ -69,8 +62,8 @@ export type TokenFileWatcher = {
  */
 export async function watchTokenFile(
   path: string,
-  on: { load(clients: number): void; error(error: Error): void; large?(bytes: number): void },
-): Promise<TokenFileWatcher> {
+  on: WatchCallbacks,
+): Promise<{ verify(token: string): Client | undefined; close(): void }> {
   /** The content that was read last, valid or not; undefined when it could not be read. */
   let seen: Buffer | undefined
   let accepted: TokenIndex = new Map()

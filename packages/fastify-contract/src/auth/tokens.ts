@@ -27,7 +27,7 @@ export function listVerifier(tokens: string[], scopes: readonly string[] = []): 
 }
 
 /**
- * Returns a new random token of 256 bits, in the alphabet of RFC 6750 section 2.1: the prefix, such as `plants_`, 32
+ * Returns a new random token of 256 bits, in the alphabet of RFC 6750 section 2.1: the prefix, such as `shop_`, 32
  * bytes and a checksum of 4 bytes, both in base64url. Secret scanners find a token by its prefix and its checksum.
  */
 export const newToken = (prefix = ''): string => formatToken(prefix, randomBytes(32))

@@ -218,7 +218,9 @@ export async function stopListening(server: Server): Promise<void> {
     await nextTurn()
     isIdle = !accepted && performance.now() - began < idleTurn * 2 ** (turn / turnsUntilDoubled)
   }
-  // http.Server.close would also destroy idle connections and stop enforcing request timeouts.
+  // The close of net.Server: that of http.Server would also destroy idle connections and stop enforcing request
+  // timeouts, so a slow request would outlive the shutdown. If Node.js no longer built one on the other, the listener
+  // would stay open, as the tests of graceful shutdown show.
   Server.prototype.close.call(server)
   server.off('connection', noteAccepted).off('drop', noteAccepted)
 }

@@ -37,17 +37,14 @@ export const wholeBodyReader =
   }
 
 /** Parses strict JSON to a JsonDocument; anything else gets 400. */
-export const parseJsonBody: ParseBody = (bytes, done) => {
-  let document: JsonDocument
-  try {
-    document = parseJson(decodeJson(bytes))
-  } catch (error) {
-    done(new ContractError('notJson', `body is not JSON: ${(error as JsonError).message}`))
-    return
-  }
-  // Outside of the try block, which must not catch errors of the next steps.
-  done(null, document)
-}
+export const parseJsonBody: ParseBody = (bytes, done) =>
+  callWithResult(done, (): JsonDocument => {
+    try {
+      return parseJson(decodeJson(bytes))
+    } catch (error) {
+      throw new ContractError('notJson', `body is not JSON: ${(error as JsonError).message}`)
+    }
+  })
 
 /**
  * Decodes UTF-8 text as strictly as JSON. NUL is not allowed, because some stores truncate a text there. Throws a

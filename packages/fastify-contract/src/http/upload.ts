@@ -65,7 +65,7 @@ export function openUpload(
   }
   request.once('close', abort)
   // "error" precedes "close"; without a listener it would end the process.
-  request.on('error', ignoreError)
+  request.on('error', ignore)
   const close = () => {
     if (!response.writableFinished) abort()
     stream.destroy(stream.readableEnded ? undefined : new Error('the response has been sent'))
@@ -84,8 +84,6 @@ export const uploadOf = (request: Uploading): Pick<Opened, 'stream' | 'over'> =>
 
 const expectsContinue = ({ headers, httpVersion }: IncomingMessage): boolean =>
   headers.expect !== undefined && httpVersion === '1.1'
-
-const ignoreError = () => {}
 
 /** Returns the error with which the body stream of a request ended early, if it did. */
 export const uploadFailure = (request: Uploading): ContractError | undefined => request[uploadKey]?.failure

@@ -52,9 +52,7 @@ const parts = [
   `${first?.model.trim()}, ${others.length + 1} cores, ${memory} GiB, ${type()} ${release()}, ${new Date().toISOString().slice(0, 10)}.
 Medians of ${rounds} rounds, ${seconds} s each, ${wrkVersion ?? 'wrk is not installed, so the load is the benchmark itself'}.`,
 ]
-for (const version of String(options.node).split(',')) {
-  parts.push(await measure(version))
-}
+for (const version of String(options.node).split(',')) parts.push(await measure(version))
 const text = parts.join('\n\n')
 console.log(text)
 if (write) await writeFigures(join('docs', 'benchmarks.md'), text)
@@ -75,12 +73,12 @@ async function measure(version: string): Promise<string> {
   } finally {
     await removeDatabases(installation)
   }
-  const generation = options.groups.includes(groups.length + 1) ? ['', await generationTable(installation)] : []
-  return [`### Node ${installation.version}`, report(results), ...generation].join('\n\n')
+  const generation = options.groups.includes(groups.length + 1) ? [await generationTable(installation)] : []
+  return [`### Node ${installation.version}`, ...report(results), ...generation].join('\n\n')
 }
 
 async function generationTable({ env, directory }: Installation): Promise<string> {
-  const counts = [100, 1_000, ...(quick ? [] : [10_000])]
+  const counts = quick ? [100] : [100, 1_000, 10_000]
   const rows: string[][] = []
   for (const [shape, documentWith] of Object.entries(documentShapes)) {
     const cells: string[] = []

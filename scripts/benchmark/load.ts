@@ -68,12 +68,12 @@ end
 export function parseWrk(output: string): LoadFigures {
   const [, line] = /^figures ([\d ]+)$/m.exec(output) ?? []
   if (line === undefined) throw new Error(`wrk printed no figures: ${output}`)
-  const [requests, refused, lost, duration, p50, p99, max] = line.split(' ').map(Number) as Seven
+  const [requests = 0, refused = 0, lost = 0, duration = 0, p50 = 0, p99 = 0, max = 0] = line
+    .split(' ')
+    .map(Number) as number[]
   const latencies = { p50: p50 / 1e3, p99: p99 / 1e3, max: max / 1e3 }
   return { answers: requests - refused, errors: refused + lost, seconds: duration / 1e6, ...latencies }
 }
-
-type Seven = [number, number, number, number, number, number, number]
 
 /** The time after the last request within which its response must arrive, in milliseconds. */
 const responseTimeout = 5_000

@@ -18,8 +18,8 @@ export function addResult(results: Results, shape: string, figure: Figure, conte
 /** The contender to which all ratios compare. */
 const reference = 'fastify'
 
-/** Returns the chart and the tables of the results, as Markdown. */
-export function report(results: Results): string {
+/** Returns the chart and the tables of the results with their titles, as Markdown. */
+export function report(results: Results): string[] {
   const parts: [title: string, Cell, ...Figure[]][] = [
     ['Ratio of CPU for a request', ratioCell, 'cpu'],
     ['Ratio of median latency', ratioCell, 'p50'],
@@ -43,7 +43,7 @@ export function report(results: Results): string {
     ])
     return rows.length === 0 ? [] : [`${title}:`, table([['', ...columns.map(([, name]) => name)], ...rows])]
   })
-  return [...chart(results.get('64 connections')?.get('cpu')), ...sections].join('\n\n')
+  return [...chart(results.get('64 connections')?.get('cpu')), ...sections]
 }
 
 type Cell = (values: number[] | undefined, references: number[] | undefined) => string

@@ -121,7 +121,7 @@ type TypedRequestBody<Type, Value, IsOneOfSeveral> =
       ? { contentType: Type; body: RequestBodyOf<Type, Value> }
       : { body: RequestBodyOf<Type, Value> }
 
-/** The body that a handler gets for a media type. requestKindOf in request-media.ts must say the same at run time. */
+/** The body that a handler gets for a media type. requestKindOf in media-types.ts must say the same at run time. */
 type RequestBodyOf<Type, Value> =
   Lowercase<Type & string> extends Json | Essence<'application/x-www-form-urlencoded'>
     ? Value

@@ -7,7 +7,7 @@ export type BodyKind = 'json' | 'events' | 'lines' | 'text' | 'bytes'
 /** Returns a media type without its parameters, in lower case (RFC 9110 section 8.3.1). */
 export const essenceOf = (mediaType: string): string => mediaType.replace(/[ \t]*;.*$/s, '').toLowerCase()
 
-/** Returns the kind of the bodies of a media type or range. response-types.ts must say the same at compile time. */
+/** Returns the kind of the bodies of a media type or range. ResponseBodyOf in handler-types.ts says the same. */
 export function kindOf(mediaType: string): BodyKind {
   const essence = essenceOf(mediaType)
   // WHATWG MIME Sniffing, section 4.6, with the suffix of any type (RFC 6839 section 3.1).
@@ -50,7 +50,7 @@ const formKinds: Record<string, RequestKind> = {
   'multipart/form-data': 'multipart',
 }
 
-/** Returns how bodies of a media type or range are read. request-types.ts must say the same at compile time. */
+/** Returns how bodies of a media type or range are read. RequestBodyOf in handler-types.ts says the same. */
 export function requestKindOf(mediaType: string): RequestKind {
   const essence = essenceOf(mediaType)
   const kind = kindOf(essence)

@@ -2,10 +2,9 @@ import { expandPath, type ParameterPair, pairText } from '../client/parameter-pa
 import type { Document, Endpoint, Parameter } from '../compile/document/openapi-document.ts'
 import { holderOf, schemaOf } from '../compile/document/parameters.ts'
 import { isInt64, memberSchemas, schemasDescribing } from '../compile/document/schemas.ts'
-import { type Credential, credentialOf } from '../compile/document/security.ts'
-
+import type { Credential } from '../compile/document/security.ts'
 import { exampleOfRequest } from '../compile/emit/examples.ts'
-import { type ExampleBody, exampleRequestBody, isShown, shownPairs } from '../compile/emit/request-file.ts'
+import { type ExampleBody, exampleParts } from '../compile/emit/request-file.ts'
 
 /** A request of an operation with the document's examples. Each int64 is a bigint. */
 export type ExampleRequest = {
@@ -31,18 +30,12 @@ export type ExampleRequest = {
  */
 export function exampleRequest(document: Document, endpoint: Endpoint): ExampleRequest {
   const { method, server, path, requestBody } = endpoint
-  const shown = endpoint.parameters.filter(isShown)
-  const values = shown.map((parameter) => ({ parameter, value: shownValue(document, parameter) }))
-  const pairs = (kind: Parameter['in']) =>
-    values
-      .filter(({ parameter }) => parameter.in === kind)
-      .flatMap(({ parameter, value }) => shownPairs(parameter, value))
-  const needed = Object.keys(endpoint.security[0] ?? {}).flatMap((name) => credentialOf(document, name) ?? [])
-  const placed = (place: Credential['in']) => needed.filter((one) => one.in === place).map(placeholderOf)
+  const parts = exampleParts(document, endpoint, (parameter) => shownValue(document, parameter))
+  const { values, pairs, body: sent } = parts
+  const placed = (place: Credential['in']) => parts.credentials.filter((one) => one.in === place).map(placeholderOf)
   const query = [...pairs('query'), ...placed('query')].map(pairText)
   const cookies = [...pairs('cookie'), ...placed('cookie')].map(pairText)
   const credentials = Object.fromEntries(placed('header'))
-  const sent = requestBody && exampleRequestBody(document, requestBody)
   const [content] = Object.values(requestBody?.content ?? {})
   const params: ExampleRequest['params'] = {}
   for (const { parameter, value } of values) params[parameter.in] = { ...params[parameter.in], [parameter.name]: value }

@@ -15,7 +15,7 @@ import {
   serverUrl,
 } from '../document/openapi-document.ts'
 import { holderOf } from '../document/parameters.ts'
-import { credentialOf } from '../document/security.ts'
+import { type Credential, credentialOf } from '../document/security.ts'
 import { formStyles, parameterStyle } from './client-table.ts'
 import { concreteType, exampleOfRequest } from './examples.ts'
 
@@ -71,21 +71,17 @@ type RequestParts = {
  * Returns an example request of an operation. It has the first example of the body, of each required parameter, and of
  * each optional parameter with an example. Its credentials are those of the first security requirement.
  */
-export function requestParts(
-  document: Document,
-  { routes, parameters, requestBody, security }: Endpoint,
-): RequestParts {
-  const shown = parameters.filter(isShown)
-  const pairs = (place: Parameter['in']) =>
-    shown
-      .filter((parameter) => parameter.in === place)
-      .flatMap((parameter) => shownPairs(parameter, exampleOfRequest(document, holderOf(parameter))))
-  const credentials = Object.keys(security[0] ?? {}).flatMap((name) => variableOf(document, name) ?? [])
-  const placed = (place: string) => credentials.filter((one) => one.place === place).map(({ text }) => text)
+export function requestParts(document: Document, endpoint: Endpoint): RequestParts {
+  const exampleOf = (parameter: Parameter) => exampleOfRequest(document, holderOf(parameter))
+  const { pairs, credentials, body } = exampleParts(document, endpoint, exampleOf)
+  const variableOf = ({ scheme }: { scheme: string }) => scheme.replace(/\W/g, '_')
+  const placed = (place: Credential['in']) =>
+    credentials
+      .filter((one) => one.in === place)
+      .map((one) => `${one.name}${place === 'header' ? ': ' : '='}${one.prefix}{{${variableOf(one)}}}`)
   const cookies = [...pairs('cookie').map(pairText), ...placed('cookie')]
-  const body = requestBody && exampleRequestBody(document, requestBody)
   return {
-    path: expandPath(routes[0] as string, pairs('path')),
+    path: expandPath(endpoint.routes[0] as string, pairs('path')),
     query: [...pairs('query').map(pairText), ...placed('query')],
     headers: [
       ...placed('header'),
@@ -95,7 +91,33 @@ export function requestParts(
     ],
     ...(body && { body: bodyText(body) }),
     files: body === undefined ? [] : filesOf(body),
-    variables: credentials.map(({ variable }) => variable),
+    variables: credentials.map(variableOf),
+  }
+}
+
+/**
+ * Returns what an example request of an operation consists of: the values of its parameters, their pairs of name and
+ * value by place, the credentials of its first security requirement, and its body.
+ *
+ * @param exampleOf Returns the example value of a parameter.
+ */
+export function exampleParts(document: Document, endpoint: Endpoint, exampleOf: (parameter: Parameter) => unknown) {
+  const { parameters, security, requestBody } = endpoint
+  const values = parameters.filter(isShown).map((parameter) => ({ parameter, value: exampleOf(parameter) }))
+  return {
+    values,
+    pairs: (place: Parameter['in']): ParameterPair[] =>
+      values
+        .filter(({ parameter }) => parameter.in === place)
+        .flatMap(({ parameter, value }) => {
+          const { in: place, name } = parameter
+          return parameterPairs({ ...parameterStyle(parameter), in: place, name }, value)
+        }),
+    credentials: Object.keys(security[0] ?? {}).flatMap((scheme) => {
+      const credential = credentialOf(document, scheme)
+      return credential === undefined ? [] : [{ ...credential, scheme }]
+    }),
+    body: requestBody && exampleRequestBody(document, requestBody),
   }
 }
 
@@ -125,21 +147,9 @@ function bodyText({ kind, value, text, parts, file }: ExampleBody): string {
   return [...lines, `--${boundary}--`].join('\n')
 }
 
-function variableOf(document: Document, scheme: string): { variable: string; place: string; text: string } | undefined {
-  const credential = credentialOf(document, scheme)
-  if (credential === undefined) return undefined
-  const { in: place, name, prefix } = credential
-  const variable = scheme.replace(/\W/g, '_')
-  return { variable, place, text: `${name}${place === 'header' ? ': ' : '='}${prefix}{{${variable}}}` }
-}
-
 /** Returns whether an example request includes a parameter. */
 export const isShown = (parameter: Parameter): boolean =>
   parameter.required === true || 'example' in holderOf(parameter) || 'examples' in holderOf(parameter)
-
-/** Returns the pairs of name and value that send a parameter with an example value. */
-export const shownPairs = (parameter: Parameter, value: unknown): ParameterPair[] =>
-  parameterPairs({ ...parameterStyle(parameter), in: parameter.in, name: parameter.name }, value)
 
 /** A part of an example form: a text, or a file that the user must provide. */
 export type ExamplePart = { name: string; text: string } | { name: string; file: string; mediaType: string }

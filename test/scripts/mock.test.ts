@@ -12,7 +12,7 @@ import { run } from '../support/child-process.ts'
 import { assertContractResponse } from '../support/contract.ts'
 
 t.test('the mock answers with examples and rejects what the service rejects', async (t) => {
-  const mock = run(t, 'packages/fastify-contract/src/cli.ts', {}, ['mock'])
+  const mock = run(t, 'packages/fastify-contract/src/cli.ts', {}, ['mock', '--realm', 'plant-store'])
   const [, url] = await mock.find('stdout', /^mock of .* on (\S+); it accepts any token\n/)
   const post = async (body: string, headers: Record<string, string> = { authorization: 'Bearer any' }) => {
     const answer = await fetch(`${url}/plants`, {

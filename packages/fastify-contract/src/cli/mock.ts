@@ -6,25 +6,29 @@ import { errorModule } from './project-files.ts'
 /** Runs `fastify-contract mock`. */
 export async function run(args: string[]): Promise<void> {
   const { options } = commandLine(
-    `fastify-contract mock [--generated DIRECTORY] [--errors FILE]
+    `fastify-contract mock [--generated DIRECTORY] [--errors FILE] [--realm NAME]
 
 Responds like the service, with the examples of the document and without a store, so that a client can be written before
 the handlers. Requests are authenticated (with any credentials), parsed, validated and rejected as by the service.
 Listens on 127.0.0.1, port PORT or 3000.
 
 --generated has the files of fastify-contract generate, else generated. --errors is the module whose errorBody makes the
-bodies of errors, else ${errorModule}.
+bodies of errors, else ${errorModule}. --realm is the realm of the challenges of 401,
+else the title of the document.
 
 A request selects its response with the header Prefer (RFC 7240): code=409 for the response with that status,
 example=NAME for one of several examples. The header Preference-Applied names the preferences that were applied.
 `,
-    { generated: 'generated', errors: errorModule },
+    { generated: 'generated', errors: errorModule, realm: undefined },
     [],
     args,
   )
   try {
     const { errorBody } = await loadErrorBody(options.errors)
-    const { title, version, url } = await startMock(options.generated, errorBody, Number(process.env.PORT || 3000))
+    const { title, version, url } = await startMock(options.generated, errorBody, {
+      port: Number(process.env.PORT || 3000),
+      realm: options.realm,
+    })
     console.log(`mock of ${title} ${version} on ${url}; it accepts any token`)
   } catch (error) {
     throw new Error(`mock: ${(error as Error).message}`)

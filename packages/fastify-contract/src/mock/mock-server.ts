@@ -35,7 +35,7 @@ import { isStream, type Outcome } from '../serve/send-response.ts'
 export async function startMock(
   generated: string,
   errorBody: AnyErrorBody,
-  port: number,
+  { port, realm }: { port: number; realm?: string | undefined },
 ): Promise<{ title: string; version: string; url: string }> {
   const digests = JSON.parse(await readFile(join(generated, 'digests.json'), 'utf8'))
   const { documentText, routes } = await loadContract(pathToFileURL(`${resolve(generated)}/`), digests)
@@ -61,7 +61,8 @@ export async function startMock(
     if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
     chosen.run(preferred?.outcome ?? exampleResponse(document, endpoint, accept), done)
   })
-  registerOperations(app, { routes, handlers, verifiers: anyCredentials(document), errorBody, realm: 'mock' })
+  const verifiers = anyCredentials(document)
+  registerOperations(app, { routes, handlers, verifiers, errorBody, realm: realm ?? routes.info.title })
   return { ...routes.info, url: await app.listen({ host: '127.0.0.1', port }) }
 }
 

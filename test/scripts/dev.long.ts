@@ -100,7 +100,10 @@ t.test('the last working service serves until a changed document with its handle
   const create = (name: string) => ask('/plants', { method: 'POST', body: JSON.stringify({ id: 1, name }) })
   await sees(/^dev: building the service for http:.*\n/m)
   const waiting = create('first')
-  const curl = new RegExp(`^curl -X POST 'http://127.0.0.1:\\d+/plants' \\\\\n  -H 'Authorization: Bearer ${token}'`, 'm')
+  const curl = new RegExp(
+    `^curl -X POST 'http://127.0.0.1:\\d+/plants' \\\\\n  -H 'Authorization: Bearer ${token}'`,
+    'm',
+  )
   t.match(await sees(/^curl (.*\\\n)+.*\n/m), curl)
   t.same(await waiting, [200, '{"name":"first"}'], 'a request waits for the first service')
   t.match(await ask('/plants'), [405])

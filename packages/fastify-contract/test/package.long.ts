@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { createPackageFromTarballData } from '@arethetypeswrong/core'
+import t from 'tap'
+import { writeEnginePackage } from '../../../scripts/build/engine-package.ts'
+import { spawnProcess } from '../../../test/support/child-process.ts'
+
+const execute = promisify(execFile)
+
+// An empty folder outside of the repository, so that Node cannot find the sources of the package.
+const directory = mkdtempSync(join(tmpdir(), 'fastify-contract-'))
+t.teardown(() => rmSync(directory, { recursive: true }))
+const source = join(directory, 'source')
+await writeEnginePackage(source)
+await execute('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: source })
+const { name, version, dependencies, peerDependencies, exports } = JSON.parse(
+  readFileSync(join(source, 'package.json'), 'utf8'),
+)
+const contents = createPackageFromTarballData(readFileSync(join(directory, `${name}-${version}.tgz`)))
+const project = join(directory, 'project')
+for (const path of contents.listFiles()) write(join(project, path), contents.readFile(path))
+for (const other of Object.keys({ ...dependencies, ...peerDependencies, '@types/node': '' })) {
+  const link = join(project, 'node_modules', other)
+  mkdirSync(dirname(link), { recursive: true })
+  symlinkSync(resolve('node_modules', other), link)
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+/** The files of a project, as the README of the package shows them. */
+const files = {
+  'package.json': '{"type":"module"}',
+  'tsconfig.json': JSON.stringify({
+    compilerOptions: {
+      strict: true,
+      target: 'ES2022',
+      module: 'NodeNext',
+      resolveJsonModule: true,
+      allowImportingTsExtensions: true,
+      noEmit: true,
+    },
+  }),
+  'openapi.yaml': `openapi: 3.1.0
+info: { title: Pets, version: 1.0.0, license: { name: MIT, url: 'https://example.com' } }
+servers: [{ url: 'https://example.com' }]
+security: [{ bearer: [] }]
+paths:
+  /pets/{id}:
+    get:
+      operationId: getPet
+      summary: Get a pet
+      parameters:
+        - { name: id, in: path, required: true, schema: { type: integer, format: int64 } }
+      responses:
+        '200': { description: A pet, content: { application/json: { schema: { $ref: '#/components/schemas/Pet' } } } }
+        default: { description: An error, content: { application/json: { schema: { $ref: '#/components/schemas/Error' } } } }
+components:
+  securitySchemes: { bearer: { type: http, scheme: bearer } }
+  schemas:
+    Pet:
+      type: object
+      required: [id, name]
+      properties: { id: { type: integer, format: int64 }, name: { type: string } }
+    Error:
+      type: object
+      required: [code, message]
+      properties: { code: { type: integer }, message: { type: string } }
+`,
+}
+const readme = readFileSync(join(source, 'README.md'), 'utf8')
+const modules = Array.from(readme.matchAll(/^```ts\n\/\/ (\S+\.ts)\n(.*?)^```$/gms), ([, path = '', text = '']) => ({
+  path,
+  text,
+}))
+for (const [path, text] of Object.entries(files)) write(join(project, path), text)
+for (const { path, text } of modules) write(join(project, path), text)
+
+t.test('the package holds built modules, and an export for each entry', async (t) => {
+  const paths = contents.listFiles().map((path) => path.slice(`/node_modules/${name}/`.length))
+  t.same(
+    paths.filter((path) => !path.startsWith('dist/')),
+    ['package.json', 'README.md', 'LICENSE'].filter((path) => paths.includes(path)),
+  )
+  t.same(
+    paths.filter((path) => /(?<!\.d)\.ts$/.test(path)),
+    [],
+    'no sources',
+  )
+  for (const { types, default: module } of Object.values<{ types: string; default: string }>(exports)) {
+    for (const path of [types, module]) t.ok(existsSync(join(source, path)), path)
+  }
+})
+
+t.test('a project in an empty folder generates, compiles and serves a document by the README', async (t) => {
+  t.same(
+    modules.map(({ path }) => path),
+    ['error-body.ts', 'server.ts'],
+  )
+  const cli = join(project, 'node_modules', name, 'dist', 'cli.js')
+  const command = ['--import=tsx', cli, 'generate', 'openapi.yaml', '--errors', 'error-body.ts']
+  const { stdout } = await execute(process.execPath, command, { cwd: project })
+  t.match(stdout, /async getPet\(/, 'a stub of the handler')
+  t.match(stdout, /wrote .*generated\/routes\.json/)
+  const { stdout: diagnostics } = await execute(process.execPath, [resolve('node_modules/.bin/tsc')], {
+    cwd: project,
+  }).catch((error: { stdout: string }) => error)
+  t.equal(diagnostics, '')
+  write(join(project, 'server.ts'), readFileSync(join(project, 'server.ts'), 'utf8').replace('port: 3000', 'port: 0'))
+  write(join(project, 'start.ts'), "import { app } from './server.ts'\nconsole.log('on', app.server.address().port)")
+  write(
+    join(project, 'server.ts'),
+    readFileSync(join(project, 'server.ts'), 'utf8').replace('const app', 'export const app'),
+  )
+  const ACCESS_TOKEN = 'a-token-of-the-tests-0123456789-abcdef'
+  const service = spawnProcess([process.execPath, '--import=tsx', 'start.ts'], { cwd: project, env: { ACCESS_TOKEN } })
+  t.teardown(() => service.signal('SIGKILL'))
+  const [, port] = await service.find('stdout', /on (\d+)/)
+  const url = `http://127.0.0.1:${port}/pets/9007199254740993`
+  const pet = await fetch(url, { headers: { authorization: `Bearer ${ACCESS_TOKEN}` } })
+  t.same([pet.status, await pet.text()], [200, '{"id":9007199254740993,"name":"Tom"}'])
+  const rejected = await fetch(url)
+  t.equal(rejected.status, 401)
+  t.equal(rejected.headers.get('www-authenticate'), 'Bearer realm="Pets"')
+  t.match(await rejected.json(), { code: 401, message: /token/ })
+})

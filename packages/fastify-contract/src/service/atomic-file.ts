@@ -86,7 +86,7 @@ export function createDurableDirectory(path: string): void {
 
 /**
  * Creates a lock file when it is missing. Throws ELOOP for a symbolic link: a user who may write the directory could
- * plant one, and a command of root would create or open its target.
+ * create one, and a command of root would create or open its target.
  */
 export function createLockFile(path: string, mode = 0o644): void {
   try {

@@ -23,7 +23,7 @@ const linger = 1_000
 
 /** A service: what an application adds to the process around its server. */
 export type Service<Name extends string> = Application<Name> & {
-  /** The name of the service in messages, such as plant-store. Metrics have it as their prefix, with underscores. */
+  /** The name of the service in messages, such as pet-store. Metrics have it as their prefix, with underscores. */
   name: string
   /** Loads the contract; see `loadContract`. */
   contract(): Promise<Contract>

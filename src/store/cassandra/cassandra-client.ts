@@ -2,14 +2,14 @@ import type { Client, ClientOptions } from 'cassandra-driver'
 import type { CassandraSettings } from './cassandra-url.ts'
 
 /** Loads the driver, an optional package. Rejects with one line when it is not installed. */
-export const loadDriver = async () => (await import('cassandra-driver').catch(driverMissing)).default
+export const loadCassandraDriver = async () => (await import('cassandra-driver').catch(driverMissing)).default
 
 /** Throws the error that replaces that of Node, which has the paths of this module. */
 export function driverMissing(cause: unknown): never {
   throw new Error('the optional package cassandra-driver is not installed; run npm install cassandra-driver', { cause })
 }
 
-export type Driver = Awaited<ReturnType<typeof loadDriver>>
+export type Driver = Awaited<ReturnType<typeof loadCassandraDriver>>
 
 /** Connects to the nodes of a data centre. Reads are serial, and a write waits for the disks of a quorum. */
 export async function connect(

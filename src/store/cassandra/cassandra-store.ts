@@ -9,7 +9,7 @@ import {
   type StoredPlant,
   Unavailable,
 } from '../plant-store.ts'
-import { connect, createTable, loadDriver, lossReason } from './cassandra-client.ts'
+import { connect, createTable, loadCassandraDriver, lossReason } from './cassandra-client.ts'
 import { readCassandraUrl } from './cassandra-url.ts'
 
 const insert = 'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) IF NOT EXISTS'
@@ -34,7 +34,7 @@ const invalid = 0x2200
  * Opens the Cassandra keyspace of a URL, which any number of instances can share. Rejects when the table is missing, or
  * when the cluster could lose acknowledged plants.
  */
-export async function openCassandra(url: string, load = loadDriver): Promise<CassandraStore> {
+export async function openCassandra(url: string, load = loadCassandraDriver): Promise<CassandraStore> {
   const settings = readCassandraUrl(url)
   const driver = await load()
   const client = await connect(settings, settings.keyspace, driver)
@@ -136,7 +136,7 @@ const unordered = async (): Promise<never> => {
 const toPlant = (row: types.Row): StoredPlant => plantFromRow(row as unknown as Parameters<typeof plantFromRow>[0])
 
 /** Creates the keyspace and the table of a URL where they are missing, and checks them. Resolves with a line to print. */
-export async function migrateCassandra(url: string, copies: number, load = loadDriver): Promise<string> {
+export async function migrateCassandra(url: string, copies: number, load = loadCassandraDriver): Promise<string> {
   const settings = readCassandraUrl(url)
   const { keyspace, datacenter } = settings
   if (copies < 3 && !settings.acceptLoss) {

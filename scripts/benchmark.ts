@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
-import { commandLine, oneOf } from '../packages/fastify-contract/src/cli/command-line.ts'
+import { commandLine, oneOf } from 'fastify-contract/command-line'
 import { contenders, generate, type Installation, install, removeDatabases } from './benchmark/contenders.ts'
 import { documentShapes } from './benchmark/document-shapes.ts'
 import { wrkVersion } from './benchmark/load.ts'

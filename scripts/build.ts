@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
-import { writeStaleDocs, writeTryPage } from '../packages/fastify-contract/src/docs/docs-page.ts'
+import { commandLine } from 'fastify-contract/command-line'
+import { writeStaleDocs, writeTryPage } from 'fastify-contract/docs'
 import { bundle } from './build/bundle.ts'
 import { writeClientPackage } from './build/client-package.ts'
 import { writeDeclarations } from './build/declarations.ts'

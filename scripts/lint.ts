@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { commandLine } from '../packages/fastify-contract/src/cli/command-line.ts'
+import { commandLine } from 'fastify-contract/command-line'
 import { documentationProblems } from './lint/documentation.ts'
 
 const { options } = commandLine(

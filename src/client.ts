@@ -1,10 +1,6 @@
+import { type ClientOptions, type ExactClient, exactClient } from 'fastify-contract/client'
 import type { paths } from '../generated/api.d.ts'
 import table from '../generated/client.json' with { type: 'json' }
-import {
-  type ClientOptions,
-  type ExactClient,
-  exactClient,
-} from '../packages/fastify-contract/src/client/exact-client.ts'
 
 export type { ClientOptions }
 

@@ -1,4 +1,4 @@
-import { type Application, readConfig } from '../packages/fastify-contract/src/service/config.ts'
+import { type Application, readConfig } from 'fastify-contract/config'
 import { isStoreUrl, storeUrls } from './store/open.ts'
 
 /** What the plant store adds to the configuration of a service: its store, and the names of its tokens. */

@@ -1,5 +1,5 @@
+import type { ErrorBody } from 'fastify-contract'
 import type { operations } from '../generated/api.d.ts'
-import type { ErrorBody } from '../packages/fastify-contract/src/serve/error-writer.ts'
 
 /** Creates the body of each error response of the service, as described in the document. */
 export const errorBody: ErrorBody<operations> = ({ error, message }) => ({

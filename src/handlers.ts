@@ -1,6 +1,6 @@
+import type { Handlers } from 'fastify-contract'
 import type { components, operations } from '../generated/api.d.ts'
 import { errorNumbers } from '../generated/error-numbers.ts'
-import type { Handlers } from '../packages/fastify-contract/src/serve/handler-types.ts'
 import type { PlantOperations, StoredPlant } from './store/plant-store.ts'
 
 type NewPlant = components['schemas']['NewPlant']

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
+import { loadContract } from 'fastify-contract'
+import { maskPassword } from 'fastify-contract/config'
+import { type Resources, runService, type Tools } from 'fastify-contract/service'
 import digests from '../generated/digests.json' with { type: 'json' }
-import { loadContract } from '../packages/fastify-contract/src/serve/load-contract.ts'
-import { maskPassword } from '../packages/fastify-contract/src/service/config.ts'
-import { type Resources, runService, type Tools } from '../packages/fastify-contract/src/service/service.ts'
 import { application } from './config.ts'
 import { openStore } from './store/open.ts'
 import { watchStore } from './store/store-health.ts'

@@ -1,4 +1,4 @@
-import type { Rehearsal } from '../packages/fastify-contract/src/service/warm-up.ts'
+import type { Rehearsal } from 'fastify-contract/warm-up'
 import type { PlantOperations, PlantStore } from './store/plant-store.ts'
 
 /** The body of a request that creates a plant. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
+import { parseOptions, UsageError } from 'fastify-contract/command-line'
+import { nodeProblem } from 'fastify-contract/node-version'
 import packageFile from '../../package.json' with { type: 'json' }
-import { parseOptions, UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
-import { nodeProblem } from '../../packages/fastify-contract/src/cli/node-version.ts'
 
 const help = `Usage: plant-store COMMAND [OPTIONS]
 
@@ -59,7 +59,7 @@ async function run([command, ...args]: string[]): Promise<void> {
       else await import('../server.ts')
       return
     case 'token': {
-      const { token } = await import('../../packages/fastify-contract/src/cli/token.ts')
+      const { token } = await import('fastify-contract/token-command')
       const { application } = await import('../config.ts')
       const { result, message = '' } = await token(args, process.env, {
         command: 'plant-store token',
@@ -113,7 +113,7 @@ async function lockTokenFile(path: string, timeout: number): Promise<(() => void
     return lockFile(path, timeout)
   } catch (error) {
     if (!(error instanceof NoSqlite)) return undefined
-    const { lockWithFlock } = await import('../../packages/fastify-contract/src/cli/token-file-update.ts')
+    const { lockWithFlock } = await import('fastify-contract/token-file-lock')
     return await lockWithFlock(path, timeout)
   }
 }

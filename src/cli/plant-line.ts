@@ -1,11 +1,7 @@
+import type { JsonDocument, Operation, Routes } from 'fastify-contract'
+import { createValidator, decodeJson, JsonError, parseJson, stringifyJson } from 'fastify-contract'
 import type { components, operations } from '../../generated/api.d.ts'
 import generated from '../../generated/routes.json' with { type: 'json' }
-import { decodeJson } from '../../packages/fastify-contract/src/http/read-body.ts'
-import type { JsonDocument } from '../../packages/fastify-contract/src/json/json-document.ts'
-import { JsonError, parseJson } from '../../packages/fastify-contract/src/json/parse-json.ts'
-import { stringifyJson } from '../../packages/fastify-contract/src/json/stringify-json.ts'
-import type { Operation, Routes } from '../../packages/fastify-contract/src/serve/routes.ts'
-import { createValidator } from '../../packages/fastify-contract/src/serve/validator.ts'
 import { toStored } from '../handlers.ts'
 import type { StoredPlant } from '../store/plant-store.ts'
 

@@ -1,4 +1,4 @@
-import { openAtomicFile } from '../../packages/fastify-contract/src/service/atomic-file.ts'
+import { openAtomicFile } from 'fastify-contract/files'
 import { openForReading } from '../store/open.ts'
 import type { PlantReader, StoredPlant } from '../store/plant-store.ts'
 import { formatPlantLine } from './plant-line.ts'

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
+import { UsageError } from 'fastify-contract/command-line'
 import { openForWriting } from '../store/open.ts'
 import type { CreateOutcome, PlantStore, StoredPlant } from '../store/plant-store.ts'
 import { plantParser } from './plant-line.ts'

@@ -1,4 +1,4 @@
-import { parseOptions, UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
+import { parseOptions, UsageError } from 'fastify-contract/command-line'
 import { storeConfig } from '../config.ts'
 import { exportPlants } from './plants-export.ts'
 import { importPlants } from './plants-import.ts'

@@ -12,13 +12,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { parseOptions, UsageError } from '../../packages/fastify-contract/src/cli/cli-options.ts'
-import {
-  createDurableDirectory,
-  realPathOf,
-  renameDurably,
-  syncPath,
-} from '../../packages/fastify-contract/src/service/atomic-file.ts'
+import { parseOptions, UsageError } from 'fastify-contract/command-line'
+import { createDurableDirectory, realPathOf, renameDurably, syncPath } from 'fastify-contract/files'
 import { storeConfig } from '../config.ts'
 import { lockFile, NoSqlite, openError } from '../store/sqlite/sqlite-driver.ts'
 import { finishRestore, replacedPath, restoredPath } from '../store/sqlite/sqlite-files.ts'

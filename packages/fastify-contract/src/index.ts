@@ -1,7 +1,6 @@
 export { type ApiKeyLocation, apiKey } from './auth/api-key.ts'
 export { basic, tokensAsPasswords, type VerifyPassword } from './auth/basic.ts'
 export { bearer, type OpenIdProvider, openIdConnect } from './auth/bearer.ts'
-export { type JwtOptions, jwtVerifier } from './auth/jwt.ts'
 export { listVerifier, newToken, type VerifyToken } from './auth/tokens.ts'
 export type { Client, Verifier, VerifierContext, VerifierFactory } from './auth/verifier.ts'
 export { ContractError, type ErrorName } from './http/errors.ts'

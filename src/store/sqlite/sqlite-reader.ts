@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type Database from 'better-sqlite3'
-import { realPathOf } from '../../../packages/fastify-contract/src/service/atomic-file.ts'
+import { realPathOf } from 'fastify-contract/files'
 import type { PlantReader } from '../plant-store.ts'
 import { openSqliteFile } from './sqlite-driver.ts'
 import { pendingRestore } from './sqlite-files.ts'

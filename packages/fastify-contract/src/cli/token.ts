@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { entryRules, parseDateTime, type TokenEntry } from '../auth/token-file.ts'
 import { newToken } from '../auth/tokens.ts'
-import { parseOptions, UsageError } from './cli-options.ts'
+import { parseOptions, UsageError } from './command-line.ts'
 import { type LockFile, readTokens, updateTokenFile } from './token-file-update.ts'
 
 /** Returns the help of the token command; `command` is its name, such as `shop token`. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import cassandra from 'cassandra-driver'
 import t, { type Test } from 'tap'
 import { migrate, migrateHelp } from '../../src/cli/migrate.ts'
-import { type Driver, driverMissing, loadDriver } from '../../src/store/cassandra/cassandra-client.ts'
+import { type Driver, driverMissing, loadCassandraDriver } from '../../src/store/cassandra/cassandra-client.ts'
 import { migrateCassandra, openCassandra } from '../../src/store/cassandra/cassandra-store.ts'
 import { readCassandraUrl } from '../../src/store/cassandra/cassandra-url.ts'
 import { conformance } from '../../src/store/conformance.ts'
@@ -178,7 +178,7 @@ t.test('the driver gets the settings of the URL and retries only after a lost co
 })
 
 t.test('a missing driver is reported in one line', async (t) => {
-  t.type((await loadDriver()).Client, 'function')
+  t.type((await loadCassandraDriver()).Client, 'function')
   t.throws(() => driverMissing(new Error('no module')), /^the optional package cassandra-driver is not installed/)
 })
 

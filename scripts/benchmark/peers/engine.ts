@@ -2,10 +2,7 @@
 // with the options of dist/server.js, and generates the files in the directory of DOCUMENT.
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import { bearer } from '../../../packages/fastify-contract/src/auth/bearer.ts'
-import { listVerifier } from '../../../packages/fastify-contract/src/auth/tokens.ts'
-import { createServer } from '../../../packages/fastify-contract/src/serve/create-server.ts'
-import { loadContract } from '../../../packages/fastify-contract/src/serve/load-contract.ts'
+import { bearer, createServer, listVerifier, loadContract } from 'fastify-contract'
 import { exactList, host, list, type Plant, paths, port, store } from './work.ts'
 
 const directory = new URL('.', pathToFileURL(String(process.env.DOCUMENT)))

@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ContractError } from '../http/errors.ts'
-import type { RequestContext } from '../http/request-context.ts'
+import type { Client } from '../http/request-context.ts'
 
-/** An authenticated client: its name, and the scopes that its credentials grant (RFC 6749 section 3.3). */
-export type Client = NonNullable<RequestContext['client']>
+export type { Client }
 
 /** Gets the result of a verifier: the error to respond with, or the authenticated client. */
 export type Verified = (refusal?: Error, client?: Client) => void

@@ -1,8 +1,8 @@
 import { expandPath, type ParameterPair, pairText } from '../client/parameter-pairs.ts'
 import type { Document, Endpoint, Parameter } from '../compile/document/openapi-document.ts'
-import { holderOf, schemaOf } from '../compile/document/parameters.ts'
+import { holderOf, schemaOf } from '../compile/document/parameter-objects.ts'
 import { isInt64, memberSchemas, schemasDescribing } from '../compile/document/schemas.ts'
-import type { Credential } from '../compile/document/security.ts'
+import type { Credential } from '../compile/document/security-schemes.ts'
 import { exampleOfRequest } from '../compile/emit/examples.ts'
 import { type ExampleBody, exampleParts } from '../compile/emit/request-file.ts'
 

@@ -10,8 +10,8 @@ import {
   type Parameter,
   type RequestBody,
 } from '../compile/document/openapi-document.ts'
-import { holderOf, parameterText } from '../compile/document/parameters.ts'
-import { credentialOf } from '../compile/document/security.ts'
+import { holderOf, parameterText } from '../compile/document/parameter-objects.ts'
+import { credentialOf } from '../compile/document/security-schemes.ts'
 import { parameterStyle } from '../compile/emit/client-table.ts'
 import { exampleOfRequest } from '../compile/emit/examples.ts'
 import { exampleRequestBody, isShown } from '../compile/emit/request-file.ts'

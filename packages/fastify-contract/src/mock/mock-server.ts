@@ -15,7 +15,7 @@ import {
   type Located,
   type Response,
 } from '../compile/document/openapi-document.ts'
-import { scopesOf, securityScheme } from '../compile/document/security.ts'
+import { scopesOf, securityScheme } from '../compile/document/security-schemes.ts'
 import { exampleBody, exampleHeaders, exampleResponse, hasExample } from '../compile/emit/examples.ts'
 import { serverOptions } from '../http/server-options.ts'
 import { contentNegotiation } from '../serve/content-negotiation.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { apiKeyHeaders, credentialOf } from '../../src/compile/document/security.ts'
+import { apiKeyHeaders, credentialOf } from '../../src/compile/document/security-schemes.ts'
 
 const documentOf = (securitySchemes: Record<string, object>): Document => ({
   openapi: '3.1.0',

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { scopesOf } from '../../src/compile/document/security.ts'
+import { scopesOf } from '../../src/compile/document/security-schemes.ts'
 import { scopeProblems, unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
 import { undeclaredScopes } from '../../src/compile/rules/warnings.ts'
 

@@ -4,7 +4,7 @@ import type { Form, FormField } from '../../serve/routes.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace } from './directions.ts'
 import type { Document, Encoding, MediaType } from './openapi-document.ts'
-import { textValue } from './parameters.ts'
+import { textValue } from './parameter-objects.ts'
 import { otherTypes, propertyNames, schemasDescribing, typesOf } from './schemas.ts'
 import type { Node } from './walk-document.ts'
 

@@ -13,7 +13,7 @@ import {
   type Parameter,
   type RequestBody,
 } from '../document/openapi-document.ts'
-import { defaultStyles, isExploded, isJson } from '../document/parameters.ts'
+import { defaultStyles, isExploded, isJson } from '../document/parameter-objects.ts'
 import { groupedByName } from '../document/schema-parts.ts'
 import {
   int64Holders,

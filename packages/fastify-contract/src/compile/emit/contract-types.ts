@@ -15,7 +15,7 @@ import {
   operationsIn,
   type Parameter,
 } from '../document/openapi-document.ts'
-import { defaultOf, withSchema } from '../document/parameters.ts'
+import { defaultOf, withSchema } from '../document/parameter-objects.ts'
 import { isInt64, schemasDescribing } from '../document/schemas.ts'
 import { mapDocument, mapEntries, methods, type Node } from '../document/walk-document.ts'
 

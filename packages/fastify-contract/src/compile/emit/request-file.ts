@@ -14,8 +14,8 @@ import {
   type RequestBody,
   serverUrl,
 } from '../document/openapi-document.ts'
-import { holderOf } from '../document/parameters.ts'
-import { type Credential, credentialOf } from '../document/security.ts'
+import { holderOf } from '../document/parameter-objects.ts'
+import { type Credential, credentialOf } from '../document/security-schemes.ts'
 import { formStyles, parameterStyle } from './client-table.ts'
 import { concreteType, exampleOfRequest } from './examples.ts'
 

@@ -5,10 +5,10 @@ import { checkedBody, checkedContent, headersOf, responseHeaders } from '../docu
 import { errorNumbersOf } from '../document/error-numbers.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
-import { parameterText, schemaOf, servedPath } from '../document/parameters.ts'
+import { parameterText, schemaOf, servedPath } from '../document/parameter-objects.ts'
 import { withBoundedPatterns } from '../document/patterns.ts'
 import { isExactInteger } from '../document/schemas.ts'
-import { apiKeyHeaders } from '../document/security.ts'
+import { apiKeyHeaders } from '../document/security-schemes.ts'
 import { sharedName } from '../document/shared-schemas.ts'
 import { mapTree, type Node } from '../document/walk-document.ts'
 

@@ -9,9 +9,9 @@ import {
   type Parameter,
   schemePlace,
 } from '../document/openapi-document.ts'
-import { isSplit, parameterText, segmentOf } from '../document/parameters.ts'
+import { isSplit, parameterText, segmentOf } from '../document/parameter-objects.ts'
 import { isReadAlike, type JsonType, otherTypes, propertyNames, propertyTypes, typesOf } from '../document/schemas.ts'
-import { credentialOf } from '../document/security.ts'
+import { credentialOf } from '../document/security-schemes.ts'
 
 /** Returns one line for each parameter of an operation that the service cannot parse as described. */
 export function parameterProblems(endpoint: Endpoint, document: Document): string[] {

@@ -5,7 +5,7 @@ import { join } from '../document/json-pointer.ts'
 import { type Document, endpoints } from '../document/openapi-document.ts'
 import { growthOf, isSlow, maxSlowLength } from '../document/patterns.ts'
 import { schemasDescribing } from '../document/schemas.ts'
-import { neededScopes, securityScheme } from '../document/security.ts'
+import { neededScopes, securityScheme } from '../document/security-schemes.ts'
 import { type Node, walkSchemas } from '../document/walk-document.ts'
 import { pathPlace } from './unsupported-features.ts'
 

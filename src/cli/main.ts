@@ -2,6 +2,7 @@
 import { parseOptions, UsageError } from 'fastify-contract/command-line'
 import { nodeProblem } from 'fastify-contract/node-version'
 import packageFile from '../../package.json' with { type: 'json' }
+import { lockTokenFile } from './lock-token-file.ts'
 
 const help = `Usage: plant-store COMMAND [OPTIONS]
 
@@ -103,18 +104,6 @@ async function run([command, ...args]: string[]): Promise<void> {
       return
     default:
       throw new UsageError(`unknown command; expected ${commands}`)
-  }
-}
-
-/** Locks a file with SQLite, or without SQLite with flock(1). The two kinds of locks do not exclude each other. */
-async function lockTokenFile(path: string, timeout: number): Promise<(() => void) | undefined> {
-  const { lockFile, NoSqlite } = await import('../store/sqlite/sqlite-driver.ts')
-  try {
-    return lockFile(path, timeout)
-  } catch (error) {
-    if (!(error instanceof NoSqlite)) return undefined
-    const { lockWithFlock } = await import('fastify-contract/token-file-lock')
-    return await lockWithFlock(path, timeout)
   }
 }
 

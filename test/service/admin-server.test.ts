@@ -17,7 +17,7 @@ import { openStore } from '../../src/store/open.ts'
 import { contract } from '../support/contract.ts'
 import { httpRequest as askUrl, type HttpResponse } from '../support/http-request.ts'
 import { openSocket } from '../support/open-socket.ts'
-import { copiedCode } from '../support/service-code.ts'
+import { copiedCode, sourceCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 
 const { documentText } = contract
@@ -377,4 +377,11 @@ t.test('a slow probe is served although idle connections exceed the limit', asyn
   const idle = await Promise.all(Array.from({ length: 2 * connectionLimit }, () => openSocket(t, port)))
   t.equal((await probe).status, 503)
   for (const { socket } of idle) socket.destroy()
+})
+
+t.test('a running service gives its URL to the page of forms', async (t) => {
+  const { url, page } = await startService(t, {}, sourceCode)
+  const { status, body } = await page('/try.html')
+  // The page is a product of the build, which a checkout may not have.
+  t.ok(status === 404 || body.includes(`data-service="${url}"`), `${status}`)
 })

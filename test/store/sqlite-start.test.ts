@@ -16,6 +16,7 @@ import t, { type Test } from 'tap'
 import { openStore } from '../../src/store/open.ts'
 import { makeDurable, openDatabase } from '../../src/store/sqlite/sqlite-database.ts'
 import { hasLocks, openError } from '../../src/store/sqlite/sqlite-driver.ts'
+import { assertOwnDatabase } from '../../src/store/sqlite/sqlite-schema.ts'
 import { runTool } from '../deploy/run-tool.ts'
 import { Database, requireSqlite } from '../support/better-sqlite.ts'
 import { nodeCommand, spawnProcess } from '../support/child-process.ts'
@@ -129,6 +130,12 @@ t.test('a damaged file is reported with the remedy', async (t) => {
   const bytes = readFileSync(path)
   writeFileSync(path, bytes.fill(0xff, 100, 4_096))
   await t.rejects(open(path), /^database disk image is malformed; run plant-store check, or restore a backup$/)
+})
+
+t.test('an error other than that of a foreign file is reported unchanged', async (t) => {
+  const database = new Database(join(t.testdir({}), 'plants.db'))
+  database.close()
+  t.throws(() => assertOwnDatabase(database), { message: 'The database connection is not open' })
 })
 
 t.test('a store without durable commits is rejected', async (t) => {

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import fp from 'fastify-plugin'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import type { VerifierFactory } from '../../src/auth/verifier.ts'
@@ -51,6 +50,10 @@ function create(t: Test, others: Partial<ServerOptions<Operations>> = {}): Fasti
 }
 
 const get = (app: FastifyInstance, url: string) => app.inject({ url, headers: { 'x-badge': 'b' } })
+
+/** Returns a plugin whose hooks apply outside of it, as fastify-plugin does. */
+const fp = (plugin: (app: FastifyInstance) => Promise<void>) =>
+  Object.assign(plugin, { [Symbol.for('skip-override')]: true })
 
 for (const isLoaded of [false, true]) {
   t.test(
@@ -148,4 +151,33 @@ t.test('errors go to the given log, or to none', async (t) => {
   t.match(await get(create(t, { handlers, log }), '/leaf'), { statusCode: 500, body: '"the service failed"' })
   t.match(lines, [/rotten/])
   t.equal((await get(create(t, { handlers }), '/leaf')).statusCode, 500)
+})
+
+t.test('a request beyond the limit of requests in flight gets 503', async (t) => {
+  let finish = () => {}
+  const waiting = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  let started = () => {}
+  const running = new Promise<void>((resolve) => {
+    started = resolve
+  })
+  const handlers: typeof options.handlers = {
+    ...options.handlers,
+    async getLeaf() {
+      started()
+      await waiting
+      return { status: 200, body: 'leaf' }
+    },
+  }
+  const app = create(t, { handlers, limits: { eventLoopDelay: 60_000, inFlight: 1 } })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const ask = (path: string) => fetch(url + path, { headers: { 'x-badge': 'b' } })
+  const first = ask('/leaf')
+  await running
+  const second = await ask('/root')
+  t.equal(second.status, 503)
+  t.ok(second.headers.has('retry-after'))
+  finish()
+  t.equal((await first).status, 200)
 })

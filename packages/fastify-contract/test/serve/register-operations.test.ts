@@ -1,10 +1,13 @@
+import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
-import type { Verifier } from '../../src/auth/verifier.ts'
+import type { Verifier, VerifierFactory } from '../../src/auth/verifier.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { ContractError } from '../../src/http/errors.ts'
+import { serverOptions } from '../../src/http/server-options.ts'
 import type { AnyHandler } from '../../src/serve/operation-handler.ts'
+import { registerOperations } from '../../src/serve/register-operations.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
-import { type Served, serveDocument } from '../support/serve-document.ts'
+import { compileRoutes, errorBody, type Served, serveDocument } from '../support/serve-document.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const json = (schema: Schema) => ({ content: { 'application/json': { schema } } })
@@ -271,4 +274,19 @@ t.test('extensions for other tools are ignored', async (t) => {
     handlers: { a: async () => ({ status: 200, body: 'b' }) },
   })
   t.equal((await app.inject('/a')).body, '"b"')
+})
+
+t.test('without a rate limit of authentication failures, every address is within it', async (t) => {
+  const app = Fastify(serverOptions) as unknown as FastifyInstance
+  const within: boolean[] = []
+  const limited: VerifierFactory =
+    ({ withinFailureLimit }) =>
+    (request, done) => {
+      within.push(withinFailureLimit(request))
+      done(undefined, { name: 'gardener', scopes: [] })
+    }
+  const factories = { key: limited, bearer: limited, basic: limited }
+  registerOperations(app, { routes: compileRoutes(document), handlers, verifiers: factories, errorBody })
+  const { statusCode } = await app.inject({ method: 'PUT', url: '/things/1' })
+  t.same([statusCode, within], [200, [true]])
 })

@@ -288,7 +288,6 @@ t.test('conversions of a failed alternative are discarded', async (t) => {
   t.same(conditional('{"id":5}'), { id: 5 })
   t.same(conditional('{"id":10,"x":1}'), { id: 10n, x: 1 })
   t.same(conditional('{"id":10}'), "body must have required property 'x'")
-  t.same(validating({ contains: int64 })('["a",9007199254740993,1.5]'), ['a', 9007199254740993n, 1.5])
 })
 
 t.test('int64 becomes bigint in a recursive schema whose alternatives share a value', async (t) => {

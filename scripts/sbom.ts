@@ -14,9 +14,12 @@ where a scanner that looks for packages cannot find them.
 
 const target = join('dist', 'sbom.cdx.json')
 
-const { devDependencies: _, ...manifest } = JSON.parse(await readFile('package.json', 'utf8'))
+const { devDependencies: _, workspaces: __, ...manifest } = JSON.parse(await readFile('package.json', 'utf8'))
 const lock = JSON.parse(await readFile('package-lock.json', 'utf8'))
-const packages = Object.entries<{ dev?: boolean }>(lock.packages).filter(([path, { dev }]) => path !== '' && !dev)
+// The workspace's own packages are parts of this project, not third-party packages.
+const isThirdParty = ([path, { dev, link }]: [string, { dev?: boolean; link?: boolean }]) =>
+  path.startsWith('node_modules/') && !dev && !link
+const packages = Object.entries<{ dev?: boolean; link?: boolean }>(lock.packages).filter(isThirdParty)
 const production = { ...lock, packages: { '': manifest, ...Object.fromEntries(packages) } }
 
 const directory = await mkdtemp(join(tmpdir(), 'sbom-'))

@@ -18,7 +18,7 @@ export async function writeClientPackage(directory = join('dist', 'client')): Pr
     private: isPrivate,
     type: 'module',
     sideEffects: false,
-    exports: { types: './types/src/client/client.d.ts', default: './client.js' },
+    exports: { types: './types/src/client.d.ts', default: './client.js' },
     files: ['client.js', 'types'],
     engines,
   }

@@ -29,8 +29,8 @@ t.test('the SBOM is CycloneDX and names no local path', async (t) => {
 
 t.test('the SBOM lists exactly the production packages', async (t) => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
-  const locked = Object.entries<{ version: string; dev?: boolean }>(packages)
-    .filter(([path, { dev }]) => path !== '' && dev !== true)
+  const locked = Object.entries<{ version: string; dev?: boolean; link?: boolean }>(packages)
+    .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && dev !== true && link !== true)
     .map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')} ${version}`)
   const listed = bill.components.map(({ name, version }) => `${name} ${version}`)
   t.same(listed.sort(), [...new Set(locked)].sort())

@@ -83,10 +83,7 @@ for (const { path, text } of modules) write(join(project, path), text)
 
 t.test('the package holds built modules, and an export for each entry', async (t) => {
   const paths = contents.listFiles().map((path) => path.slice(`/node_modules/${name}/`.length))
-  t.same(
-    paths.filter((path) => !path.startsWith('dist/')),
-    ['package.json', 'README.md', 'LICENSE'].filter((path) => paths.includes(path)),
-  )
+  t.same(paths.filter((path) => !path.startsWith('dist/')).sort(), ['LICENSE', 'README.md', 'package.json'])
   t.same(
     paths.filter((path) => /(?<!\.d)\.ts$/.test(path)),
     [],

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** The sub-commands of fastify-contract; each module is loaded on demand. */
 const commands = new Map<string, () => Promise<{ run(args: string[]): Promise<void> }>>([
   ['generate', () => import('./cli/generate.ts')],
@@ -26,9 +27,19 @@ if (name === '--help' || name === '-h') {
   process.stderr.write(`fastify-contract: unexpected command '${name}'; expected ${[...commands.keys()].join(', ')}\n`)
   process.exitCode = 2
 } else {
+  // The project's modules may be TypeScript, such as that of --errors. The sources of this command run under tsx anyway.
+  if (import.meta.filename.endsWith('.js')) await registerTsx()
   const { run } = await load()
   await run(args).catch(({ message }: Error) => {
     process.stderr.write(`${message}\n`)
     process.exitCode = 1
   })
+}
+
+/** Lets Node.js import TypeScript modules if tsx is installed. Without it, the version of Node.js must import them. */
+async function registerTsx(): Promise<void> {
+  await import('tsx/esm/api').then(
+    ({ register }) => register(),
+    () => undefined,
+  )
 }

@@ -16,7 +16,7 @@ t.teardown(() => rmSync(directory, { recursive: true }))
 const source = join(directory, 'source')
 await writeEnginePackage(source)
 await execute('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: source })
-const { name, version, dependencies, peerDependencies, exports } = JSON.parse(
+const { name, version, dependencies, peerDependencies, exports, bin } = JSON.parse(
   readFileSync(join(source, 'package.json'), 'utf8'),
 )
 const contents = createPackageFromTarballData(readFileSync(join(directory, `${name}-${version}.tgz`)))
@@ -99,9 +99,11 @@ t.test('a project in an empty folder generates, compiles and serves a document b
     modules.map(({ path }) => path),
     ['error-body.ts', 'server.ts'],
   )
-  const cli = join(project, 'node_modules', name, 'dist', 'cli.js')
-  const command = ['--import=tsx', cli, 'generate', 'openapi.yaml', '--errors', 'error-body.ts']
-  const { stdout } = await execute(process.execPath, command, { cwd: project })
+  const [, generate = ''] = /^npx fastify-contract (generate .*)$/m.exec(readme) ?? []
+  // npm links the command of a package to the file that its manifest names.
+  const cli = join(project, 'node_modules', name, bin)
+  t.match(readFileSync(cli, 'utf8'), /^#!\/usr\/bin\/env node\n/)
+  const { stdout } = await execute(process.execPath, [cli, ...generate.split(' ')], { cwd: project })
   t.match(stdout, /async getPet\(/, 'a stub of the handler')
   t.match(stdout, /wrote .*generated\/routes\.json/)
   const { stdout: diagnostics } = await execute(process.execPath, [resolve('node_modules/.bin/tsc')], {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
 /**
@@ -24,7 +25,8 @@ export async function redocly(...args: string[]): Promise<string> {
   // Color codes would end up in error messages.
   const uncolored = { NO_COLOR: '1', FORCE_COLOR: undefined }
   const env = { ...process.env, ...uncolored, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
-  const cli = join('node_modules', '@redocly', 'cli', 'bin', 'cli.js')
+  const manifest = createRequire(import.meta.url).resolve('@redocly/cli/package.json')
+  const cli = join(dirname(manifest), 'bin', 'cli.js')
   try {
     return (await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })).stdout
   } catch (error) {

@@ -97,7 +97,6 @@ function stubOf({ operationId, parameters, requestBody }: Endpoint, isNegotiated
   ].join('\n')
 }
 
-const handlerTypes = fileURLToPath(new URL('../../serve/handler-types.ts', import.meta.url))
 const folder = fileURLToPath(new URL('../../serve/', import.meta.url))
 
 /** Returns the indexes of the handlers that do not compile with the types of their document. */
@@ -110,7 +109,7 @@ export function uncompilable(handlers: string[], types: string): Set<number> {
   const texts = handlers.map((handler) => `\n${handler}`)
   const module = `${folder}new-handlers.ts`
   const program = virtualProgram(
-    [module, handlerTypes],
+    [module],
     { [`${folder}new-operations.d.ts`]: types, [module]: `${head}${texts.join('')}\n}\n` },
     { types: [] },
   )

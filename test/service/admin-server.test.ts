@@ -380,8 +380,9 @@ t.test('a slow probe is served although idle connections exceed the limit', asyn
 })
 
 t.test('a running service gives its URL to the page of forms', async (t) => {
-  const { url, page } = await startService(t, {}, sourceCode)
+  const { url, page, stop } = await startService(t, {}, sourceCode)
   const { status, body } = await page('/try.html')
   // The page is a product of the build, which a checkout may not have.
   t.ok(status === 404 || body.includes(`data-service="${url}"`), `${status}`)
+  await stop()
 })

@@ -28,6 +28,7 @@ export const checkedBody = (document: Document, { content }: RequestBody): Media
     ]),
   )
 
+/** Returns whether the service validates request bodies of a media type against their schema. */
 export function isChecked(document: Document, mediaType: string, schema: Schema = true): boolean {
   const kind = requestKindOf(mediaType)
   return kind === 'text' ? allowsOnlyStrings(document, schema) : kind !== 'bytes'
@@ -46,6 +47,7 @@ export const checkedContent = (document: Document, { content = {} }: Response): 
     Object.entries(content).map(([type, { schema }]) => [type, { schema: checkedSchema(document, type, schema) }]),
   )
 
+/** Returns the schema that response bodies of a media type are validated against; true if they are not validated. */
 export function checkedSchema(document: object, mediaType: string, schema: Schema = true): Schema {
   if (isRange(mediaType) || ['json', 'events', 'lines'].includes(kindOf(mediaType))) return schema
   return kindOf(mediaType) === 'text' && allowsOnlyStrings(document, schema) ? schema : true

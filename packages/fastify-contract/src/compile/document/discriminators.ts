@@ -93,6 +93,7 @@ export const isDefault = ({ $ref }: Node, { defaultMapping }: Discriminator): bo
   typeof $ref === 'string' &&
   [$ref, $ref.slice(schemaPrefix.length)].includes(String(defaultMapping))
 
+/** Returns whether a value of a document is a Discriminator Object. */
 export const isDiscriminator = (value: unknown): value is Discriminator =>
   typeof (value as Partial<Discriminator> | undefined)?.propertyName === 'string'
 

@@ -68,6 +68,7 @@ function analyze(pattern: string): Growth {
 
 const hasManyChoices = (pattern: string): boolean => pattern.includes('){') || pattern.split('?').length > 10
 
+/** Returns whether matching a schema's pattern takes more than linear time for some texts. */
 export const isSlow = ({ pattern }: Node): boolean => typeof pattern === 'string' && growthOf(pattern) !== 'linear'
 
 /** Returns a schema that checks slow patterns only for texts and names whose length it allows. */

@@ -53,8 +53,8 @@ t.test('wrong arguments are reported in one line, with exit code 2', async (t) =
   const command = 'unknown command; expected serve, token, backup, restore, check, migrate, plants, --help or --version'
   const refusals: [string[], string][] = [
     [['sevre'], command],
-    [['serve', '--port', '80'], "Unknown option '--port', allowed: --help"],
-    [['serve', 'plants'], 'Unexpected argument, allowed: --help'],
+    [['serve', '--port', '80'], "unexpected option '--port'; expected --help"],
+    [['serve', 'plants'], 'unexpected argument; expected --help'],
   ]
   for (const [args, message] of refusals) {
     const { code, stdout, stderr } = await plantStore(t, args).untilEnded()

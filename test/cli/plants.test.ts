@@ -20,7 +20,7 @@ t.test('wrong arguments are rejected before the store is opened', async (t) => {
   await t.rejects(runPlants('memory:', ['toString']), usageError('plants: unknown command; expected export or import'))
   await t.rejects(runPlants('memory:', ['export', 'a', 'b']), {
     name: 'UsageError',
-    message: /^More than one argument/,
+    message: /^more than one argument/,
   })
   await t.rejects(runPlants('nothing', ['export']), /^STORE_URL is "nothing"/)
 })

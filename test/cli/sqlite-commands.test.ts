@@ -58,13 +58,16 @@ t.test('missing or surplus arguments are rejected, and help is printed', async (
   const missing = (name: string, expected: string) => usageError(`missing ${name}; expected ${expected}`)
   t.throws(() => sqliteCommand('backup', [], {}), missing('TARGET', 'the path of a new file'))
   t.throws(() => sqliteCommand('restore', [], {}), missing('SOURCE', 'the path of a backup'))
-  t.throws(() => sqliteCommand('check', ['a', 'b'], {}), usageError('More than one argument, allowed: FILE, --help'))
+  t.throws(() => sqliteCommand('check', ['a', 'b'], {}), usageError('more than one argument; expected FILE, --help'))
   t.throws(
     () => sqliteCommand('backup', ['--', '--help'], {}),
-    usageError('TARGET must not begin with a dash, allowed: TARGET, --help'),
+    usageError('TARGET must not begin with a dash; expected TARGET, --help'),
     'no file of that name is written',
   )
-  t.throws(() => sqliteCommand('backup', ['--force'], {}), /^Unknown option '--force'[^\n]*, allowed: TARGET, --help$/)
+  t.throws(
+    () => sqliteCommand('backup', ['--force'], {}),
+    /^unexpected option '--force'[^\n]*; expected TARGET, --help$/,
+  )
   for (const command of ['backup', 'restore', 'check'] as const) {
     t.same(sqliteCommand(command, ['--help'], {}), { result: sqliteHelp, code: 0 })
   }

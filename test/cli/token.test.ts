@@ -128,7 +128,14 @@ t.test('a failure is reported in one line with the file', async (t) => {
   const refusals: [string[], string][] = [
     [['rotate', '--name', 'a', '--file', file], `${file}: a has no active token; create one`],
     [['revoke', '--name', 'a', '--file', file], `${file}: no token matches`],
-    [['list', '--file', `${file}.none`], `${file}.none: ENOENT: no such file or directory, open '${file}.none'`],
+    [
+      ['list', '--file', `${file}.none`],
+      `${file}.none: does not exist; create a token, or set --file or TOKENS_FILE to another file`,
+    ],
+    [
+      ['create', '--name', 'a', '--file', `${file}.none/a`],
+      `${file}.none/a: its folder does not exist; create the folder`,
+    ],
   ]
   for (const [args, message] of refusals) {
     await t.rejects(command(args, {}), { name: /^Error$/, message: exactly(message) })
@@ -140,25 +147,25 @@ t.test('a failure is reported in one line with the file', async (t) => {
 t.test('wrong arguments are reported before a file is touched', async (t) => {
   const directory = t.testdir({})
   const TOKENS_FILE = join(directory, 'tokens.json')
-  const create = 'allowed: --name, --scope, --expires, --note, --file, --help'
+  const create = 'expected --name, --scope, --expires, --note, --file, --help'
   const refusals: [string[], string][] = [
-    [[], 'token: unknown command, allowed: create, list, rotate, revoke'],
-    [['toString'], 'token: unknown command, allowed: create, list, rotate, revoke'],
-    [['create', '--nmae', 'a'], `Unknown option '--nmae', ${create}`],
-    [['create', '--overlap', '1h', '--name', 'a'], `Unknown option '--overlap', ${create}`],
-    [['create', '--name'], `Option '--name <value>' argument missing, ${create}`],
-    [['create', '--name', '--note'], `Option '--name' argument is ambiguous, ${create}`],
-    [['create', 'plants_secret'], `Unexpected argument, ${create}`],
-    [['create'], '--name is missing, allowed: 1 to 64 letters, digits and ._-'],
-    [['list', '--name', 'a'], "Unknown option '--name', allowed: --file, --help"],
-    [['revoke'], '--name is missing, allowed: --name or --digest'],
+    [[], 'token: unknown command; expected create, list, rotate, revoke'],
+    [['toString'], 'token: unknown command; expected create, list, rotate, revoke'],
+    [['create', '--nmae', 'a'], `unexpected option '--nmae'; ${create}`],
+    [['create', '--overlap', '1h', '--name', 'a'], `unexpected option '--overlap'; ${create}`],
+    [['create', '--name'], `Option '--name <value>' argument missing; ${create}`],
+    [['create', '--name', '--note'], `Option '--name' argument is ambiguous; ${create}`],
+    [['create', 'plants_secret'], `unexpected argument; ${create}`],
+    [['create'], '--name is missing; expected 1 to 64 letters, digits and ._-'],
+    [['list', '--name', 'a'], "unexpected option '--name'; expected --file, --help"],
+    [['revoke'], '--name is missing; expected --name or --digest'],
   ]
   for (const [args, message] of refusals) {
     await t.rejects(command(args, { TOKENS_FILE }), usageError(message), args.join(' '))
   }
   const { code, stdout, stderr } = await token(t, { TOKENS_FILE }, 'create').untilEnded()
   t.same([code, stdout], [2, ''])
-  t.equal(stderr, 'plant-store: --name is missing, allowed: 1 to 64 letters, digits and ._-\n')
+  t.equal(stderr, 'plant-store: --name is missing; expected 1 to 64 letters, digits and ._-\n')
   t.notOk(existsSync(`${TOKENS_FILE}-lock`))
 })
 

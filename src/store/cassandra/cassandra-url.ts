@@ -23,23 +23,23 @@ export const cassandraUrl = new RegExp(
   String.raw`^cassandra://(?:(?<user>[^@:/?#]+):(?<password>[^@/?#]+)@)?(?<hosts>${host}(?:,${host})*)/(?<keyspace>[a-z]\w{0,47})(?:\?(?<parameters>[^#]+))?$`,
 )
 
-const text = { pattern: /./, allowed: 'any text that is not empty' }
-const file = { pattern: /./, allowed: 'the path of a file' }
+const text = { pattern: /./, expected: 'any text that is not empty' }
+const file = { pattern: /./, expected: 'the path of a file' }
 
 /** The parameters of the URL; those that PostgreSQL's URL has, too, have the same names and meanings. */
-const known = new Map<string, { pattern: RegExp; allowed: string }>(
+const known = new Map<string, { pattern: RegExp; expected: string }>(
   Object.entries({
     datacenter: text,
     sslmode: {
       pattern: /^(disable|require|verify-ca|verify-full)$/,
-      allowed: 'disable, require, verify-ca, verify-full',
+      expected: 'disable, require, verify-ca or verify-full',
     },
     sslrootcert: file,
     sslcert: file,
     sslkey: file,
-    connect_timeout: { pattern: /^[1-9]\d{0,5}$/, allowed: 'a number of seconds, at least 1' },
-    query_timeout: { pattern: /^[1-9]\d{0,8}$/, allowed: 'a number of milliseconds, at least 1' },
-    accept_data_loss: { pattern: /^(true|false)$/, allowed: 'true, false' },
+    connect_timeout: { pattern: /^[1-9]\d{0,5}$/, expected: 'a number of seconds, at least 1' },
+    query_timeout: { pattern: /^[1-9]\d{0,8}$/, expected: 'a number of milliseconds, at least 1' },
+    accept_data_loss: { pattern: /^(true|false)$/, expected: 'true or false' },
   }),
 )
 
@@ -53,8 +53,9 @@ export function readCassandraUrl(url: string): CassandraSettings {
   const given = new Map(new URLSearchParams(parameters.replaceAll('+', '%2B')))
   for (const [name, value] of given) {
     const parameter = known.get(name)
-    if (parameter === undefined) throw new Error(`unknown parameter ${name}, allowed: ${[...known.keys()].join(', ')}`)
-    if (!parameter.pattern.test(value)) throw new Error(`${name} is "${value}", allowed: ${parameter.allowed}`)
+    if (parameter === undefined)
+      throw new Error(`unknown parameter ${name}; expected one of ${[...known.keys()].join(', ')}`)
+    if (!parameter.pattern.test(value)) throw new Error(`${name} is "${value}"; expected ${parameter.expected}`)
   }
   const datacenter = given.get('datacenter')
   if (datacenter === undefined) {
@@ -79,7 +80,7 @@ function readTls(given: Map<string, string>): ConnectionOptions | undefined {
   const mode = given.get('sslmode')
   if (mode === undefined) {
     const name = [...given.keys()].find((name) => name.startsWith('ssl'))
-    if (name !== undefined) throw new Error(`${name} requires sslmode, allowed: ${known.get('sslmode')?.allowed}`)
+    if (name !== undefined) throw new Error(`${name} requires sslmode; expected ${known.get('sslmode')?.expected}`)
   }
   if (mode === undefined || mode === 'disable') return undefined
   const files = Object.entries({ ca: 'sslrootcert', cert: 'sslcert', key: 'sslkey' })

@@ -17,27 +17,27 @@ export type TokenEntry = {
   note?: string
 }
 
-type Rule = { is(text: string): boolean; allowed: string; optional?: boolean }
+type Rule = { is(text: string): boolean; expected: string; optional?: boolean }
 
 const date = {
   is: (text: string) => parseDateTime(text) !== undefined,
-  allowed: 'a date and time such as 2026-01-31T12:00:00Z',
+  expected: 'a date and time such as 2026-01-31T12:00:00Z',
 }
 
 /** The rules for the members of an entry. */
 export const entryRules: Record<keyof TokenEntry, Rule> = {
-  name: { is: (text) => /^[\w.-]{1,64}$/.test(text), allowed: '1 to 64 letters, digits and ._-' },
-  sha256: { is: (text) => /^[\da-f]{64}$/.test(text), allowed: '64 hexadecimal digits in lower case' },
+  name: { is: (text) => /^[\w.-]{1,64}$/.test(text), expected: '1 to 64 letters, digits and ._-' },
+  sha256: { is: (text) => /^[\da-f]{64}$/.test(text), expected: '64 hexadecimal digits in lower case' },
   created: date,
   expires: { ...date, optional: true },
   scope: {
     is: (text) => text.length <= 1_000 && text.split(' ').every(isScope),
-    allowed: 'scopes with one space between them, at most 1000 characters',
+    expected: 'scopes with one space between them, at most 1000 characters',
     optional: true,
   },
   note: {
     is: (text) => /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{0,200}$/u.test(text),
-    allowed: 'one line of at most 200 characters',
+    expected: 'one line of at most 200 characters',
     optional: true,
   },
 }
@@ -70,18 +70,18 @@ export const parseTokenFile = (text: string): TokenEntry[] => Array.from(tokenEn
 
 /**
  * Parses the text of a token file entry by entry, so that a caller can yield to the event loop between them. Throws one
- * line that names the invalid member and what is allowed there. The message quotes nothing of the text, which may
+ * line that names the invalid member and what is expected there. The message quotes nothing of the text, which may
  * contain a token in the wrong member.
  */
 export function* tokenEntries(text: string): Generator<TokenEntry> {
-  if (containsToken(text)) throw new Error('contains a token, allowed: the SHA-256 digests of tokens')
+  if (containsToken(text)) throw new Error('contains a token; expected the SHA-256 digests of tokens')
   const indexes = new Map<string, number>()
   for (const value of items(text)) {
     const entry = toEntry(value, indexes.size)
     const other = indexes.get(entry.sha256)
     if (other !== undefined) {
       throw new Error(
-        `tokens[${indexes.size}].sha256 is the same as in tokens[${other}], allowed: one entry for each token`,
+        `tokens[${indexes.size}].sha256 is the same as in tokens[${other}]; expected one entry for each token`,
       )
     }
     indexes.set(entry.sha256, indexes.size)
@@ -95,7 +95,7 @@ function* items(text: string): Generator<unknown> {
   for (;;) {
     const { done, value } = next(list)
     if (done && value === true) return
-    if (done) throw new Error('wrong structure, allowed: an object whose only member is an array "tokens"')
+    if (done) throw new Error('wrong structure; expected an object whose only member is an array "tokens"')
     yield value
   }
 }
@@ -112,17 +112,17 @@ const members = Object.entries(entryRules)
 
 function toEntry(value: unknown, index: number): TokenEntry {
   const entry = toObject(value)
-  for (const [name, { is, allowed, optional }] of members) {
+  for (const [name, { is, expected, optional }] of members) {
     const text = entry[name]
     if (text === undefined && optional) continue
-    if (text === undefined) throw new Error(`tokens[${index}].${name} is missing, allowed: ${allowed}`)
+    if (text === undefined) throw new Error(`tokens[${index}].${name} is missing; expected ${expected}`)
     if (typeof text !== 'string' || !is(text)) {
-      throw new Error(`tokens[${index}].${name} is invalid, allowed: ${allowed}`)
+      throw new Error(`tokens[${index}].${name} is invalid; expected ${expected}`)
     }
   }
   for (const name in entry) {
     if (Object.hasOwn(entryRules, name)) continue
-    throw new Error(`tokens[${index}] has an unknown member, allowed: ${Object.keys(entryRules).join(', ')}`)
+    throw new Error(`tokens[${index}] has an unknown member; expected ${Object.keys(entryRules).join(', ')}`)
   }
   return entry as TokenEntry
 }

@@ -52,7 +52,7 @@ export function commandLine<Given extends Options>(
   }
 }
 
-/** Parses `[WORD...] [--OPTION VALUE...]`. Throws a UsageError that names what is allowed. */
+/** Parses `[WORD...] [--OPTION VALUE...]`. Throws a UsageError that names what is expected. */
 export function parseCommandLine<Given extends Options>(
   args: string[],
   defaults: Given,
@@ -62,7 +62,7 @@ export function parseCommandLine<Given extends Options>(
     const type = typeof value === 'boolean' ? ('boolean' as const) : ('string' as const)
     return [option, { type, ...(option === 'help' && { short: 'h' }) }] as const
   })
-  const expected = [...names, ...typed.map(([option]) => `--${option}`)].join(', ')
+  const expected = [...names, ...typed.map(([option]) => `--${option}`)]
   try {
     const { positionals, values } = parseArgs({
       args,
@@ -71,7 +71,7 @@ export function parseCommandLine<Given extends Options>(
     })
     const others = positionals.filter((word) => !names.includes(word))
     const unknown = others[names.filter((name) => /^[A-Z]+$/.test(name)).length]
-    if (unknown !== undefined) throw new UsageError(`unexpected argument '${unknown}'; expected ${expected}`)
+    if (unknown !== undefined) throw new UsageError(`unexpected argument '${unknown}'; expected ${expected.join(', ')}`)
     const { help = false, ...given } = values
     const read = Object.entries(given).map(([option, text]) => [option, valueIn(option, text, defaults[option])])
     return {
@@ -80,14 +80,7 @@ export function parseCommandLine<Given extends Options>(
       words: positionals,
     }
   } catch (error) {
-    if (error instanceof UsageError) throw error
-    const { code, message } = error as Error & { code?: string }
-    // The unexpected argument of a command without arguments may be a token.
-    const problem =
-      code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL'
-        ? 'unexpected argument'
-        : message.replace(/^Unknown/, 'unexpected').replace(/[.\n].*/s, '')
-    throw new UsageError(`${problem}; expected ${expected}`)
+    throw error instanceof UsageError ? error : toUsageError(error as Error, expected)
   }
 }
 
@@ -133,20 +126,23 @@ export function parseOptions(
       options: { ...options, help: { type: 'boolean', short: 'h' } },
       allowPositionals: operandName !== undefined,
     })
-    if (positionals.length > 1) throw new Error('More than one argument')
+    if (positionals.length > 1) throw new Error('more than one argument')
     // After --, parseArgs treats even --help as an operand. A negative number is a valid operand.
     if (/^-(?!\d)/.test(positionals[0] ?? '')) throw new Error(`${operandName} must not begin with a dash`)
     const { help = false, ...given } = values as Record<string, string> & { help?: boolean }
     return { help, given, operand: positionals[0] }
   } catch (error) {
-    const allowed = [...names, 'help'].map((name) => `--${name}`)
-    throw toUsageError(error as Error, operandName === undefined ? allowed : [operandName, ...allowed])
+    const expected = [...names, 'help'].map((name) => `--${name}`)
+    throw toUsageError(error as Error, operandName === undefined ? expected : [operandName, ...expected])
   }
 }
 
 /** Converts an error of parseArgs to a UsageError without the given value. */
-export function toUsageError({ code, message }: Error & { code?: string }, allowed: string[]): UsageError {
+function toUsageError({ code, message }: Error & { code?: string }, expected: string[]): UsageError {
   // The unexpected argument may be a token.
-  const problem = code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? 'Unexpected argument' : message.split(/[.\n]/)[0]
-  return new UsageError(`${problem}, allowed: ${allowed.join(', ')}`)
+  const problem =
+    code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL'
+      ? 'unexpected argument'
+      : message.replace(/^Unknown/, 'unexpected').replace(/[.\n].*/s, '')
+  return new UsageError(`${problem}; expected ${expected.join(', ')}`)
 }

@@ -29,7 +29,13 @@ By default a new token does not expire, and a rotated token gets the lifetime of
 
 const changes = { create, rotate, revoke }
 
-const allowedOptions = {
+/** What a missing file means: only list needs the token file itself. */
+const missing = {
+  file: 'does not exist; create a token, or set --file or TOKENS_FILE to another file',
+  folder: 'its folder does not exist; create the folder',
+}
+
+const commandOptions = {
   create: ['name', 'scope', 'expires', 'note', 'file'],
   list: ['file'],
   rotate: ['name', 'overlap', 'scope', 'expires', 'note', 'file'],
@@ -57,11 +63,11 @@ export async function token(
 ): Promise<{ result: string; message?: string }> {
   const manual = { result: tokenHelp(options.command) }
   if (command === '--help' || command === '-h') return manual
-  if (!Object.hasOwn(allowedOptions, command)) {
-    throw new UsageError(`token: unknown command, allowed: ${Object.keys(allowedOptions).join(', ')}`)
+  if (!Object.hasOwn(commandOptions, command)) {
+    throw new UsageError(`token: unknown command; expected ${Object.keys(commandOptions).join(', ')}`)
   }
-  const name = command as keyof typeof allowedOptions
-  const { help, given } = parseOptions(args, allowedOptions[name])
+  const name = command as keyof typeof commandOptions
+  const { help, given } = parseOptions(args, commandOptions[name])
   if (help) return manual
   // An empty variable counts as not set.
   const { file = environment.TOKENS_FILE || 'tokens.json' } = given
@@ -72,7 +78,8 @@ export async function token(
     const { result, message } = await updateTokenFile(file, changed, options.lockFile)
     return { result, message: `${file}: ${message}\n` }
   } catch (error) {
-    throw new Error(`${file}: ${(error as Error).message}`)
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new Error(`${file}: ${code === 'ENOENT' ? missing[name === 'list' ? 'file' : 'folder'] : message}`)
   }
 }
 
@@ -130,9 +137,9 @@ export function rotate(given: Given, now: number, tokenPrefix = ''): (entries: T
 
 /** Removes the tokens of a client, or the token with a digest. */
 export function revoke({ name, digest }: Given): (entries: TokenEntry[]) => Change {
-  if (name === undefined && digest === undefined) throw new UsageError('--name is missing, allowed: --name or --digest')
+  if (name === undefined && digest === undefined) throw new UsageError('--name is missing; expected --name or --digest')
   if (digest !== undefined && !/^[\da-f]{8,64}$/.test(digest)) {
-    throw new UsageError('--digest is invalid, allowed: 8 to 64 hexadecimal digits, as list shows them')
+    throw new UsageError('--digest is invalid; expected 8 to 64 hexadecimal digits, as list shows them')
   }
   return (entries) => {
     const isMatch = (entry: TokenEntry) =>
@@ -173,10 +180,10 @@ type Labels = { scope: string | undefined; note: string | undefined }
 
 /** Validates and returns the given name, scopes and note. An error does not show the value, which may be a token. */
 function labels({ name, scope, note }: Given): Labels & { name: string } {
-  if (name === undefined) throw new UsageError(`--name is missing, allowed: ${entryRules.name.allowed}`)
+  if (name === undefined) throw new UsageError(`--name is missing; expected ${entryRules.name.expected}`)
   for (const [label, text] of Object.entries({ name, scope, note })) {
-    const { is, allowed } = entryRules[label as keyof typeof entryRules]
-    if (text !== undefined && !is(text)) throw new UsageError(`--${label} is invalid, allowed: ${allowed}`)
+    const { is, expected } = entryRules[label as keyof typeof entryRules]
+    if (text !== undefined && !is(text)) throw new UsageError(`--${label} is invalid; expected ${expected}`)
   }
   return { name, scope, note }
 }
@@ -219,7 +226,7 @@ const units: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86
 export function parseDuration(text: string, option: string): number {
   const milliseconds = durationOf(text)
   if (milliseconds === undefined)
-    throw new UsageError(`${option} is ${JSON.stringify(text)}, allowed: a duration such as 24h or 7d`)
+    throw new UsageError(`${option} is ${JSON.stringify(text)}; expected a duration such as 24h or 7d`)
   return milliseconds
 }
 
@@ -232,7 +239,7 @@ export function parseExpiry(text: string, now: number): number {
   const time = duration === undefined ? (parseDateTime(`${text}T00:00:00Z`) ?? parseDateTime(text)) : now + duration
   if (time !== undefined && time > now) return time
   throw new UsageError(
-    `--expires is ${JSON.stringify(text)}, allowed: a future time, such as 90d, 2030-01-31 or 2030-01-31T12:00:00Z`,
+    `--expires is ${JSON.stringify(text)}; expected a future time, such as 90d, 2030-01-31 or 2030-01-31T12:00:00Z`,
   )
 }
 

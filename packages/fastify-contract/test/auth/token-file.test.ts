@@ -23,7 +23,7 @@ t.test('entries are returned as written', async (t) => {
 })
 
 t.test('an invalid entry is reported by its position, without its content', async (t) => {
-  const top = 'wrong structure, allowed: an object whose only member is an array "tokens"'
+  const top = 'wrong structure; expected an object whose only member is an array "tokens"'
   const texts: [string, string][] = [
     ['', 'not valid JSON: unexpected end at character 0'],
     ['secret', 'not valid JSON: unexpected character at character 0'],
@@ -44,55 +44,55 @@ t.test('an invalid entry is reported by its position, without its content', asyn
     ['{"tokens":[],"__proto__":1}', top],
     [
       JSON.stringify({ tokens: [{ ...entry, note: newToken('plants_') }] }),
-      'contains a token, allowed: the SHA-256 digests of tokens',
+      'contains a token; expected the SHA-256 digests of tokens',
     ],
     [
       JSON.stringify({ tokens: [entry, full, { ...entry, name: 'other' }] }),
-      'tokens[2].sha256 is the same as in tokens[0], allowed: one entry for each token',
+      'tokens[2].sha256 is the same as in tokens[0]; expected one entry for each token',
     ],
   ]
   for (const [text, message] of texts) t.throws(() => parseTokenFile(text), { message: exactly(message) }, text)
 
-  const name = 'allowed: 1 to 64 letters, digits and ._-'
-  const sha256 = 'allowed: 64 hexadecimal digits in lower case'
-  const date = 'allowed: a date and time such as 2026-01-31T12:00:00Z'
-  const scope = 'allowed: scopes with one space between them, at most 1000 characters'
-  const note = 'allowed: one line of at most 200 characters'
+  const name = 'expected 1 to 64 letters, digits and ._-'
+  const sha256 = 'expected 64 hexadecimal digits in lower case'
+  const date = 'expected a date and time such as 2026-01-31T12:00:00Z'
+  const scope = 'expected scopes with one space between them, at most 1000 characters'
+  const note = 'expected one line of at most 200 characters'
   const values: [unknown, string][] = [
-    [null, `.name is missing, ${name}`],
-    ['secret', `.name is missing, ${name}`],
-    [[], `.name is missing, ${name}`],
-    [{ ...entry, name: '' }, `.name is invalid, ${name}`],
-    [{ ...entry, name: 'the shop' }, `.name is invalid, ${name}`],
-    [{ ...entry, name: 'shop\n' }, `.name is invalid, ${name}`],
-    [{ ...entry, name: 'a'.repeat(65) }, `.name is invalid, ${name}`],
-    [{ ...entry, name: 1 }, `.name is invalid, ${name}`],
-    [{ ...entry, sha256: undefined }, `.sha256 is missing, ${sha256}`],
-    [{ ...entry, sha256: 'a-token-of-the-tests-0123456789-abcdef' }, `.sha256 is invalid, ${sha256}`],
-    [{ ...entry, sha256: 'A'.repeat(64) }, `.sha256 is invalid, ${sha256}`],
-    [{ ...entry, sha256: 'a'.repeat(63) }, `.sha256 is invalid, ${sha256}`],
-    [{ ...entry, sha256: ['a'.repeat(64)] }, `.sha256 is invalid, ${sha256}`],
-    [{ ...entry, created: undefined }, `.created is missing, ${date}`],
-    [{ ...entry, created: '2026-02-30T12:00:00Z' }, `.created is invalid, ${date}`],
-    [{ ...entry, expires: null }, `.expires is invalid, ${date}`],
-    [{ ...entry, expires: '' }, `.expires is invalid, ${date}`],
-    [{ ...entry, expires: '2027-01-31' }, `.expires is invalid, ${date}`],
-    [{ ...entry, scope: '' }, `.scope is invalid, ${scope}`],
-    [{ ...entry, scope: 'a  b' }, `.scope is invalid, ${scope}`],
-    [{ ...entry, scope: ' a' }, `.scope is invalid, ${scope}`],
-    [{ ...entry, scope: 'a"b' }, `.scope is invalid, ${scope}`],
-    [{ ...entry, scope: 'é' }, `.scope is invalid, ${scope}`],
-    [{ ...entry, scope: ['a'] }, `.scope is invalid, ${scope}`],
-    [{ ...entry, scope: 'a'.repeat(1_001) }, `.scope is invalid, ${scope}`],
-    [{ ...entry, note: 'two\nlines' }, `.note is invalid, ${note}`],
-    [{ ...entry, note: '\u001b[2J' }, `.note is invalid, ${note}`],
-    [{ ...entry, note: '\u202e' }, `.note is invalid, ${note}`],
-    [{ ...entry, note: 'a'.repeat(201) }, `.note is invalid, ${note}`],
+    [null, `.name is missing; ${name}`],
+    ['secret', `.name is missing; ${name}`],
+    [[], `.name is missing; ${name}`],
+    [{ ...entry, name: '' }, `.name is invalid; ${name}`],
+    [{ ...entry, name: 'the shop' }, `.name is invalid; ${name}`],
+    [{ ...entry, name: 'shop\n' }, `.name is invalid; ${name}`],
+    [{ ...entry, name: 'a'.repeat(65) }, `.name is invalid; ${name}`],
+    [{ ...entry, name: 1 }, `.name is invalid; ${name}`],
+    [{ ...entry, sha256: undefined }, `.sha256 is missing; ${sha256}`],
+    [{ ...entry, sha256: 'a-token-of-the-tests-0123456789-abcdef' }, `.sha256 is invalid; ${sha256}`],
+    [{ ...entry, sha256: 'A'.repeat(64) }, `.sha256 is invalid; ${sha256}`],
+    [{ ...entry, sha256: 'a'.repeat(63) }, `.sha256 is invalid; ${sha256}`],
+    [{ ...entry, sha256: ['a'.repeat(64)] }, `.sha256 is invalid; ${sha256}`],
+    [{ ...entry, created: undefined }, `.created is missing; ${date}`],
+    [{ ...entry, created: '2026-02-30T12:00:00Z' }, `.created is invalid; ${date}`],
+    [{ ...entry, expires: null }, `.expires is invalid; ${date}`],
+    [{ ...entry, expires: '' }, `.expires is invalid; ${date}`],
+    [{ ...entry, expires: '2027-01-31' }, `.expires is invalid; ${date}`],
+    [{ ...entry, scope: '' }, `.scope is invalid; ${scope}`],
+    [{ ...entry, scope: 'a  b' }, `.scope is invalid; ${scope}`],
+    [{ ...entry, scope: ' a' }, `.scope is invalid; ${scope}`],
+    [{ ...entry, scope: 'a"b' }, `.scope is invalid; ${scope}`],
+    [{ ...entry, scope: 'é' }, `.scope is invalid; ${scope}`],
+    [{ ...entry, scope: ['a'] }, `.scope is invalid; ${scope}`],
+    [{ ...entry, scope: 'a'.repeat(1_001) }, `.scope is invalid; ${scope}`],
+    [{ ...entry, note: 'two\nlines' }, `.note is invalid; ${note}`],
+    [{ ...entry, note: '\u001b[2J' }, `.note is invalid; ${note}`],
+    [{ ...entry, note: '\u202e' }, `.note is invalid; ${note}`],
+    [{ ...entry, note: 'a'.repeat(201) }, `.note is invalid; ${note}`],
     [
       { ...entry, expire: '2020-01-01T00:00:00Z' },
-      ' has an unknown member, allowed: name, sha256, created, expires, scope, note',
+      ' has an unknown member; expected name, sha256, created, expires, scope, note',
     ],
-    [{ ...entry, toString: 'x' }, ' has an unknown member, allowed: name, sha256, created, expires, scope, note'],
+    [{ ...entry, toString: 'x' }, ' has an unknown member; expected name, sha256, created, expires, scope, note'],
   ]
   for (const [value, message] of values) {
     const text = JSON.stringify({ tokens: [full, value] })

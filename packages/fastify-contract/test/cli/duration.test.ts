@@ -14,7 +14,7 @@ t.test('durations are parsed', async (t) => {
   ]
   for (const [text, milliseconds] of durations) t.equal(parseDuration(text, '--overlap'), milliseconds)
   for (const text of ['', '24', 'h', '-1h', '1.5h', '1w', '24H', ' 24h', '24h\n', '10000d']) {
-    const message = `--overlap is ${JSON.stringify(text)}, allowed: a duration such as 24h or 7d`
+    const message = `--overlap is ${JSON.stringify(text)}; expected a duration such as 24h or 7d`
     t.throws(() => parseDuration(text, '--overlap'), usageError(message))
   }
 })
@@ -28,7 +28,7 @@ t.test('an expiry is a duration, a date or a date-time in the future', async (t)
   ]
   for (const [text, time] of times) t.equal(parseExpiry(text, now), Date.parse(time))
   for (const text of ['', 'never', '0s', '2026-01-31', '2026-01-31T12:00:00Z', '2027-02-29', '2027', '90']) {
-    const message = `--expires is "${text}", allowed: a future time, such as 90d, 2030-01-31 or 2030-01-31T12:00:00Z`
+    const message = `--expires is "${text}"; expected a future time, such as 90d, 2030-01-31 or 2030-01-31T12:00:00Z`
     t.throws(() => parseExpiry(text, now), usageError(message))
   }
 })

@@ -9,7 +9,7 @@ const shop = { name: 'shop', sha256: '0123456789abcdef'.repeat(4), created: '202
 const expired = { ...shop, sha256: 'a'.repeat(64), expires: '2026-01-31T12:00:00Z' }
 const other = { name: 'other', sha256: '0123456f'.repeat(8), created: '2026-01-02T00:00:00Z', note: 'a note' }
 
-const noName = usageError('--name is missing, allowed: 1 to 64 letters, digits and ._-')
+const noName = usageError('--name is missing; expected 1 to 64 letters, digits and ._-')
 
 /** Returns the digest of the token that a command prints; the token must be well-formed and the only output. */
 function digestOf(t: Test, { result }: Change): string {
@@ -32,7 +32,7 @@ t.test('create adds the first token of a client', async (t) => {
 
   t.throws(() => create({ name: 'shop' }, now)([shop]), /^shop already has an active token; rotate or revoke it$/)
   t.throws(() => create({}, now), noName)
-  t.throws(() => create({ name: 'new', expires: 'x' }, now), /^--expires is "x", allowed: a future time, [^\n]+$/)
+  t.throws(() => create({ name: 'new', expires: 'x' }, now), /^--expires is "x"; expected a future time, [^\n]+$/)
 })
 
 t.test('rotate adds a token and lets the earlier ones expire', async (t) => {
@@ -51,8 +51,8 @@ t.test('rotate adds a token and lets the earlier ones expire', async (t) => {
 
   t.throws(() => rotate({ name: 'shop' }, now)([expired, other]), /^shop has no active token; create one$/)
   t.throws(() => rotate({}, now), noName)
-  t.throws(() => rotate({ name: 'shop', overlap: '1' }, now), /^--overlap is "1", allowed: a duration [^\n]+$/)
-  t.throws(() => rotate({ name: 'shop', expires: '1' }, now), /^--expires is "1", allowed: a future time, [^\n]+$/)
+  t.throws(() => rotate({ name: 'shop', overlap: '1' }, now), /^--overlap is "1"; expected a duration [^\n]+$/)
+  t.throws(() => rotate({ name: 'shop', expires: '1' }, now), /^--expires is "1"; expected a future time, [^\n]+$/)
 })
 
 t.test('a rotated token keeps note and lifetime', async (t) => {
@@ -71,7 +71,7 @@ t.test('a token has the given scopes, and rotate keeps them', async (t) => {
   t.hasStrict(made.entries, [{ scope: 'plants:read plants:write' }])
   t.hasStrict(rotate({ name: 'new' }, now)(made.entries).entries[1], { scope: 'plants:read plants:write' })
   t.hasStrict(rotate({ name: 'new', scope: 'plants:read' }, now)(made.entries).entries[1], { scope: 'plants:read' })
-  const message = '--scope is invalid, allowed: scopes with one space between them, at most 1000 characters'
+  const message = '--scope is invalid; expected scopes with one space between them, at most 1000 characters'
   for (const command of [create, rotate]) {
     t.throws(() => command({ name: 'new', scope: 'a,"b"' }, now), usageError(message))
   }
@@ -79,11 +79,11 @@ t.test('a token has the given scopes, and rotate keeps them', async (t) => {
 
 t.test('an invalid name or note is rejected without being shown', async (t) => {
   for (const command of [create, rotate]) {
-    const name = usageError('--name is invalid, allowed: 1 to 64 letters, digits and ._-')
+    const name = usageError('--name is invalid; expected 1 to 64 letters, digits and ._-')
     for (const wrong of ['', 'the shop', 'a\nb', newToken() + newToken()]) {
       t.throws(() => command({ name: wrong }, now), name)
     }
-    const note = usageError('--note is invalid, allowed: one line of at most 200 characters')
+    const note = usageError('--note is invalid; expected one line of at most 200 characters')
     t.throws(() => command({ name: 'shop', note: 'a\nb' }, now), note)
   }
 })
@@ -99,10 +99,10 @@ t.test('revoke removes the tokens of a client, or one', async (t) => {
   t.throws(() => revoke({ name: 'other', digest: 'aaaaaaaa' })(entries), /^no token matches$/)
   const alike = { ...other, sha256: shop.sha256.replace(/f$/, 'e') }
   t.throws(() => revoke({ digest: '01234567' })([shop, alike]), /^2 tokens match this digest; give more digits$/)
-  t.throws(() => revoke({}), usageError('--name is missing, allowed: --name or --digest'))
+  t.throws(() => revoke({}), usageError('--name is missing; expected --name or --digest'))
   for (const digest of ['', '0123456', 'A'.repeat(8), 'a'.repeat(65), 'plants_x']) {
-    const allowed = '8 to 64 hexadecimal digits, as list shows them'
-    t.throws(() => revoke({ digest, name: 'shop' }), usageError(`--digest is invalid, allowed: ${allowed}`))
+    const expected = '8 to 64 hexadecimal digits, as list shows them'
+    t.throws(() => revoke({ digest, name: 'shop' }), usageError(`--digest is invalid; expected ${expected}`))
   }
 })
 

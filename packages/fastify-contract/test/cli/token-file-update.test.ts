@@ -99,7 +99,7 @@ t.test('a failed update changes nothing', async (t) => {
   const wrong = { ...entry, name: '' }
   await t.rejects(
     update(path, () => ({ entries: [wrong] })),
-    /^tokens\[0\]\.name is invalid, allowed: [^\n]+$/,
+    /^tokens\[0\]\.name is invalid; expected [^\n]+$/,
   )
   t.equal(readFileSync(path, 'utf8'), text)
 

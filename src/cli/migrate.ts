@@ -7,7 +7,7 @@ export const migrateHelp = `plant-store migrate [--copies=3]
 Creates the Cassandra keyspace and table of STORE_URL where they are missing, and checks them:
 cassandra://HOST,HOST,HOST/KEYSPACE?datacenter=NAME
 
---copies   the replication factor of a new keyspace in that data centre; below 3, the URL must allow the loss of plants
+--copies   the replication factor of a new keyspace in that data center; below 3, the URL must allow the loss of plants
            with accept_data_loss=true
 `
 

@@ -31,7 +31,7 @@ export type CassandraCluster = {
   close(): Promise<void>
 }
 
-/** The data centre of a node without a topology file. */
+/** The data center of a node without a topology file. */
 export const datacenter = 'datacenter1'
 
 /** Milliseconds that a node may take to start or to drain on a busy machine. */

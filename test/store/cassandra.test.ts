@@ -145,7 +145,7 @@ t.test('TLS verifies certificates as the mode says', async (t) => {
 
 t.test('an invalid parameter is rejected with the expected ones', async (t) => {
   const cases: [string, RegExp][] = [
-    ['cassandra://one/plants', /datacenter is missing; name the data centre/],
+    ['cassandra://one/plants', /datacenter is missing; name the data center/],
     [`${url}&shade=red`, /unknown parameter shade; expected one of datacenter, sslmode/],
     [`${url}&query_timeout=0`, /query_timeout is "0"; expected a number of milliseconds/],
     [`${url}&sslkey=a`, /sslkey requires sslmode; expected disable, require/],

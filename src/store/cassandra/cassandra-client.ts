@@ -11,7 +11,7 @@ export function driverMissing(cause: unknown): never {
 
 export type Driver = Awaited<ReturnType<typeof loadCassandraDriver>>
 
-/** Connects to the nodes of a data centre. Reads are serial, and a write waits for the disks of a quorum. */
+/** Connects to the nodes of a data center. Reads are serial, and a write waits for the disks of a quorum. */
 export async function connect(
   { contactPoints, datacenter, credentials, tls, connectTimeout, queryTimeout }: CassandraSettings,
   keyspace: string | undefined,
@@ -81,7 +81,7 @@ export async function lossReason(
   return undefined
 }
 
-/** Creates the keyspace, with `copies` copies in the data centre, and the table. Changes neither when they exist. */
+/** Creates the keyspace, with `copies` copies in the data center, and the table. Changes neither when they exist. */
 export async function createTable(
   client: Client,
   { keyspace, datacenter }: CassandraSettings,

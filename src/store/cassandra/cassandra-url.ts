@@ -45,7 +45,7 @@ const known = new Map<string, { pattern: RegExp; expected: string }>(
 
 /**
  * Parses `cassandra://USER:PASSWORD@HOST:PORT,HOST:PORT/KEYSPACE?PARAMETERS`, each part percent-encoded (RFC 3986
- * section 2.1). Throws when the data centre is missing, or when a parameter is unknown or invalid.
+ * section 2.1). Throws when the data center is missing, or when a parameter is unknown or invalid.
  */
 export function readCassandraUrl(url: string): CassandraSettings {
   const parts = (cassandraUrl.exec(url) as RegExpExecArray).groups as Record<string, string | undefined>
@@ -59,7 +59,7 @@ export function readCassandraUrl(url: string): CassandraSettings {
   }
   const datacenter = given.get('datacenter')
   if (datacenter === undefined) {
-    throw new Error('datacenter is missing; name the data centre of the nodes, as nodetool status prints it')
+    throw new Error('datacenter is missing; name the data center of the nodes, as nodetool status prints it')
   }
   const number = (name: string, otherwise: number) => Number(given.get(name) ?? otherwise)
   return {

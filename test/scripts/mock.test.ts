@@ -5,8 +5,7 @@ import {
   type Endpoint,
   endpoints,
 } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
-import { exampleOf } from '../../packages/fastify-contract/src/compile/emit/example-values.ts'
-import { exampleResponse } from '../../packages/fastify-contract/src/compile/emit/examples.ts'
+import { exampleOf, exampleResponse } from '../../packages/fastify-contract/src/compile/emit/examples.ts'
 import { preferredResponse } from '../../packages/fastify-contract/src/mock/mock-server.ts'
 import { run } from '../support/child-process.ts'
 import { assertContractResponse } from '../support/contract.ts'

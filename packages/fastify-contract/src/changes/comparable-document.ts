@@ -4,16 +4,22 @@ import { join, keysOf, resolve } from '../compile/document/json-pointer.ts'
 import type { Document } from '../compile/document/openapi-document.ts'
 import { isNode, mapDocument, type Node, walkSchemas } from '../compile/document/walk-document.ts'
 import { schemaKeywords } from '../serve/schema-keywords.ts'
-import { distinctSources, isText, type Merged, mergeParts, ordered, partsOf, type Source } from './merge-parts.ts'
 import {
+  distinctSources,
   isLeaf,
   isReference,
+  isText,
+  type Merged,
+  mergeParts,
   onlyReference,
+  ordered,
+  partsOf,
   pointersAbove,
   resolvedPointer,
+  type Source,
   targetOf,
   wrappedTarget,
-} from './schema-references.ts'
+} from './merge-parts.ts'
 
 export type ComparableDocument = {
   document: Document

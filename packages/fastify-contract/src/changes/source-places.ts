@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join as joinPaths, relative } from 'node:path'
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import { join, keysOf, resolve } from '../compile/document/json-pointer.ts'
-import { targetOf } from './schema-references.ts'
+import { targetOf } from './merge-parts.ts'
 
 type Place = { file: string; node: Node }
 

@@ -12,9 +12,9 @@ import { routesOf } from './emit/route-schemas.ts'
 import { depthProblem, redocly } from './redocly.ts'
 import { structureProblems } from './rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from './rules/error-bodies.ts'
-import { defaultProblems, uncompilableSchemas } from './rules/uncompilable-schemas.ts'
 import { unsatisfiableSchemas } from './rules/unsatisfiable-schemas.ts'
 import { unsupportedFeatures } from './rules/unsupported-features.ts'
+import { defaultProblems, uncompilableSchemas } from './rules/unsupported-schemas.ts'
 import { warningsOf } from './rules/warnings.ts'
 
 /** What is made of a document. */

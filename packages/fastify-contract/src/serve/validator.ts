@@ -132,7 +132,7 @@ export function newAjv(
     strictNumbers: true,
     verbose: true,
     logger: false,
-    // packages/fastify-contract/src/compile/rules/uncompilable-schemas.ts has already checked the schemas.
+    // packages/fastify-contract/src/compile/rules/unsupported-schemas.ts has already checked the schemas.
     meta: false,
     validateSchema: false,
   })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { exampleOf } from '../../src/compile/emit/example-values.ts'
+import { exampleOf } from '../../src/compile/emit/examples.ts'
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const schemas = {

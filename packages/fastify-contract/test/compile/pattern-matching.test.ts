@@ -1,6 +1,6 @@
 import t from 'tap'
 import { matchesPattern } from '../../src/compile/document/patterns.ts'
-import { exampleOf } from '../../src/compile/emit/example-values.ts'
+import { exampleOf } from '../../src/compile/emit/examples.ts'
 
 t.test('a pattern matches with the flag u, and an invalid one matches nothing', async (t) => {
   t.equal(matchesPattern('^\\p{L}.$', 'ä\u{1f600}'), true)

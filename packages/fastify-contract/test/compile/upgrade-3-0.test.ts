@@ -1,5 +1,5 @@
 import t from 'tap'
-import { asOpenApi31 } from '../../src/compile/document/openapi-versions.ts'
+import { asOpenApi31 } from '../../src/compile/document/normalize.ts'
 
 const translated = (schema: object) => {
   const document = { openapi: '3.0.4', components: { schemas: { nullable: schema } } }

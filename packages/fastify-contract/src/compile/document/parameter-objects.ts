@@ -3,8 +3,7 @@ import type { ParameterText, ServedPath, TextValue } from '../../serve/routes.ts
 import type { Schema } from '../../serve/schema-keywords.ts'
 
 import type { Document, Parameter } from './openapi-document.ts'
-import { partsOf } from './schema-parts.ts'
-import { isOpen, otherTypes, propertyNames, propertyTypes, typesOf } from './schemas.ts'
+import { isOpen, otherTypes, partsOf, propertyNames, propertyTypes, typesOf } from './schemas.ts'
 import type { Node } from './walk-document.ts'
 
 /** A value that is written in an OpenAPI style: a parameter, or a field of a form. */

@@ -14,8 +14,8 @@ import {
   type RequestBody,
 } from '../document/openapi-document.ts'
 import { defaultStyles, isExploded, isJson } from '../document/parameter-objects.ts'
-import { groupedByName } from '../document/schema-parts.ts'
 import {
+  groupedByName,
   int64Holders,
   isInt64,
   memberSchemas,

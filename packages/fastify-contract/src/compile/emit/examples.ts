@@ -1,14 +1,22 @@
+import { isIgnored } from '../../serve/exact-keywords.ts'
 import { type BodyKind, isRange, kindOf } from '../../serve/media-types.ts'
+import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import type { Outcome } from '../../serve/send-response.ts'
 import { headersOf, isGiven } from '../document/contents.ts'
 import { resolve } from '../document/json-pointer.ts'
 import type { Document, Endpoint, Located, Response } from '../document/openapi-document.ts'
 import type { Example, WithExample } from '../document/parameter-objects.ts'
-import { partsOf } from '../document/schema-parts.ts'
-import { isInt64 } from '../document/schemas.ts'
-import { isNode } from '../document/walk-document.ts'
-
-import { exampleOf, filledExampleOf, generatedValue } from './example-values.ts'
+import { matchesPattern, maxLength, textOfPattern } from '../document/patterns.ts'
+import {
+  commonTypes,
+  isInt64,
+  memberSchemas,
+  numbersOf,
+  type Part,
+  partsOf,
+  referencesOf,
+} from '../document/schemas.ts'
+import { isNode, type Node } from '../document/walk-document.ts'
 
 /**
  * Returns the example response of a successful call: the first 2xx response, or else the first response of all. The
@@ -144,3 +152,207 @@ function resolved(document: Document, node: unknown): Record<string, unknown> {
   const { $ref, ...rest } = (node ?? {}) as { $ref?: string }
   return $ref === undefined ? rest : { ...resolved(document, resolve(document, $ref)), ...rest }
 }
+
+/** Keywords whose value is an example, in order of preference. */
+const exampleKeywords = ['const', 'example', 'examples', 'default', 'enum']
+
+/**
+ * The state of building an example. `within` are the references that lead to the current schema, and `keywords` those
+ * whose values are used. Depth and budget bound it: the examples of recursive schemas have no natural size.
+ */
+type Progress = { within: Set<string>; depth: number; budget: { left: number }; keywords: string[]; isFilled: boolean }
+
+/** The maximum number of values of one example, and how many are reserved for required properties. */
+const maxValues = 1000
+const reserved = 500
+/** From this depth on, an example has required properties only. */
+const optionalDepth = 4
+/** The maximum number of items of an array. */
+const maxArrayItems = 100
+
+/**
+ * Returns an example value of a schema: its own example, or one built from the examples of its parts, or else from its
+ * keywords. Returns undefined for a schema that contains itself or allows nothing, so that the property is omitted. The
+ * value usually satisfies the schema, but this is not guaranteed.
+ */
+export const exampleOf = (document: Document, schema: Schema): unknown => make(document, schema, exampleKeywords)
+
+/** Returns an example value for a request: like `exampleOf`, but generated strings are not empty if possible. */
+export const filledExampleOf = (document: Document, schema: Schema): unknown =>
+  make(document, schema, exampleKeywords, true)
+
+/** Returns a value that is built from the keywords of a schema alone, without its examples. */
+export const generatedValue = (document: Document, schema: Schema): unknown => make(document, schema, ['const', 'enum'])
+
+const make = (document: Document, schema: Schema, keywords: string[], isFilled = false): unknown =>
+  makeValue(document, schema, { within: new Set(), depth: 0, budget: { left: maxValues }, keywords, isFilled })
+
+function makeValue(document: Document, schema: Schema, progress: Progress): unknown {
+  const parts = partsOf(document, schema)
+  const isWithin = parts.some(({ reference }) => reference !== undefined && progress.within.has(reference))
+  if (parts.some((part) => isIgnored(part.schema))) return undefined
+  if (schema === false || isWithin || progress.budget.left-- <= 0) return undefined
+  const own = givenIn(
+    parts.filter(({ isOwn }) => isOwn),
+    progress.keywords,
+  )
+  if (own !== undefined) return own.value
+  const schemas = parts.map((part) => part.schema)
+  const chosen = chosenAlternatives(document, parts, progress)
+  if (chosen.length === 0 && schemas.some(hasAlternatives) && !schemas.some(isObjectSchema)) return undefined
+  const given = givenIn(parts, progress.keywords) ?? (chosen.length > 0 ? { value: chosen[0] } : undefined)
+  const isOpen = given === undefined || isObject(given.value) || schemas.some(isObjectSchema)
+  const type = commonTypes(schemas)?.[0] ?? (isOpen ? 'object' : 'any')
+  if (type === 'object') return objectOf(document, parts, chosen, progress)
+  if (given !== undefined) return given.value
+  return type === 'array' ? itemsOf(document, parts, progress) : scalarOf(schemas, type, progress)
+}
+
+const scalars: Record<string, (schemas: Node[], progress: Progress) => unknown> = {
+  string: (schemas, { isFilled }) => (isFilled && exampleText([...schemas, { minLength: 1 }])) || exampleText(schemas),
+  integer: (schemas) => exampleNumber(schemas, true),
+  number: (schemas) => exampleNumber(schemas, false),
+  boolean: () => false,
+}
+
+const scalarOf = (schemas: Node[], type: string, progress: Progress): unknown =>
+  Object.hasOwn(scalars, type) ? scalars[type]?.(schemas, progress) : null
+
+function givenIn(parts: Part[], keywords: string[]): { value: unknown } | undefined {
+  for (const keyword of keywords) {
+    for (const { schema } of parts) {
+      if (!Object.hasOwn(schema, keyword)) continue
+      const isList = keyword === 'examples' || keyword === 'enum'
+      const [value] = isList ? [schema[keyword]].flat() : [schema[keyword]]
+      if (value !== undefined) return { value }
+    }
+  }
+  return undefined
+}
+
+const hasAlternatives = ({ oneOf, anyOf }: Node): boolean => oneOf !== undefined || anyOf !== undefined
+
+/** Returns, for each schema with alternatives, a value of the first alternative that has one. */
+function chosenAlternatives(document: Document, parts: Part[], progress: Progress): unknown[] {
+  return parts.flatMap((part) => {
+    const alternatives = [...schemasIn(part.schema, 'oneOf'), ...schemasIn(part.schema, 'anyOf')]
+    if (alternatives.length === 0) return []
+    const inside = { ...progress, within: new Set([...progress.within, ...referencesOf([part])]) }
+    for (const one of alternatives) {
+      const value = makeValue(document, one, inside)
+      if (value !== undefined) return [value]
+    }
+    return []
+  })
+}
+
+function itemsOf(document: Document, parts: Part[], progress: Progress): unknown[] {
+  const inside = below(progress, parts)
+  const first = parts.flatMap(({ schema }) => schemasIn(schema, 'prefixItems'))
+  const others = parts.flatMap(({ schema }) => schemasIn(schema, 'items'))
+  const limit = (keyword: string) =>
+    numbersOf(
+      parts.map(({ schema }) => schema),
+      keyword,
+    )
+  const least = Math.max(first.length, ...limit('minItems'), others.length > 0 ? 1 : 0)
+  const count = Math.min(least, ...limit('maxItems'), maxArrayItems)
+  const values = Array.from({ length: count }, (_, index) =>
+    makeValue(document, first[index] ?? together(others), inside),
+  )
+  return values.filter((value) => value !== undefined)
+}
+
+const isObjectSchema = ({ type, properties, required }: Node): boolean =>
+  [type].flat().includes('object') || properties !== undefined || required !== undefined
+
+const isObject = (value: unknown): boolean => Object(value) === value && !Array.isArray(value)
+
+function objectOf(document: Document, parts: Part[], chosen: unknown[], progress: Progress): unknown {
+  const examples = parts.filter(({ isOwn }) => !isOwn).map((part) => givenIn([part], progress.keywords)?.value)
+  const members = new Map<string, unknown>(
+    [...examples, ...chosen].filter(isObject).flatMap((value) => Object.entries(value as object)),
+  )
+  const described = new Set(parts.flatMap(({ schema }) => Object.keys(Object(schema.properties))))
+  const required = new Set(parts.flatMap(({ schema }) => (schema.required ?? []) as string[]))
+  for (const name of new Set([...required, ...described])) {
+    const isShown = progress.depth < optionalDepth && progress.budget.left > reserved
+    if (progress.budget.left <= 0 || (!required.has(name) && !isShown)) continue
+    const holders = parts.filter((part) => memberSchemas(part.schema, name).length > 0)
+    const schema = together(holders.flatMap((part) => memberSchemas(part.schema, name)))
+    const isFixed = partsOf(document, schema).some((part) => part.schema.enum ?? part.schema.const !== undefined)
+    if (members.has(name) && !isFixed) continue
+    const value = makeValue(document, schema, below(progress, holders))
+    if (value !== undefined) members.set(name, value)
+  }
+  return Object.fromEntries(members)
+}
+
+const below = ({ within, depth, ...more }: Progress, parts: Part[]): Progress => ({
+  within: new Set([...within, ...referencesOf(parts)]),
+  depth: depth + 1,
+  ...more,
+})
+
+const together = (schemas: Schema[]): Schema => (schemas.length === 1 ? (schemas[0] as Schema) : { allOf: schemas })
+
+/** An example string for each format that the service validates. The other formats need none. */
+const formats: Record<string, string> = {
+  date: '2026-01-01',
+  time: '00:00:00Z',
+  'date-time': '2026-01-01T00:00:00Z',
+  'iso-time': '00:00:00Z',
+  'iso-date-time': '2026-01-01T00:00:00Z',
+  duration: 'P1D',
+  uuid: '00000000-0000-4000-8000-000000000000',
+  email: 'user@example.com',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.com/',
+  'uri-reference': 'https://example.com/',
+  'uri-template': 'https://example.com/',
+  url: 'https://example.com/',
+  'relative-json-pointer': '0',
+}
+
+/** Returns a string that satisfies all of the schemas, or the empty string if none is found. */
+function exampleText(schemas: Node[]): string {
+  const least = Math.max(...numbersOf(schemas, 'minLength'), 0)
+  const most = Math.min(...numbersOf(schemas, 'maxLength'), Number.POSITIVE_INFINITY)
+  const patterns = texts(schemas, 'pattern')
+  if (least > maxLength) return ''
+  const found = [
+    ...texts(schemas, 'format').flatMap((format) =>
+      Object.hasOwn(formats, format) ? [formats[format] as string] : [],
+    ),
+    ...patterns.flatMap((pattern) => [0, 1, least].flatMap((more) => textOfPattern(pattern, more) ?? [])),
+    'x'.repeat(least),
+  ].find((text) => {
+    const length = [...text].length
+    return length >= least && length <= most && patterns.every((pattern) => matchesPattern(pattern, text))
+  })
+  return found ?? ''
+}
+
+/** Returns a number that satisfies all of the schemas, or 0 if none is found. */
+function exampleNumber(schemas: Node[], isInteger: boolean): number {
+  const steps = numbersOf(schemas, 'multipleOf')
+  const step = Math.max(...steps, isInteger ? 1 : 0)
+  const low = Math.max(...numbersOf(schemas, 'minimum'), ...numbersOf(schemas, 'exclusiveMinimum'))
+  const high = Math.min(...numbersOf(schemas, 'maximum'), ...numbersOf(schemas, 'exclusiveMaximum'))
+  const stepped = step === 0 ? [] : [Math.ceil(low / step) * step, Math.floor(low / step) * step + step]
+  const below = step === 0 ? [] : [Math.floor(high / step) * step, Math.ceil(high / step) * step - step]
+  const fits = (value: number) =>
+    Number.isFinite(value) &&
+    (!isInteger || Number.isInteger(value)) &&
+    value >= low &&
+    value <= high &&
+    !numbersOf(schemas, 'exclusiveMinimum').includes(value) &&
+    !numbersOf(schemas, 'exclusiveMaximum').includes(value) &&
+    steps.every((each) => Number.isInteger(value / each))
+  return [0, ...stepped, ...below, low, high, low + 1, high - 1, (low + high) / 2].find(fits) ?? 0
+}
+
+const texts = (schemas: Node[], keyword: string): string[] =>
+  schemas.map((schema) => schema[keyword]).filter((value) => typeof value === 'string')

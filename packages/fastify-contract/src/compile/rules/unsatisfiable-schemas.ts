@@ -3,8 +3,7 @@ import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { matchesPattern } from '../document/patterns.ts'
-import { commonTypes, groupedByName, numbersOf, partsOf } from '../document/schema-parts.ts'
-import { typeOfValue } from '../document/schemas.ts'
+import { commonTypes, groupedByName, numbersOf, partsOf, typeOfValue } from '../document/schemas.ts'
 import { isNode, type Node, walkSchemas } from '../document/walk-document.ts'
 
 /** A schema that no value satisfies, and why. */

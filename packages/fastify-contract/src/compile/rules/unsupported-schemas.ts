@@ -1,14 +1,16 @@
-/** What each keyword of a schema must be like, so that the service can validate values against the schema. */
-
 import { ignoredKeyword } from '../../serve/exact-keywords.ts'
+import type { Content, Operation, Routes } from '../../serve/routes.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import { createValidator, newAjv } from '../../serve/validator.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } from '../document/directions.ts'
 import { isDefault, isDiscriminator } from '../document/discriminators.ts'
 import { join, keysOf, resolve } from '../document/json-pointer.ts'
 import type { Document } from '../document/openapi-document.ts'
 import { growthOf, maxPatternLength } from '../document/patterns.ts'
 import { components, int64Holders, isInt64 } from '../document/schemas.ts'
-import { type Node, schemaPlaces, walkSchemas } from '../document/walk-document.ts'
+import { mapTree, type Node, schemaPlaces, walkSchemas } from '../document/walk-document.ts'
+
+/** What each keyword of a schema must be like, so that the service can validate values against the schema. */
 
 /** What a rule knows of the whole document. */
 type Context = {
@@ -171,4 +173,71 @@ function unlikeAlternatives({ document, hiddenNames }: Context, schema: Node, ke
   return [...names].filter(
     (name) => !settled.has(name) && shown.some((each, index) => each.includes(name) && !hidden[index]?.has(name)),
   )
+}
+
+/**
+ * Returns one line for each schema that the service could not compile. The service compiles a schema only when a
+ * request first needs it, so a mistake is reported here. Each schema is compiled without the schemas that it refers to,
+ * so that each mistake is reported once, at its own place.
+ */
+export function uncompilableSchemas({ operations, schemas }: Routes): string[] {
+  const ajv = newAjv({}, [], { allErrors: false })
+  const problemOf = (place: string, schema: Schema): string[] => {
+    try {
+      ajv.compile(mapTree(schema, 'schema', { schema: ({ $ref: _, ...rest }) => rest }) as object)
+      return []
+    } catch (error) {
+      return [`${place}: ${(error as Error).message}; correct the schema`]
+    }
+  }
+  return [
+    ...Object.entries(schemas).flatMap(([name, schema]) => problemOf(`schema ${name}`, schema)),
+    ...operations.flatMap((operation) =>
+      inlineSchemas(operation).flatMap(([part, schema]) =>
+        problemOf(`operation ${operation.operationId}, ${part}`, schema),
+      ),
+    ),
+  ]
+}
+
+/** Returns the schemas of an operation, each with the part of the operation that it describes. */
+function inlineSchemas({ schema }: Operation): [part: string, schema: Schema][] {
+  const { params, querystring, headers, cookies, body, response } = schema
+  const parameters = { path: params, query: querystring, header: headers, cookie: cookies }
+  const named = (part: string, schemas: Record<string, Schema> = {}) =>
+    Object.entries(schemas).map(([name, each]): [string, Schema] => [`${part} ${name}`, each])
+  const ofContent = (part: string, content: Content = {}) =>
+    Object.entries(content).map(([mediaType, media]): [string, Schema] => [`${part} ${mediaType}`, media.schema])
+  return [
+    ...Object.entries(parameters).flatMap(([kind, each]): [string, Schema][] =>
+      each === undefined ? [] : [[`${kind} parameters`, each]],
+    ),
+    ...Object.entries(response).flatMap(([status, each]) => named(`response ${status} header`, each.headers)),
+    ...ofContent('request body', body?.content),
+    ...Object.entries(response).flatMap(([status, each]) => ofContent(`response ${status}`, each.content)),
+  ]
+}
+
+/**
+ * Returns one line for each parameter default that its own schema rejects: requests without the parameter would fail.
+ */
+export function defaultProblems({ operations, schemas }: Routes): string[] {
+  const validator = createValidator(schemas)
+  return operations.flatMap(({ operationId, parameters, schema }) =>
+    parameters.flatMap((parameter) => {
+      if (!Object.hasOwn(parameter, 'default')) return []
+      const validate = validator.request(schemaOf(schema, parameter), 'its default')
+      const result = validate({ value: structuredClone(parameter.default) })
+      const place = `operation ${operationId}: parameter ${parameter.name}`
+      return 'error' in result ? [`${place}: ${result.error.message}; correct it`] : []
+    }),
+  )
+}
+
+function schemaOf(
+  { params, querystring, headers, cookies }: Operation['schema'],
+  { in: place, name }: Operation['parameters'][number],
+): Schema {
+  const holder = { path: params, query: querystring, header: headers, cookie: cookies }[place] as { properties: object }
+  return (Object.getOwnPropertyDescriptor(holder.properties, name)?.value as Schema | undefined) ?? true
 }

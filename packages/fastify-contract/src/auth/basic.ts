@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
+import type { Client } from '../http/request-context.ts'
 import type { VerifyToken } from './tokens.ts'
-import { type Client, credentialVerifier, maxCredentialsLength, type VerifierFactory } from './verifier.ts'
+import { credentialVerifier, maxCredentialsLength, type VerifierFactory } from './verifier.ts'
 
 type Credentials = { user: string; password: string }
 

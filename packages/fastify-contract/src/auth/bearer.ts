@@ -1,8 +1,9 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Client } from '../http/request-context.ts'
 import { isIssuer } from './oauth.ts'
 import type { VerifyToken } from './tokens.ts'
-import { type Client, challengeOf, scopeError, unauthenticated, type VerifierFactory, whilePaused } from './verifier.ts'
+import { challengeOf, scopeError, unauthenticated, type VerifierFactory, whilePaused } from './verifier.ts'
 
 /** RFC 9110 section 11.1: the scheme in any case, then spaces and any credentials. */
 const scheme = /^bearer +[^ ]/i

@@ -9,9 +9,9 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose'
+import type { Client } from '../http/request-context.ts'
 import { isKeySource, scopesIn } from './oauth.ts'
 import { digestLookup, type VerifyToken } from './tokens.ts'
-import type { Client } from './verifier.ts'
 
 export type JwtOptions = KeySource & { audience: string; times?: KeyTimes }
 

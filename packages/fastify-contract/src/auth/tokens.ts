@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Client } from './verifier.ts'
+import type { Client } from '../http/request-context.ts'
 
 /**
  * Returns the client of a token, or undefined when the token is not valid. Rejects with an error whose `retryAfter` is

@@ -2,8 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ContractError } from '../http/errors.ts'
 import type { Client } from '../http/request-context.ts'
 
-export type { Client }
-
 /** Gets the result of a verifier: the error to respond with, or the authenticated client. */
 export type Verified = (refusal?: Error, client?: Client) => void
 

@@ -1,4 +1,4 @@
-import type { Client } from '../auth/verifier.ts'
+import type { Client } from '../http/request-context.ts'
 import type { ByteStream, ServerSentEvent } from '../http/streams.ts'
 import type { ByteSource } from '../http/upload.ts'
 

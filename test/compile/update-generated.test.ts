@@ -4,7 +4,7 @@ import t from 'tap'
 import { compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
 import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import { updateGenerated } from '../../packages/fastify-contract/src/compile/emit/handler-stubs.ts'
-import type { Routes } from '../../packages/fastify-contract/src/serve/routes.ts'
+import type { Routes } from '../../packages/fastify-contract/src/serve/contract.ts'
 
 const document: Document = {
   openapi: '3.1.0',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import digests from '../../generated/digests.json' with { type: 'json' }
-import { loadContract } from '../../packages/fastify-contract/src/serve/load-contract.ts'
+import { loadContract } from '../../packages/fastify-contract/src/serve/contract.ts'
 
 /** Copies generated/ so that a test may damage it. Returns the URL of the copy. */
 function copy(directory: string) {

@@ -1,7 +1,7 @@
 import fastifySwagger from '@fastify/swagger'
 import type { RouteOptions } from 'fastify'
 import t from 'tap'
-import type { VerifierFactory } from '../../packages/fastify-contract/src/auth/verifier.ts'
+import type { VerifierFactory } from '../../packages/fastify-contract/src/auth/verifiers.ts'
 import {
   type Document,
   type Endpoint,

@@ -1,18 +1,25 @@
-export { type ApiKeyLocation, apiKey } from './auth/api-key.ts'
-export { basic, tokensAsPasswords, type VerifyPassword } from './auth/basic.ts'
-export { bearer, type OpenIdProvider, openIdConnect } from './auth/bearer.ts'
 export { listVerifier, newToken, type VerifyToken } from './auth/tokens.ts'
-export type { Verifier, VerifierContext, VerifierFactory } from './auth/verifier.ts'
+export type { Verifier, VerifierContext, VerifierFactory } from './auth/verifiers.ts'
+export {
+  type ApiKeyLocation,
+  apiKey,
+  basic,
+  bearer,
+  type OpenIdProvider,
+  openIdConnect,
+  tokensAsPasswords,
+  type VerifyPassword,
+} from './auth/verifiers.ts'
 export { ContractError, type ErrorName } from './http/errors.ts'
 export { decodeJson } from './http/read-body.ts'
 export type { Client, Observer, RequestContext } from './http/request-context.ts'
 export type { JsonDocument } from './json/json-document.ts'
+export { stringifyJson } from './json/json-document.ts'
 export { JsonError, parseJson } from './json/parse-json.ts'
-export { stringifyJson } from './json/stringify-json.ts'
 export { defaultLimits, type Limits } from './limits/limits.ts'
+export type { Operation, Routes } from './serve/contract.ts'
+export { type Contract, type Digests, loadContract } from './serve/contract.ts'
 export { createServer, type ServerOptions } from './serve/create-server.ts'
 export type { ErrorBody, ErrorFacts, ErrorRequest } from './serve/error-writer.ts'
 export type { Handler, Handlers, OperationRequest, OperationResponse } from './serve/handler-types.ts'
-export { type Contract, type Digests, loadContract } from './serve/load-contract.ts'
-export type { Operation, Routes } from './serve/routes.ts'
 export { createValidator, type Validator } from './serve/validator.ts'

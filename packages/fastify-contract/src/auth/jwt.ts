@@ -10,8 +10,7 @@ import {
   jwtVerify,
 } from 'jose'
 import type { Client } from '../http/request-context.ts'
-import { isKeySource, scopesIn } from './oauth.ts'
-import { digestLookup, type VerifyToken } from './tokens.ts'
+import { digestLookup, isKeySource, scopesIn, type VerifyToken } from './tokens.ts'
 
 export type JwtOptions = KeySource & { audience: string; times?: KeyTimes }
 

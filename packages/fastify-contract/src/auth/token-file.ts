@@ -1,8 +1,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { listItems } from '../json/list-items.ts'
-import { isScope } from './oauth.ts'
-import { containsToken } from './tokens.ts'
+import { containsToken, isScope } from './tokens.ts'
 
 /**
  * An entry of a token file: a token of a client. During a rotation a client has several. Dates are those of RFC 3339,

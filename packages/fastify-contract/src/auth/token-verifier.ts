@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from '../http/request-context.ts'
 import type { JwtOptions } from './jwt.ts'
-import { scopesIn } from './oauth.ts'
 import { parseDateTime, readTokenFile, type TokenEntry, tokenEntries } from './token-file.ts'
-import { digestLookup, listVerifier, type VerifyToken } from './tokens.ts'
+import { digestLookup, listVerifier, scopesIn, type VerifyToken } from './tokens.ts'
 
 export type TokenVerifier = {
   verify: VerifyToken

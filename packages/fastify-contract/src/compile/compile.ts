@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
-import type { Routes } from '../serve/routes.ts'
+import type { Routes } from '../serve/contract.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { normalize, placeOf, soundPart, upgrade } from './document/normalize.ts'
 import type { Document } from './document/openapi-document.ts'

@@ -4,7 +4,7 @@ import { normalizedDocument } from '../compile/document/normalize.ts'
 import { type Document, endpoints } from '../compile/document/openapi-document.ts'
 import type { ExampleBody, ExamplePart } from '../compile/emit/request-file.ts'
 import { literal, quotedName, stringLiteral } from '../compile/emit/source-text.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { stringifyJson } from '../json/json-document.ts'
 import { type ExampleRequest, exampleRequest } from './example-request.ts'
 
 /** The languages of the samples in page order. Redoc finds a sample by its label. */

@@ -1,4 +1,4 @@
-import { expandPath, type ParameterPair, pairText } from '../client/parameter-pairs.ts'
+import { expandPath, type ParameterPair, pairText } from '../client/call-request.ts'
 import type { Document, Endpoint, Parameter } from '../compile/document/openapi-document.ts'
 import { holderOf, schemaOf } from '../compile/document/parameter-objects.ts'
 import { isInt64, memberSchemas, schemasDescribing } from '../compile/document/schemas.ts'

@@ -1,6 +1,6 @@
 /* The script of try.html: sends a form to the service and shows the response. Bodies are not parsed, so that large
  * integers stay exact. */
-import { expandPath, pairText, parameterPairs } from '../client/parameter-pairs.ts'
+import { expandPath, pairText, parameterPairs } from '../client/call-request.ts'
 
 /** The maximum number of bytes of a body to show. */
 const maxShown = 1_048_576

@@ -15,7 +15,7 @@ import { credentialOf } from '../compile/document/security-schemes.ts'
 import { parameterStyle } from '../compile/emit/client-table.ts'
 import { exampleOfRequest } from '../compile/emit/examples.ts'
 import { exampleRequestBody, isShown } from '../compile/emit/request-file.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { stringifyJson } from '../json/json-document.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 
 /**

@@ -1,10 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { checkHeaderSize, followsLastResponse } from './connection-state.ts'
+import { rejectConnection } from './connections.ts'
 import { ContractError } from './errors.ts'
+import { CoalescingMessage } from './read-body.ts'
 import { clientAddress, contextOf, recordAddress } from './request-context.ts'
-import { contentLength, malformedHead } from './request-head.ts'
+import { contentLength, malformedHead, parseQuery } from './request-head.ts'
 
 /** Returned by a step that has sent the response itself. */
 export const answered = Symbol('answered')
@@ -186,3 +188,28 @@ export const sendContinue: Step = (request, reply) => {
   if (contentLength(headers) <= (request.server.initialConfig.bodyLimit as number)) reply.raw.writeContinue()
   return undefined
 }
+
+/** Fastify options that keep Fastify and Node.js from sending error responses that are not the contract's. */
+export const serverOptions = {
+  // For these errors no hook has run, so the steps of identify and checkHead are repeated here.
+  frameworkErrors(error, request, reply) {
+    setServerLogger(request, reply)
+    const context = contextOf(request.raw)
+    recordAddress(context, clientAddress(request))
+    const message = malformedHead(request.raw)
+    reply.header('x-request-id', context.id)
+    const refusal = message === undefined ? error : new ContractError('malformedRequest', message)
+    request.server.errorHandler(refusal as typeof error, request, reply)
+  },
+  clientErrorHandler: rejectConnection,
+  // Fastify's 503 while closing has a different body; requests that arrive then are still served.
+  return503OnClosing: false,
+  // The 400 of Node.js for a missing Host has no body; malformedHead checks the header instead.
+  http: { requireHostHeader: false, IncomingMessage: CoalescingMessage },
+  // Fastify would otherwise create a different request id.
+  genReqId: (request) => contextOf(request).id,
+  // A server must accept the absolute form of a request target (RFC 9112 section 3.2.2).
+  rewriteUrl: ({ url = '' }) => (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]+\/?/i, '/')),
+  // The header limit already bounds the length of a path.
+  routerOptions: { maxParamLength: 65_536, querystringParser: parseQuery },
+} satisfies FastifyHttpOptions<Server>

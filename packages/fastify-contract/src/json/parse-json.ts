@@ -1,5 +1,4 @@
-import { mayBeInexact } from './exact-integer.ts'
-import { type JsonDocument, keepDigits } from './json-document.ts'
+import { type JsonDocument, keepDigits, mayBeInexact } from './json-document.ts'
 
 /**
  * Parses a JSON text like JSON.parse, and keeps the digits of its inexact numbers. Throws a JsonError for a text that

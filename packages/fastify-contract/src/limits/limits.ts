@@ -1,3 +1,8 @@
+import { isIPv6 } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { ContractError } from '../http/errors.ts'
+import { type BodyMemory, smallBody } from '../http/read-body.ts'
+
 /** The limits on the work that clients can cause. Times are in milliseconds; a rate of 0 means no limit. */
 export type Limits = {
   /** Bytes of a body that is read whole. */
@@ -47,4 +52,208 @@ export const defaultLimits: Limits = {
   eventLoopDelay: 200,
   requests: 0,
   authFailures: 60,
+}
+
+/** Milliseconds between measurements of the event loop delay. */
+const interval = 20
+
+/** Smoothing factor of the exponential moving average: the share of the latest measurement. */
+const smoothing = 0.2
+
+/**
+ * While the event loop is late, one request in this many is rejected. A rejection costs half a request, so rejecting
+ * every request would keep the event loop saturated.
+ */
+const rejectOneIn = 4
+
+/** Why a request is rejected under overload. */
+export type ShedReason = 'event_loop_delay' | 'in_flight' | 'body_memory'
+
+/** The load shedder and the handler timeout of an app. */
+export type Overload = {
+  /** Returns the error for a new request while the service is overloaded; otherwise undefined. */
+  admit(): ContractError | undefined
+  /** Calls `done` once: with the handler's outcome, with its error, or with a 503 if it times out. */
+  run<Outcome>(outcome: Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void): void
+  /** Stops the measurements. */
+  close(): void
+}
+
+/** A running handler. */
+type Running = {
+  /** Its index in the list of running handlers. */
+  index: number
+  /** The time of the last measurement when it began. */
+  began: number
+  /** Its callback; undefined after its timeout. */
+  done: ((error: unknown, outcome?: never) => void) | undefined
+}
+
+/**
+ * Watches the event loop delay and the number of running handlers, and enforces the handler timeout. Rejects some
+ * requests under overload, so that the accepted ones are served in time. Calls `shed` for each rejection.
+ */
+export function watchOverload(
+  { eventLoopDelay, inFlight, handlerTime }: Limits,
+  shed: (reason: ShedReason) => void,
+): Overload {
+  // monitorEventLoopDelay of Node.js does not fit: after each reset it measures nothing until its second sample.
+  let delay = 0
+  let requestsWhileLate = 0
+  const running: Running[] = []
+  let measuredAt = performance.now()
+  const timer = setInterval(() => {
+    const now = performance.now()
+    delay += smoothing * (now - measuredAt - interval - delay)
+    measuredAt = now
+    // One timer for all handlers: one for each would cost more than many handlers do.
+    for (const handler of running) if (now - handler.began >= handlerTime) expire(handler)
+  }, interval).unref()
+
+  const shedReason = (): ShedReason | undefined => {
+    if (running.length >= inFlight) return 'in_flight'
+    return delay > eventLoopDelay && requestsWhileLate++ % rejectOneIn === 0 ? 'event_loop_delay' : undefined
+  }
+
+  return {
+    admit() {
+      const reason = shedReason()
+      if (reason === undefined) return undefined
+      shed(reason)
+      return overloaded('the service is overloaded')
+    },
+    run(outcome, done) {
+      const handler: Running = { index: running.length, began: measuredAt, done }
+      running.push(handler)
+      const end: typeof done = (error, value) => {
+        // The latest handler takes the index of the ended one: removal from the middle would move all later ones.
+        const latest = running.pop() as Running
+        if (latest !== handler) {
+          running[handler.index] = latest
+          latest.index = handler.index
+        }
+        handler.done?.(error, value as never)
+      }
+      outcome.then((value) => end(undefined, value), end)
+    },
+    close() {
+      clearInterval(timer)
+    },
+  }
+}
+
+/** Responds with a 503. The handler goes on and still counts as running, but its outcome is ignored. */
+function expire(handler: Running): void {
+  handler.done?.(overloaded('the service took too long'))
+  handler.done = undefined
+}
+
+/** Returns a 503 with a random Retry-After of 1 to 3 seconds, so that rejected clients do not all retry at once. */
+export const overloaded = (message: string) =>
+  new ContractError('unavailable', message, { 'retry-after': String(1 + Math.floor(3 * Math.random())) })
+
+/** In V8 a parsed body takes up to this many times the size of its text: `{"25":0}` takes 32 times, most bodies 3. */
+const valueFactor = 32
+
+/**
+ * Creates the memory accounting of request bodies: at most `limit` bytes for bodies that arrive, and the same again for
+ * parsed bodies. Calls `shed` for each rejected body. A body is never rejected while it is the only one.
+ */
+export function bodyMemory(limit: number, shed: (reason: ShedReason) => void): BodyMemory {
+  let arriving = 0
+  let values = 0
+  const refuse = () => {
+    shed('body_memory')
+    return overloaded('the service has no memory left for the body')
+  }
+  return {
+    take(bytes, taken) {
+      if (arriving > taken && arriving + bytes > limit) return refuse()
+      arriving += bytes
+      return undefined
+    },
+    release(bytes) {
+      arriving -= bytes
+    },
+    admit(bytes, held = 0) {
+      const isAlone = values === valueFactor * held
+      const fits = bytes < smallBody || isAlone || values + valueFactor * bytes <= limit
+      return fits ? undefined : refuse()
+    },
+    during(bytes, outcome) {
+      if (bytes < smallBody) return outcome
+      values += valueFactor * bytes
+      const release = () => {
+        values -= valueFactor * bytes
+      }
+      outcome.then(release, release)
+      return outcome
+    },
+  }
+}
+
+/** A rate limiter for clients or addresses. */
+export type RateLimit = {
+  /** Counts an event if it is allowed. Returns 0 if it is, else the seconds until the next event is allowed. */
+  take(client: string): number
+  /** Returns the same as `take`, without counting. */
+  wait(client: string): number
+}
+
+/** Returns monotonic milliseconds. If a wall clock were set back, every client would be rejected until it caught up. */
+const monotonic = (): number => performance.now()
+
+/** Tolerance in milliseconds for floating-point errors. */
+const rounding = 0.1
+
+/** The number of keys above which keys whose quota is full again are evicted. */
+const maxKeys = 10_000
+
+/**
+ * Creates a rate limiter that allows `perMinute` events for each key, in a burst or spread; 0 means no limit. `keyOf`
+ * returns the key of a client or address. The limiter stores one number for each key, the time at which its quota is
+ * full again (generic cell rate algorithm), and evicts keys whose quota is full.
+ */
+export function rateLimit(perMinute: number, keyOf = (client: string) => client, now = monotonic): RateLimit {
+  /** By key, the time at which its quota is full again. */
+  const fullAt = new Map<string, number>()
+  const interval = 60_000 / perMinute
+  let sweepAt = maxKeys
+  const evict = (time: number) => {
+    for (const [key, full] of fullAt) if (full <= time) fullAt.delete(key)
+    // The bound doubles with the size, so that evictions cost each key a constant time on average.
+    sweepAt = Math.max(maxKeys, 2 * fullAt.size)
+  }
+  const check = (client: string) => {
+    const [key, time] = [keyOf(client), now()]
+    const nextFullAt = Math.max(time, fullAt.get(key) ?? 0) + interval
+    const milliseconds = nextFullAt - time - 60_000
+    return { key, time, nextFullAt, seconds: milliseconds > rounding ? milliseconds / 1_000 : 0 }
+  }
+  if (perMinute === 0) return { take: () => 0, wait: () => 0 }
+  return {
+    take(client) {
+      const { key, time, nextFullAt, seconds } = check(client)
+      if (seconds > 0) return seconds
+      fullAt.set(key, nextFullAt)
+      if (fullAt.size > sweepAt) evict(time)
+      return 0
+    },
+    wait: (client) => check(client).seconds,
+  }
+}
+
+/**
+ * Returns the part of an IP address that identifies one client: a whole IPv4 address, or the first 64 bits of an IPv6
+ * address, because each site has at least a /64 of its own (RFC 6177 section 2). An IPv4-mapped IPv6 address (RFC 4291
+ * section 2.5.5.2) counts as its IPv4 address.
+ */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address
+  const [before = '', after] = address.replace(/%.*$/, '').split('::')
+  const groups = (text = '') => (text === '' ? [] : text.split(':'))
+  const [head, tail] = [groups(before), groups(after)]
+  const zeros = after === undefined ? 0 : 8 - head.length - tail.length
+  return [...head, ...Array(zeros).fill('0'), ...tail].slice(0, 4).join(':').toLowerCase()
 }

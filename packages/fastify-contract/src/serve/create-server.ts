@@ -1,16 +1,23 @@
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { authLimits } from '../auth/auth-limits.ts'
-import type { VerifierFactory } from '../auth/verifier.ts'
+import type { VerifierFactory } from '../auth/verifiers.ts'
 import type { Observer } from '../http/request-context.ts'
-import { serverOptions } from '../http/server-options.ts'
-import { defaultLimits, type Limits } from '../limits/limits.ts'
-import { bodyMemory, type ShedReason, watchOverload } from '../limits/load-shedding.ts'
-import { networkOf, type RateLimit, rateLimit } from '../limits/rate-limit.ts'
+import { serverOptions } from '../http/request-guards.ts'
+import {
+  bodyMemory,
+  defaultLimits,
+  type Limits,
+  networkOf,
+  type RateLimit,
+  rateLimit,
+  type ShedReason,
+  watchOverload,
+} from '../limits/limits.ts'
+import type { Contract } from './contract.ts'
 import type { AnyErrorBody, ErrorBody } from './error-writer.ts'
 import type { Handlers } from './handler-types.ts'
-import type { Contract } from './load-contract.ts'
-import type { AnyHandler } from './operation-handler.ts'
 import { registerOperations } from './register-operations.ts'
+import type { AnyHandler } from './request-steps.ts'
+import { authLimits } from './security.ts'
 
 /** The options of `createServer`. `Operations` are the `operations` of the generated `api.d.ts`. */
 export type ServerOptions<Operations> = {

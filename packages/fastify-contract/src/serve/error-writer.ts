@@ -1,6 +1,6 @@
 import type { ContractError } from '../http/errors.ts'
 import type { RequestContext, WriteError } from '../http/request-context.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { stringifyJson } from '../json/json-document.ts'
 import { contentTypeOf, kindOf } from './media-types.ts'
 
 /** An error: its name and number in x-error-numbers of the document, its status, and a human-readable message. */

@@ -1,6 +1,5 @@
 import { _, type Ajv, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
-import { exactInteger } from '../json/exact-integer.ts'
-import { duplicateItems, inexactNumber, type JsonDocument } from '../json/json-document.ts'
+import { duplicateItems, exactInteger, inexactNumber, type JsonDocument } from '../json/json-document.ts'
 import type { Schema } from './schema-keywords.ts'
 
 /**

@@ -16,6 +16,7 @@ import { checkMediaType, type Hook, inOrder, type Step, sendContinue } from '../
 import { contentLength, decodeText, hasBody } from '../http/request-head.ts'
 import { openUpload, type UploadLimits, uploadOf } from '../http/upload.ts'
 import type { JsonDocument } from '../json/json-document.ts'
+import type { Content, Form, FormField, Operation, Routes } from './contract.ts'
 import {
   bodyTypeFinder,
   essenceOf,
@@ -28,7 +29,6 @@ import {
 } from './media-types.ts'
 import { multipartReader } from './multipart-body.ts'
 import { setMember, setScalar, textReader } from './parameters.ts'
-import type { Content, Form, FormField, Operation, Routes } from './routes.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** The request body that a handler gets, with `contentType` if the operation allows several media types. */

@@ -14,9 +14,9 @@ import {
   streamParts,
   streamScope,
 } from '../http/streams.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
+import { stringifyJson } from '../json/json-document.ts'
+import { type Content, type Operation, type ResponseHeader, responseKey } from './contract.ts'
 import { contentTypeOf, isInRange, isRange, kindOf } from './media-types.ts'
-import { type Content, type Operation, type ResponseHeader, responseKey } from './routes.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 

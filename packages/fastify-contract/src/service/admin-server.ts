@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, isIPv4, isIPv6, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
-import type { Contract } from '../serve/load-contract.ts'
+import type { Contract } from '../serve/contract.ts'
 
 /** Timeouts in milliseconds, and the header size in bytes. */
 const limits = {

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net'
 import { cleanEnv, makeValidator, type ValidatorSpec } from 'envalid'
-import { isIssuer, isKeySource } from '../auth/oauth.ts'
-import { newToken, tokenProblem } from '../auth/tokens.ts'
+import { isIssuer, isKeySource, newToken, tokenProblem } from '../auth/tokens.ts'
 import { type Limits, defaultLimits as limits } from '../limits/limits.ts'
 
 /**

@@ -5,7 +5,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { ErrorName } from '../http/errors.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import type { ShedReason } from '../limits/load-shedding.ts'
+import type { ShedReason } from '../limits/limits.ts'
 
 /** Why a request or connection was rejected: the name of an error in the contract, or too many connections. */
 export type RejectionReason = ErrorName | 'connections'

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { type ApiKeyLocation, apiKey } from '../../src/auth/api-key.ts'
-import type { Verifier } from '../../src/auth/verifier.ts'
+import { type ApiKeyLocation, apiKey, type Verifier } from '../../src/auth/verifiers.ts'
 import { parseQuery } from '../../src/http/request-head.ts'
 import { verifierContext } from '../support/serve-document.ts'
 

@@ -1,10 +1,7 @@
 import t from 'tap'
-import { apiKey } from '../../src/auth/api-key.ts'
-import { authLimits } from '../../src/auth/auth-limits.ts'
-import { basic } from '../../src/auth/basic.ts'
-import { bearer } from '../../src/auth/bearer.ts'
-import { createVerifiers, type VerifierContext } from '../../src/auth/verifier.ts'
-import { rateLimit } from '../../src/limits/rate-limit.ts'
+import { apiKey, basic, bearer, createVerifiers, type VerifierContext } from '../../src/auth/verifiers.ts'
+import { rateLimit } from '../../src/limits/limits.ts'
+import { authLimits } from '../../src/serve/security.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const client = { name: 'gardener', scopes: [] }

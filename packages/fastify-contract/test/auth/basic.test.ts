@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { basic, tokensAsPasswords, type VerifyPassword } from '../../src/auth/basic.ts'
+import { basic, tokensAsPasswords, type VerifyPassword } from '../../src/auth/verifiers.ts'
 import { verifierContext } from '../support/serve-document.ts'
 
 const context = verifierContext(undefined as never)

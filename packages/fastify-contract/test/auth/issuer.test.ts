@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isIssuer, isKeySource } from '../../src/auth/oauth.ts'
+import { isIssuer, isKeySource } from '../../src/auth/tokens.ts'
 
 t.test('an issuer needs an https URL, or an http URL on loopback', async (t) => {
   const good = ['https://issuer.example', 'https://issuer.example:8443/tenant/', 'http://localhost:8080/realms/plants']

@@ -2,8 +2,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { audience, createKey, startIssuer } from '../../../../test/support/issuer.ts'
-import { type OpenIdProvider, openIdConnect } from '../../src/auth/bearer.ts'
-import { createVerifiers } from '../../src/auth/verifier.ts'
+import { createVerifiers, type OpenIdProvider, openIdConnect } from '../../src/auth/verifiers.ts'
 import { serveDocument, verifierContext } from '../support/serve-document.ts'
 
 const create = async (provider: OpenIdProvider) => openIdConnect(provider)(verifierContext(Fastify()))

@@ -3,7 +3,7 @@ import { type ClientOptions, exactClient } from '../../src/client/exact-client.t
 import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { callStyles } from '../../src/compile/emit/client-table.ts'
-import type { AnyHandler } from '../../src/serve/operation-handler.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const int64 = { type: 'integer', format: 'int64' }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { expandPath, pairText, parameterPairs } from '../../src/client/parameter-pairs.ts'
+import { expandPath, pairText, parameterPairs } from '../../src/client/call-request.ts'
 
 const text = (more: Partial<Parameters<typeof parameterPairs>[0]>, value: unknown) =>
   parameterPairs({ name: 'a b', in: 'query', ...more }, value)

@@ -3,7 +3,7 @@ import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { growthOf } from '../../src/compile/document/patterns.ts'
 import { slowPatternWarnings } from '../../src/compile/rules/warnings.ts'
-import type { Routes } from '../../src/serve/routes.ts'
+import type { Routes } from '../../src/serve/contract.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
 import { createValidator } from '../../src/serve/validator.ts'
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { diagnose } from '../../../../test/support/compiler.ts'
-import type { AnyHandler } from '../../src/serve/operation-handler.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import type { Generated } from './generated-documents.ts'
 
 /** A document, or part of one, that can be served. */

@@ -11,7 +11,7 @@ import { type Document, endpoints } from '../../src/compile/document/openapi-doc
 import { callStyles } from '../../src/compile/emit/client-table.ts'
 import { requestFile } from '../../src/compile/emit/request-file.ts'
 import { type CodeSample, withCodeSamples } from '../../src/docs/code-samples.ts'
-import type { AnyHandler } from '../../src/serve/operation-handler.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { isStream } from '../../src/serve/send-response.ts'
 import { serveDocument } from '../support/serve-document.ts'
 

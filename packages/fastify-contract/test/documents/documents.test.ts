@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { compileContract } from '../../src/compile/compile.ts'
-import type { AnyHandler } from '../../src/serve/operation-handler.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { serveRoutes, errorBody as usualErrorBody } from '../support/serve-document.ts'
 import { type Call, folder, names, type Served } from './served-documents.ts'
 

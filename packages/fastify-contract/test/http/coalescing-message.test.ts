@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { openSocket } from '../../../../test/support/open-socket.ts'
-import { CoalescingMessage } from '../../src/http/coalescing-message.ts'
+import { CoalescingMessage } from '../../src/http/read-body.ts'
 
 /** Sends a request with the chunks in one write. Returns the request when its header section has arrived. */
 async function sending(t: Test, chunks: string[]): Promise<IncomingMessage> {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
 import { readBody } from '../../src/http/read-body.ts'
-import { bodyMemory } from '../../src/limits/load-shedding.ts'
+import { bodyMemory } from '../../src/limits/limits.ts'
 
 /** Starts to read a body. Returns its stream and a list that gets the outcome: the text or the name of an error. */
 function reading({ limit = 4, announced = 0, has = '', complete = false, memory = bodyMemory(1e6, () => {}) }) {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { exactInteger } from '../../src/json/exact-integer.ts'
+import { exactInteger } from '../../src/json/json-document.ts'
 
 t.test('every notation of an integer gives its exact value', async (t) => {
   const cases: [string, bigint][] = [

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { stringifyJson } from '../../src/json/stringify-json.ts'
+import { stringifyJson } from '../../src/json/json-document.ts'
 
 t.test('a bigint is written as its digits', async (t) => {
   const value = { id: 2n ** 63n - 1n, list: [-(2n ** 63n), { '"id"': 0n }] }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { networkOf } from '../../src/limits/rate-limit.ts'
+import { networkOf } from '../../src/limits/limits.ts'
 
 t.test('the network of an address is all of IPv4 and the first 64 bits of IPv6', async (t) => {
   const networks = {

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { defaultLimits } from '../../src/limits/limits.ts'
-import { watchOverload } from '../../src/limits/load-shedding.ts'
+import { defaultLimits, watchOverload } from '../../src/limits/limits.ts'
 
 t.test('handlers that end in any order leave the number of running handlers exact', async (t) => {
   const orders = [

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { rateLimit } from '../../src/limits/rate-limit.ts'
+import { rateLimit } from '../../src/limits/limits.ts'
 
 t.test('the limit per minute holds for bursts and for spread events', async (t) => {
   let time = 1_000_000

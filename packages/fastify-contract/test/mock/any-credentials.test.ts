@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
-import { createVerifiers } from '../../src/auth/verifier.ts'
+import { createVerifiers } from '../../src/auth/verifiers.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { anyCredentials } from '../../src/mock/mock-server.ts'
 import { serveDocument } from '../support/serve-document.ts'

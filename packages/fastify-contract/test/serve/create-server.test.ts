@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import type { VerifierFactory } from '../../src/auth/verifier.ts'
+import type { VerifierFactory } from '../../src/auth/verifiers.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { createServer, type ServerOptions } from '../../src/serve/create-server.ts'
 import { compileRoutes } from '../support/serve-document.ts'

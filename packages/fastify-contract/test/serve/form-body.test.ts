@@ -1,6 +1,6 @@
 import t from 'tap'
+import type { FormField } from '../../src/serve/contract.ts'
 import { formReader } from '../../src/serve/request-body.ts'
-import type { FormField } from '../../src/serve/routes.ts'
 
 const field = (more: Partial<FormField>): FormField => ({
   ...{

@@ -3,8 +3,8 @@ import t, { type Test } from 'tap'
 import { until } from '../../../../scripts/system/poll.ts'
 import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { bodyMemory } from '../../src/limits/load-shedding.ts'
-import type { AnyHandler } from '../../src/serve/operation-handler.ts'
+import { bodyMemory } from '../../src/limits/limits.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
 /** Returns a document with a form of two fields, whose schema also has the given keywords. */

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import type { AnyHandler } from '../../src/serve/operation-handler.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const content = {

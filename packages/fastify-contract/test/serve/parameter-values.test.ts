@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { parseQuery } from '../../src/http/request-head.ts'
+import type { TextValue } from '../../src/serve/contract.ts'
 import { textReader } from '../../src/serve/parameters.ts'
-import type { TextValue } from '../../src/serve/routes.ts'
 
 const source = { part: 'form', decode: decodeURIComponent }
 const value = (more: Partial<TextValue>): TextValue => ({

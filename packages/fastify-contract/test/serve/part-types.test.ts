@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import type { AnyHandler } from '../../src/serve/operation-handler.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const document = {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { responseQueue } from '../../src/serve/operation-handler.ts'
+import { responseQueue } from '../../src/serve/request-steps.ts'
 
 t.test('queued responses are sent in their order at the end of the turn', async (t) => {
   const sent: number[] = []

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import type { Verifier, Verifiers } from '../../src/auth/verifier.ts'
+import type { Verifier, Verifiers } from '../../src/auth/verifiers.ts'
 import { ContractError, type ErrorName } from '../../src/http/errors.ts'
 import { authenticator, requiredScopes } from '../../src/serve/security.ts'
 

@@ -8,9 +8,8 @@ import { spawnProcess } from '../../../../test/support/child-process.ts'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { defaultLimits } from '../../src/limits/limits.ts'
-import { overloaded, watchOverload } from '../../src/limits/load-shedding.ts'
-import type { AnyHandler } from '../../src/serve/operation-handler.ts'
+import { defaultLimits, overloaded, watchOverload } from '../../src/limits/limits.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
 const number = { type: 'integer' }

@@ -10,9 +10,8 @@ import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { ContractError } from '../../src/http/errors.ts'
 import type { ByteSource } from '../../src/http/upload.ts'
-import { defaultLimits } from '../../src/limits/limits.ts'
-import { watchOverload } from '../../src/limits/load-shedding.ts'
-import type { AnyHandler } from '../../src/serve/operation-handler.ts'
+import { defaultLimits, watchOverload } from '../../src/limits/limits.ts'
+import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
 const document = {

@@ -1,13 +1,13 @@
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import type { VerifierContext, VerifierFactory, Verifiers } from '../../src/auth/verifier.ts'
+import type { VerifierContext, VerifierFactory, Verifiers } from '../../src/auth/verifiers.ts'
 import { asOpenApi31, normalizedDocument } from '../../src/compile/document/normalize.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { routesOf } from '../../src/compile/emit/route-schemas.ts'
 import { unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
-import { serverOptions } from '../../src/http/server-options.ts'
+import { serverOptions } from '../../src/http/request-guards.ts'
+import type { Routes } from '../../src/serve/contract.ts'
 import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
 import { type Binding, registerOperations } from '../../src/serve/register-operations.ts'
-import type { Routes } from '../../src/serve/routes.ts'
 
 /** Creates error bodies with a number and a message. */
 export const errorBody: AnyErrorBody = ({ error, message }) => ({

@@ -1,6 +1,6 @@
+import type { ResponseHeader } from '../../serve/contract.ts'
 import { type ServiceHeader, serviceHeaders } from '../../serve/handler-types.ts'
 import { isRange, kindOf, requestKindOf } from '../../serve/media-types.ts'
-import type { ResponseHeader } from '../../serve/routes.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { holdsBytes, isFree } from './forms.ts'
 import { join, resolve } from './json-pointer.ts'

@@ -1,6 +1,5 @@
-import { contentNegotiation } from '../../serve/content-negotiation.ts'
-import { requestKindOf } from '../../serve/media-types.ts'
-import type { Operation } from '../../serve/routes.ts'
+import type { Operation } from '../../serve/contract.ts'
+import { contentNegotiation, requestKindOf } from '../../serve/media-types.ts'
 import type { Document } from './openapi-document.ts'
 import { type Node, walk } from './walk-document.ts'
 

@@ -1,6 +1,6 @@
+import type { Form, FormField } from '../../serve/contract.ts'
 import { isIgnored } from '../../serve/exact-keywords.ts'
 import { essenceOf, requestKindOf } from '../../serve/media-types.ts'
-import type { Form, FormField } from '../../serve/routes.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace } from './directions.ts'
 import type { Document, Encoding, MediaType } from './openapi-document.ts'

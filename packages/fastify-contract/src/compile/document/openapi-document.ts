@@ -1,4 +1,4 @@
-import type { SecurityRequirement } from '../../serve/routes.ts'
+import type { SecurityRequirement } from '../../serve/contract.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { join, resolve } from './json-pointer.ts'
 import { methods } from './walk-document.ts'

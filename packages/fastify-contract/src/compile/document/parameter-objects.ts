@@ -1,5 +1,5 @@
+import type { ParameterText, ServedPath, TextValue } from '../../serve/contract.ts'
 import { kindOf } from '../../serve/media-types.ts'
-import type { ParameterText, ServedPath, TextValue } from '../../serve/routes.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 
 import type { Document, Parameter } from './openapi-document.ts'

@@ -1,8 +1,7 @@
-import type { CallTable } from '../../client/exact-client.ts'
-import type { Int64Responses, ResponseSchemaNode } from '../../client/exact-response.ts'
-import type { CallStyles, ParameterStyle } from '../../client/parameter-pairs.ts'
+import type { CallStyles, ParameterStyle } from '../../client/call-request.ts'
+import type { CallTable, Int64Responses, ResponseSchemaNode } from '../../client/exact-client.ts'
+import type { FormField } from '../../serve/contract.ts'
 import { kindOf, requestKindOf } from '../../serve/media-types.ts'
-import type { FormField } from '../../serve/routes.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import {

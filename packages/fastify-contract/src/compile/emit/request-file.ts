@@ -1,6 +1,5 @@
-import { sentBody } from '../../client/call-body.ts'
-import { expandPath, type ParameterPair, pairText, parameterPairs } from '../../client/parameter-pairs.ts'
-import { stringifyJson } from '../../json/stringify-json.ts'
+import { expandPath, type ParameterPair, pairText, parameterPairs, sentBody } from '../../client/call-request.ts'
+import { stringifyJson } from '../../json/json-document.ts'
 import { type RequestKind, requestKindOf } from '../../serve/media-types.ts'
 import { formOf } from '../document/forms.ts'
 import { resolve } from '../document/json-pointer.ts'

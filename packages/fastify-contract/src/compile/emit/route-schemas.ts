@@ -1,5 +1,5 @@
+import type { Operation, RouteSchema, Routes } from '../../serve/contract.ts'
 import { ignoredKeyword } from '../../serve/exact-keywords.ts'
-import type { Operation, RouteSchema, Routes } from '../../serve/routes.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'

@@ -1,5 +1,5 @@
+import type { FormField } from '../../serve/contract.ts'
 import { isRange, kindOf, requestKindOf } from '../../serve/media-types.ts'
-import type { FormField } from '../../serve/routes.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { describesBytes } from '../document/contents.ts'
 import {

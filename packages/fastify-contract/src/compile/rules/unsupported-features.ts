@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import { isScope } from '../../auth/oauth.ts'
+import { isScope } from '../../auth/tokens.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import { headersOf, isGiven } from '../document/contents.ts'
 import { join, resolve } from '../document/json-pointer.ts'

@@ -1,6 +1,6 @@
 import { parseContentType } from '../../http/request-head.ts'
+import type { ParameterText, TextValue } from '../../serve/contract.ts'
 import { kindOf } from '../../serve/media-types.ts'
-import type { ParameterText, TextValue } from '../../serve/routes.ts'
 import { resolve } from '../document/json-pointer.ts'
 import {
   type Document,

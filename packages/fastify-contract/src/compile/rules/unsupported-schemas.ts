@@ -1,5 +1,5 @@
+import type { Content, Operation, Routes } from '../../serve/contract.ts'
 import { ignoredKeyword } from '../../serve/exact-keywords.ts'
-import type { Content, Operation, Routes } from '../../serve/routes.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { createValidator, newAjv } from '../../serve/validator.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } from '../document/directions.ts'

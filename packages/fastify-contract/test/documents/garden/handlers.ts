@@ -1,4 +1,4 @@
-import type { Verifier, Verifiers } from '../../../src/auth/verifier.ts'
+import type { Verifier, Verifiers } from '../../../src/auth/verifiers.ts'
 import { ContractError } from '../../../src/http/errors.ts'
 import type { ErrorBody } from '../../../src/serve/error-writer.ts'
 import type { Handlers } from '../../../src/serve/handler-types.ts'

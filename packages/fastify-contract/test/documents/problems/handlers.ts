@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { bearer } from '../../../src/auth/bearer.ts'
-import { createVerifiers, type VerifierContext } from '../../../src/auth/verifier.ts'
+import { bearer, createVerifiers, type VerifierContext } from '../../../src/auth/verifiers.ts'
 import { ContractError } from '../../../src/http/errors.ts'
 import type { ErrorBody } from '../../../src/serve/error-writer.ts'
 import type { Handlers } from '../../../src/serve/handler-types.ts'

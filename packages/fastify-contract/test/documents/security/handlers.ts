@@ -1,7 +1,12 @@
-import { apiKey } from '../../../src/auth/api-key.ts'
-import { basic, tokensAsPasswords } from '../../../src/auth/basic.ts'
-import { bearer, openIdConnect } from '../../../src/auth/bearer.ts'
-import { createVerifiers, type VerifierContext } from '../../../src/auth/verifier.ts'
+import {
+  apiKey,
+  basic,
+  bearer,
+  createVerifiers,
+  openIdConnect,
+  tokensAsPasswords,
+  type VerifierContext,
+} from '../../../src/auth/verifiers.ts'
 import type { Handlers } from '../../../src/serve/handler-types.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'

@@ -1,5 +1,4 @@
-import { bearer } from '../../../src/auth/bearer.ts'
-import { createVerifiers, type VerifierContext } from '../../../src/auth/verifier.ts'
+import { bearer, createVerifiers, type VerifierContext } from '../../../src/auth/verifiers.ts'
 import type { Handlers } from '../../../src/serve/handler-types.ts'
 import type { Call } from '../served-documents.ts'
 import type { operations } from './api.d.ts'

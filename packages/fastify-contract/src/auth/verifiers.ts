@@ -1,0 +1,310 @@
+import { isUtf8 } from 'node:buffer'
+import bearerAuth from '@fastify/bearer-auth'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ContractError } from '../http/errors.ts'
+import type { Client } from '../http/request-context.ts'
+import { decodeText, parseCookies } from '../http/request-head.ts'
+import { isIssuer, type VerifyToken } from './tokens.ts'
+
+/** Gets the result of a verifier: the error to respond with, or the authenticated client. */
+export type Verified = (refusal?: Error, client?: Client) => void
+
+/**
+ * Verifies a request against one security scheme and calls `done` once. `scopes` are the scopes that the operation
+ * requires. A verifier may reject a client without them, with a challenge of its scheme; otherwise the caller does. It
+ * takes a callback because a promise for each scheme of each request costs more than most checks.
+ */
+export type Verifier = (request: FastifyRequest, done: Verified, scopes: readonly string[]) => void
+
+/** One verifier for each security scheme, by its name in the document. */
+export type Verifiers = Record<string, Verifier>
+
+/** What the verifiers of an app share. */
+export type VerifierContext = {
+  app: FastifyInstance
+  /** The realm of the challenges (RFC 9110 section 11.5): clients may send the same credentials to every path of it. */
+  realm: string
+  /**
+   * Returns whether the address of a request is below its limit of authentication failures. Verifiers check it before
+   * work that takes more than a look-up, such as checking a signature.
+   */
+  withinFailureLimit(request: Pick<FastifyRequest, 'raw'>): boolean
+}
+
+/** Creates the verifier of a security scheme for an app. */
+export type VerifierFactory = (context: VerifierContext) => Verifier | Promise<Verifier>
+
+/** Creates the verifiers of an app, by the names of their security schemes. */
+export async function createVerifiers(
+  factories: Record<string, VerifierFactory>,
+  context: VerifierContext,
+): Promise<Verifiers> {
+  const verifiers: Verifiers = {}
+  // One after the other, because only one of several may register a plugin.
+  for (const [name, create] of Object.entries(factories)) verifiers[name] = await create(context)
+  return verifiers
+}
+
+/**
+ * Decides on a request after its security schemes were checked: returns the error to respond with, or undefined to let
+ * the request pass. It may count the request for rate limits, per client or as a failed authentication.
+ */
+export type Conclude = (
+  request: FastifyRequest,
+  refusal: Error | undefined,
+  client: Client | undefined,
+) => Error | undefined
+
+/** Returns the challenge of an authentication scheme, with its parameters unchanged (RFC 9110 section 11.3). */
+export const challengeOf = (scheme: string, realm: string, ...parameters: string[]): string =>
+  [`${scheme} realm="${realm.replace(/["\\]/g, '\\$&')}"`, ...parameters].join(', ')
+
+/** Returns the 401 error for a request whose credentials are missing or not valid. */
+export const unauthenticated = (
+  kind: 'missingToken' | 'invalidToken',
+  message: string,
+  challenge: string,
+): ContractError => new ContractError(kind, message, { 'www-authenticate': challenge })
+
+/**
+ * Returns the error for a client that lacks one of the scopes; undefined if it has them all. With `bearerChallenge` the
+ * error has a challenge that names the required scopes (RFC 6750 section 3.1); other schemes define none.
+ */
+export function scopeError(
+  client: Client | undefined,
+  scopes: readonly string[],
+  bearerChallenge?: string,
+): ContractError | undefined {
+  if (scopes.every((scope) => client?.scopes.includes(scope))) return undefined
+  const needed = scopes.join(' ')
+  return new ContractError('insufficientScope', `a scope is missing; the operation needs ${needed}`, {
+    ...(bearerChallenge !== undefined && {
+      'www-authenticate': `${bearerChallenge}, error="insufficient_scope", scope="${needed}"`,
+    }),
+  })
+}
+
+/** The maximum length of credentials as they are sent. Longer ones are rejected before they are decoded. */
+export const maxCredentialsLength = 4_096
+
+type Found = Client | undefined | Promise<Client | undefined>
+
+/** How one kind of scheme reads and verifies credentials, with its challenge and the messages of its errors. */
+type CredentialScheme<Credentials> = {
+  challenge: [scheme: string, ...parameters: string[]]
+  missing: string
+  invalid: string
+  /** Returns the credentials, undefined when there are none, or null when they cannot be decoded. */
+  read(request: FastifyRequest): Credentials | undefined | null
+  verify(credentials: Credentials, withinFailureLimit: () => boolean): Found
+}
+
+/** Returns the factory of a verifier that reads the credentials of a request and calls `verify` with them. */
+export function credentialVerifier<Credentials>({
+  challenge: [scheme, ...parameters],
+  missing,
+  invalid,
+  read,
+  verify,
+}: CredentialScheme<Credentials>): VerifierFactory {
+  return ({ realm, withinFailureLimit }) => {
+    const challenge = challengeOf(scheme, realm, ...parameters)
+    return (request, done) => {
+      const accept = (client: Client | undefined) =>
+        client === undefined ? done(unauthenticated('invalidToken', invalid, challenge)) : done(undefined, client)
+      let found: Found
+      try {
+        const credentials = read(request)
+        if (credentials === undefined) return done(unauthenticated('missingToken', missing, challenge))
+        found = credentials === null ? undefined : verify(credentials, () => withinFailureLimit(request))
+      } catch (error) {
+        return done(error as Error)
+      }
+      if (found instanceof Promise) whilePaused(request, found).then(accept, done)
+      else accept(found)
+    }
+  }
+}
+
+/**
+ * Pauses a connection until a promise settles, so that an unauthenticated client cannot fill the memory with its body.
+ * Does nothing for a connection of Fastify's inject, which cannot be paused.
+ */
+export function whilePaused<T>({ raw }: Pick<FastifyRequest, 'raw'>, waiting: Promise<T>): Promise<T> {
+  const { socket }: { socket: { pause?(): void; resume?(): void } } = raw
+  socket.pause?.()
+  return waiting.finally(() => socket.resume?.())
+}
+
+/** RFC 9110 section 11.1: the scheme in any case, then spaces and any credentials. */
+const scheme = /^bearer +[^ ]/i
+
+/** RFC 6750 section 2.1. bearer-auth would also trim characters that are not spaces in HTTP. */
+const credentials = /^bearer +[\w.~+/-]+=*$/i
+
+/** The parts of a request that bearer-auth reads, and the client of its token. */
+type Attempt = Pick<FastifyRequest, 'raw' | 'log'> & { client?: Client }
+
+/**
+ * Verifies the tokens of a scheme with bearer tokens (http bearer, oauth2 or openIdConnect) by `verify`. A document may
+ * have several of these schemes.
+ */
+export const bearer =
+  (verify: VerifyToken): VerifierFactory =>
+  async ({ app, realm, withinFailureLimit }) => {
+    const challenge = challengeOf('Bearer', realm)
+    // RFC 6750 section 3.1: the challenge for a missing token has no error code.
+    const missing = () => unauthenticated('missingToken', 'an access token is required', challenge)
+    // The same for an unknown, an expired and a revoked token.
+    const invalid = () =>
+      unauthenticated('invalidToken', 'the access token is not valid', `${challenge}, error="invalid_token"`)
+    const options = {
+      keys: new Set<string>(),
+      addHook: false as const,
+      // A rejected request is not an error of the service.
+      verifyErrorLogLevel: 'debug',
+    }
+    if (!app.hasDecorator('verifyBearerAuthFactory')) await app.register(bearerAuth, options)
+    const check = (app.verifyBearerAuthFactory as bearerAuth.verifyBearerAuthFactory)({
+      ...options,
+      auth(token, request) {
+        const attempt = request as unknown as Attempt
+        const accept = (client: Client | undefined) => {
+          if (client !== undefined) attempt.client = client
+          return client !== undefined
+        }
+        const client = verify(token, () => withinFailureLimit(attempt))
+        return client instanceof Promise ? whilePaused(attempt, client).then(accept) : accept(client)
+      },
+      // Scheme names are case-insensitive (RFC 9110), but the option rfc6750 compares them exactly.
+      specCompliance: 'rfc6749',
+    })
+    return (request, done, scopes) => {
+      const given = request.headers.authorization ?? ''
+      if (!credentials.test(given)) return done(scheme.test(given) ? invalid() : missing())
+      const attempt: Attempt = { raw: request.raw, log: request.log }
+      check(attempt as FastifyRequest, ignored, (error) => {
+        const { client } = attempt
+        if (error === undefined) done(scopeError(client, scopes, challenge), client)
+        else done((error as { statusCode?: number }).statusCode === 401 ? invalid() : error)
+      })
+    }
+  }
+
+/**
+ * A reply without effect: bearer-auth sets the status of its reply, but another scheme may still accept the request.
+ */
+const ignored = { code() {} } as unknown as FastifyReply
+
+/** The path of the metadata after the URL of the issuer (OpenID Connect Discovery 1.0 section 4). */
+const wellKnown = '/.well-known/openid-configuration'
+
+/** An OpenID provider. */
+export type OpenIdProvider = {
+  /** The `openIdConnectUrl` of the scheme. */
+  url: string
+  /** The required audience: the `aud` claim of the tokens. */
+  audience: string
+  /** The `iss` claim of the tokens; default: the URL without the well-known path. */
+  issuer?: string
+}
+
+/**
+ * Verifies the JWT access tokens (RFC 9068) of an openIdConnect scheme, but accepts no ID tokens. Fetches the provider's
+ * keys for the first token. Rejects when the URL is not the metadata URL of the issuer.
+ */
+export const openIdConnect =
+  ({ url, audience, issuer = url.replace(wellKnown, '') }: OpenIdProvider): VerifierFactory =>
+  async (context) => {
+    if (!isIssuer(issuer) || issuer.replace(/\/$/, '') + wellKnown !== url) {
+      throw new Error(
+        `openIdConnectUrl ${JSON.stringify(url)} must be the https URL of the issuer followed by ${wellKnown}`,
+      )
+    }
+    const { jwtVerifier } = await import('./jwt.ts')
+    return await bearer(jwtVerifier({ issuer, audience, jwksUrl: undefined }))(context)
+  }
+
+/** The location and name of an API key in a security scheme (OpenAPI 3.1 section 4.8.27). */
+export type ApiKeyLocation = { in: 'header' | 'query' | 'cookie'; name: string }
+
+/**
+ * Verifies the keys of an apiKey scheme by `verify`. A key that is sent twice, or has more than 4,096 characters, is not
+ * valid. The scheme name ApiKey is not registered, but RFC 9110 section 15.5.2 requires a challenge in every 401.
+ */
+export const apiKey = (location: ApiKeyLocation, verify: VerifyToken): VerifierFactory =>
+  credentialVerifier({
+    challenge: ['ApiKey'],
+    missing: 'an API key is required',
+    invalid: 'the API key is not valid',
+    read: (request) => keyOf(valuesAt(location, request), location.in === 'query' ? decodeText : String),
+    verify,
+  })
+
+function valuesAt({ in: location, name }: ApiKeyLocation, { headers, query }: FastifyRequest): string[] {
+  if (location === 'header') return ownValues(headers, name.toLowerCase())
+  return ownValues(location === 'query' ? (query as object) : parseCookies(headers.cookie), name)
+}
+
+/** Returns the values of an own property only: a name such as `toString` is also that of an inherited property. */
+const ownValues = (values: object, name: string): string[] =>
+  Object.hasOwn(values, name) ? [(values as Record<string, string | string[]>)[name] as string | string[]].flat() : []
+
+/** Returns the key, undefined when there is none, or null when there are several or the key cannot be decoded. */
+function keyOf([key = '', ...more]: string[], decode: (text: string) => string): string | undefined | null {
+  if (key === '' && more.length === 0) return undefined
+  if (more.length > 0 || key.length > maxCredentialsLength) return null
+  try {
+    return decode(key)
+  } catch {
+    return null
+  }
+}
+
+type Credentials = { user: string; password: string }
+
+/**
+ * Returns the client of a user name and a password, or undefined when they are not valid. Both are in Unicode
+ * Normalization Form C. A verifier must call `withinFailureLimit` before work that takes more than a look-up, such as a slow
+ * password hash.
+ */
+export type VerifyPassword = (
+  credentials: Credentials,
+  withinFailureLimit: () => boolean,
+) => Client | undefined | Promise<Client | undefined>
+
+/** RFC 7617 section 2: the scheme in any case, then base64 with padding. */
+const basicHeader = /^basic +([A-Za-z\d+/]*={0,2})$/i
+
+/** RFC 7617 section 2 forbids control characters in both. The user name ends at the first colon. */
+const userPass = /^([^\p{Cc}:]*):(\P{Cc}*)$/u
+
+/** Verifies HTTP Basic credentials by `verify`. An Authorization header above 4,096 characters is not valid. */
+export const basic = (verify: VerifyPassword): VerifierFactory =>
+  credentialVerifier({
+    // RFC 7617 section 2.1: user names and passwords are in UTF-8.
+    challenge: ['Basic', 'charset="UTF-8"'],
+    missing: 'a user name and a password are required',
+    invalid: 'the user name or the password is not valid',
+    read,
+    verify,
+  })
+
+/** Returns a password verifier that accepts the name of a client with one of its tokens as the password. */
+export const tokensAsPasswords =
+  (verify: VerifyToken): VerifyPassword =>
+  ({ user, password }, withinFailureLimit) => {
+    const named = (client: Client | undefined) => (client?.name === user ? client : undefined)
+    const found = verify(password, withinFailureLimit)
+    return found instanceof Promise ? found.then(named) : named(found)
+  }
+
+function read({ headers: { authorization = '' } }: FastifyRequest): Credentials | undefined | null {
+  if (!/^basic +[^ ]/i.test(authorization)) return undefined
+  const [, text = ''] = authorization.length > maxCredentialsLength ? [] : (basicHeader.exec(authorization) ?? [])
+  const bytes = Buffer.from(text, 'base64')
+  // Buffer also decodes text that is not base64.
+  if (bytes.toString('base64') !== text || !isUtf8(bytes)) return null
+  const [, user, password] = userPass.exec(bytes.toString().normalize('NFC')) ?? []
+  return user === undefined || password === undefined ? null : { user, password }
+}

@@ -1,4 +1,4 @@
-// Written by npm run generate from plant-store.yaml; edit that instead.
+// Written by fastify-contract generate from plant-store.yaml; edit that instead.
 export interface paths {
     "/plants": {
         parameters: {

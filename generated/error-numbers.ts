@@ -1,4 +1,4 @@
-// Written by npm run generate from plant-store.yaml; edit that instead.
+// Written by fastify-contract generate from plant-store.yaml; edit that instead.
 /** The contract's table of errors: the HTTP status times 100, plus a number of its own. */
 export const errorNumbers = {
   /** The request is not well-formed HTTP. */

@@ -125,7 +125,7 @@ const shelves = {
 t.test('parameters, credentials and bodies stand where the document puts them', async (t) => {
   t.equal(
     requestFile(normalizedDocument(shelves)),
-    `# npm run mock accepts any token. For the service, insert one of its tokens; npm run generate will overwrite it.
+    `# fastify-contract mock accepts any token. For the service, insert one of its tokens; the next generate overwrites it.
 
 @origin = https://test.example.com
 @token = ACCESS_TOKEN

@@ -90,7 +90,7 @@ t.test('npm run changes releases a document only when its version matches the ch
     )
   t.match(await changes(), {
     code: 1,
-    stderr: /^openapi\/released holds no released document; run with -- --release to store the first\n$/,
+    stderr: /^openapi\/released holds no released document; run with --release to store the first\n$/,
   })
   t.match(await changes('--release'), { code: 0, stdout: /^wrote openapi\/released\/1.0.0.json$/m })
   t.match(await Promise.all([changes('--release'), changes('--released', 'nowhere')]), [

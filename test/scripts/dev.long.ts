@@ -53,7 +53,8 @@ const path = `
 `
 
 /** The arguments of `npm run dev`. */
-const command = ['dev', '--bundle', 'scripts/build/bundle.ts', '--trial', 'STORE_URL=memory:']
+const engine = 'packages/fastify-contract/src'
+const command = ['dev', '--watch', engine, '--bundle', 'scripts/build/bundle.ts', '--trial', 'STORE_URL=memory:']
 
 /** Starts `npm run dev` in a copy of the project and returns functions to control it. */
 async function startDev(t: Test) {
@@ -146,6 +147,8 @@ t.test('the last working service serves until a changed document with its handle
   t.same(await ask('/plants/9223372036854775807'), [200, '{"name":"Monstera deliciosa"}'])
   t.match(await ask('/plants/9223372036854775808'), [400, /path\/plant-id must be an int64 integer/])
   t.match(await create('second'), [409], 'the store keeps the plants')
+  edit(`${engine}/http/errors.ts`, 'the service failed', 'the service has failed')
+  await sees(/plant-store 1\.0\.1 on/)
   isAsking = false
   await asking
   t.same([...answers], ['200,{"name":"first"}'], 'the service rejected no request')

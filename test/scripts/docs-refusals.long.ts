@@ -29,7 +29,8 @@ t.test('a document that does not match generated/ gives no page and leaves the e
   await t.rejects(docs, {
     code: 1,
     stdout: '',
-    stderr: 'these files are out of date; run npm run generate: generated/openapi.json, generated/digests.json\n',
+    stderr:
+      'these files are out of date; run fastify-contract generate: generated/openapi.json, generated/digests.json\n',
   })
   t.equal(readFileSync(page, 'utf8'), 'earlier')
   t.same(readdirSync(dirname(page)), ['index.html'])

@@ -32,7 +32,7 @@ t.test('--check lists stale files and writes nothing', async (t) => {
   t.same(await generate('--check'), { code: 0, stdout: '', stderr: '' })
   const path = join(cwd, 'generated', 'api.d.ts')
   writeFileSync(path, 'stale')
-  const stale = 'these files are out of date; run npm run generate: generated/api.d.ts\n'
+  const stale = 'these files are out of date; run fastify-contract generate: generated/api.d.ts\n'
   t.same(await generate('--check'), { code: 1, stdout: '', stderr: stale })
   t.equal(readFileSync(path, 'utf8'), 'stale')
   t.same(await generate(), { code: 0, stdout: 'wrote generated/api.d.ts\n', stderr: '' })

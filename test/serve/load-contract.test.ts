@@ -23,7 +23,7 @@ t.test('a damaged or missing file is rejected in one line with the remedy', asyn
     const url = copy(directory)
     const path = join(directory, name)
     writeFileSync(path, readFileSync(path, 'utf8').replace(/"(\d{3})": \{/, '"299": {'))
-    const remedy = 'run npm run generate, then npm run build'
+    const remedy = 'run fastify-contract generate, then build again'
     await t.rejects(loadContract(url, digests), {
       message: `generated/${name} does not belong to this build; ${remedy}`,
     })

@@ -171,8 +171,8 @@ function suite(t: Test, start: (t: Test) => Promise<Management>): void {
     rmSync(join(dirname(docs), 'try.html'))
     const [docsAnswer, tryAnswer] = [await ask('/docs'), await ask('/try.html')]
     writePages(docs)
-    t.match(docsAnswer, { status: 404, body: /^[^\n]*npm run docs[^\n]*\n$/ })
-    t.match(tryAnswer, { status: 404, body: /^[^\n]*npm run build[^\n]*\n$/ })
+    t.match(docsAnswer, { status: 404, body: /^[^\n]*fastify-contract docs[^\n]*\n$/ })
+    t.match(tryAnswer, { status: 404, body: /^[^\n]*fastify-contract dev[^\n]*\n$/ })
   })
 
   t.test('the docs page forbids framing', async (t) => {

@@ -37,7 +37,7 @@ openapi/released by default.
   if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`info.version is ${version}; use MAJOR.MINOR.PATCH`)
   const last = (await releasedVersions(released)).at(-1)
   if (last === undefined && !release)
-    throw new Error(`${released} holds no released document; run with -- --release to store the first`)
+    throw new Error(`${released} holds no released document; run with --release to store the first`)
   if (last !== undefined) {
     const next = printChanges(last, await contractChanges(releasedFile(released, last), path, document))
     if (compareVersions(version, next) < 0) throw new Error(`info.version is ${version}; raise it to ${next} or higher`)

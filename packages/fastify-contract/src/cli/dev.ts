@@ -6,12 +6,14 @@ import { findDocument, findErrorModule, handlersModule } from './project-files.t
 /** Runs `fastify-contract dev`. */
 export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
-    `fastify-contract dev [DOCUMENT] [--entry FILE] [--bundle MODULE] [--trial NAME=VALUE] [--document FILE]
-                     [--rules FILE] [--out DIRECTORY] [--errors FILE] [--handlers FILE] [--docs DIRECTORY]
+    `fastify-contract dev [DOCUMENT] [--entry FILE] [--watch DIRECTORIES] [--bundle MODULE] [--trial NAME=VALUE]
+                     [--document FILE] [--rules FILE] [--out DIRECTORY] [--errors FILE] [--handlers FILE]
+                     [--docs DIRECTORY]
 
-Runs the service and restarts it after every change below the folders of --entry and of the document: it generates,
-checks types, bundles, and starts the new service on trial on free ports. If that is ready, it replaces the running
-service; meanwhile requests wait and none is rejected. After an error the last working service keeps running.
+Runs the service and restarts it after every change below the folders of --entry and of the document, and below those of
+--watch, which are separated by commas: it generates, checks types, bundles, and starts the new service on trial on free
+ports. If that is ready, it replaces the running service; meanwhile requests wait and none is rejected. After an error
+the last working service keeps running.
 
 --entry is the module that starts the service, else src/server.ts. The service must listen on the environment variables
 HOST and PORT; if it has an admin server on MANAGEMENT_HOST and MANAGEMENT_PORT, its /readyz must respond with 200. This
@@ -24,6 +26,7 @@ directory of the docs page, else dist/docs. The other options are those of fasti
 `,
     {
       entry: join('src', 'server.ts'),
+      watch: undefined,
       bundle: undefined,
       trial: undefined,
       document: undefined,

@@ -55,7 +55,7 @@ export async function compileDocument(
 ): Promise<Compiled> {
   try {
     const { upgraded, document, routes, replies } = checked(published, path, errors)
-    const note = `Written by npm run generate from ${basename(path)}; edit that instead.\n`
+    const note = `Written by fastify-contract generate from ${basename(path)}; edit that instead.\n`
     const served: Files = { 'openapi.json': json(withErrorTable(published)), 'routes.json': json(routes) }
     const files: Files = {
       ...served,

@@ -1,9 +1,9 @@
-import { fork, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type FSWatcher, readdirSync, rmSync, statSync, watch } from 'node:fs'
 import { connect, createServer, isIPv6 } from 'node:net'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { browserUrl, pageOrigins } from '../service/admin-server.ts'
@@ -25,6 +25,8 @@ export type DevOptions = {
   docs: string
   /** The module that starts the service; its folder is watched. */
   entry: string
+  /** Other folders to watch, separated by commas; default: none. */
+  watch: string | undefined
   /** A module whose function bundle(directory) bundles the service; default: esbuild, with packages left external. */
   bundle: string | undefined
   /** Environment variables, as NAME=VALUE, for the start on trial; default: none. */
@@ -69,14 +71,15 @@ export async function runDev(options: DevOptions): Promise<void> {
     startSnapshot({ directory, entry: options.entry, place, adminPlace, origins, ...more })
 
   console.log(`dev: building the service for ${front.url}`)
-  const builder = fork(new URL('./build-process.ts', import.meta.url), [JSON.stringify(options)])
+  const builder = forkBuildProcess(options)
   builder.on('exit', () => {
     if (isEnding) return
     console.error('dev: the build process has ended; start dev again')
     process.exit(1)
   })
   let updating = update()
-  watchPath(dirname(options.entry), () => change('code'))
+  const folders = [dirname(options.entry), ...(options.watch?.split(',') ?? [])]
+  for (const each of folders) watchPath(each, () => change('code'))
   // The folder of a document in the folder of the project holds everything else, too.
   const folder = dirname(options.document)
   watchPath(folder === '.' ? options.document : folder, () => change('document'))
@@ -167,6 +170,18 @@ export async function runDev(options: DevOptions): Promise<void> {
     await running?.stop()
     process.exit()
   }
+}
+
+/**
+ * Starts the build process. It imports modules of the project, which are TypeScript: the sources of this module run with
+ * a loader for that, and the built package needs tsx.
+ */
+function forkBuildProcess(options: DevOptions): ChildProcess {
+  const extension = extname(import.meta.filename)
+  const loader = extension === '.js' ? [`--import=${import.meta.resolve('tsx')}`] : []
+  return fork(new URL(`./build-process${extension}`, import.meta.url), [JSON.stringify(options)], {
+    execArgv: [...process.execArgv, ...loader],
+  })
 }
 
 /** Returns where a server of the service listens, by its environment variables. */

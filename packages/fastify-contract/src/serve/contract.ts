@@ -153,4 +153,4 @@ export async function loadContract(directory: URL, digests: Digests): Promise<Co
   }
 }
 
-const remedy = 'run npm run generate, then npm run build'
+const remedy = 'run fastify-contract generate, then build again'

@@ -222,7 +222,7 @@ const urlMarker = /(?<=connect-src |data-service=")SERVICE_URL/g
 
 async function tryPage(path: string, serviceUrl: string | undefined): Promise<AdminResponse> {
   if (serviceUrl === undefined) return { status: 503, body: 'the service is not listening yet; try again later\n' }
-  const page = await htmlPage(path, 'npm run build')
+  const page = await htmlPage(path, 'fastify-contract dev')
   return { ...page, body: String(page.body).replace(urlMarker, browserUrl(serviceUrl)) }
 }
 
@@ -233,7 +233,7 @@ async function tryPage(path: string, serviceUrl: string | undefined): Promise<Ad
 export const browserUrl = (url: string): string =>
   url.replace('//0.0.0.0:', '//127.0.0.1:').replace(/\/\/\[::1?\]:/, '//localhost:')
 
-async function htmlPage(path: string, command = 'npm run docs'): Promise<AdminResponse> {
+async function htmlPage(path: string, command = 'fastify-contract docs'): Promise<AdminResponse> {
   const body = await readFile(path).catch(() => undefined)
   if (body === undefined) return { status: 404, body: `the page has not been built; run ${command}\n` }
   return { headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }, body }

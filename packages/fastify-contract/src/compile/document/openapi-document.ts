@@ -180,7 +180,7 @@ function pathsOf({ url, variables = {} }: Server): string[] {
   return paths
 }
 
-/** Returns the URL of the first server without a trailing slash, relative to the origin of `npm start`. */
+/** Returns the URL of the first server without a trailing slash, relative to the default origin of a service. */
 export function serverUrl([server]: Server[]): string {
   const { url, variables = {} } = server ?? { url: '' }
   const filled = Object.entries(variables).reduce(

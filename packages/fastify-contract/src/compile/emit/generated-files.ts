@@ -26,7 +26,7 @@ async function surplusProblems(files: Files, directory: string): Promise<string[
 export async function rejectStale(files: Files, directory: string): Promise<void> {
   const stale = await staleFiles(files, directory)
   const problems = [
-    ...(stale.length > 0 ? [`these files are out of date; run npm run generate: ${stale.join(', ')}`] : []),
+    ...(stale.length > 0 ? [`these files are out of date; run fastify-contract generate: ${stale.join(', ')}`] : []),
     ...(await surplusProblems(files, directory)),
   ]
   if (problems.length > 0) throw new Error(problems.join('\n'))

@@ -19,7 +19,7 @@ import { formStyles, parameterStyle } from './client-table.ts'
 import { concreteType, exampleOfRequest } from './examples.ts'
 
 const credentialNote =
-  '# npm run mock accepts any token. For the service, insert one of its tokens; npm run generate will overwrite it.'
+  '# fastify-contract mock accepts any token. For the service, insert one of its tokens; the next generate overwrites it.'
 
 /**
  * Returns the text of a file with one request for each operation, in the format that VS Code's REST Client and

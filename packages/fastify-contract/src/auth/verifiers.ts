@@ -47,12 +47,14 @@ export async function createVerifiers(
 
 /**
  * Decides on a request after its security schemes were checked: returns the error to respond with, or undefined to let
- * the request pass. It may count the request for rate limits, per client or as a failed authentication.
+ * the request pass. It may count the request for rate limits, per client or as a failed authentication, and add headers
+ * to its response.
  */
 export type Conclude = (
   request: FastifyRequest,
   refusal: Error | undefined,
   client: Client | undefined,
+  reply: FastifyReply,
 ) => Error | undefined
 
 /** Returns the challenge of an authentication scheme, with its parameters unchanged (RFC 9110 section 11.3). */

@@ -6,6 +6,7 @@ import { redocly } from '../compile/redocly.ts'
 import { sampleLanguages, withCodeSamples } from './code-samples.ts'
 import { historyPage } from './history-page.ts'
 import { sourceOf } from './plain-page.ts'
+import { withServiceHeaders } from './service-headers.ts'
 import { tryPage } from './try-page.ts'
 
 /** What a docs page shows. */
@@ -40,7 +41,10 @@ export async function writeDocs(directory: string, options: Partial<DocsOptions>
   try {
     const built = join(temporary, 'index.html')
     const shown = join(temporary, 'openapi.json')
-    await writeFile(shown, JSON.stringify(withCodeSamples(JSON.parse(await readFile(document, 'utf8')), all.client)))
+    await writeFile(
+      shown,
+      JSON.stringify(withCodeSamples(withServiceHeaders(JSON.parse(await readFile(document, 'utf8'))), all.client)),
+    )
     await redocly(
       'build-docs',
       shown,

@@ -198,7 +198,17 @@ export type RateLimit = {
   take(client: string): number
   /** Returns the same as `take`, without counting. */
   wait(client: string): number
+  /** Returns the response headers that tell the limit and what is left of it; undefined without a limit. */
+  fields(client: string): RateLimitFields | undefined
 }
+
+/** The part of a rate limiter that counts the requests of clients. */
+export type RequestLimit = Pick<RateLimit, 'take'> & Partial<Pick<RateLimit, 'fields'>>
+
+/** The response headers of draft-ietf-httpapi-ratelimit-headers-11. */
+export type RateLimitFields = Record<(typeof rateLimitHeaders)[number], string>
+
+export const rateLimitHeaders = ['RateLimit', 'RateLimit-Policy'] as const
 
 /** Returns monotonic milliseconds. If a wall clock were set back, every client would be rejected until it caught up. */
 const monotonic = (): number => performance.now()
@@ -230,7 +240,8 @@ export function rateLimit(perMinute: number, keyOf = (client: string) => client,
     const milliseconds = nextFullAt - time - 60_000
     return { key, time, nextFullAt, seconds: milliseconds > rounding ? milliseconds / 1_000 : 0 }
   }
-  if (perMinute === 0) return { take: () => 0, wait: () => 0 }
+  if (perMinute === 0) return { take: () => 0, wait: () => 0, fields: () => undefined }
+  const policy = `"default";q=${Math.floor(perMinute)};w=60`
   return {
     take(client) {
       const { key, time, nextFullAt, seconds } = check(client)
@@ -240,6 +251,13 @@ export function rateLimit(perMinute: number, keyOf = (client: string) => client,
       return 0
     },
     wait: (client) => check(client).seconds,
+    fields(client) {
+      const { time, nextFullAt, seconds } = check(client)
+      const left = seconds > 0 ? 0 : 1 + Math.floor((time + 60_000 + rounding - nextFullAt) / interval)
+      // Clients divide what is left by the time. The result is never above the rate of the policy (section 8.5).
+      const window = Math.ceil(left > 0 ? (left * interval) / 1_000 : seconds)
+      return { RateLimit: `"default";r=${left};t=${window}`, 'RateLimit-Policy': policy }
+    },
   }
 }
 

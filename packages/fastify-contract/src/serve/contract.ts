@@ -109,6 +109,8 @@ export type Operation = {
   forms?: Record<string, Form>
   /** The headers that the handler sets, by the keys of `schema.response`; undefined if there are none. */
   replyHeaders?: Record<string, ResponseHeader[]>
+  /** The headers of every response that announce the end of the operation; undefined if there are none. */
+  deprecation?: Record<string, string>
   schema: RouteSchema
 }
 

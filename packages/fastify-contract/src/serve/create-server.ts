@@ -7,8 +7,9 @@ import {
   defaultLimits,
   type Limits,
   networkOf,
-  type RateLimit,
+  type RequestLimit,
   rateLimit,
+  rateLimitHeaders,
   type ShedReason,
   watchOverload,
 } from '../limits/limits.ts'
@@ -49,7 +50,7 @@ export type ServerOptions<Operations> = {
   /** Returns the origins of the service's own pages, which may call the server, too; default: none. */
   ownOrigins?: () => string[]
   /** Counts the requests of each client; default: by `limits.requests`. */
-  requestLimit?: Pick<RateLimit, 'take'>
+  requestLimit?: RequestLimit
   /** Registers the plugins whose onRoute hooks must see the operations, such as `@fastify/swagger`. */
   plugins?: (app: FastifyInstance) => void
 }
@@ -105,6 +106,7 @@ export function createServer<Operations>(options: ServerOptions<Operations>): Fa
     run,
     memory: bodyMemory(limits.bodyMemory, shed),
     uploads: { bytes: limits.upload, fields: limits.formFields },
+    readableHeaders: limits.requests === 0 ? [] : [...rateLimitHeaders],
   })
   return app
 }

@@ -42,6 +42,8 @@ export type Binding = Tracking & {
   origins?: string[] | undefined
   /** Returns the origins of the service's own pages, which may call the operations, too; default: none. */
   ownOrigins?: (() => string[]) | undefined
+  /** Response headers that these pages may read, besides those of the document and of errors. */
+  readableHeaders?: string[] | undefined
   /** Registers the plugins whose onRoute hooks must see the operations. */
   plugins?: ((app: FastifyInstance) => void) | undefined
 }
@@ -61,7 +63,7 @@ export function registerOperations(app: FastifyInstance, binding: Binding): void
   const isSameOriginOnly = origins.length === 0 && ownOrigins === undefined
   const preflight = isSameOriginOnly
     ? undefined
-    : allowOrigins(app, { origins, ownOrigins, ...crossOriginNames(routes) })
+    : allowOrigins(app, { origins, ownOrigins, ...crossOriginNames(routes, rest.readableHeaders) })
   const allowedMethods = methodFinder(operations)
   for (const step of stepsOfEveryRequest({ admit, allowedMethods, headersLimit, preflight })) {
     app.addHook('onRequest', step)
@@ -143,16 +145,20 @@ const errorHeaders = ['Accept', 'Allow', 'Retry-After', 'WWW-Authenticate', 'X-R
  * Returns the methods and headers of all operations. Pages of other origins may use them on every path, so that they
  * can read the 404 or 405 of a wrong request.
  */
-export function crossOriginNames({
-  operations,
-  apiKeyHeaders = [],
-}: Pick<Routes, 'operations' | 'apiKeyHeaders'>): Omit<CrossOrigin, 'origins' | 'ownOrigins'> {
+export function crossOriginNames(
+  { operations, apiKeyHeaders = [] }: Pick<Routes, 'operations' | 'apiKeyHeaders'>,
+  readableHeaders: string[] = [],
+): Omit<CrossOrigin, 'origins' | 'ownOrigins'> {
   const parameters = operations.flatMap((operation) => operation.parameters).filter((one) => one.in === 'header')
   const responses = operations.flatMap(({ schema }) => Object.values(schema.response))
+  const declared = [
+    ...responses.map(({ headers = {} }) => headers),
+    ...operations.map(({ deprecation = {} }) => deprecation),
+  ]
   return {
     methods: distinct(operations.map(({ method }) => String(method))),
     requestHeaders: distinct([...commonHeaders, ...apiKeyHeaders, ...parameters.map(({ name }) => name)]),
-    responseHeaders: distinct([...errorHeaders, ...responses.flatMap(({ headers = {} }) => Object.keys(headers))]),
+    responseHeaders: distinct([...errorHeaders, ...readableHeaders, ...declared.flatMap(Object.keys)]),
   }
 }
 

@@ -75,6 +75,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   const isStreamed = mayStream(operation.schema)
   return {
     onRequest: [
+      ...(operation.deprecation === undefined ? [] : [announce(operation.deprecation)]),
       authenticate(parts), // 401, 403, 429
       ...(negotiation === undefined ? [] : [inOrder([negotiation.check])]), // 406
       ...bodySteps(operation, body), // 415
@@ -90,6 +91,14 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   }
 }
 
+/** Adds the headers that announce the end of an operation to each of its responses. */
+const announce =
+  (headers: Record<string, string>): Hook =>
+  (_request, reply, done) => {
+    reply.headers(headers)
+    done()
+  }
+
 function authenticate({ operation: { operationId, security }, verifiers, conclude }: OperationParts): Hook {
   const verify = authenticator(security, verifiers)
   return (request, reply, done) => {
@@ -97,7 +106,7 @@ function authenticate({ operation: { operationId, security }, verifiers, conclud
     recordOperation(context, operationId)
     verify(request, (refusal, client) => {
       recordClient(context, client)
-      const concluded = conclude(request, refusal, client)
+      const concluded = conclude(request, refusal, client, reply)
       // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
       if (!reply.raw.destroyed) done(concluded)
     })

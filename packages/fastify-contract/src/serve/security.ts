@@ -9,7 +9,7 @@ import {
 } from '../auth/verifiers.ts'
 import { ContractError, isUnauthenticated } from '../http/errors.ts'
 import { contextOf } from '../http/request-context.ts'
-import type { RateLimit } from '../limits/limits.ts'
+import type { RateLimit, RequestLimit } from '../limits/limits.ts'
 import type { Operation, SecurityRequirement } from './contract.ts'
 
 /** Returns all scopes that the operations require, without duplicates. */
@@ -133,15 +133,18 @@ function withoutRepeats(first: string, second: string): string {
  */
 export function authLimits(
   failures: RateLimit,
-  requests: Pick<RateLimit, 'take'>,
+  requests: RequestLimit,
 ): Pick<VerifierContext, 'withinFailureLimit'> & { conclude: Conclude } {
   return {
     withinFailureLimit: (request) => failures.wait(addressOf(request)) === 0,
-    conclude(request, refusal, client) {
+    conclude(request, refusal, client, reply) {
       // Valid tokens bypass the per-address limit, so that neighbors behind one address cannot lock each other out.
       if (isUnauthenticated(refusal)) return tooMany(failures.take(addressOf(request))) ?? refusal
-      if (client !== undefined) return tooMany(requests.take(client.name)) ?? refusal
-      return refusal
+      if (client === undefined) return refusal
+      const seconds = requests.take(client.name)
+      const fields = requests.fields?.(client.name)
+      if (fields !== undefined) reply.headers(fields)
+      return tooMany(seconds) ?? refusal
     },
   }
 }

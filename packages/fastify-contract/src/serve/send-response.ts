@@ -274,10 +274,14 @@ function valid(name: string, text: string): string {
   return text
 }
 
-/** Sets the headers of a response. Names that Vary already lists are kept, since caches rely on them. */
+/**
+ * Sets the headers of a response. Names that Vary already lists are kept, since caches rely on them, and so are links
+ * that announce the end of the operation.
+ */
 function setHeaders(reply: FastifyReply, headers: HeaderTexts): void {
   for (const [name, text] of headers) {
-    if (name.toLowerCase() === 'vary') addVary(reply, String(text))
-    else reply.header(name, text)
+    const key = name.toLowerCase()
+    if (key === 'vary') addVary(reply, String(text))
+    else reply.header(name, key === 'link' && reply.hasHeader(key) ? `${reply.getHeader(key)}, ${text}` : text)
   }
 }

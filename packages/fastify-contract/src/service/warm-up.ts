@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { listVerifier, newToken, type VerifyToken } from '../auth/tokens.ts'
 import type { Observer, RequestContext } from '../http/request-context.ts'
-import { type RateLimit, rateLimit, type ShedReason } from '../limits/limits.ts'
+import { type RequestLimit, rateLimit, type ShedReason } from '../limits/limits.ts'
 import type { Routes } from '../serve/contract.ts'
 import { requiredScopes } from '../serve/security.ts'
 import { requestLog } from './log.ts'
@@ -19,7 +19,7 @@ const [lanes, successors, requests] = [16, 25, 20]
 /** The parts of a service through which requests have effects outside of the server. */
 export type Effects = {
   verifyToken: VerifyToken
-  requestLimit: Pick<RateLimit, 'take'>
+  requestLimit: RequestLimit
   observer: Observer
   shed(reason: ShedReason): void
   draining(): boolean
@@ -64,7 +64,10 @@ export function withWarmUp(own: Effects) {
   }
   const effects: Effects = {
     verifyToken: (token, mayCost) => verifyToken(token, mayCost),
-    requestLimit: { take: (client) => requestLimit.take(client) },
+    requestLimit: {
+      take: (client) => requestLimit.take(client),
+      fields: (client) => requestLimit.fields?.(client),
+    },
     observer: { begin: (context) => observer.begin(context), end: (context) => observer.end(context) },
     shed: (reason) => shed(reason),
     draining: () => draining(),

@@ -2,6 +2,7 @@ import type { Operation, RouteSchema, Routes } from '../../serve/contract.ts'
 import { ignoredKeyword } from '../../serve/exact-keywords.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
+import { deprecationHeaders } from '../document/deprecation.ts'
 import { errorNumbersOf } from '../document/error-numbers.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import { type Document, type Endpoint, endpoints, type Located, type Parameter } from '../document/openapi-document.ts'
@@ -84,6 +85,7 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     ([status, response]) => [status, responseHeaders(document, response)] as const,
   )
   const forms = Object.entries(requestBody?.content ?? {}).filter(([type]) => isForm(type))
+  const deprecation = deprecationHeaders(document, endpoint)
   const withHeaders = given.filter(([, headers]) => headers.length > 0)
   return {
     operationId,
@@ -96,6 +98,7 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
       forms: Object.fromEntries(forms.map(([type, media]) => [type, formOf(document, type, media, convert)])),
     }),
     ...(withHeaders.length > 0 && { replyHeaders: Object.fromEntries(withHeaders) }),
+    ...(deprecation !== undefined && { deprecation }),
     schema,
   }
 }

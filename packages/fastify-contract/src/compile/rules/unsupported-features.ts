@@ -2,6 +2,7 @@ import { METHODS } from 'node:http'
 import { isScope } from '../../auth/tokens.ts'
 import { kindOf } from '../../serve/media-types.ts'
 import { headersOf, isGiven } from '../document/contents.ts'
+import { deprecationProblems } from '../document/deprecation.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints, schemePlace, securityPlace } from '../document/openapi-document.ts'
 import { neededScopes } from '../document/security-schemes.ts'
@@ -20,6 +21,7 @@ const operationRules: ((endpoint: Endpoint, document: Document) => string[])[] =
   bodyContentProblems,
   itemFieldProblems,
   headerProblems,
+  deprecationProblems,
 ]
 
 /** The rules for a document as a whole. */

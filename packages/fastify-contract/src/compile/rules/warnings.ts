@@ -1,5 +1,6 @@
 import { isRange } from '../../serve/media-types.ts'
 import { allowsOnlyStrings, checkedSchema, describesBytes, isChecked } from '../document/contents.ts'
+import { undatedDeprecations } from '../document/deprecation.ts'
 import { ignoredNamesOf, isMarked } from '../document/directions.ts'
 import { join } from '../document/json-pointer.ts'
 import { type Document, endpoints } from '../document/openapi-document.ts'
@@ -19,6 +20,7 @@ export const warningsOf = (published: Document, upgraded: Document): string[] =>
   ...ineffectiveMarkWarnings(upgraded),
   ...countedPropertyWarnings(upgraded),
   ...slowPatternWarnings(upgraded),
+  ...undatedDeprecations(upgraded),
 ]
 
 /** Returns one line for each operation without operationId, whose handler therefore has a derived name. */

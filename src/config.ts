@@ -1,4 +1,4 @@
-import { type Application, readConfig } from 'fastify-contract/config'
+import { type Application, maskPassword, readConfig } from 'fastify-contract/config'
 import { isStoreUrl, storeUrls } from './store/open.ts'
 
 /** What the plant store adds to the configuration of a service: its store, and the names of its tokens. */
@@ -7,6 +7,13 @@ export const application: Application<'STORE_URL'> = {
   tokenPrefix: 'plants_',
   tokenCommand: 'plant-store token create --name NAME',
 }
+
+/** Returns a function that throws an error of a store again, with the STORE_URL, whose password is masked. */
+export const namingStore =
+  (url: string) =>
+  (error: Error): never => {
+    throw new Error(`STORE_URL is "${maskPassword(url)}": ${error.message}`, { cause: error })
+  }
 
 /** Returns the store's URL and the size limit of a body in bytes, for commands that use the store without a service. */
 export function storeConfig({ STORE_URL, BODY_LIMIT }: NodeJS.ProcessEnv): { storeUrl: string; limit: number } {

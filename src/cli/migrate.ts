@@ -1,6 +1,6 @@
 import { parseOptions, UsageError } from 'fastify-contract/command-line'
-import { storeConfig } from '../config.ts'
-import { maskPassword, migrateStore } from '../store/open.ts'
+import { namingStore, storeConfig } from '../config.ts'
+import { migrateStore } from '../store/open.ts'
 
 export const migrateHelp = `plant-store migrate [--copies=3]
 
@@ -18,7 +18,5 @@ export async function migrate(args: string[], environment: NodeJS.ProcessEnv): P
   const { copies = '3' } = given
   if (!/^[1-9]\d?$/.test(copies)) throw new UsageError('--copies must be a number from 1 to 99')
   const { storeUrl } = storeConfig({ STORE_URL: environment.STORE_URL })
-  return await migrateStore(storeUrl, Number(copies)).catch((error: Error) => {
-    throw new Error(`STORE_URL is "${maskPassword(storeUrl)}": ${error.message}`, { cause: error })
-  })
+  return await migrateStore(storeUrl, Number(copies)).catch(namingStore(storeUrl))
 }

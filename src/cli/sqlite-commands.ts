@@ -4,20 +4,19 @@ import {
   closeSync,
   existsSync,
   openSync,
-  readdirSync,
   realpathSync,
   rmSync,
   type Stats,
   statSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { parseOptions, UsageError } from 'fastify-contract/command-line'
 import { createDurableDirectory, realPathOf, renameDurably, syncPath } from 'fastify-contract/files'
 import { storeConfig } from '../config.ts'
-import { lockFile, NoSqlite, openError } from '../store/sqlite/sqlite-driver.ts'
+import { lockFile, openError } from '../store/sqlite/sqlite-driver.ts'
 import { finishRestore, replacedPath, restoredPath } from '../store/sqlite/sqlite-files.ts'
-import { readDatabase } from '../store/sqlite/sqlite-reader.ts'
+import { readDatabase } from '../store/sqlite/sqlite-queries.ts'
 import { assertPlants } from '../store/sqlite/sqlite-schema.ts'
 
 export const sqliteHelp = `plant-store backup TARGET
@@ -57,54 +56,20 @@ function check(path: string): { result: string; code: number } {
   return { result: problems.map((problem) => `${path}: ${problem}\n`).join(''), code: 1 }
 }
 
-/** Suffixes of an unfinished copy and of its lock. A running backup holds the lock: an unlocked copy is abandoned. */
-const unfinished = '.unfinished'
-const lockSuffix = `${unfinished}-lock`
-
 /**
  * Copies the SQLite file of STORE_URL into a new file, while a service may have it open. The copy gets its name only
- * when it is complete and synced. Also removes abandoned copies of killed backups from the same directory. Returns a
- * line to print. Throws one line that says what failed.
+ * when it is complete and synced. Returns a line to print. Throws one line that says what failed.
  */
 export function backup(target: string, environment: NodeJS.ProcessEnv): string {
   const path = sqlitePath(environment)
   if (existsSync(target)) throw new Error(`${target} exists already; name a new file`)
   const directory = dirname(target)
   if (!existsSync(directory)) throw new Error(`${directory} does not exist; create that directory`)
-  for (const name of readdirSync(directory)) {
-    if (name.endsWith(lockSuffix)) removeLeftover(join(directory, name))
-  }
-  const release = lockBackup(`${target}${lockSuffix}`)
-  if (release === undefined) throw new Error(`another backup is writing ${target}; name another file`)
-  try {
-    const copy = target + unfinished
-    rmSync(copy, { force: true })
-    const plants = copyPlants(path, copy)
-    renameDurably(copy, target)
-    return `${plants} plants are in ${target}\n`
-  } finally {
-    rmSync(`${target}${lockSuffix}`, { force: true })
-    release()
-  }
-}
-
-/** Removes an abandoned lock and its copy. The copy is removed first, so that no copy is left without a lock. */
-function removeLeftover(path: string): void {
-  const release = lockBackup(path)
-  if (release === undefined) return
-  rmSync(path.slice(0, -'-lock'.length), { force: true })
-  rmSync(path, { force: true })
-  release()
-}
-
-/** Locks a file and returns a function that releases the lock. Returns undefined when the file cannot be locked. */
-function lockBackup(path: string): (() => void) | undefined {
-  try {
-    return lockFile(path, 0)
-  } catch (error) {
-    if (error instanceof NoSqlite || (error as NodeJS.ErrnoException).code === 'ELOOP') throw error
-    return undefined
-  }
+  const copy = `${target}.unfinished`
+  if (existsSync(copy)) throw new Error(`${copy} exists: a backup is writing it, or was killed; remove it then`)
+  const plants = copyPlants(path, copy)
+  renameDurably(copy, target)
+  return `${plants} plants are in ${target}\n`
 }
 
 /** How long to wait for the lock of another process, in milliseconds. */
@@ -212,9 +177,9 @@ export function assertSound(path: string): number {
  * of its plants. Throws one line when a file cannot be used; the copy is then removed.
  */
 export function copyPlants(from: string, to: string): number {
+  // The copy must never be readable by more users than the file.
+  closeSync(openSync(to, 'wx', 0o600))
   try {
-    // The copy must never be readable by more users than the file.
-    closeSync(openSync(to, 'wx', 0o600))
     readPlants(from, (database) => database.prepare('VACUUM INTO ?').run(to))
     chmodSync(to, statSync(from).mode & 0o777)
     const plants = assertSound(to)

@@ -12,9 +12,8 @@ export const storeUrls =
 type Adapter = {
   shape: RegExp
   open(url: string): Promise<PlantStore>
-  /** Open the store for reading or for writing, while a service may have it open. */
+  /** Opens the store for reading, while a service may have it open. */
   openReader?(url: string): Promise<PlantReader>
-  openShared?(url: string): Promise<PlantStore>
   /** Creates what the store needs, with a number of copies of each plant. Resolves with a line to print. */
   migrate?(url: string, copies: number): Promise<string>
 }
@@ -25,7 +24,6 @@ const postgres: Adapter = {
   shape: postgresUrl,
   open: openPostgres,
   openReader: openPostgres,
-  openShared: openPostgres,
 }
 
 const openCassandra = async (url: string) => (await import('./cassandra/cassandra-store.ts')).openCassandra(url)
@@ -34,7 +32,6 @@ const cassandra: Adapter = {
   shape: cassandraUrl,
   open: openCassandra,
   openReader: openCassandra,
-  openShared: openCassandra,
   migrate: async (url, copies) => (await import('./cassandra/cassandra-store.ts')).migrateCassandra(url, copies),
 }
 
@@ -47,8 +44,7 @@ const sqlite: Adapter = {
   // SQLite would treat parameters such as mode=ro as a part of the file name, and :memory: would keep nothing.
   shape: /^sqlite:(?!file:|:memory:)[^?]+$/,
   open: async (url) => (await import('./sqlite/sqlite-store.ts')).openSqlite(url.slice(7)),
-  openReader: async (url) => (await import('./sqlite/sqlite-reader.ts')).openSqliteReader(url.slice(7)),
-  openShared: async (url) => (await import('./sqlite/sqlite-store.ts')).openSqlite(url.slice(7), true),
+  openReader: async (url) => (await import('./sqlite/sqlite-queries.ts')).openSqliteReader(url.slice(7)),
 }
 
 const adapters = new Map<string, Adapter>([
@@ -75,11 +71,12 @@ export async function openStore(url: string): Promise<PlantStore> {
   return await adapter.open(url)
 }
 
-/** Opens a store for reading, while a service may have it open. Rejects with one line that names STORE_URL. */
-export const openForReading = (url: string): Promise<PlantReader> => openBeside(url, adapterOf(url)?.openReader)
-
-/** Opens a store for writing, while a service may have it open. Rejects with one line that names STORE_URL. */
-export const openForWriting = (url: string): Promise<PlantStore> => openBeside(url, adapterOf(url)?.openShared)
+/** Opens a store for reading, while a service may have it open. Rejects with the reason. */
+export async function openForReading(url: string): Promise<PlantReader> {
+  const open = adapterOf(url)?.openReader
+  if (open === undefined) throw new Error('only the service can read this store; expected sqlite:PATH or postgres://…')
+  return await open(url)
+}
 
 /**
  * Creates what the store of a STORE_URL needs, with a number of copies of each plant. Resolves with a line to print.
@@ -90,17 +87,3 @@ export async function migrateStore(url: string, copies: number): Promise<string>
   if (migrate === undefined) throw new Error('this store creates its table when the service starts')
   return await migrate(url, copies)
 }
-
-async function openBeside<Store>(url: string, open?: (url: string) => Promise<Store>): Promise<Store> {
-  try {
-    if (open === undefined)
-      throw new Error('only the service can open this store; expected sqlite:PATH, postgres://… or cassandra://…')
-    return await open(url)
-  } catch (error) {
-    throw new Error(`STORE_URL is "${maskPassword(url)}": ${(error as Error).message}`, { cause: error })
-  }
-}
-
-/** Returns a STORE_URL for messages: its password is masked, in the user part and in parameters. */
-export const maskPassword = (url: string): string =>
-  url.replace(/(:\/\/[^:/]*):.*@/s, '$1:***@').replace(/([?&]\w*password=)[^&]*/gi, '$1***')

@@ -44,8 +44,7 @@ export type PlantReader = PlantQueries & Pick<PlantStore, 'close'>
  */
 export type PlantQueries = {
   /**
-   * Resolves with the plants whose ids are at least `from`, in the order of their ids: at most `limit` of them, and
-   * fewer when they are large. The list is empty only when no plant is left.
+   * Resolves with the plants whose ids are at least `from`, in the order of their ids: at most `limit` of them.
    */
   list(from: bigint, limit: number): Promise<StoredPlant[]>
 }
@@ -59,12 +58,6 @@ export class Unavailable extends Error {
 
 /** A row of the table plants, in any database. */
 export type PlantRow<Id = bigint> = { id: Id; name: string; tag: string | null }
-
-/**
- * A page of a list ends with the plant whose text reaches this size: characters, or bytes where the engine counts
- * bytes.
- */
-export const maxPageSize = 2 ** 20
 
 /** Converts a row to a plant. */
 export const plantFromRow = ({ id, name, tag }: PlantRow): StoredPlant =>

@@ -1,6 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import t, { type Test } from 'tap'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
 import { backup } from '../../src/cli/sqlite-commands.ts'
 import { openStore } from '../../src/store/open.ts'
 import { Database, hideSqlite, requireSqlite } from '../support/better-sqlite.ts'
@@ -66,62 +66,25 @@ t.test('a failed backup leaves nothing behind', async (t) => {
   t.same(readdirSync(directory), ['empty.db', 'plants.db', 'plants.db-lock'])
 })
 
-/** Starts a process that holds the lock of a backup and has written half of the copy. */
-async function startHalfBackup(t: Test, target: string) {
-  const script = join(dirname(target), 'half.mjs')
-  writeFileSync(
-    script,
-    `import { writeFileSync } from 'node:fs'
-    import { lockFile } from ${JSON.stringify(resolve('src/store/sqlite/sqlite-driver.ts'))}
-    // Garbage collection of the release function would end the lock.
-    globalThis.release = lockFile(${JSON.stringify(`${target}.unfinished-lock`)}, 0)
-    writeFileSync(${JSON.stringify(`${target}.unfinished`)}, 'half')
-    console.log('written')
-    setInterval(() => {}, 1_000)`,
-  )
-  const half = run(t, script)
-  await half.find('stdout', /^written$/m)
-  return half
-}
-
-t.test("the remains of a killed backup are removed, a concurrent backup's file is not", async (t) => {
-  const directory = t.testdir({ backups: { 'notes.unfinished': '', 'other.unfinished-lock': 'x'.repeat(4_096) } })
-  const backups = join(directory, 'backups')
-  const STORE_URL = `sqlite:${join(directory, 'plants.db')}`
-  makeStore(join(directory, 'plants.db'), 1n)
-  const monday = join(backups, 'monday.db')
-  const other = await startHalfBackup(t, monday)
-  t.throws(() => backup(monday, { STORE_URL }), /^another backup is writing [^\n]+monday\.db; name another file$/)
-  t.equal(backup(join(backups, 'tuesday.db'), { STORE_URL }), `1 plants are in ${backups}/tuesday.db\n`)
-  t.ok(existsSync(`${monday}.unfinished`), 'the file of the running backup is kept')
-
-  await other.stop('SIGKILL')
-  backup(join(backups, 'wednesday.db'), { STORE_URL })
-  const left = ['half.mjs', 'notes.unfinished', 'other.unfinished-lock', 'tuesday.db', 'wednesday.db']
-  t.same(readdirSync(backups), left)
-  t.same(idsIn(join(backups, 'wednesday.db')), [1])
-})
-
-t.test('a link at the path of a lock is not followed', async (t) => {
-  const directory = t.testdir({})
+t.test('a backup does not touch the unfinished copy of another backup', async (t) => {
+  const directory = t.testdir({ 'copy.db.unfinished': 'half' })
   const path = join(directory, 'plants.db')
-  makeStore(path, 1n)
   const copy = join(directory, 'copy.db')
-  symlinkSync(join(directory, 'target'), `${copy}.unfinished-lock`)
+  makeStore(path, 1n)
   t.throws(() => backup(copy, { STORE_URL: `sqlite:${path}` }), {
-    message: exactly(`${copy}.unfinished-lock is a symbolic link; remove it`),
+    message: exactly(`${copy}.unfinished exists: a backup is writing it, or was killed; remove it then`),
   })
-  t.notOk(existsSync(join(directory, 'target')))
+  t.equal(readFileSync(`${copy}.unfinished`, 'utf8'), 'half')
 })
 
-t.test("a backup without SQLite fails and keeps a concurrent backup's file", async (t) => {
-  const directory = t.testdir({ 'other.unfinished-lock': '', 'other.unfinished': 'half' })
+t.test('a backup without SQLite fails and leaves nothing behind', async (t) => {
+  const directory = t.testdir({})
   const path = join(directory, 'plants.db')
   makeStore(path, 1n)
   const before = readdirSync(directory)
   hideSqlite(t)
   t.throws(() => backup(join(directory, 'copy.db'), { STORE_URL: `sqlite:${path}` }), {
-    message: /^SQLite is missing, because the optional package better-sqlite3 is not installed; [^\n]+$/,
+    message: /SQLite is missing, because the optional package better-sqlite3 is not installed; [^\n]+$/,
   })
   t.same(readdirSync(directory), before)
 })

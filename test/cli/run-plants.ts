@@ -5,19 +5,16 @@ type Given = {
   stdin?: string | Readable
   interrupt?: AbortSignal
   environment?: NodeJS.ProcessEnv
-  isTTY?: boolean
-  onStderr?: () => void
 }
 
 /** Runs `plant-store plants` in this process; resolves with its exit code and output. */
 export async function runPlants(storeUrl: string, args: string[], given: Given = {}) {
-  const { stdin = '', interrupt = new AbortController().signal, environment = {}, isTTY = false, onStderr } = given
+  const { stdin = '', interrupt = new AbortController().signal, environment = {} } = given
   const written = { stdout: '', stderr: '' }
   const stream = (name: keyof typeof written) =>
     new Writable({
       write(chunk, _encoding, done) {
         written[name] += chunk
-        if (name === 'stderr') onStderr?.()
         done()
       },
     })
@@ -27,7 +24,7 @@ export async function runPlants(storeUrl: string, args: string[], given: Given =
     {
       stdin: typeof stdin === 'string' ? Readable.from([Buffer.from(stdin)]) : stdin,
       stdout: stream('stdout'),
-      stderr: Object.assign(stream('stderr'), { isTTY }),
+      stderr: stream('stderr'),
       interrupt,
     },
   )

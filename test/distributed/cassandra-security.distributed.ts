@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import cassandra from 'cassandra-driver'
 import t from 'tap'
 import { until } from '../../scripts/system/poll.ts'
-import { findSync } from '../../src/store/cassandra/cassandra-client.ts'
+import { findSync } from '../../src/store/cassandra/cassandra-store.ts'
 import { migrateStore, openStore } from '../../src/store/open.ts'
 import { cassandraClasspath, datacenter, nodeAddress, startCassandra } from './cassandra-cluster.ts'
 

@@ -1,5 +1,6 @@
+import { maskPassword } from 'fastify-contract/config'
 import t from 'tap'
-import { isStoreUrl, maskPassword, openStore } from '../../src/store/open.ts'
+import { isStoreUrl, openStore } from '../../src/store/open.ts'
 
 t.test('valid store URLs are accepted, invalid ones rejected', async (t) => {
   const valid = [

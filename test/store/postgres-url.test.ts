@@ -14,7 +14,8 @@ t.test('a URL of one server has default timeouts', async (t) => {
         max: 10,
       },
     ],
-    timeout: 7_000,
+    connectTimeout: 3_000,
+    queryTimeout: 7_000,
     acceptLoss: false,
   })
 })
@@ -23,9 +24,9 @@ t.test('a URL of several servers applies its parameters to each', async (t) => {
   const parameters =
     'sslmode=verify-full&sslrootcert=%2Fa+b.pem&connect_timeout=1&statement_timeout=0&query_timeout=100' +
     '&application_name=a&target_session_attrs=primary&accept_data_loss=true'
-  const { servers, timeout, acceptLoss } = readPostgresUrl(`postgresql://me@one,[::1]:5433/plants?${parameters}`)
+  const { servers, queryTimeout, acceptLoss } = readPostgresUrl(`postgresql://me@one,[::1]:5433/plants?${parameters}`)
   t.equal(acceptLoss, true)
-  t.equal(timeout, 100)
+  t.equal(queryTimeout, 100)
   t.same(
     servers.map(({ connectionString }) => connectionString),
     ['one', '[::1]:5433'].map(

@@ -22,7 +22,7 @@ export type Primary = {
 }
 
 /** Returns the primary of the servers. Connects at the first query, and looks for the primary again after any error. */
-export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings): Primary {
+export function openPrimary({ servers, queryTimeout, acceptLoss }: PostgresSettings): Primary {
   const pools = servers.map((server) => new pg.Pool(server))
   for (const pool of pools) {
     // A query on a broken connection rejects, and the pool removes a broken idle connection.
@@ -76,8 +76,8 @@ export function openPrimary({ servers, timeout, acceptLoss }: PostgresSettings):
     )
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_resolve, reject) => {
-      const fail = () => reject(new Unavailable(`the server did not respond within query_timeout, ${timeout} ms`))
-      timer = setTimeout(fail, timeout)
+      const fail = () => reject(new Unavailable(`the server did not respond within query_timeout, ${queryTimeout} ms`))
+      timer = setTimeout(fail, queryTimeout)
     })
     return await Promise.race([answer, late]).finally(() => clearTimeout(timer))
   }

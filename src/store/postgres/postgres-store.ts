@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { groupCreates } from '../group-commit.ts'
 import {
   type CreateOutcome,
-  maxPageSize,
   type PlantQueries,
   type PlantRow,
   type PlantStore,
@@ -28,7 +27,6 @@ export async function openPostgres(url: string, choose = chooseDialect): Promise
   const primary = openPrimary(readPostgresUrl(url))
   let dialect: Dialect
   try {
-    await assertKnownSchema(primary.query)
     dialect = await choose(primary.query)
     await ensureTable(
       () => dialect.check(primary.query),
@@ -94,25 +92,6 @@ async function commit(primary: Primary, dialect: Dialect, batch: StoredPlant[]):
 
 const undefinedTable = '42P01'
 
-/** The version of the tables of this release. A database without a table plants_schema has it too. */
-const version = 1
-
-// A query of a missing table would log an error on the server at each start.
-const findHistory = "SELECT table_name FROM information_schema.tables WHERE table_name = 'plants_schema'"
-
-/** Rejects when a newer release has recorded in plants_schema that this release can no longer use the tables. */
-export async function assertKnownSchema(query: Primary['query']): Promise<void> {
-  if ((await query(findHistory)).length === 0) return
-  const rows = await query<{ oldest: string }>('SELECT oldest FROM plants_schema').catch((error) => {
-    // The table is in a schema outside this user's search_path.
-    if (error.code === undefinedTable) return []
-    throw error
-  })
-  const oldest = Math.max(version, ...rows.map((row) => Number(row.oldest)))
-  if (oldest === version) return
-  throw new Error(`it has schema version ${oldest}, and this release supports up to ${version}; upgrade the service`)
-}
-
 /**
  * Runs `use`, which needs the table. When the table is missing, runs `make` and then `use` again. Several instances may
  * do so at once: `make` then fails, in one of several ways, for all but one of them, but the table exists.
@@ -135,33 +114,11 @@ export async function ensureTable(use: () => Promise<unknown>, make: () => Promi
 /** Converts a row to a plant. The driver returns a bigint as its digits. */
 const exact = ({ id, ...rest }: PlantRow<string>) => plantFromRow({ id: BigInt(id), ...rest })
 
-/** Selects the sizes first, so that only rows that fit into a page are read. Every engine supports this. */
-const sizes =
-  'SELECT id, length(name) + coalesce(length(tag), 0) AS size FROM plants WHERE id >= $1 ORDER BY id LIMIT $2'
-
-const rows = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[]) ORDER BY id'
-
-/** The driver returns an int8 as its digits and an int4 as a number. The type of length() depends on the engine. */
-type Sized = { id: string; size: string | number }
-
-/** Returns the ids of a page, which ends with the plant that fills it. */
-function page(plants: Sized[]): string[] {
-  let total = 0
-  const end = plants.findIndex(({ size }) => {
-    total += Number(size)
-    return total >= maxPageSize
-  })
-  return plants.slice(0, end === -1 ? plants.length : end + 1).map(({ id }) => id)
-}
+const list = 'SELECT id, name, tag FROM plants WHERE id >= $1 ORDER BY id LIMIT $2'
 
 /** Returns the queries of the PostgreSQL store. A new query is added only here. */
-export const postgresQueries = (query: Primary['query']): PlantQueries => ({
+const postgresQueries = (query: Primary['query']): PlantQueries => ({
   async list(from, limit) {
-    for (;;) {
-      const ids = page(await query<Sized>(sizes, [from, limit]))
-      const found = ids.length === 0 ? [] : await query<PlantRow<string>>(rows, [ids])
-      // Another program may delete all plants of a page before its rows are read, but only the last page may be empty.
-      if (found.length > 0 || ids.length === 0) return found.map(exact)
-    }
+    return (await query<PlantRow<string>>(list, [from, limit])).map(exact)
   },
 })

@@ -5,9 +5,8 @@ import { createDurableDirectory, realPathOf } from 'fastify-contract/files'
 import type { CreateOutcome, StoredPlant } from '../plant-store.ts'
 import { lockFile, openError, openSqliteFile } from './sqlite-driver.ts'
 import { finishRestore, pendingRestore, watchFileIdentity } from './sqlite-files.ts'
-import { queryRunner } from './sqlite-queries.ts'
-import { readDatabase } from './sqlite-reader.ts'
-import { assertOwnDatabase, isMarkedFile, makeTables } from './sqlite-schema.ts'
+import { queryRunner, readDatabase } from './sqlite-queries.ts'
+import { assertOwnDatabase, makeTables } from './sqlite-schema.ts'
 
 export type PlantDatabase = {
   /** Creates a batch of plants in one transaction, which is durable when it returns. Throws when none was created. */
@@ -25,15 +24,12 @@ export type PlantDatabase = {
 
 /** How long a commit waits for a lock of another program, in milliseconds. */
 const timeout = 1_000
-/** How long a commit waits while a service has the file open too, in milliseconds. */
-const sharedTimeout = 10_000
-
 /**
  * Opens the SQLite file at `path` for this process alone, and creates its directories when they are missing. Throws a
  * one-line error when the file is not a database of this service, is newer than this version, is in use by another
- * process, or is not writable. With `beside`, a service may have the file open.
+ * process, or is not writable.
  */
-export function openDatabase(path: string, beside = false): PlantDatabase {
+export function openDatabase(path: string): PlantDatabase {
   createDurableDirectory(dirname(path))
   const real = realPathOf(path)
   const opened: (() => void)[] = []
@@ -44,28 +40,17 @@ export function openDatabase(path: string, beside = false): PlantDatabase {
     // SQLite finds the write-ahead log by the file's name. Under another hard link it would miss the log, which may
     // hold all plants.
     if (hasOtherNames(real)) throw new Error('it has several hard links; remove all but one')
-    const lock = `${real}-lock`
-    // No lock file is created beside another program's database. When a lock file exists, this process may have the
-    // database open, and reading its header would release SQLite's locks (sqlite.org/howtocorrupt.html section 2.2).
-    // A pending restore, which the owner finishes below, replaces any file.
-    if (!existsSync(lock) && pendingRestore(real) === undefined) assertOursAt(real)
-    // The owner of the database holds a lock until it closes the database or ends. The lock is on a separate file, so
-    // that other processes can read the database, for example for a backup.
-    const unlock = lockUnlessServed(lock, beside)
-    const isOwner = unlock !== undefined
-    if (isOwner) {
-      opened.push(unlock)
-      finishRestore(real)
-      // Throws for a newer file, before SQLite opens it.
-      if (existsSync(real)) isMarkedFile(real)
-      // A writable connection copies the write-ahead log into the file when it is closed, even after a failed check.
-      if (existsSync(`${real}-wal`)) readDatabase(real, (database) => assertOwnDatabase(database))
-    }
-    const database = openSqliteFile(real, { timeout: isOwner ? timeout : sharedTimeout, fileMustExist: !isOwner })
+    // No lock file is created beside another program's database. A writable connection would copy the write-ahead log
+    // into the file when it is closed, even after a failed check. A pending restore replaces any file.
+    if (existsSync(real) && pendingRestore(real) === undefined) readDatabase(real, assertOwnDatabase)
+    // The lock is on a separate file, so that other processes can read the database, for example for a backup.
+    opened.push(lockFile(`${real}-lock`, timeout))
+    finishRestore(real)
+    const database = openSqliteFile(real, { timeout })
     opened.push(() => database.close())
     assertOwnDatabase(database)
     makeDurable(database)
-    if (isOwner) makeTables(database)
+    makeTables(database)
     const probe = createProbe(database)
     // A killed process may have left commits in the write-ahead log that are readable but not synced. This commit syncs
     // the whole log, so that a retried create is durable when it is reported as identical. A checkpoint is not enough:
@@ -73,7 +58,7 @@ export function openDatabase(path: string, beside = false): PlantDatabase {
     probe()
     const files = watchFileIdentity(real)
     return {
-      commit: files.guard(isOwner ? createCommit(database) : yieldingCommit(createCommit(database))),
+      commit: files.guard(createCommit(database)),
       query: files.guard(queryRunner(database)),
       probe: files.guard(probe),
       checkpoint: files.guard(() => database.pragma('wal_checkpoint(PASSIVE)')),
@@ -86,28 +71,10 @@ export function openDatabase(path: string, beside = false): PlantDatabase {
   }
 }
 
-/**
- * Locks a file and returns a function that releases the lock. Returns undefined when a service holds the lock and
- * `beside` is set.
- */
-function lockUnlessServed(path: string, beside: boolean): (() => void) | undefined {
-  try {
-    return lockFile(path, timeout)
-  } catch (error) {
-    if (beside && (error as { code?: string }).code === 'SQLITE_BUSY') return undefined
-    throw error
-  }
-}
-
 /** Returns whether a file has several hard links. Directories always have. */
 function hasOtherNames(path: string): boolean {
   const status = statSync(path, { throwIfNoEntry: false })
   return status?.isFile() === true && status.nlink > 1
-}
-
-/** Throws when a file exists and is not a database for this version. */
-function assertOursAt(path: string): void {
-  if (existsSync(path) && !isMarkedFile(path)) readDatabase(path, (database) => assertOwnDatabase(database))
 }
 
 /**
@@ -142,22 +109,6 @@ export function createCommit(database: Database.Database): Commit {
     return kept?.name === name && kept.tag === tag ? 'identical' : 'conflict'
   }
   return database.transaction((batch: StoredPlant[]) => batch.map(create)).immediate
-}
-
-/**
- * Returns a commit that waits after each batch for as long as the batch took, with the file unlocked. SQLite has no
- * queue for its lock, so a writer that locked the file again at once would starve the others.
- */
-export function yieldingCommit(commit: Commit): Commit {
-  const never = new Int32Array(new SharedArrayBuffer(4))
-  return (batch) => {
-    const started = performance.now()
-    try {
-      return commit(batch)
-    } finally {
-      Atomics.wait(never, 0, 0, performance.now() - started)
-    }
-  }
 }
 
 /**

@@ -1,5 +1,10 @@
+import { existsSync, statSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
-import { maxPageSize, type PlantQueries, type PlantRow, plantFromRow, type StoredPlant } from '../plant-store.ts'
+import { realPathOf } from 'fastify-contract/files'
+import { type PlantQueries, type PlantReader, type PlantRow, plantFromRow } from '../plant-store.ts'
+import { openSqliteFile } from './sqlite-driver.ts'
+import { pendingRestore } from './sqlite-files.ts'
+import { assertPlants } from './sqlite-schema.ts'
 
 /** Prepares the statements of a query and returns a function that runs it in the thread of the database. */
 type Prepare<Query extends (...args: never) => unknown> = (
@@ -13,16 +18,7 @@ export const sqliteQueries: { [Name in keyof PlantQueries]: Prepare<PlantQueries
       'SELECT id, name, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ?',
     )
     select.safeIntegers()
-    return (from, limit) => {
-      const page: StoredPlant[] = []
-      let size = 0
-      for (const row of select.iterate(from, limit)) {
-        page.push(plantFromRow(row))
-        size += row.name.length + (row.tag?.length ?? 0)
-        if (size >= maxPageSize) break
-      }
-      return page
-    }
+    return (from, limit) => select.all(from, limit).map(plantFromRow)
   },
 }
 
@@ -38,4 +34,63 @@ export function queryRunner(database: Database): (name: string, args: unknown[])
 export function queriesOf(ask: (name: string, args: unknown[]) => Promise<unknown>): PlantQueries {
   const names = Object.keys(sqliteQueries)
   return Object.fromEntries(names.map((name) => [name, (...args: unknown[]) => ask(name, args)])) as PlantQueries
+}
+
+/** How long a reader waits for a lock of another process, in milliseconds. */
+const timeout = 1_000
+
+/**
+ * Opens a SQLite file read-only, while a service may have it open. Throws when it is missing or cannot be opened, or when
+ * a restore that was interrupted will replace it.
+ */
+export function openReadOnly(path: string): { database: Database; close(): void } {
+  // SQLite and a restore follow a symbolic link before they append a suffix.
+  const real = realPathOf(path)
+  const pending = pendingRestore(real)
+  if (pending !== undefined) throw new Error(pending)
+  const status = statSync(real, { throwIfNoEntry: false })
+  if (status === undefined) throw new Error('it does not exist')
+  if (status.isDirectory()) throw new Error('it is a directory; name a file')
+  const hadJournal = existsSync(`${real}-wal`)
+  const database = openSqliteFile(real, { readonly: true, fileMustExist: true, timeout })
+  return {
+    database,
+    close() {
+      database.close()
+      // A read-only connection creates a write-ahead log, owned by this user, and cannot remove it. A writable
+      // connection removes it when it is closed as the last one.
+      if (!hadJournal && existsSync(`${real}-wal`)) {
+        const writer = openSqliteFile(real, { timeout })
+        writer.pragma('user_version')
+        writer.close()
+      }
+    },
+  }
+}
+
+/** Opens a SQLite file read-only, calls `use` with it, closes it, and returns the result. */
+export function readDatabase<Result>(path: string, use: (database: Database) => Result): Result {
+  const { database, close } = openReadOnly(path)
+  try {
+    return use(database)
+  } finally {
+    close()
+  }
+}
+
+/**
+ * Opens a SQLite file for reading, while a service may have it open. Each query is a transaction of its own, so that
+ * the write-ahead log of the service does not grow between them. Throws when the file is missing, or has no table
+ * of plants.
+ */
+export function openSqliteReader(path: string): PlantReader {
+  const { database, close } = openReadOnly(path)
+  try {
+    assertPlants(database)
+    const run = queryRunner(database)
+    return { ...queriesOf(async (name, args) => run(name, args)), close: async () => close() }
+  } catch (error) {
+    close()
+    throw error
+  }
 }

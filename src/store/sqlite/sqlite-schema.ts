@@ -1,4 +1,3 @@
-import { closeSync, openSync, readSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 
 /** Marks a file of this service (sqlite.org/pragma.html#pragma_application_id): "plnt" in ASCII. */
@@ -12,24 +11,6 @@ const statements = [
 
 /** The schema version of this release. The user_version of a file is the oldest version that can use it. */
 const known = statements.length
-
-/**
- * Returns whether the header of a file (sqlite.org/fileformat.html#the_database_header) has the mark of this service.
- * Throws when its schema is newer than this version knows. The header is read without SQLite, which would copy the
- * write-ahead log into the file on close.
- */
-export function isMarkedFile(path: string): boolean {
-  const header = Buffer.alloc(100)
-  const descriptor = openSync(path, 'r')
-  try {
-    readSync(descriptor, header, 0, header.length, 0)
-  } finally {
-    closeSync(descriptor)
-  }
-  const isMarked = header.readUInt32BE(68) === applicationId
-  if (isMarked) assertKnown(header.readUInt32BE(60))
-  return isMarked
-}
 
 /** Throws when a database belongs to another program or is too new. Version 0 is a new file; version 1 has no mark. */
 export function assertOwnDatabase(database: Database): void {

@@ -14,12 +14,11 @@ const journals = channel('plant-store:sqlite-journal')
 
 /**
  * Opens the SQLite file at `path` in a worker thread, so that commits do not block the event loop. Rejects as
- * `openDatabase` does, which also describes `beside`. When the file or its disk fails, the thread ends and `failure`
- * resolves.
+ * `openDatabase` does. When the file or its disk fails, the thread ends and `failure` resolves.
  */
-export async function openSqlite(path: string, beside = false): Promise<PlantStore & PlantQueries> {
+export async function openSqlite(path: string): Promise<PlantStore & PlantQueries> {
   const worker = new Worker(new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta.url), {
-    workerData: { path, beside },
+    workerData: { path },
   })
   await once(worker, 'message')
   const send = connect(worker)

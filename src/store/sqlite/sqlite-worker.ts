@@ -51,7 +51,7 @@ port.postMessage('open')
 /** Opens the database. Errors of the driver lose their message between threads, so they are rethrown as an Error. */
 function open(): PlantDatabase {
   try {
-    return openDatabase(workerData.path, workerData.beside)
+    return openDatabase(workerData.path)
   } catch (error) {
     throw new Error((error as Error).message)
   }

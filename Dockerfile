@@ -24,7 +24,7 @@ LABEL org.opencontainers.image.title="plant-store" \
       org.opencontainers.image.version="1.0.0" \
       org.opencontainers.image.licenses="MIT"
 WORKDIR /plant-store
-# Files of a checkout may be readable by their owner only.
+# COPY keeps the modes of the checkout, which may deny other users.
 COPY --chmod=0644 LICENSE package.json ./
 COPY --chmod=0644 generated/openapi.json generated/routes.json generated/
 COPY --from=build /plant-store/dist/plant-store.js /plant-store/dist/server.js /plant-store/dist/sbom.cdx.json dist/

@@ -41,7 +41,7 @@ export async function open(url) {
       await file.appendFile(`${line}\n`)
       await file.datasync()
     } catch (error) {
-      // From now on only a restart shows what the file contains.
+      // After a failed sync the file may differ from memory, so the store fails until it is restarted.
       failure = error
       throw error
     }

@@ -1,5 +1,6 @@
 // An authorization server for a trial: it issues JSON Web Tokens to one client (RFC 6749 section 4.4) with the claims of
-// RFC 9068. The service finds its keys by RFC 8414. Its key, and with it each token, is valid until the process ends.
+// RFC 9068. The service finds its keys by RFC 8414. The signing key lives as long as the process; tokens expire
+// after ten minutes.
 //
 // $ export CLIENT_SECRET=$(openssl rand -hex 32)
 // $ PORT=4000 node examples/issuer.js &

@@ -35,7 +35,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Tag that specifies the type of the plant. Any text.
+             * @description Tag that specifies the type of the plant; free text.
              * @example indoor
              */
             tag?: string;
@@ -172,7 +172,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Any other error in the table above. */
+            /** @description Any other error; see [Errors](#section/Errors). */
             default: {
                 headers: {
                     /**

@@ -15,9 +15,9 @@ export const errorNumbers = {
   invalidToken: 40101,
   /** The access token lacks a scope that the operation needs. */
   insufficientScope: 40300,
-  /** There is nothing at this path; a trailing slash makes another path. */
+  /** No resource has this path; trailing slashes are significant. */
   noSuchPath: 40400,
-  /** The path does not have this method; `Allow` lists those it has. */
+  /** The path does not support this method; see `Allow`. */
   noSuchMethod: 40500,
   /** `Accept` allows no media type of the response. */
   notAcceptable: 40600,
@@ -37,7 +37,7 @@ export const errorNumbers = {
   tooManyRequests: 42900,
   /** The header section is too large. */
   headersTooLarge: 43100,
-  /** The service failed. */
+  /** Internal error; `X-Request-Id` identifies it in the log. */
   internal: 50000,
   /** The service is temporarily unavailable; `Retry-After` says when to retry. */
   unavailable: 50300,

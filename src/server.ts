@@ -26,8 +26,8 @@ async function open(url: string, tools: Promise<Tools>): Promise<Resources> {
   ])
   measureStore(registry)
   const health = watchStore(store, (reason) => {
-    if (reason === undefined) log.info('store accepts creates again')
-    else log.error({ reason }, 'store rejects creates; the service is not ready')
+    if (reason === undefined) log.info('store accepts writes again')
+    else log.error({ reason }, 'store rejects writes; the service is not ready')
   })
   const { operations, rehearsal } = rehearsed({ ...store, create: health.create }, store)
   return {

@@ -217,7 +217,7 @@ t.test('a broken token file is logged and counted, and its last good tokens stay
   t.equal(await figure(), '1')
   t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
   writeFileSync(path, good.slice(1))
-  await find('stdout', /^\{"level":"error".*"msg":"token file cannot be used; the last valid one stays in use"\}$/m)
+  await find('stdout', /^\{"level":"error".*"msg":"invalid token file; keeping the previous tokens"\}$/m)
   t.equal(await figure(), '0')
   t.hasStrict(await create('{"id":1,"name":"a"}'), served('a'))
   writeFileSync(path, good)

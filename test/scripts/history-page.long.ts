@@ -24,7 +24,7 @@ t.test('the history lists the changes of each version, newest first, without scr
   )
   t.match(second, /^2\.0\.0<\/h2>\n<h3>Breaking: .*<h3>Compatible: .*<h3>Text: /s)
   t.match(second, /<li>(added|modified|removed) <code>paths<\/code> <code>\/\w+/)
-  t.match(first, '1.0.0</h2>\n<p>The first document.</p>')
+  t.match(first, '1.0.0</h2>\n<p>The first release, with these operations:</p>\n<ul>')
 })
 
 t.test('a released document gets no section of its own', async (t) => {

@@ -175,7 +175,7 @@ t.test('an invalid variable is reported with its value and the allowed values', 
     [
       'JWT_ISSUER',
       'https://issuer.example',
-      /^JWT_AUDIENCE is not set but required with JWT_ISSUER; set it to the audience of the tokens$/,
+      /^JWT_AUDIENCE is required when JWT_ISSUER is set; set it to the audience of the tokens$/,
     ],
     ['JWT_AUDIENCE', 'plants', /^JWT_AUDIENCE is "plants"; it requires JWT_ISSUER$/],
     ['JWT_JWKS_URL', 'https://a.example', /^JWT_JWKS_URL is "https:\/\/a.example"; it requires JWT_ISSUER$/],

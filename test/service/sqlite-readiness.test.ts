@@ -19,8 +19,8 @@ async function startSqlite(t: Test, code: ServiceCode) {
   return { ...service, path, create }
 }
 
-const unready = 'store rejects creates; the service is not ready'
-const ready = 'store accepts creates again'
+const unready = 'store rejects writes; the service is not ready'
+const ready = 'store accepts writes again'
 
 /** Waits for as many log messages about readiness as expected, and compares them. */
 async function tells(t: Test, service: Pick<ServiceProcess, 'output'>, messages: string[]): Promise<void> {

@@ -13,7 +13,7 @@ const help = `fastify-contract COMMAND [--help]
 generate  writes types, route schemas and a client table from an OpenAPI document
 changes   lists the changes of the document since its last release
 docs      writes the documentation of the document
-mock      serves the examples of the document
+mock      runs a mock server that returns the examples in the document
 dev       runs the service and restarts it after each change
 
 COMMAND --help prints the options of a command.

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import type { Severity } from '../changes/change-severity.ts'
 import { type Change, contractChanges, releasedFile, releasedVersions } from '../changes/contract-changes.ts'
-import { keysOf } from '../compile/document/json-pointer.ts'
-import type { Document } from '../compile/document/openapi-document.ts'
+import { keysOf, resolve } from '../compile/document/json-pointer.ts'
+import { normalizedDocument } from '../compile/document/normalize.ts'
+import { type Document, endpoints } from '../compile/document/openapi-document.ts'
 import { escapeHtml, plainPage } from './plain-page.ts'
 
 /** The headings of the changes of each weight. */
@@ -24,23 +25,39 @@ export async function historyPage(published: string, released: string): Promise<
   const steps = isReleased ? files : [...files, published]
   const sections: string[] = []
   for (const [index, file] of steps.entries()) {
-    const { version } = (await documentOf(file)).info
+    const document = await documentOf(file)
+    const { version } = document.info
     const before = steps[index - 1]
     const name = file === published ? `${version}, not released` : version
-    const changes = before === undefined ? undefined : await contractChanges(before, file, await documentOf(file))
-    sections.unshift(sectionOf(name, changes, versions[index - 1]))
+    const changes = before === undefined ? undefined : await contractChanges(before, file, document)
+    sections.unshift(
+      changes === undefined ? firstSection(name, document) : sectionOf(name, changes, versions[index - 1] as string),
+    )
   }
   const { title } = (await documentOf(published)).info
-  const back = '<p><a href="index.html">The documentation</a></p>'
-  return plainPage(`History of ${title}`, `${back}\n${sections.join('\n')}`)
+  return plainPage(`History of ${title}`, sections.join('\n'))
 }
 
 const documentOf = async (file: string): Promise<Document> => JSON.parse(await readFile(file, 'utf8'))
 
-function sectionOf(name: string, changes: Change[] | undefined, before: string | undefined): string {
+/** Returns the section of the first document: its operations. */
+function firstSection(name: string, document: Document): string {
+  const operations = endpoints(normalizedDocument(document)).map(({ method, routes, pointer, operationId }) => {
+    const { summary = operationId } = resolve(document, pointer) as { summary?: string }
+    return `<li><code>${escapeHtml(`${method} ${routes[0]}`)}</code> ${escapeHtml(summary)}</li>`
+  })
+  return [
+    `<h2>${escapeHtml(name)}</h2>`,
+    '<p>The first release, with these operations:</p>',
+    '<ul>',
+    ...operations,
+    '</ul>',
+  ].join('\n')
+}
+
+function sectionOf(name: string, changes: Change[], before: string): string {
   const heading = `<h2>${escapeHtml(name)}</h2>`
-  if (changes === undefined) return `${heading}\n<p>The first document.</p>`
-  if (changes.length === 0) return `${heading}\n<p>No changes since ${escapeHtml(before as string)}.</p>`
+  if (changes.length === 0) return `${heading}\n<p>No changes since ${escapeHtml(before)}.</p>`
   const lists = (Object.keys(headings) as Severity[]).flatMap((weight) => {
     const items = changes.filter((change) => change.weight === weight).map(({ what }) => `<li>${itemOf(what)}</li>`)
     return items.length === 0 ? [] : [`<h3>${headings[weight]}</h3>`, '<ul>', ...items, '</ul>']

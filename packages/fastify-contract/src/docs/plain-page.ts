@@ -3,20 +3,42 @@ import { createHash } from 'node:crypto'
 const style = `
       :root {
         color-scheme: light dark;
+        --accent: light-dark(#174fc4, #9bbcff);
+        --quiet: light-dark(#5a5d66, #a9adb8);
+        --line: light-dark(#e3e5ea, #3a3c44);
+        --card: light-dark(#fafafb, #232329);
         color: light-dark(#1a1a1a, #f0f0f0);
         background: light-dark(#fff, #1b1b1f);
-        font: 16px/1.5 system-ui, sans-serif;
+        font: 16px/1.6 system-ui, sans-serif;
       }
-      a { color: light-dark(#174fc4, #9bbcff) }
-      body { max-width: 50rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere }
-      code, pre, textarea, input { font-family: ui-monospace, monospace; font-size: 0.9em }
-      pre { white-space: pre-wrap; max-height: 30rem; overflow: auto }
-      h2 { font-size: 1.2rem }
-      summary h2 { display: inline; line-height: 2.5 }
-      small { font-weight: 400 }
-      label { display: block; margin-top: 0.75rem; font-weight: 600 }
-      input, textarea, select { display: block; width: 100%; box-sizing: border-box; padding: 0.4rem }
-      button { margin-top: 1rem; padding: 0.5rem 1rem }
+      body { margin: 0; overflow-wrap: anywhere }
+      nav { padding: 8px 16px; border-bottom: 1px solid var(--line); font-size: 14px }
+      a { color: var(--accent) }
+      main { max-width: 64rem; margin: 0 auto; padding: 1.5rem }
+      h1 { margin: 0.5rem 0 1rem; font-size: 2rem; line-height: 1.2 }
+      h2 { margin: 2rem 0 0.5rem; font-size: 1.3rem }
+      h3 { margin: 1rem 0 0.25rem; font-size: 1rem }
+      code, pre, textarea, input { font-family: ui-monospace, monospace; font-size: 0.875rem }
+      code { padding: 0.1em 0.35em; border-radius: 4px; background: var(--card); border: 1px solid var(--line) }
+      pre { margin: 0; padding: 0.75rem; white-space: pre-wrap; max-height: 30rem; overflow: auto }
+      pre, details, section { border: 1px solid var(--line); border-radius: 8px; background: var(--card) }
+      details, section { margin: 1rem 0; padding: 0.5rem 1.25rem 1.25rem }
+      section h2 { margin-top: 0.5rem }
+      summary h2 { display: inline; line-height: 2.5; cursor: pointer }
+      small { color: var(--quiet); font-weight: 400 }
+      label { display: block; margin: 0.75rem 0 0.25rem; font-weight: 600 }
+      input, textarea, select {
+        width: 100%; box-sizing: border-box; padding: 0.5rem; color: inherit;
+        background: light-dark(#fff, #1b1b1f); border: 1px solid light-dark(#8a8d96, #71747e); border-radius: 6px;
+      }
+      button {
+        margin-top: 1rem; padding: 0.5rem 1.5rem; border: 0; border-radius: 6px;
+        font: inherit; font-weight: 600; color: light-dark(#fff, #14141a); background: var(--accent); cursor: pointer;
+      }
+      output { font-weight: 600 }
+      @media (min-width: 56rem) {
+        form { display: grid; grid-template-columns: 1fr 1fr; gap: 0 2rem; align-items: start }
+      }
     `
 
 /** A script, and the URL of the service, which is the only one that it may send requests to. */
@@ -39,6 +61,7 @@ export function plainPage(title: string, content: string, caller?: Caller): stri
     <style>${style}</style>
   </head>
   <body>
+    <nav aria-label="Pages"><a href="index.html">API reference</a></nav>
     <main${caller === undefined ? '' : ` data-service="${serviceUrl}"`}>
 <h1>${escapeHtml(title)}</h1>
 ${content}

@@ -25,7 +25,7 @@ function show(form, { status, headers = '', body = '' }) {
   const [shownHeaders, shownBody] = form.querySelectorAll('pre')
   shownHeaders.textContent = headers
   shownBody.textContent = body
-  form.querySelector('.answer').hidden = headers === ''
+  form.querySelector('.response').hidden = headers === ''
 }
 
 async function sendForm(form) {
@@ -43,7 +43,7 @@ async function sendForm(form) {
   const began = performance.now()
   const response = await fetch(service + target, {
     method: form.dataset.method,
-    headers,
+    headers: headersOf(headers),
     ...(text !== '' && { body: text }),
     cache: 'no-store',
     credentials: 'omit',
@@ -57,6 +57,19 @@ async function sendForm(form) {
   const lines = Array.from(response.headers, ([name, value]) => `${name}: ${value}`)
   const time = `${Math.round(performance.now() - began)} ms`
   return { status: `${response.status} ${response.statusText}, ${time}${note}`, headers: lines.join('\n'), body }
+}
+
+/** Returns the headers of a request. Throws an error that names the one whose value a browser cannot send. */
+function headersOf(pairs) {
+  const headers = new Headers()
+  for (const [name, value] of pairs) {
+    try {
+      headers.append(name, value)
+    } catch {
+      throw new Error(`${name} must be ISO-8859-1 text without line breaks`)
+    }
+  }
+  return headers
 }
 
 /**

@@ -27,8 +27,7 @@ export async function tryPage(published: Document, serviceUrl = 'SERVICE_URL'): 
   const all = endpoints(document)
   const schemes = [...new Set(all.flatMap(schemesOf))]
   const sections = [
-    '<p><a href="index.html">The documentation</a></p>',
-    '<p>Each form sends one request to the service of this process. An empty field is not sent. Text is sent, and responses are shown, unchanged.</p>',
+    '<p>Each form sends one request to the service of this process. Empty fields are not sent. Values are sent exactly as typed, and responses are shown unmodified, so that large integers stay exact.</p>',
     ...credentials(document, schemes),
     ...all.map((endpoint, index) => operationForm(document, endpoint, `operation-${index}`, all.length === 1)),
   ]
@@ -59,7 +58,7 @@ function credentials(document: Document, schemes: string[]): string[] {
     const field = `<input id="credential-${index}"${disabledFor(place)} type="password" autocomplete="off" name="${escapeHtml(scheme)}" data-credential="${attribute(credential)}">`
     return [`${label(`credential-${index}`, scheme, `${placeHint(place)}, ${what.trim()}`)}\n${field}`]
   })
-  return fields.length > 0 ? ['<h2>Credentials</h2>', ...fields] : []
+  return fields.length > 0 ? ['<section>', '<h2>Credentials</h2>', ...fields, '</section>'] : []
 }
 
 /** Browsers do not let a page send cookies of its own choice (fetch.spec.whatwg.org, forbidden request-header). */
@@ -73,17 +72,21 @@ function operationForm(document: Document, endpoint: Endpoint, id: string, isOpe
   return `<details${isOpen ? ' open' : ''}>
 <summary><h2><code>${escapeHtml(`${method} ${path}`)}</code> ${escapeHtml(String(summary))}</h2></summary>
 <form data-method="${method}" data-path="${escapeHtml(path)}" data-credentials="${attribute(schemesOf(endpoint))}">
+<div>
 ${[
   ...parameters.map((parameter, index) => parameterField(document, parameter, `${id}-${index}`)),
   ...(requestBody === undefined ? [] : [bodyField(document, requestBody, `${id}-body`)]),
 ].join('\n')}
 <button>Send</button>
+</div>
+<div>
 <p><output></output></p>
-<div class="answer" hidden>
+<div class="response" hidden>
 <h3>Headers</h3>
 <pre tabindex="0" role="group" aria-label="Headers of the response"></pre>
 <h3>Body</h3>
 <pre tabindex="0" role="group" aria-label="Body of the response"></pre>
+</div>
 </div>
 </form>
 </details>`

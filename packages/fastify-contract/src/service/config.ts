@@ -240,7 +240,7 @@ function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: Values): Config['
     return { issuer: JWT_ISSUER, audience: JWT_AUDIENCE, jwksUrl: JWT_JWKS_URL || undefined }
   }
   if (JWT_ISSUER !== '')
-    throw new Error('JWT_AUDIENCE is not set but required with JWT_ISSUER; set it to the audience of the tokens')
+    throw new Error('JWT_AUDIENCE is required when JWT_ISSUER is set; set it to the audience of the tokens')
   const alone = Object.entries({ JWT_AUDIENCE, JWT_JWKS_URL }).find(([, value]) => value !== '')
   if (alone !== undefined) throw new Error(`${alone[0]} is "${alone[1]}"; it requires JWT_ISSUER`)
   return undefined

@@ -165,7 +165,7 @@ async function openInstance<Name extends string>(
     },
     error(err) {
       metrics.tokens(false)
-      log.error({ err }, 'token file cannot be used; the last valid one stays in use')
+      log.error({ err }, 'invalid token file; keeping the previous tokens')
     },
     large(bytes) {
       log.warn({ bytes }, 'token file is large, so a change takes seconds to apply; remove expired tokens')

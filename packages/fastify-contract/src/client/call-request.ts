@@ -140,6 +140,7 @@ export function parameterPairs(
   }
   const prefix = { label: '.', matrix: `;${encodeURIComponent(name)}=` }[style] ?? ''
   const writing = { in: location, name, style, explode, prefix, refuse }
+  if (style === 'deepObject') return nestedPairs(writing, name, value)
   if (Array.isArray(value)) return listPairs(writing, value)
   if (typeof value === 'object' && value !== null) return objectPairs(writing, value)
   return [[name, prefix + encoded(writing, textOf(value))]]
@@ -159,10 +160,6 @@ function objectPairs(writing: Writing, object: object): ParameterPair[] {
   const { in: location, name, style, explode, prefix, refuse } = writing
   const entries = Object.entries(object).filter(([, member]) => member !== undefined)
   if (style === 'form' && explode) return entries.map(([key, member]) => [key, part(writing, member)])
-  if (style === 'deepObject') {
-    if (entries.some(([key]) => /[[\]]/.test(key))) refuse('the name of a property cannot contain a bracket')
-    return entries.map(([key, member]) => [`${name}[${key}]`, part(writing, member)])
-  }
   if (entries.length === 0 && location === 'path') refuse('a path cannot contain an empty object')
   if (explode && location === 'header' && entries.some(([key]) => key.includes('='))) {
     refuse('the name of a property cannot contain "="')
@@ -171,6 +168,14 @@ function objectPairs(writing: Writing, object: object): ParameterPair[] {
     ([key, member]) => `${part(writing, key)}${explode ? '=' : delimiterOf(writing)}${part(writing, member)}`,
   )
   return [[name, (style === 'matrix' && explode ? ';' : prefix) + parts.join(delimiterOf(writing))]]
+}
+
+/** Serializes a value with the names of its members, and the indexes of its items, in brackets: `items[0][price]`. */
+function nestedPairs(writing: Writing, name: string, value: unknown): ParameterPair[] {
+  if (typeof value !== 'object' || value === null) return [[name, part(writing, value)]]
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  if (members.some(([key]) => /[[\]]/.test(key))) writing.refuse('the name of a property cannot contain a bracket')
+  return members.flatMap(([key, member]) => nestedPairs(writing, `${name}[${key}]`, member))
 }
 
 const delimiterOf = ({ style, explode }: Writing): string => (explode ? explodedDelimiters : delimiters)[style] ?? ','

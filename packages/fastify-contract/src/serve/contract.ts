@@ -37,8 +37,8 @@ export type TextValue = {
   name: string
   /** The key of its texts in the request, unless its properties are separate. */
   key: string
-  /** `json` is one JSON text; the others follow a style. */
-  kind: 'scalar' | 'array' | 'object' | 'json'
+  /** `json` is one JSON text, `nested` has the style deepObject, and the others follow another style. */
+  kind: 'scalar' | 'array' | 'object' | 'nested' | 'json'
   style: 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
   explode: boolean
   /**
@@ -50,8 +50,22 @@ export type TextValue = {
   properties?: Record<string, string[]>
   /** Every pair of the request is a property, whatever its name. */
   takesAll?: true
+  /** What a nested value and its members may be. The first place is that of the value itself. */
+  places?: NestedPlace[]
   /** The value if the request has none. */
   default?: unknown
+}
+
+/**
+ * One place in a value whose members have names in brackets: the types that its schemas allow, none if they allow all.
+ * The places of its members and items are indexes into the list of places.
+ */
+export type NestedPlace = {
+  types: string[]
+  members?: Record<string, number>
+  /** The place of the members that the schemas do not name. */
+  others?: number
+  items?: number
 }
 
 /** A parameter of an operation. */

@@ -6,8 +6,9 @@ import type { ByteSource } from '../http/upload.ts'
 import { copyDigits, type JsonDocument } from '../json/json-document.ts'
 import type { Form, FormField } from './contract.ts'
 import { essenceOf, isInRange, isRange } from './media-types.ts'
-import { setMember, textReader } from './parameters.ts'
+import { textReader } from './parameters.ts'
 import type { Schema } from './schema-keywords.ts'
+import { setMember } from './text-values.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** A part as a handler gets it: a value, or a file whose bytes are read from the connection on demand. */

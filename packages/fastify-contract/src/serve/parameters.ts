@@ -2,10 +2,11 @@ import type { FastifySchemaCompiler } from 'fastify'
 import { ContractError } from '../http/errors.ts'
 import type { Hook } from '../http/request-guards.ts'
 import { decodeText } from '../http/request-head.ts'
-import { copyDigits, type JsonDocument, keepDigits, mayBeInexact } from '../json/json-document.ts'
+import { copyDigits, type JsonDocument } from '../json/json-document.ts'
 import { type JsonError, parseJson } from '../json/parse-json.ts'
 import type { Operation, ParameterText, TextValue } from './contract.ts'
 import type { Schema } from './schema-keywords.ts'
+import { branchOf, setMember, setNested, setScalar, TextError, type Texts } from './text-values.ts'
 import type { Validator } from './validator.ts'
 
 /** OpenAPI's parameter locations by Fastify's names for them. */
@@ -102,9 +103,6 @@ function withoutPrefix(segment: string, prefix: string): string {
   return segment.slice(at)
 }
 
-/** The encoded texts of a request by name: one text in a path or header, a list in a query, form or cookies. */
-export type Texts = Record<string, string | string[] | undefined>
-
 /** The part of a request from which texts come. */
 type TextSource = {
   /** The name of the part of the request in messages. */
@@ -155,6 +153,7 @@ const readers: Record<TextValue['kind'], Read> = {
   scalar: readScalar,
   array: readArray,
   object: readObject,
+  nested: readNested,
   json: readJson,
 }
 
@@ -177,7 +176,7 @@ function readArray(value: TextValue, { texts, document, holder, decode }: Readin
 }
 
 function readObject(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
-  const { name: ownName, style, explode, types, properties = {} } = value
+  const { name: ownName, style, explode, types, properties = {}, takesAll } = value
   const members = {}
   const add = (name: string, text: string) => {
     if (Object.hasOwn(members, name)) throw new TextError(`must have ${name} only once`)
@@ -189,16 +188,24 @@ function readObject(value: TextValue, { texts, document, holder, decode }: Readi
       Object.hasOwn(properties, name) ? (properties[name] as string[]) : types,
     )
   }
-  if (style === 'deepObject' || (style === 'form' && explode)) {
-    const given = separateTexts(value, texts)
-    if (given.length === 0) return false
-    for (const [name, all] of given) for (const text of all) add(name, text)
+  if (style === 'form' && explode) {
+    const names = (takesAll ? Object.keys(texts) : Object.keys(properties)).filter((name) => Object.hasOwn(texts, name))
+    if (names.length === 0) return false
+    for (const name of names) for (const text of texts[name] as string[]) add(name, text)
   } else {
     const given = textsOf(value, texts)
     if (given.length === 0) return false
     for (const [name, text] of propertyTexts(value, single(given), decode)) add(decode(name), text)
   }
   setMember(holder, ownName, members)
+  return true
+}
+
+/** Reads a value whose members have names in brackets. */
+function readNested({ name, key, places = [] }: TextValue, { texts, document, holder, decode }: Reading): boolean {
+  const branch = branchOf(key, texts)
+  if (branch === undefined) return false
+  setNested({ document, places, decode }, holder, name, branch, places[0])
   return true
 }
 
@@ -233,11 +240,6 @@ function single(texts: string[]): string {
 
 /** The serialization style of a value (OpenAPI 3.1 section 4.8.12.3). */
 type Style = Pick<TextValue, 'name' | 'style' | 'explode'>
-
-/** A text that does not follow its style. The message begins with a verb, to follow the name of the value. */
-class TextError extends Error {
-  override readonly name = 'TextError'
-}
 
 /** A name and the text of its value, both as they were sent. */
 type Entry = [name: string, text: string]
@@ -309,53 +311,4 @@ function namedPart(part: string): Entry {
 function entryOf(text: string): Entry {
   const end = text.indexOf('=')
   return end === -1 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
-}
-
-/**
- * Returns the properties of an object whose properties are separate, each with all its texts: `R=1&G=2`, or
- * `color[R]=1&color[G]=2` in the style deepObject. The names are already decoded.
- */
-function separateTexts(value: TextValue, texts: Record<string, unknown>): [name: string, texts: string[]][] {
-  return namesAndKeys(value, texts).map(([name, key]) => [name, texts[key] as string[]])
-}
-
-/** Returns the names of the properties that a request has, each with the key of its texts. */
-function namesAndKeys({ style, key, properties = {}, takesAll }: TextValue, texts: object): [string, string][] {
-  if (style !== 'deepObject') {
-    const names = takesAll ? Object.keys(texts) : Object.keys(properties).filter((name) => Object.hasOwn(texts, name))
-    return names.map((name) => [name, name])
-  }
-  return Object.keys(texts).flatMap((given): [string, string][] => {
-    if (!given.startsWith(`${key}[`) || !given.endsWith(']')) return []
-    const name = given.slice(key.length + 1, -1)
-    if (/[[\]]/.test(name)) throw new TextError(`must have only one level of properties, unlike ${given}`)
-    return [[name, given]]
-  })
-}
-
-/** The grammar of a JSON number (RFC 8259 section 6). */
-const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-
-/**
- * Converts a text to the first of the types that it represents and its schema allows, else to a string, and sets it.
- */
-export function setScalar(
-  document: JsonDocument,
-  holder: object,
-  key: string | number,
-  text: string,
-  types: readonly string[],
-): void {
-  if (number.test(text) && types.some((type) => type === 'integer' || type === 'number')) {
-    setMember(holder, key, Number(text))
-    if (mayBeInexact(text)) keepDigits(document, holder, key, text)
-  } else if (/^(true|false)$/.test(text) && types.includes('boolean')) setMember(holder, key, text === 'true')
-  else if (text === '' && types.includes('null') && !types.includes('string')) setMember(holder, key, null)
-  else setMember(holder, key, text)
-}
-
-/** Sets a member with any name. A plain assignment to __proto__ would set the prototype. */
-export function setMember(holder: object, key: string | number, value: unknown): void {
-  if (key !== '__proto__') (holder as Record<string | number, unknown>)[key] = value
-  else Object.defineProperty(holder, key, { value, enumerable: true, writable: true, configurable: true })
 }

@@ -28,7 +28,8 @@ import {
   requestKindOf,
 } from './media-types.ts'
 import { multipartReader } from './multipart-body.ts'
-import { setMember, setScalar, textReader } from './parameters.ts'
+import { textReader } from './parameters.ts'
+import { setMember, setScalar } from './text-values.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** The request body that a handler gets, with `contentType` if the operation allows several media types. */
@@ -222,13 +223,11 @@ function setUndeclared(document: JsonDocument, name: string, given: string[], ty
 
 /** Returns a function that tells whether a name in a form belongs to a field or to a separate property of a field. */
 function fieldFinder(fields: FormField[]): (name: string) => boolean {
-  const namesOf = ({ kind, style, explode, key, properties = {} }: FormField) => {
-    if (kind === 'object' && style === 'deepObject') return []
-    return kind === 'object' && style === 'form' && explode ? Object.keys(properties) : [key]
-  }
+  const namesOf = ({ kind, style, explode, key, properties = {} }: FormField) =>
+    kind === 'object' && style === 'form' && explode ? Object.keys(properties) : [key]
   const names = new Set(fields.flatMap(namesOf))
-  const prefixes = fields.filter(({ style }) => style === 'deepObject').map(({ key }) => `${key}[`)
-  const isProperty = (name: string) => name.endsWith(']') && prefixes.some((prefix) => name.startsWith(prefix))
+  const prefixes = fields.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
+  const isProperty = (name: string) => prefixes.some((prefix) => name.startsWith(prefix))
   const takesAll = fields.some((field) => field.takesAll)
   return (name) => takesAll || names.has(name) || isProperty(name)
 }

@@ -23,12 +23,20 @@ const ways = {
   scalar: usual,
   array: [...usual, ...delimited],
   object: [...usual, ...delimited, ...each('query', ['deepObject'], [true])],
+  nested: each('query', ['deepObject'], [true]),
 }
 
 const string = { type: 'string' }
 const int64 = { type: 'integer', format: 'int64' }
 const boolean = { type: 'boolean' }
+const rows = {
+  type: 'array',
+  items: { type: 'object', properties: { i: int64, of: { type: 'array', items: string } } },
+}
+const either = { oneOf: [{ type: 'object', required: ['i'], properties: { i: int64 } }, string] }
+const nested = { type: 'object', properties: { rows, either }, additionalProperties: { additionalProperties: string } }
 const schemas = {
+  nested: [nested, rows],
   scalar: [string, int64, boolean, { type: ['integer', 'null'], format: 'int64' }, { type: 'number' }],
   array: [string, int64, boolean].map((items) => ({ type: 'array', items })),
   object: [
@@ -99,6 +107,21 @@ const others = fc.dictionary(
   { maxKeys: 3, noNullPrototype: true },
 )
 
+const someTexts = fc.array(text, { minLength: 1, maxLength: 3 })
+const someRows = fc.array(fc.record({ i: long, of: someTexts }, { requiredKeys: ['i'] }), {
+  minLength: 1,
+  maxLength: 3,
+})
+const plainName = text.filter((name) => !/[[\]]/.test(name))
+const someNested = fc.record(
+  {
+    rows: someRows,
+    either: fc.oneof(text, fc.record({ i: long })),
+    other: fc.dictionary(plainName, text, { minKeys: 1, maxKeys: 3, noNullPrototype: true }),
+  },
+  { requiredKeys: ['either'] },
+)
+
 /** Returns the values that a parameter may have. */
 function valuesOf({ content, schema }: Parameter): fc.Arbitrary<unknown> {
   if (content !== undefined) {
@@ -110,6 +133,8 @@ function valuesOf({ content, schema }: Parameter): fc.Arbitrary<unknown> {
       fc.constantFrom(null, true, 1.5),
     )
   }
+  if (schema === nested) return someNested
+  if (schema === rows) return someRows
   const { type, items } = schema as { type: string | string[]; items?: object }
   if (type === 'array') return fc.array(valuesOf({ schema: items } as Parameter), { minLength: 1, maxLength: 3 })
   if (type === 'object') {
@@ -150,6 +175,7 @@ const isRemoved = ({ in: place, style }: Parameter, text: string): boolean =>
   place === 'path' && { simple: /^\.{0,2}$/, label: /^\.?$/ }[style as string]?.test(text) === true
 
 function cannotBeSent(parameter: Parameter, value: unknown): boolean {
+  if (parameter.schema === nested || parameter.schema === rows) return false
   if (typeof value !== 'object' || value === null) return isUnsendable(parameter, asText(value))
   const parts = Object.values(value).map(asText)
   const names = Array.isArray(value) ? [] : Object.keys(value)

@@ -159,11 +159,11 @@ t.test('unsupported forms are rejected with location and remedy', async (t) => {
       'image/png is not supported in a URL-encoded form; use application/json, text/plain or multipart/form-data',
     ],
     [object, { contentType: 'text/plain' }, 'text/plain is plain text; use application/json for an object or an array'],
-    [string, { style: 'deepObject' }, 'style deepObject requires an object; use form'],
+    [string, { style: 'deepObject' }, 'style deepObject requires an object or an array; use form'],
     [
       { type: 'array', items: object },
       {},
-      'no style can write an array of objects or arrays; give it the contentType application/json in encoding',
+      'its style cannot write an array of objects or arrays; use style deepObject, or give it the contentType application/json in encoding',
     ],
   ]
   for (const [schema, encoding, problem] of field) {

@@ -49,8 +49,8 @@ t.test('every unsupported feature is reported with its location and the remedy',
     '#/paths/~1%7Ba%7D%3Ab: a path parameter must be followed by /, . or -, or end the path',
   ])
   t.same(problems({}, { method: 'trace' }), ['#/paths/~1a/trace: TRACE is not supported; remove the operation'])
-  t.same(parameter({ style: 'deepObject', schema: { type: 'array' } }), [
-    `${p} style deepObject requires an object; use form`,
+  t.same(parameter({ style: 'deepObject', schema: { type: 'string' } }), [
+    `${p} style deepObject requires an object or an array; use form`,
   ])
   t.same(problems({ parameters: [{ name: 'p', in: 'query' }] }), [`${p} has no schema; add one`])
   t.same(problems({ parameters: [{ name: 'p', in: 'query', content: {} }] }), [
@@ -66,7 +66,7 @@ t.test('every unsupported feature is reported with its location and the remedy',
     `${at}: a request body of GET is not supported; use parameters or POST`,
   ])
   t.same(parameter({ schema: { type: 'array', items: { type: 'object' } } }), [
-    `${p} no style can write an array of objects or arrays; describe it by content with application/json`,
+    `${p} its style cannot write an array of objects or arrays; use style deepObject, or describe it by content with application/json`,
   ])
   t.same(problems({ responses: { 'x-more': {} } }), [`${at}: has no response; add one, such as 204`])
   t.same(problems({ responses: { 204: { content: json }, 101: {}, '2xx': {} } }), [

@@ -6,6 +6,7 @@ import { compileContract } from '../../src/compile/compile.ts'
 const rules = 'packages/fastify-contract/test/documents/redocly.yaml'
 
 const useContent = 'describe it by content with application/json'
+const useNames = `use style deepObject, or ${useContent}`
 
 /** The expected problems of parameters with an impossible style. Each begins with the index of its parameter. */
 const styles = [
@@ -14,10 +15,10 @@ const styles = [
   '1: parameter closed: style deepObject is always exploded; remove explode',
   '2: parameter spaced: style spaceDelimited requires an array or an object; use form',
   '3: parameter piped: style pipeDelimited cannot be exploded; remove explode, or use form',
-  `4: parameter lists: no style can write an array of objects or arrays; ${useContent}`,
-  `5: parameter either: may be an object or another type, which no style can distinguish; ${useContent}`,
-  `6: parameter nested: property range is an object or an array, which no style can write; ${useContent}`,
-  '6: parameter nested: property a[b] contains a bracket, which ends a name in style deepObject; rename it',
+  `4: parameter lists: its style cannot write an array of objects or arrays; ${useNames}`,
+  `5: parameter either: may be an object or another type, which its style cannot distinguish; ${useNames}`,
+  `6: parameter nested: [size] has several types that its text cannot distinguish; ${useContent}`,
+  `6: parameter nested: property a[b] contains a bracket, which ends a name; ${useContent}`,
   '6: parameter nested: nested[high] would name both a property of it and parameter nested[high]; rename one of them',
   `7: parameter unclear: property size has several types that no style can distinguish; ${useContent}`,
   '8: parameter range: its property low has the same name as parameter low; rename one of them, or use explode: false',
@@ -52,7 +53,7 @@ t.test('unsupported documents are rejected with location and remedy', async (t) 
     '#/paths/~1pairs~1%7Bid%7D~1%7Bid%7D: {id} occurs twice; use each path parameter once',
     '#/paths/~1relative: api.example.com/relative does not begin with /; begin the server URL with / or with a scheme such as https://',
     `${search}: a request body of GET is not supported; use parameters or POST`,
-    `${search}/parameters/0: parameter filter: style deepObject requires an object; use form`,
+    `${search}/parameters/0: parameter filter: style deepObject requires an object or an array; use form`,
     `${search}/parameters/1: parameter matrix: style form is not supported in path; use simple or label or matrix`,
     `${search}/parameters/2: parameter point: application/octet-stream is not supported in a parameter; use application/json or text/plain`,
     `${search}/responses/200/content: text/* is a range, which cannot be negotiated beside other media types; name each media type`,

@@ -16,12 +16,14 @@ const value = (more: Partial<TextValue>): TextValue => ({
   ...more,
 })
 
+const integer = { types: ['integer'] }
+
 t.test('name-value pairs of every source are converted alike', async (t) => {
   const read = textReader(
     [
       value({ name: 'id', key: 'id', types: ['integer'] }),
       value({ name: 'list', key: 'list', kind: 'array' }),
-      value({ kind: 'object', style: 'deepObject', properties: { n: ['integer'] } }),
+      value({ kind: 'nested', style: 'deepObject', places: [{ types: ['object'], members: { n: 1 } }, integer] }),
     ],
     source,
   )
@@ -36,7 +38,14 @@ t.test('inherited property names are ordinary names', async (t) => {
   const inherited = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '0']
   const named = Object.fromEntries(inherited.map((name) => [name, ['integer']]))
   const forms: [Partial<TextValue>, (name: string) => string][] = [
-    [{ style: 'deepObject' }, (name) => `a[${name}]=1`],
+    [{ kind: 'nested', places: [{ types: ['object'], others: 1 }, integer] }, (name) => `a[${name}]=1`],
+    [
+      {
+        kind: 'nested',
+        places: [{ types: ['object'], members: Object.fromEntries(inherited.map((name) => [name, 1])) }, integer],
+      },
+      (name) => `a[${name}]=1`,
+    ],
     [{ explode: false }, (name) => `a=${name},1`],
     [{ takesAll: true }, (name) => `${name}=1`],
     [{ properties: named }, (name) => `${name}=1`],
@@ -93,7 +102,7 @@ t.test('text of 250 KB is converted within 10 s and holds less than 100 bytes of
     [{ kind: 'array', style: 'matrix' }, ';a'.repeat(125_000)],
     [{ kind: 'object', style: 'matrix' }, numbers.map((name) => `;${name}=1`).join('')],
     [{ kind: 'object', explode: false }, numbers.map((name) => `${name},1`).join(',')],
-    [{ kind: 'object', style: 'deepObject' }, Object.fromEntries(numbers.map((name) => [`a[${name}]`, ['1']]))],
+    [{ kind: 'nested', places: [] }, Object.fromEntries(numbers.map((name) => [`a[${name}]`, ['1']]))],
   ]
   for (const [more, text] of texts) {
     const read = textReader([value({ types: ['integer'], ...more })], source)

@@ -23,6 +23,7 @@ import type {
   RequestBody,
   Response,
 } from '../document/openapi-document.ts'
+import { isNested } from '../document/parameter-objects.ts'
 import {
   isReadAlike,
   type JsonType,
@@ -31,7 +32,6 @@ import {
   schemasDescribing,
   typesOf,
 } from '../document/schemas.ts'
-
 import { charsetProblem, fieldTypeProblem, nameProblem, parameterProblems } from './unsupported-parameters.ts'
 
 /** Returns one line for each media type of an operation's bodies that the service can neither parse nor serialize. */
@@ -212,8 +212,6 @@ function styleProblems(document: Document, properties: FormProperty[], pointer: 
   )
 }
 
-const isNested = (types: JsonType[]): boolean => types.includes('object') || types.includes('array')
-
 /**
  * Returns the problems of a field that several subschemas of a form describe. The service parses the text of a field
  * before it knows which subschema applies, so all of them must parse it in the same way.
@@ -224,8 +222,8 @@ function ambiguities(document: Document, { schema }: MediaType, { name, kind, pa
     .map((all) => ({ types: all.flatMap(({ types }) => types), items: all.flatMap(({ items }) => items) }))
     .filter(({ types }) => types.length > 0)
   const lists = places.filter(({ types }) => types.includes('array'))
-  // In JSON an array is distinct from other values, unless each item is sent as a part of its own.
-  const mayVary = kind === 'json' && part === undefined
+  // In JSON and in brackets an array is distinct from other values, unless each item is sent as a part of its own.
+  const mayVary = kind === 'nested' || (kind === 'json' && part === undefined)
   if (!mayVary && lists.length > 0 && lists.length < places.length) {
     return ['is an array in one schema and not in another; describe it the same way in each']
   }

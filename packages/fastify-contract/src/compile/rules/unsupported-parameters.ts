@@ -9,8 +9,8 @@ import {
   type Parameter,
   schemePlace,
 } from '../document/openapi-document.ts'
-import { isSplit, parameterText, segmentOf } from '../document/parameter-objects.ts'
-import { isReadAlike, type JsonType, otherTypes, propertyNames, propertyTypes, typesOf } from '../document/schemas.ts'
+import { isNested, isSplit, nestedPlaces, parameterText, segmentOf } from '../document/parameter-objects.ts'
+import { isReadAlike, otherTypes, propertyNames, propertyTypes, typesOf } from '../document/schemas.ts'
 import { credentialOf } from '../document/security-schemes.ts'
 
 /** Returns one line for each parameter of an operation that the service cannot parse as described. */
@@ -33,7 +33,10 @@ function ownProblems(document: Document, { path }: Endpoint, parameter: Located<
   return [
     ...styleProblems(document, parameter, value),
     ...(value.kind === 'array' ? itemProblems(document, parameter) : []),
-    ...(value.kind === 'object' ? propertyProblems(document, parameter, value) : []),
+    ...(value.kind === 'object' ? propertyProblems(document, parameter) : []),
+    ...(value.kind === 'nested'
+      ? nestedPlaces(document, parameter.schema).problems.map((problem) => `${problem}; ${useContent}`)
+      : []),
     ...(isSplit(parameter, value) && segmentOf(path, parameter.name) === undefined
       ? [
           'is split into several values, so it must be the only parameter in its path segment, at its end; put a / before and after it',
@@ -63,7 +66,7 @@ function styleProblems(
     return [`style ${style} is not supported in ${place}; use ${styles[place].join(' or ')}`]
   const problems = []
   if (style === 'deepObject') {
-    if (kind !== 'object') problems.push('style deepObject requires an object; use form')
+    if (kind !== 'nested') problems.push('style deepObject requires an object or an array; use form')
     if (explode === false) problems.push('style deepObject is always exploded; remove explode')
   }
   if (delimited.includes(style)) {
@@ -85,16 +88,21 @@ const takesEmpty = (types: readonly string[]): boolean => types.includes('string
 
 const useContent = 'describe it by content with application/json'
 
-const isNested = (types: JsonType[]): boolean => types.some((type) => type === 'object' || type === 'array')
+/** Returns how to describe a value of a parameter that has members of members. */
+const useNames = ({ in: place }: Parameter): string =>
+  place === 'query' ? `use style deepObject, or ${useContent}` : useContent
 
-const itemProblems = (document: Document, { schema }: Parameter): string[] =>
-  isNested(typesOf(document, schema).items) ? [`no style can write an array of objects or arrays; ${useContent}`] : []
+const itemProblems = (document: Document, parameter: Parameter): string[] =>
+  isNested(typesOf(document, parameter.schema).items)
+    ? [`its style cannot write an array of objects or arrays; ${useNames(parameter)}`]
+    : []
 
-function propertyProblems(document: Document, { schema }: Parameter, { style }: TextValue): string[] {
+function propertyProblems(document: Document, parameter: Parameter): string[] {
+  const { schema } = parameter
   const problems = []
   const { types } = typesOf(document, schema)
   if (types.some((type) => type !== 'object' && type !== 'null')) {
-    problems.push(`may be an object or another type, which no style can distinguish; ${useContent}`)
+    problems.push(`may be an object or another type, which its style cannot distinguish; ${useNames(parameter)}`)
   }
   const named = propertyNames(document, schema).map((name) => ({
     what: `property ${name}`,
@@ -104,14 +112,9 @@ function propertyProblems(document: Document, { schema }: Parameter, { style }: 
     ...named,
     { what: 'a property that the schema does not name', all: otherTypes(document, schema) },
   ]) {
-    if (all.some(isNested)) problems.push(`${what} is an object or an array, which no style can write; ${useContent}`)
+    if (all.some(isNested))
+      problems.push(`${what} is an object or an array, which its style cannot write; ${useNames(parameter)}`)
     else if (!isReadAlike(all)) problems.push(`${what} has several types that no style can distinguish; ${useContent}`)
-  }
-  if (style === 'deepObject') {
-    const bracketed = named.filter(({ what }) => /[[\]]/.test(what))
-    problems.push(
-      ...bracketed.map(({ what }) => `${what} contains a bracket, which ends a name in style deepObject; rename it`),
-    )
   }
   return problems
 }
@@ -147,7 +150,7 @@ function conflictProblems(document: Document, endpoint: Endpoint): Clash[] {
 
 function claimOf({ in: place, name, kind, style, explode, properties = {}, takesAll }: ParameterText): Claim {
   const claim = { what: `parameter ${name}`, in: place }
-  if (kind === 'object' && style === 'deepObject') return { ...claim, names: [], prefix: `${name}[` }
+  if (kind === 'nested') return { ...claim, names: [name], prefix: `${name}[` }
   if (kind !== 'object' || style !== 'form' || !explode) return { ...claim, names: [name] }
   return { ...claim, names: Object.keys(properties), isObject: true, takesAll }
 }

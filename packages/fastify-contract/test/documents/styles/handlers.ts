@@ -80,7 +80,7 @@ export const calls: Call[] = [
   refused('/search?note=0123456789', 'query/note must NOT have more than 9 characters'),
   refused('/search?color[R]=1&color[R]=2', 'query/color must have R only once'),
   refused('/search?color[R]=1&color[B]=2', 'query/color must NOT have additional properties'),
-  refused('/search?color[R][G]=1', 'query/color must have only one level of properties, unlike color[R][G]'),
+  refused('/search?color[R][G]=1', 'query/color/R must be an int64 integer'),
   refused('/search?limit=51', 'query/page/limit must be <= 50'),
   refused('/search?sort=', 'query/sort must be equal to one of the allowed values'),
   gives('/labels?a=1&__proto__=2&to%53tring=3', '{"a":"1","__proto__":"2","toString":"3"}'),

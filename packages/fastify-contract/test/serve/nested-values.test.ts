@@ -1,0 +1,101 @@
+import * as fc from 'fast-check'
+import qs from 'qs'
+import t from 'tap'
+import { decodeText, parseQuery } from '../../src/http/request-head.ts'
+import type { NestedPlace } from '../../src/serve/contract.ts'
+import { textReader } from '../../src/serve/parameters.ts'
+
+/** Returns a function that reads the value `a` from a query or a form. */
+function reader(...places: NestedPlace[]) {
+  const value = { name: 'a', key: 'a', kind: 'nested', style: 'deepObject', explode: true, types: [] } as const
+  const read = textReader([{ ...value, types: [], places }], { part: 'query', decode: decodeText })
+  return (text: string) => (read(parseQuery(text)).value as { a?: unknown }).a
+}
+
+const name = fc.constantFrom('b', 'constructor', 'toString', 'x y', 'é', '1x', '01', '0', '2', 'a.b')
+const text = fc.constantFrom('', '0', 'true', 'a&b=c', '[d]', '%', '+ é')
+const texts = fc.array(text, { minLength: 1, maxLength: 3 })
+const { nested } = fc.letrec((tie) => ({
+  nested: fc.oneof(
+    { maxDepth: 4 },
+    text,
+    fc.array(tie('nested'), { minLength: 1, maxLength: 3 }),
+    fc.dictionary(name, tie('nested'), { minKeys: 1, maxKeys: 3, noNullPrototype: true }),
+  ),
+}))
+const lists = fc.dictionary(name, fc.oneof(text, texts), { minKeys: 1, maxKeys: 3, noNullPrototype: true })
+
+/** Returns whether two readings are equal. The order of members does not matter. */
+const agree = (given: string) => {
+  const { a } = qs.parse(given, { depth: 16, strictDepth: true, plainObjects: true, throwOnLimitExceeded: true })
+  return JSON.stringify(sorted(reader({ types: [] })(given))) === JSON.stringify(sorted(a))
+}
+const sorted = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(sorted)
+  return Object.entries(value)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, member]) => [key, sorted(member)])
+}
+
+t.test('a value that no schema describes is read as the package qs reads it', async (t) => {
+  for (const encodeValuesOnly of [false, true]) {
+    fc.assert(fc.property(nested, (a) => agree(qs.stringify({ a }, { encodeValuesOnly }))))
+    for (const arrayFormat of ['indices', 'brackets', 'repeat'] as const) {
+      fc.assert(fc.property(lists, (a) => agree(qs.stringify({ a }, { arrayFormat, encodeValuesOnly }))))
+    }
+  }
+  for (const given of ['a[][b]=1&a[][c]=2', 'a[1]=x&a[0]=y', 'a[3]=x&a[7]=y', 'a[0]=x&a[b]=y', 'a[b][]=', 'a[]']) {
+    t.ok(agree(given), given)
+  }
+})
+
+t.test('the schema decides where qs guesses', async (t) => {
+  const string = { types: ['string'] }
+  const object = { types: ['object'], others: 1 }
+  const list = { types: ['array'], items: 1 }
+  const cases: [string, string, ...NestedPlace[]][] = [
+    ['a[0]=x&a[2]=y', '{"0":"x","2":"y"}', object, string],
+    ['a[]=x', '{"":"x"}', object, string],
+    ['a[]=x&a[0]=y', '{"0":"y","":"x"}', { types: ['array', 'object'], others: 1 }, string],
+    ['a=x', '["x"]', list, string],
+    ['a=x&a=y', '["x","y"]', list, string],
+    ['a[]=x&a[]=y', '["x","y"]', list, string],
+    ['a[999999999]=y&a[2]=x', '["x","y"]', list, string],
+    ['a[9999999999999999]=y', '{"9999999999999999":"y"}', list, string],
+    ['a=', 'null', { types: ['array', 'null'], items: 1 }, string],
+    ['a=', '""', { types: ['object', 'string'], others: 1 }, string],
+    ['a=x', '"x"', { types: ['array', 'string'], items: 1 }, string],
+    ['a=5&a=6', '[5,6]', { types: ['array', 'integer'], items: 1 }, { types: ['integer'] }],
+    ['a[__proto__][constructor]=1', '{"__proto__":{"constructor":1}}', { types: ['object', 'integer'], others: 0 }],
+    ['a[b]=1', '{"b":"1"}', { types: ['object'], members: { b: -1 }, others: 1 }, { types: ['integer'] }],
+  ]
+  for (const [given, expected, ...places] of cases) {
+    t.equal(JSON.stringify(reader(...places)(given)), expected, given)
+  }
+  t.equal(Object.getPrototypeOf(reader({ types: ['object'] })('a[__proto__]=1')), Object.prototype)
+})
+
+t.test('names that contradict each other are rejected', async (t) => {
+  const object = { types: ['object'], others: 1 }
+  const cases: [string, string][] = [
+    ['a[b]=1&a[b]=2', 'query/a must have b only once'],
+    ['a=1&a[b]=2', 'query/a must have a either as a text or with members'],
+    ['a[b]=1&a[b][c]=2', 'query/a must have b either as a text or with members'],
+    ['a[b]c=1', 'query/a must have balanced brackets in its names'],
+  ]
+  for (const [given, message] of cases) {
+    t.throws(() => reader(object, { types: ['string'] })(given), { message, kind: 'invalid' }, given)
+  }
+})
+
+t.test('a name may have 16 levels of brackets', async (t) => {
+  const deep = (levels: number) => `a${'[b]'.repeat(levels)}=1`
+  t.equal(JSON.stringify(reader()(deep(16))), `${'{"b":'.repeat(16)}"1"${'}'.repeat(16)}`)
+  for (const levels of [17, 5_000]) {
+    t.throws(() => reader()(deep(levels)), {
+      message: 'query/a must have at most 16 levels of brackets in its names',
+      kind: 'invalid',
+    })
+  }
+})

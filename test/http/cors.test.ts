@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { crossOriginNames } from '../../packages/fastify-contract/src/serve/register-operations.ts'
+import { crossOriginNames } from '../../packages/fastify-contract/src/serve/register-routes.ts'
 import { contract } from '../support/contract.ts'
 import { openSocket } from '../support/open-socket.ts'
 import { request } from '../support/raw-http.ts'

@@ -45,18 +45,6 @@ export async function createVerifiers(
   return verifiers
 }
 
-/**
- * Decides on a request after its security schemes were checked: returns the error to respond with, or undefined to let
- * the request pass. It may count the request for rate limits, per client or as a failed authentication, and add headers
- * to its response.
- */
-export type Conclude = (
-  request: FastifyRequest,
-  refusal: Error | undefined,
-  client: Client | undefined,
-  reply: FastifyReply,
-) => Error | undefined
-
 /** Returns the challenge of an authentication scheme, with its parameters unchanged (RFC 9110 section 11.3). */
 export const challengeOf = (scheme: string, realm: string, ...parameters: string[]): string =>
   [`${scheme} realm="${realm.replace(/["\\]/g, '\\$&')}"`, ...parameters].join(', ')

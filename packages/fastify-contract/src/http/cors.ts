@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { answered, type Step } from './request-guards.ts'
+import { type Guard, responseSent } from './request-guards.ts'
 import { contentLength } from './request-head.ts'
 
 /** What pages of other origins may do, in terms of the CORS protocol (fetch.spec.whatwg.org section 3.2). */
@@ -20,14 +20,14 @@ export type CrossOrigin = {
 const maxAge = '7200'
 
 /**
- * Adds CORS headers to each response of an app, and returns the step that responds to preflight requests. The headers
+ * Adds CORS headers to each response of an app, and returns the guard that responds to preflight requests. The headers
  * are set on Node's response before Fastify gets the request: some responses are sent before any hook runs, and
  * `@fastify/cors` would leave those without headers. The response to an origin that is not allowed has only `Vary`.
  */
 export function allowOrigins(
   app: FastifyInstance<Server>,
   { origins, ownOrigins = () => [], ...names }: CrossOrigin,
-): Step {
+): Guard {
   const isAllowed = (origin = '') => origins.includes(origin) || ownOrigins().includes(origin)
   const exposed = names.responseHeaders.join(', ')
   const permissions = {
@@ -45,11 +45,11 @@ export function allowOrigins(
   return ({ raw }, reply) => {
     if (!isPreflight(raw) || !isAllowed(raw.headers.origin)) return undefined
     reply.code(204).headers(permissions).send()
-    return answered
+    return responseSent
   }
 }
 
-/** Returns whether a request is a preflight. A request with a body is none: later steps must limit the body. */
+/** Returns whether a request is a preflight. A request with a body is none: later guards must limit the body. */
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' &&
   headers['access-control-request-method'] !== undefined &&

@@ -59,6 +59,10 @@ export class ContractError extends Error {
 export const bodyTooLarge = (limit: number): ContractError =>
   new ContractError('bodyTooLarge', `the body has more than ${limit} bytes`)
 
+/** Returns a 503 with a random Retry-After of 1 to 3 seconds, so that rejected clients do not all retry at once. */
+export const overloaded = (message: string): ContractError =>
+  new ContractError('unavailable', message, { 'retry-after': String(1 + Math.floor(3 * Math.random())) })
+
 /** Returns whether a thrown value is a ContractError with status 401. */
 export const isUnauthenticated = (thrown: unknown): thrown is ContractError =>
   thrown instanceof ContractError && thrown.statusCode === 401

@@ -8,31 +8,28 @@ import { CoalescingMessage } from './read-body.ts'
 import { clientAddress, contextOf, recordAddress } from './request-context.ts'
 import { contentLength, malformedHead, parseQuery } from './request-head.ts'
 
-/** Returned by a step that has sent the response itself. */
-export const answered = Symbol('answered')
+/** Returned by a guard that has sent the response itself. */
+export const responseSent = Symbol('response sent')
 
-/** One step of a request. Returns the error that ends the request, or `answered` if the step has sent the response. */
-export type Step = (request: FastifyRequest, reply: FastifyReply) => ContractError | typeof answered | undefined
+/** A check of a request. Returns the error that ends the request, or `responseSent` if the guard has sent the response. */
+export type Guard = (request: FastifyRequest, reply: FastifyReply) => ContractError | typeof responseSent | undefined
 
 /** A Fastify hook that may be asynchronous. It calls `done` once, with the error that ends the request, if any. */
 export type Hook = (request: FastifyRequest, reply: FastifyReply, done: (refusal?: Error) => void) => void
 
 /**
- * Combines steps into one hook, which stops at the first that ends the request: one hook for each step would be slower.
+ * Combines guards into one hook, which stops at the first that ends the request: one hook for each would be slower.
  */
 export const inOrder =
-  (steps: Step[]): Hook =>
+  (guards: Guard[]): Hook =>
   (request, reply, done) => {
-    for (const step of steps) {
-      const result = step(request, reply)
-      if (result === answered) return
+    for (const guard of guards) {
+      const result = guard(request, reply)
+      if (result === responseSent) return
       if (result !== undefined) return done(result)
     }
     done()
   }
-
-/** Returns the error for a new request while the service is overloaded; otherwise undefined. */
-export type Admit = () => ContractError | undefined
 
 /** Ignores requests after the last response of a connection (RFC 9112 section 9.6); rejects large headers with 431. */
 export const checkFraming =
@@ -42,22 +39,18 @@ export const checkFraming =
     if (followsLastResponse(raw)) reply.hijack()
     else {
       checkHeaderSize(raw, headersLimit, (error) => {
-        if (error !== undefined) identify(request, reply)
+        if (error !== undefined) assignRequestId(request, reply)
         done(error)
       })
     }
   }
 
-/** Sets the app's logger on a request and its response: Fastify was created without a logger, and sets a silent one. */
-export function setServerLogger(request: FastifyRequest, reply: FastifyReply): void {
+/** Adds X-Request-Id to the response, records the client's address, and sets the server's log on both. */
+export const assignRequestId: Guard = (request, reply) => {
+  // Fastify was created without a logger, and sets a silent one.
   const { log } = request.server
   request.log = log
   reply.log = log
-}
-
-/** Sets the logger, records the client's address, and adds X-Request-Id to the response. */
-export const identify: Step = (request, reply) => {
-  setServerLogger(request, reply)
   const context = contextOf(request.raw)
   recordAddress(context, clientAddress(request))
   reply.header('x-request-id', context.id)
@@ -65,37 +58,38 @@ export const identify: Step = (request, reply) => {
 }
 
 /** Rejects with 400 the malformed heads that Node.js accepts. */
-export const checkHead: Step = ({ raw }) => {
+export const checkHead: Guard = ({ raw }) => {
   const message = malformedHead(raw)
   return message === undefined ? undefined : new ContractError('malformedRequest', message)
 }
 
-/** Rejects requests with 503 when `admit` reports overload. */
-export const shedLoad =
-  (admit: Admit): Step =>
+/** Rejects a request with 503 if `shedLoad` returns an error, which it does under overload. */
+export const checkLoad =
+  (shedLoad: () => ContractError | undefined): Guard =>
   ({ raw }, reply) => {
-    const refusal = admit()
+    const refusal = shedLoad()
     if (refusal !== undefined) pauseReading(raw.socket, reply.raw)
     return refusal
   }
 
 /**
  * Pauses reading from a connection for about a second after this response. A rejection costs half a request, so clients
- * that ignore Retry-After would keep the service busy with rejections. The pause is random, to spread the retries.
+ * that ignore Retry-After would keep the service busy with rejections. The pause is random, to spread the retries. A
+ * connection of Fastify's inject cannot be paused.
  */
-function pauseReading(socket: Socket, response: ServerResponse): void {
+function pauseReading(socket: Partial<Pick<Socket, 'pause' | 'resume'>>, response: ServerResponse): void {
   const milliseconds = 500 + 1_000 * Math.random()
   // Node.js first resumes the socket to drain the body, so the pause must come after that.
   response.once('close', () =>
     setImmediate(() => {
-      socket.pause()
-      setTimeout(() => socket.resume(), milliseconds).unref()
+      socket.pause?.()
+      setTimeout(() => socket.resume?.(), milliseconds).unref()
     }),
   )
 }
 
 /** Rejects with 417 an `Expect` header other than 100-continue. */
-export const checkExpectation: Step = ({ raw: { headers, httpVersion } }) => {
+export const checkExpectation: Guard = ({ raw: { headers, httpVersion } }) => {
   const isUnknown = headers.expect !== undefined && httpVersion === '1.1' && !/^100-continue$/i.test(headers.expect)
   return isUnknown
     ? new ContractError('expectationFailed', 'unsupported Expect header; send 100-continue or none')
@@ -104,7 +98,7 @@ export const checkExpectation: Step = ({ raw: { headers, httpVersion } }) => {
 
 /** Returns the error for a request that no operation serves: a 404, or a 405 with the methods of its path in Allow. */
 export const routeError =
-  (allowedMethods: (url: string) => string[]): Step =>
+  (allowedMethods: (url: string) => string[]): Guard =>
   ({ raw, method }) => {
     const methods = allowedMethods(raw.url as string)
     if (methods.length === 0) return new ContractError('noSuchPath', 'there is nothing at this path')
@@ -115,7 +109,7 @@ export const routeError =
  * Rejects a request without a route. Fastify's router lets a path parameter be empty, but the path `/x/` is not one of
  * `/x/{a}`.
  */
-export function checkRoute(allowedMethods: (url: string) => string[]): Step {
+export function checkRoute(allowedMethods: (url: string) => string[]): Guard {
   const errorOf = routeError(allowedMethods)
   return (request, reply) => {
     const { params } = request
@@ -125,8 +119,8 @@ export function checkRoute(allowedMethods: (url: string) => string[]): Step {
   }
 }
 
-/** Makes Node.js pass requests with an `Expect` header on to the steps, instead of responding to them itself. */
-export function takeOverFromNode(app: FastifyInstance<Server>): void {
+/** Makes Node.js pass on requests with an `Expect` header, instead of responding to them itself. */
+export function disableNodeExpectHandling(app: FastifyInstance<Server>): void {
   for (const event of ['checkContinue', 'checkExpectation']) {
     app.server.on(event, (request: IncomingMessage, response: ServerResponse) => {
       app.server.emit('request', request, response)
@@ -153,11 +147,11 @@ type ExpectedBody = {
 const mediaType = /^([^\s;]+)(?:(?:[ \t]*;)+[ \t]*charset=(?:utf-8|"utf-8"))?(?:[ \t]*;)*[ \t]*$/i
 
 /**
- * Returns a step that rejects an unlisted Content-Type, or any Content-Encoding, with 415. Fastify would accept such a
+ * Returns a guard that rejects an unlisted Content-Type, or any Content-Encoding, with 415. Fastify would accept such a
  * body without validation, since it has no schema for it.
  */
 export const checkMediaType =
-  ({ mediaTypes, isRequired, accepts = (given) => isListed(given, mediaTypes) }: ExpectedBody): Step =>
+  ({ mediaTypes, isRequired, accepts = (given) => isListed(given, mediaTypes) }: ExpectedBody): Guard =>
   ({ headers, raw }) => {
     const given = headers['content-type']
     const isAbsent = given === undefined && contentLength(headers) === 0 && headers['transfer-encoding'] === undefined
@@ -182,7 +176,7 @@ function isListed(given: string | undefined, mediaTypes: string[]): boolean {
 /**
  * Sends 100 Continue to a client that waits for it, unless the announced body is too large (RFC 9110 section 10.1.1).
  */
-export const sendContinue: Step = (request, reply) => {
+export const sendContinue: Guard = (request, reply) => {
   const { headers, raw } = request
   if (headers.expect === undefined || raw.httpVersion !== '1.1') return undefined
   if (contentLength(headers) <= (request.server.initialConfig.bodyLimit as number)) reply.raw.writeContinue()
@@ -191,14 +185,10 @@ export const sendContinue: Step = (request, reply) => {
 
 /** Fastify options that keep Fastify and Node.js from sending error responses that are not the contract's. */
 export const serverOptions = {
-  // For these errors no hook has run, so the steps of identify and checkHead are repeated here.
+  // For these errors no hook has run, so two guards are called here.
   frameworkErrors(error, request, reply) {
-    setServerLogger(request, reply)
-    const context = contextOf(request.raw)
-    recordAddress(context, clientAddress(request))
-    const message = malformedHead(request.raw)
-    reply.header('x-request-id', context.id)
-    const refusal = message === undefined ? error : new ContractError('malformedRequest', message)
+    assignRequestId(request, reply)
+    const refusal = checkHead(request, reply) ?? error
     request.server.errorHandler(refusal as typeof error, request, reply)
   },
   clientErrorHandler: rejectConnection,

@@ -4,14 +4,6 @@ import { checkTrailerSize } from './connection-state.ts'
 import { bodyTooLarge, ContractError } from './errors.ts'
 import { contentLength } from './request-head.ts'
 
-/** The limits of a body that the handler reads as a stream. */
-export type UploadLimits = {
-  /** Maximum bytes of the body. */
-  bytes: number
-  /** Maximum number of fields of a form, or of parts of a multipart form. */
-  fields: number
-}
-
 type Opened = {
   stream: ByteSource
   /** Resolves when the response was sent or its connection closed. */

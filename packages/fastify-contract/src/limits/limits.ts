@@ -1,7 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { ContractError } from '../http/errors.ts'
-import { type BodyMemory, smallBody } from '../http/read-body.ts'
+import { type ContractError, overloaded } from '../http/errors.ts'
 
 /** The limits on the work that clients can cause. Times are in milliseconds; a rate of 0 means no limit. */
 export type Limits = {
@@ -69,16 +68,6 @@ const rejectOneIn = 4
 /** Why a request is rejected under overload. */
 export type ShedReason = 'event_loop_delay' | 'in_flight' | 'body_memory'
 
-/** The load shedder and the handler timeout of an app. */
-export type Overload = {
-  /** Returns the error for a new request while the service is overloaded; otherwise undefined. */
-  admit(): ContractError | undefined
-  /** Calls `done` once: with the handler's outcome, with its error, or with a 503 if it times out. */
-  run<Outcome>(outcome: Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void): void
-  /** Stops the measurements. */
-  close(): void
-}
-
 /** A running handler. */
 type Running = {
   /** Its index in the list of running handlers. */
@@ -86,17 +75,20 @@ type Running = {
   /** The time of the last measurement when it began. */
   began: number
   /** Its callback; undefined after its timeout. */
-  done: ((error: unknown, outcome?: never) => void) | undefined
+  done: ((error: unknown, response?: never) => void) | undefined
 }
+
+/** The load shedder and the handler timeout of an app. */
+export type LoadShedder = ReturnType<typeof createLoadShedder>
 
 /**
  * Watches the event loop delay and the number of running handlers, and enforces the handler timeout. Rejects some
  * requests under overload, so that the accepted ones are served in time. Calls `shed` for each rejection.
  */
-export function watchOverload(
+export function createLoadShedder(
   { eventLoopDelay, inFlight, handlerTime }: Limits,
   shed: (reason: ShedReason) => void,
-): Overload {
+) {
   // monitorEventLoopDelay of Node.js does not fit: after each reset it measures nothing until its second sample.
   let delay = 0
   let requestsWhileLate = 0
@@ -116,13 +108,15 @@ export function watchOverload(
   }
 
   return {
-    admit() {
+    /** Returns the error for a new request while the service is overloaded; otherwise undefined. */
+    shedLoad(): ContractError | undefined {
       const reason = shedReason()
       if (reason === undefined) return undefined
       shed(reason)
       return overloaded('the service is overloaded')
     },
-    run(outcome, done) {
+    /** Calls `done` once: with the handler's response, with its error, or with a 503 if it times out. */
+    runWithTimeout<Response>(response: Promise<Response>, done: (error: unknown, response?: Response) => void): void {
       const handler: Running = { index: running.length, began: measuredAt, done }
       running.push(handler)
       const end: typeof done = (error, value) => {
@@ -134,62 +128,19 @@ export function watchOverload(
         }
         handler.done?.(error, value as never)
       }
-      outcome.then((value) => end(undefined, value), end)
+      response.then((value) => end(undefined, value), end)
     },
+    /** Stops the measurements. */
     close() {
       clearInterval(timer)
     },
   }
 }
 
-/** Responds with a 503. The handler goes on and still counts as running, but its outcome is ignored. */
+/** Responds with a 503. The handler goes on and still counts as running, but its response is ignored. */
 function expire(handler: Running): void {
   handler.done?.(overloaded('the service took too long'))
   handler.done = undefined
-}
-
-/** Returns a 503 with a random Retry-After of 1 to 3 seconds, so that rejected clients do not all retry at once. */
-export const overloaded = (message: string) =>
-  new ContractError('unavailable', message, { 'retry-after': String(1 + Math.floor(3 * Math.random())) })
-
-/** In V8 a parsed body takes up to this many times the size of its text: `{"25":0}` takes 32 times, most bodies 3. */
-const valueFactor = 32
-
-/**
- * Creates the memory accounting of request bodies: at most `limit` bytes for bodies that arrive, and the same again for
- * parsed bodies. Calls `shed` for each rejected body. A body is never rejected while it is the only one.
- */
-export function bodyMemory(limit: number, shed: (reason: ShedReason) => void): BodyMemory {
-  let arriving = 0
-  let values = 0
-  const refuse = () => {
-    shed('body_memory')
-    return overloaded('the service has no memory left for the body')
-  }
-  return {
-    take(bytes, taken) {
-      if (arriving > taken && arriving + bytes > limit) return refuse()
-      arriving += bytes
-      return undefined
-    },
-    release(bytes) {
-      arriving -= bytes
-    },
-    admit(bytes, held = 0) {
-      const isAlone = values === valueFactor * held
-      const fits = bytes < smallBody || isAlone || values + valueFactor * bytes <= limit
-      return fits ? undefined : refuse()
-    },
-    during(bytes, outcome) {
-      if (bytes < smallBody) return outcome
-      values += valueFactor * bytes
-      const release = () => {
-        values -= valueFactor * bytes
-      }
-      outcome.then(release, release)
-      return outcome
-    },
-  }
 }
 
 /** A rate limiter for clients or addresses. */

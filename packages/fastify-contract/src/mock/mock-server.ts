@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import Fastify from 'fastify'
+import { pino } from 'pino'
 import { type ApiKeyLocation, apiKey, basic, bearer, type VerifierFactory } from '../auth/verifiers.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
 import {
@@ -14,13 +14,12 @@ import {
 } from '../compile/document/openapi-document.ts'
 import { scopesOf, securityScheme } from '../compile/document/security-schemes.ts'
 import { exampleBody, exampleHeaders, exampleResponse, hasExample } from '../compile/emit/examples.ts'
-import { serverOptions } from '../http/request-guards.ts'
 import { loadContract, responseKey } from '../serve/contract.ts'
+import { createServer } from '../serve/create-server.ts'
 import type { AnyErrorBody } from '../serve/error-writer.ts'
 import { contentNegotiation } from '../serve/media-types.ts'
-import { registerOperations } from '../serve/register-operations.ts'
 import type { AnyHandler } from '../serve/request-steps.ts'
-import { isStream, type Outcome } from '../serve/send-response.ts'
+import { type HandlerResponse, isStream } from '../serve/send-response.ts'
 
 /**
  * Serves the examples of a document on a port of 127.0.0.1. Resolves with the URL, and the title and version of the
@@ -40,15 +39,23 @@ export async function startMock(
   const negotiations = new Map(
     routes.operations.map(({ operationId, schema }) => [operationId, contentNegotiation(schema)]),
   )
-  const chosen = new AsyncLocalStorage<Outcome>()
+  const chosen = new AsyncLocalStorage<HandlerResponse>()
   const respond = async ({ body }: { body: unknown }) => {
-    const outcome = chosen.getStore() as Outcome
+    const outcome = chosen.getStore() as HandlerResponse
     // The parts of a multipart form are validated while they are read.
     if (isStream(body)) for await (const _part of body);
     return outcome
   }
   const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, respond as AnyHandler]))
-  const app = Fastify({ ...serverOptions, logger: { level: 'error' } })
+  const app = createServer({
+    contract: { routes },
+    handlers: handlers as never,
+    verifiers: anyCredentials(document),
+    errorBody: errorBody as never,
+    realm: realm ?? routes.info.title,
+    limits: { authFailures: 0 },
+    log: pino({ level: 'error' }),
+  })
   app.addHook('preHandler', ({ headers, routeOptions }, reply, done) => {
     const { operationId } = routeOptions.schema as { operationId: string }
     const endpoint = operations.get(operationId) as Endpoint
@@ -57,13 +64,11 @@ export async function startMock(
     if (preferred !== undefined) reply.header('preference-applied', preferred.applied)
     chosen.run(preferred?.outcome ?? exampleResponse(document, endpoint, accept), done)
   })
-  const verifiers = anyCredentials(document)
-  registerOperations(app, { routes, handlers, verifiers, errorBody, realm: realm ?? routes.info.title })
   return { ...routes.info, url: await app.listen({ host: '127.0.0.1', port }) }
 }
 
 /** The response that a request prefers; `applied` is the value of the header Preference-Applied. */
-export type PreferredResponse = { outcome: Outcome; applied: string }
+export type PreferredResponse = { outcome: HandlerResponse; applied: string }
 
 /** Matches a preference with a value (RFC 7240 section 2), without its parameters. */
 const preference = /(?:^|,)[ \t]*([\w-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g

@@ -1,24 +1,31 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import type { VerifierFactory } from '../auth/verifiers.ts'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController, type RouteOptions } from 'fastify'
+import { createVerifiers, type VerifierFactory } from '../auth/verifiers.ts'
+import { trackConnections } from '../http/connections.ts'
+import { allowOrigins } from '../http/cors.ts'
+import { errorSender } from '../http/error-responses.ts'
+import { type BodyMemory, bodyMemory } from '../http/read-body.ts'
 import type { Observer } from '../http/request-context.ts'
-import { serverOptions } from '../http/request-guards.ts'
+import { disableNodeExpectHandling, serverOptions } from '../http/request-guards.ts'
+import { openStreamScopes } from '../http/streams.ts'
 import {
-  bodyMemory,
+  createLoadShedder,
   defaultLimits,
   type Limits,
+  type LoadShedder,
   networkOf,
   type RequestLimit,
   rateLimit,
   rateLimitHeaders,
   type ShedReason,
-  watchOverload,
 } from '../limits/limits.ts'
-import type { Contract } from './contract.ts'
-import type { AnyErrorBody, ErrorBody } from './error-writer.ts'
+import type { Contract, Operation } from './contract.ts'
+import { type AnyErrorBody, type ErrorBody, errorWriter } from './error-writer.ts'
 import type { Handlers } from './handler-types.ts'
-import { registerOperations } from './register-operations.ts'
-import type { AnyHandler } from './request-steps.ts'
+import { crossOriginNames, methodFinder, registerRoutes } from './register-routes.ts'
+import { acceptBodies } from './request-body.ts'
+import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
 import { authLimits } from './security.ts'
+import { createValidator } from './validator.ts'
 
 /** The options of `createServer`. `Operations` are the `operations` of the generated `api.d.ts`. */
 export type ServerOptions<Operations> = {
@@ -55,6 +62,12 @@ export type ServerOptions<Operations> = {
   plugins?: (app: FastifyInstance) => void
 }
 
+/** `ServerOptions` of an arbitrary document. */
+export type AnyServerOptions = Omit<ServerOptions<unknown>, 'handlers' | 'errorBody' | 'limits'> & {
+  handlers: Record<string, AnyHandler>
+  errorBody: AnyErrorBody
+}
+
 /**
  * Returns a Fastify instance that serves the operations of a document; it does not listen yet. Throws an error that
  * lists every operation without a handler or verifier, and every surplus handler.
@@ -66,9 +79,24 @@ export type ServerOptions<Operations> = {
  * it is added in `plugins`, or at once and without a plugin.
  */
 export function createServer<Operations>(options: ServerOptions<Operations>): FastifyInstance {
-  const { contract, log, shed = () => {}, trustProxy = [] } = options
-  const { routes } = contract
   const limits = { ...defaultLimits, ...options.limits }
+  const { shed = () => {} } = options
+  const shedder = createLoadShedder(limits, shed)
+  const memory = bodyMemory(limits.bodyMemory, () => shed('body_memory'))
+  return buildServer(options as unknown as AnyServerOptions, limits, shedder, memory)
+}
+
+/** Creates a server with a given load shedder, which it closes, and a given memory budget of the request bodies. */
+export function buildServer(
+  options: AnyServerOptions,
+  limits: Limits,
+  shedder: LoadShedder,
+  memory: BodyMemory,
+): FastifyInstance {
+  const { contract, handlers, verifiers, errorBody, log, observer, draining, linger, origins = [] } = options
+  const { ownOrigins, plugins, trustProxy = [], requestLimit = rateLimit(limits.requests) } = options
+  const { operations, schemas, info, errorNumbers } = contract.routes
+  checkBinding(operations, handlers, verifiers)
   const app: FastifyInstance = Fastify({
     ...serverOptions,
     logController: new LogController({ disableRequestLogging: true }),
@@ -92,21 +120,66 @@ export function createServer<Operations>(options: ServerOptions<Operations>): Fa
   // setServerLogger sets this log on each request.
   if (log !== undefined) app.log = log
   app.server.maxConnections = limits.connections
-  const { admit, run, close } = watchOverload(limits, shed)
-  app.addHook('onClose', async () => close())
-  const { requestLimit = rateLimit(limits.requests) } = options
-  registerOperations(app, {
-    ...options,
-    ...authLimits(rateLimit(limits.authFailures, networkOf), requestLimit),
-    routes,
-    handlers: options.handlers as Record<string, AnyHandler>,
-    errorBody: options.errorBody as AnyErrorBody,
-    headersLimit: limits.headers,
-    admit,
-    run,
-    memory: bodyMemory(limits.bodyMemory, shed),
-    uploads: { bytes: limits.upload, fields: limits.formFields },
-    readableHeaders: limits.requests === 0 ? [] : [...rateLimitHeaders],
+  disableNodeExpectHandling(app)
+  app.addHook('onClose', async () => shedder.close())
+  const writeError = errorWriter(errorBody, errorNumbers, (err) => app.log.error({ err }, 'errorBody failed'))
+  app.setErrorHandler(errorSender(writeError))
+  const isSameOriginOnly = origins.length === 0 && ownOrigins === undefined
+  const names = crossOriginNames(contract.routes, limits.requests === 0 ? [] : [...rateLimitHeaders])
+  const preflight = isSameOriginOnly ? undefined : allowOrigins(app, { origins, ownOrigins, ...names })
+  const allowedMethods = methodFinder(operations)
+  const { shedLoad } = shedder
+  for (const hook of stepsOfEveryRequest({ shedLoad, allowedMethods, headersLimit: limits.headers, preflight })) {
+    app.addHook('onRequest', hook)
+  }
+  // Registered before trackConnections, so that shutdown ends streams before it waits for their connections.
+  const openStreams = openStreamScopes(app)
+  trackConnections(app, writeError, { observer, draining, headersLimit: limits.headers, linger })
+  acceptBodies(app, operations, { limits, memory })
+  for (const [name, schema] of Object.entries(schemas)) app.addSchema({ ...(schema as object), $id: name })
+  plugins?.(app)
+  app.after(async () => {
+    const { realm = info.title.replace(/[^ -~]/g, '?') } = options
+    const authentication = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
+    const { withinFailureLimit } = authentication
+    const shared = {
+      schemas,
+      validator: createValidator(schemas),
+      verifiers: await createVerifiers(verifiers, { app, realm, withinFailureLimit }),
+      authLimits: authentication,
+      openStreams,
+      runWithTimeout: shedder.runWithTimeout,
+      bounds: { limits, memory },
+    }
+    await registerRoutes(app, contract.routes, (operation) => {
+      const { operationId, security, schema } = operation
+      return {
+        schema: { operationId, security, ...schema },
+        ...stepsOfOperation({ ...shared, operation, handler: handlers[operationId] as AnyHandler }),
+      } as RouteOptions
+    })
   })
   return app
+}
+
+/**
+ * Throws one error that lists every operation without a handler, security scheme without a verifier, and handler
+ * without an operation. Otherwise requests would get a 500 or skip authentication, or a handler would never be called.
+ */
+function checkBinding(operations: Operation[], handlers: object, verifiers: object): void {
+  const problems: string[] = []
+  const ids = new Set(operations.map(({ operationId }) => operationId))
+  for (const { operationId, security } of operations) {
+    const name = `operation ${operationId}`
+    if (!Object.hasOwn(handlers, operationId)) problems.push(`${name} has no handler; add one to \`handlers\``)
+    for (const scheme of security.flatMap((requirement) => Object.keys(requirement))) {
+      if (!Object.hasOwn(verifiers, scheme))
+        problems.push(`${name}: security scheme ${scheme} has no verifier; add one to \`verifiers\``)
+    }
+  }
+  for (const id of Object.keys(handlers)) {
+    if (!ids.has(id))
+      problems.push(`handler ${id} has no operation in the document; remove it, or describe its operation`)
+  }
+  if (problems.length > 0) throw new Error(['the document and its handlers do not match', ...problems].join('\n  '))
 }

@@ -1,7 +1,7 @@
 import Negotiator from 'negotiator'
 import { addVary } from '../http/cors.ts'
 import { ContractError } from '../http/errors.ts'
-import type { Step } from '../http/request-guards.ts'
+import type { Guard } from '../http/request-guards.ts'
 import { type ContentType, isEssence, parseContentType } from '../http/request-head.ts'
 import type { RouteSchema } from './contract.ts'
 
@@ -130,7 +130,7 @@ export type Negotiation = {
   /** Returns the media type that a request with this Accept prefers. */
   choose(accept: string | undefined): string
   /** Rejects with 406 a request that accepts none of the media types. */
-  check: Step
+  check: Guard
 }
 
 /**

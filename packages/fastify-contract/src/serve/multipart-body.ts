@@ -1,15 +1,19 @@
 import { ContractError } from '../http/errors.ts'
 import { boundaryOf, type Part, readParts } from '../http/multipart.ts'
-import { type BodyMemory, smallBody, textOf } from '../http/read-body.ts'
+import { type BodyMemory, GrowingBuffer, smallBody, textOf } from '../http/read-body.ts'
 import type { ContentType } from '../http/request-head.ts'
 import type { ByteSource } from '../http/upload.ts'
 import { copyDigits, type JsonDocument } from '../json/json-document.ts'
+import type { Limits } from '../limits/limits.ts'
 import type { Form, FormField } from './contract.ts'
 import { essenceOf, isInRange, isRange } from './media-types.ts'
 import { textReader } from './parameters.ts'
 import type { Schema } from './schema-keywords.ts'
 import { setMember } from './text-values.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
+
+/** The limits of request bodies, and the memory budget that they share. */
+export type BodyBounds = { limits: Limits; memory: BodyMemory }
 
 /** A part as a handler gets it: a value, or a file whose bytes are read from the connection on demand. */
 export type FormPart =
@@ -36,7 +40,7 @@ export function multipartReader(
   { fields }: Form,
   schema: Schema,
   validator: Validator,
-  limits: FieldLimits & { fields: number },
+  bounds: BodyBounds,
   shared: Record<string, Schema>,
 ): (form: Arriving, contentType: ContentType) => AsyncGenerator<FormPart> {
   const byName = new Map(fields.map((field) => [field.name, partField(field, validator)]))
@@ -45,9 +49,9 @@ export function multipartReader(
   return ({ stream, over }, { parameters }) => read(stream, boundaryOf(parameters), over)
 
   async function* read(stream: ByteSource, boundary: string, over: Promise<void>): AsyncGenerator<FormPart> {
-    const { count, collect } = fieldCollector(limits, over)
+    const { count, collect } = fieldCollector(bounds, over)
     const whole = { value: {}, length: 0 }
-    for await (const part of readParts(stream, boundary, limits.fields)) {
+    for await (const part of readParts(stream, boundary, bounds.limits.formFields)) {
       const { name } = part
       const field = byName.get(name)
       if (field === undefined) {
@@ -136,12 +140,6 @@ function checkMediaType(part: Part, { mediaTypes, part: { isFile } }: PartField)
   throw new ContractError('unsupportedMediaType', `body/${name} must have the media type ${mediaTypes.join(' or ')}`)
 }
 
-/** The limits of the fields of a form: their bytes in total, and the memory budget that all bodies share. */
-type FieldLimits = { bytes: number; memory: BodyMemory }
-
-/** Initial buffer size in bytes; the buffer doubles whenever it is full. */
-const firstCapacity = 1_024
-
 /** Counts what a form holds in memory. Both methods throw a ContractError if it exceeds the limit or the budget. */
 type FieldCollector = {
   /** Counts bytes that the form holds until it ends. */
@@ -151,7 +149,8 @@ type FieldCollector = {
 }
 
 /** Returns the collector of one form. Its fields arrive one by one and count as a body until `over` resolves. */
-function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Promise<void>): FieldCollector {
+function fieldCollector({ limits, memory }: BodyBounds, over: Promise<void>): FieldCollector {
+  const limit = limits.body
   let total = 0
   let counted = 0
   const check = (length: number): void => {
@@ -163,30 +162,23 @@ function fieldCollector({ bytes: limit, memory }: FieldLimits, over: Promise<voi
     const more = total - counted
     if (more < smallBody) return
     // Each value is held twice: for the handler, and to validate the whole form.
-    const refusal = memory.admit(2 * more, 2 * counted)
+    const refusal = memory.checkFits(2 * more, 2 * counted)
     if (refusal !== undefined) throw refusal
-    void memory.during(2 * more, over)
+    void memory.hold(2 * more, over)
     counted = total
   }
   const collect = async (source: ByteSource): Promise<Buffer> => {
-    let held = Buffer.alloc(0)
-    let length = 0
+    const buffer = new GrowingBuffer(memory)
     try {
       for await (const chunk of source) {
-        length += chunk.length
-        check(total + length)
-        if (length > held.length) {
-          const capacity = Math.max(length, 2 * held.length, firstCapacity)
-          const refusal = memory.take(capacity - held.length, held.length)
-          if (refusal !== undefined) throw refusal
-          held = Buffer.concat([held.subarray(0, length - chunk.length)], capacity)
-        }
-        chunk.copy(held, length - chunk.length)
+        check(total + buffer.length + chunk.length)
+        const refusal = buffer.add(chunk)
+        if (refusal !== undefined) throw refusal
       }
-      count(length)
-      return held.subarray(0, length)
+      count(buffer.length)
+      return buffer.bytes
     } finally {
-      memory.release(held.length)
+      buffer.release()
     }
   }
   return { count, collect }

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { noteBodyLimit } from '../http/connection-state.ts'
 import { bodyTooLarge, ContractError } from '../http/errors.ts'
 import {
-  type BodyMemory,
   type BodyReader,
   type FormTexts,
   formParser,
@@ -12,9 +11,9 @@ import {
   parseText,
   wholeBodyReader,
 } from '../http/read-body.ts'
-import { checkMediaType, type Hook, inOrder, type Step, sendContinue } from '../http/request-guards.ts'
+import { checkMediaType, type Guard, type Hook, sendContinue } from '../http/request-guards.ts'
 import { contentLength, decodeText, hasBody } from '../http/request-head.ts'
-import { openUpload, type UploadLimits, uploadOf } from '../http/upload.ts'
+import { openUpload, uploadOf } from '../http/upload.ts'
 import type { JsonDocument } from '../json/json-document.ts'
 import type { Content, Form, FormField, Operation, Routes } from './contract.ts'
 import {
@@ -27,7 +26,7 @@ import {
   mayReadBody,
   requestKindOf,
 } from './media-types.ts'
-import { multipartReader } from './multipart-body.ts'
+import { type BodyBounds, multipartReader } from './multipart-body.ts'
 import { textReader } from './parameters.ts'
 import { setMember, setScalar } from './text-values.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
@@ -35,68 +34,61 @@ import { type Validator, valueOrThrow } from './validator.ts'
 /** The request body that a handler gets, with `contentType` if the operation allows several media types. */
 type GivenBody = { body: unknown; contentType?: string | undefined }
 
-/**
- * The limits of request bodies. `body` is the maximum of a body that is read whole, and `headers` that of a header or
- * trailer section, in bytes.
- */
-export type BodyBounds = { body: number; headers: number; uploads: UploadLimits; memory: BodyMemory }
-
-type Shared = Routes['schemas']
-
 /** How the body of an operation is read. */
 export type RequestBody = {
   /** Reject a request before its body is read, with 415, or 400 if the body is missing; else send 100 Continue. */
-  steps: Step[]
+  guards: Guard[]
   /**
    * Whether `bodyOf` validates the body: Fastify cannot look up a schema by a range or a media type with parameters.
    */
-  isValidated: boolean
+  isValidated?: true
   /** Opens a body that the handler reads itself; undefined if it reads none. */
-  open: Hook | undefined
-  /** Returns the body for the handler. Throws a ContractError for a body that is invalid under its schema. */
-  bodyOf(request: FastifyRequest): GivenBody
+  open?: Hook | undefined
+  /**
+   * Returns the body for the handler; undefined if that is the body of Fastify's request. Throws a ContractError for a
+   * body that is invalid under its schema.
+   */
+  bodyOf?(request: FastifyRequest): GivenBody
 }
 
-const key = Symbol('body type')
+const bodyTypeKey = Symbol('body type')
 
-type Typed = IncomingMessage & { [key]?: GivenType | undefined }
+type Typed = IncomingMessage & { [bodyTypeKey]?: GivenType | undefined }
 
-/** Returns whether the handler of a request reads the body itself. Known once `steps` have checked the media type. */
+/** Returns whether the handler of a request reads the body itself. Known once the guards have checked the media type. */
 export const isBodyReadByHandler = (request: Typed): boolean =>
-  request[key] !== undefined && isReadByHandler(request[key].mediaType)
+  request[bodyTypeKey] !== undefined && isReadByHandler(request[bodyTypeKey].mediaType)
 
-/** Returns how to read the body of an operation; undefined if it has none, or if its only media type is plain JSON. */
+/** Returns how to read the body of an operation; undefined if it has none. */
 export function requestBody(
   operation: Operation,
   validator: Validator,
   bounds: BodyBounds,
-  shared: Shared,
+  shared: Routes['schemas'],
 ): RequestBody | undefined {
   const { schema, bodyRequired: isRequired, forms = {} } = operation
+  if (isRequired === undefined) return undefined
   const content = schema.body?.content ?? {}
   const mediaTypes = Object.keys(content)
   const areSeveral = mediaTypes.length > 1 || mediaTypes.some(isRange)
-  if (isRequired === undefined || (!areSeveral && mediaTypes.every(isPlainJson))) return undefined
   if (mediaTypes.every(isPlainJson)) {
     const contentTypeOf = (request: FastifyRequest) => (request.body === undefined ? undefined : request.mediaType)
     return {
-      steps: [checkMediaType({ mediaTypes, isRequired }), sendContinue],
-      isValidated: false,
-      open: undefined,
-      bodyOf: (request) => ({ body: request.body, contentType: contentTypeOf(request) }),
+      guards: [checkMediaType({ mediaTypes, isRequired }), sendContinue],
+      ...(areSeveral && { bodyOf: (request) => ({ body: request.body, contentType: contentTypeOf(request) }) }),
     }
   }
   const find = bodyTypeFinder(mediaTypes)
   const readers = bodyReaders({ content, forms, shared }, validator, bounds)
   return {
-    steps: [
+    guards: [
       checkMediaType({
         mediaTypes,
         isRequired,
         accepts(given, request: Typed) {
-          request[key] = find(given)
-          if (isBodyReadByHandler(request)) noteBodyLimit(request, bounds.uploads.bytes)
-          return request[key] !== undefined
+          request[bodyTypeKey] = find(given)
+          if (isBodyReadByHandler(request)) noteBodyLimit(request, bounds.limits.upload)
+          return request[bodyTypeKey] !== undefined
         },
       }),
       ...(isRequired ? [requireBody] : []),
@@ -105,7 +97,7 @@ export function requestBody(
     isValidated: true,
     open: mayReadBody(schema) ? openBody(bounds) : undefined,
     bodyOf(request) {
-      const given = (request.raw as Typed)[key]
+      const given = (request.raw as Typed)[bodyTypeKey]
       if (given === undefined) return areSeveral ? { body: undefined, contentType: undefined } : { body: undefined }
       const body = (readers[given.mediaType] as Reader)(request, given)
       return areSeveral ? { body, contentType: nameOf(given) } : { body }
@@ -117,8 +109,8 @@ export function requestBody(
  * Rejects a request without a required body (RFC 9112 section 6.3), which would otherwise look like an empty text or
  * stream.
  */
-const requireBody: Step = ({ raw }) => {
-  const kind = (raw as Typed)[key]?.kind
+const requireBody: Guard = ({ raw }) => {
+  const kind = (raw as Typed)[bodyTypeKey]?.kind
   if (hasBody(raw.headers) || (kind !== 'text' && kind !== 'bytes')) return undefined
   return new ContractError('invalid', 'the body is missing')
 }
@@ -127,25 +119,18 @@ const requireBody: Step = ({ raw }) => {
 const nameOf = ({ mediaType, contentType }: GivenType): string => (isRange(mediaType) ? contentType.essence : mediaType)
 
 const openBody =
-  ({ uploads, headers }: BodyBounds): Hook =>
+  ({ limits }: BodyBounds): Hook =>
   ({ raw }, reply, done) => {
-    if (isBodyReadByHandler(raw)) openUpload(raw, reply.raw, { limit: uploads.bytes, headersLimit: headers })
+    if (isBodyReadByHandler(raw)) openUpload(raw, reply.raw, { limit: limits.upload, headersLimit: limits.headers })
     done()
   }
-
-/** Returns the hook that rejects bodies of an operation before they are read; none if the operation has no body. */
-export function bodySteps({ schema, bodyRequired: isRequired }: Operation, body: RequestBody | undefined): Hook[] {
-  if (isRequired === undefined) return []
-  const mediaTypes = Object.keys((schema.body as { content: Content }).content)
-  return [inOrder(body?.steps ?? [checkMediaType({ mediaTypes, isRequired }), sendContinue])]
-}
 
 type Reader = (request: FastifyRequest, given: GivenType) => unknown
 
 function bodyReaders(
-  { content, forms, shared }: { content: Content; forms: Record<string, Form>; shared: Shared },
+  { content, forms, shared }: { content: Content; forms: Record<string, Form>; shared: Routes['schemas'] },
   validator: Validator,
-  { body: bytes, memory, uploads }: BodyBounds,
+  { limits, memory }: BodyBounds,
 ): Record<string, Reader> {
   const readers = Object.entries(content).map(([mediaType, { schema }]): [string, Reader] => {
     const form = forms[mediaType]
@@ -159,7 +144,7 @@ function bodyReaders(
       const validate = validator.request(schema, 'body')
       return [mediaType, ({ body }) => valueOrThrow(validate(read(body as never)))]
     }
-    const read = multipartReader(form, schema, validator, { bytes, memory, fields: uploads.fields }, shared)
+    const read = multipartReader(form, schema, validator, { limits, memory }, shared)
     return [mediaType, ({ raw }, { contentType }) => read(uploadOf(raw), contentType)]
   })
   return Object.fromEntries(readers)
@@ -170,13 +155,13 @@ function bodyReaders(
  * body whole, or leaves it unread for the handler. Bodies above the limits get 413.
  */
 export function acceptBodies(app: FastifyInstance, operations: Operation[], bounds: BodyBounds): void {
-  const { body: limit, headers: headersLimit, memory, uploads } = bounds
+  const { limits, memory } = bounds
   const mediaTypes = operations.flatMap(({ schema }) => Object.keys(schema.body?.content ?? {}))
   const hasRange = mediaTypes.some(isRange)
   const leaveUnread: BodyReader = ({ headers }, _payload, done) =>
-    done(contentLength(headers) > uploads.bytes ? bodyTooLarge(uploads.bytes) : null)
+    done(contentLength(headers) > limits.upload ? bodyTooLarge(limits.upload) : null)
   const whole = (parse: ParseBody): BodyReader => {
-    const read = wholeBodyReader(parse, { limit, headersLimit, memory })
+    const read = wholeBodyReader(parse, { limit: limits.body, headersLimit: limits.headers, memory })
     // With a media type range, one operation can stream a media type that another operation parses.
     return hasRange
       ? (request, payload, done) => (isBodyReadByHandler(request.raw) ? leaveUnread : read)(request, payload, done)
@@ -185,7 +170,7 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
   const readers = {
     json: whole(parseJsonBody),
     text: whole(parseText),
-    form: whole(formParser(uploads.fields)),
+    form: whole(formParser(limits.formFields)),
     multipart: leaveUnread,
     bytes: leaveUnread,
   }

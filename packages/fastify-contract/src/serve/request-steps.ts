@@ -1,30 +1,31 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify'
-import type { Conclude, Verifiers } from '../auth/verifiers.ts'
-import { type BodyMemory, bodyLength, smallBody } from '../http/read-body.ts'
-import { contextOf, recordClient, recordOperation } from '../http/request-context.ts'
+import type { Verifiers } from '../auth/verifiers.ts'
+import { bodyLength, smallBody } from '../http/read-body.ts'
+import { contextOf } from '../http/request-context.ts'
 import {
-  type Admit,
+  assignRequestId,
   checkExpectation,
   checkFraming,
   checkHead,
+  checkLoad,
   checkRoute,
+  type Guard,
   type Hook,
-  identify,
   inOrder,
-  type Step,
-  shedLoad,
 } from '../http/request-guards.ts'
 import { parseCookies } from '../http/request-head.ts'
 import { abortStream, endSource, isLate, type OpenScopes, streamScope } from '../http/streams.ts'
 import { closeUnread, uploadFailure } from '../http/upload.ts'
+import type { LoadShedder } from '../limits/limits.ts'
 import type { Operation, Routes } from './contract.ts'
 import { contentNegotiation, mayReadBody, mayStream, type Negotiation } from './media-types.ts'
+import type { BodyBounds } from './multipart-body.ts'
 import { parametersValidator, partValidatorCompiler, pathTexts } from './parameters.ts'
-import { type BodyBounds, bodySteps, type RequestBody, requestBody } from './request-body.ts'
+import { type RequestBody, requestBody } from './request-body.ts'
 import { responseSerializerCompiler } from './response-serializer.ts'
-import { authenticator } from './security.ts'
-import { isStream, type Outcome, responseSender } from './send-response.ts'
+import { type AuthLimits, authenticate } from './security.ts'
+import { type HandlerResponse, isStream, responseSender } from './send-response.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /*
@@ -33,22 +34,22 @@ import { type Validator, valueOrThrow } from './validator.ts'
  */
 
 type Guards = {
-  admit: Admit
+  shedLoad: LoadShedder['shedLoad']
   /** Returns the methods of a path; an empty list if the path is unknown. */
   allowedMethods(url: string): string[]
   headersLimit: number
   /** Responds to preflight requests; undefined if no other origins are allowed. */
-  preflight: Step | undefined
+  preflight: Guard | undefined
 }
 
 /** Returns the steps of every request, as Fastify hooks that run before the hooks of a route. */
-export const stepsOfEveryRequest = ({ admit, allowedMethods, headersLimit, preflight }: Guards): Hook[] => [
+export const stepsOfEveryRequest = ({ shedLoad, allowedMethods, headersLimit, preflight }: Guards): Hook[] => [
   checkFraming(headersLimit), // 431
   inOrder([
-    identify,
+    assignRequestId,
     checkHead, // 400
     ...(preflight === undefined ? [] : [preflight]), // 204
-    shedLoad(admit), // 503
+    checkLoad(shedLoad), // 503
     checkExpectation, // 417
     checkRoute(allowedMethods), // 404, 405
   ]),
@@ -56,13 +57,13 @@ export const stepsOfEveryRequest = ({ admit, allowedMethods, headersLimit, prefl
 
 type OperationParts = {
   operation: Operation
+  handler: AnyHandler
   schemas: Routes['schemas']
   validator: Validator
   verifiers: Verifiers
-  conclude: Conclude
+  authLimits: AuthLimits
   openStreams: OpenScopes
-  handler: AnyHandler
-  run: Run
+  runWithTimeout: LoadShedder['runWithTimeout']
   bounds: BodyBounds
 }
 
@@ -76,9 +77,9 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
   return {
     onRequest: [
       ...(operation.deprecation === undefined ? [] : [announce(operation.deprecation)]),
-      authenticate(parts), // 401, 403, 429
+      authenticate(operation, parts.verifiers, parts.authLimits), // 401, 403, 429
       ...(negotiation === undefined ? [] : [inOrder([negotiation.check])]), // 406
-      ...bodySteps(operation, body), // 415
+      ...(body === undefined ? [] : [inOrder(body.guards)]), // 415
     ],
     // http/read-body.ts reads the body, unless the handler does: 413, 503, 400
     ...(splitPath !== undefined && { preValidation: splitPath }),
@@ -86,7 +87,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
     ...((isStreamed || body?.open !== undefined) && {
       preHandler: [openStreams(isStreamed), ...(body?.open === undefined ? [] : [body.open])],
     }),
-    handler: operationHandler({ ...parts, body, negotiation, memory: bounds.memory }),
+    handler: operationHandler(parts, body, negotiation),
     serializerCompiler: responseSerializerCompiler(schemas, validator), // 500
   }
 }
@@ -99,58 +100,27 @@ const announce =
     done()
   }
 
-function authenticate({ operation: { operationId, security }, verifiers, conclude }: OperationParts): Hook {
-  const verify = authenticator(security, verifiers)
-  return (request, reply, done) => {
-    const context = contextOf(request.raw)
-    recordOperation(context, operationId)
-    verify(request, (refusal, client) => {
-      recordClient(context, client)
-      const concluded = conclude(request, refusal, client, reply)
-      // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
-      if (!reply.raw.destroyed) done(concluded)
-    })
-  }
-}
-
 /** A handler of any operation; handler-types.ts has the exact type of each. */
-export type AnyHandler = (request: never) => Promise<Outcome>
+export type AnyHandler = (request: never) => Promise<HandlerResponse>
 
-/** Calls `done` with the outcome of a handler, or earlier with an error, for example at a timeout. */
-export type Run = (outcome: Promise<Outcome>, done: (error: unknown, outcome?: Outcome) => void) => void
-
-/** How the handler of an operation is called. */
-type Call = {
-  operation: Operation
-  handler: AnyHandler
-  run: Run
-  validator: Validator
-  /** Undefined if the operation has no body, or if its only media type is plain JSON. */
-  body: RequestBody | undefined
-  /** Undefined if a client has no choice of media types. */
-  negotiation: Negotiation | undefined
-  /** The memory budget of the bodies. */
-  memory: BodyMemory
-}
-
-/** Returns Fastify's handler of an operation: it calls the given handler and sends its outcome, or its error. */
-export function operationHandler(call: Call) {
-  const { operation, run, memory } = call
-  const inputOf = handlerInput(call)
-  const handler = mayStream(operation.schema) ? endingLateStreams(call.handler) : call.handler
-  const respond = outcomeSender(operation, call.validator)
+/** Returns Fastify's handler of an operation: it calls the given handler and sends its response, or its error. */
+function operationHandler(parts: OperationParts, body: RequestBody | undefined, negotiation: Negotiation | undefined) {
+  const { operation, validator, runWithTimeout, bounds } = parts
+  const inputOf = handlerInput(operation, validator, body, negotiation)
+  const handler = mayStream(operation.schema) ? endingLateStreams(parts.handler) : parts.handler
+  const respond = responder(operation, validator)
   const queueResponse = responseQueue<Parameters<typeof respond>>((response) => respond(...response))
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const input = inputOf(request)
     const bytes = bodyLength(request.raw)
     // Frees the body: with pipelining, the response may wait long for earlier ones of its connection.
     if (bytes >= smallBody) request.body = undefined
-    run(memory.during(bytes, handler(input as never)), (error, outcome) => {
+    runWithTimeout(bounds.memory.hold(bytes, handler(input as never)), (error, response) => {
       // At once, since the handler may return a late stream before a queued response is sent.
-      if (outcome === undefined) abortStream(request.raw)
+      if (response === undefined) abortStream(request.raw)
       // After a large body the response is not queued, since the body would stay in memory until it is sent.
-      if (bytes < smallBody) queueResponse([reply, error, outcome])
-      else respond(reply, error, outcome)
+      if (bytes < smallBody) queueResponse([reply, error, response])
+      else respond(reply, error, response)
     })
   }
 }
@@ -161,11 +131,17 @@ const none = Object.freeze({})
  * Returns a function that collects the input of an operation's handler from a request that Fastify has validated. It
  * validates cookies itself, since Fastify does not, and throws a ContractError for invalid ones.
  */
-function handlerInput({ operation, validator, body, negotiation }: Call): (request: FastifyRequest) => object {
+function handlerInput(
+  operation: Operation,
+  validator: Validator,
+  body: RequestBody | undefined,
+  negotiation: Negotiation | undefined,
+): (request: FastifyRequest) => object {
   const { schema, parameters } = operation
   const headerNames = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name)
   const cookies =
     schema.cookies === undefined ? undefined : parametersValidator(operation, 'cookie', schema.cookies, validator)
+  const isStreamed = mayStream(schema) || mayReadBody(schema)
   const plain = (request: FastifyRequest) => ({
     body: request.body,
     path: schema.params === undefined ? none : request.params,
@@ -174,11 +150,10 @@ function handlerInput({ operation, validator, body, negotiation }: Call): (reque
     cookie: cookies === undefined ? none : valueOrThrow(cookies(parseCookies(request.headers.cookie))),
     client: contextOf(request.raw).client,
   })
-  const isStreamed = mayStream(schema) || mayReadBody(schema)
-  if (negotiation === undefined && !isStreamed && body === undefined) return plain
+  if (negotiation === undefined && !isStreamed && body?.bodyOf === undefined) return plain
   return (request: FastifyRequest) => ({
     ...plain(request),
-    ...body?.bodyOf(request),
+    ...body?.bodyOf?.(request),
     ...(negotiation !== undefined && { accept: negotiation.choose(request.headers.accept) }),
     ...(isStreamed && { signal: streamScope(request.raw).signal }),
   })
@@ -191,32 +166,33 @@ const pick = (headers: Record<string, unknown>, names: string[]): Record<string,
 const endingLateStreams =
   (handler: AnyHandler): AnyHandler =>
   async (request: { signal: AbortSignal }) => {
-    const outcome = await handler(request as never)
-    if (isLate(request.signal)) endStream(outcome)
-    return outcome
+    const response = await handler(request as never)
+    if (isLate(request.signal)) endStream(response)
+    return response
   }
 
-/** Ends the stream of an outcome that is not sent, if it has one. */
-function endStream(outcome: { body: unknown } | undefined): void {
-  if (isStream(outcome?.body)) endSource(outcome.body)
+/** Ends the stream of a response that is not sent, if it has one. */
+function endStream(response: { body: unknown } | undefined): void {
+  if (isStream(response?.body)) endSource(response.body)
 }
 
 /**
- * Returns a function that sends the response for the outcome of a handler, or for its error. If the handler may read
- * the body and the upload failed, the response reports that failure instead of the error that the handler threw.
+ * Returns a function that sends the response of a handler, or its error. If the handler may read the body and the upload
+ * failed, the response reports that failure instead of the error that the handler threw.
  */
-function outcomeSender(operation: Operation, validator: Validator) {
+function responder(operation: Operation, validator: Validator) {
   const send = responseSender(operation, validator)
+  const readsBody = mayReadBody(operation.schema)
   const fail = (reply: FastifyReply, thrown: unknown) =>
     reply.send(thrown instanceof Error ? thrown : new Error('the thrown value is not an Error', { cause: thrown }))
-  return (reply: FastifyReply, error: unknown, outcome?: Outcome): void => {
+  return (reply: FastifyReply, error: unknown, response?: HandlerResponse): void => {
     const { raw } = reply.request
-    closeUnread(raw, reply.raw)
+    if (readsBody) closeUnread(raw, reply.raw)
     try {
-      if (outcome === undefined) throw uploadFailure(raw) ?? error
-      send(reply, outcome)?.catch((thrown) => fail(reply, thrown))
+      if (response === undefined) throw uploadFailure(raw) ?? error
+      send(reply, response)?.catch((thrown) => fail(reply, thrown))
     } catch (thrown) {
-      endStream(outcome)
+      endStream(response)
       fail(reply, thrown)
     }
   }

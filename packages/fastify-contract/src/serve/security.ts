@@ -1,14 +1,8 @@
-import type { FastifyRequest } from 'fastify'
-import {
-  type Conclude,
-  scopeError,
-  type Verified,
-  type Verifier,
-  type VerifierContext,
-  type Verifiers,
-} from '../auth/verifiers.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { scopeError, type Verified, type Verifier, type Verifiers } from '../auth/verifiers.ts'
 import { ContractError, isUnauthenticated } from '../http/errors.ts'
-import { contextOf } from '../http/request-context.ts'
+import { type Client, contextOf, recordClient, recordOperation } from '../http/request-context.ts'
+import type { Hook } from '../http/request-guards.ts'
 import type { RateLimit, RequestLimit } from '../limits/limits.ts'
 import type { Operation, SecurityRequirement } from './contract.ts'
 
@@ -18,6 +12,28 @@ export const requiredScopes = (operations: Pick<Operation, 'security'>[]): strin
     operations.flatMap(({ security }) => security.flatMap((requirement) => Object.values(requirement).flat())),
   ),
 ]
+
+/**
+ * Returns the hook that authenticates the requests of an operation and authorizes their clients: it rejects with 401,
+ * 403 or 429.
+ */
+export function authenticate(
+  { operationId, security }: Operation,
+  verifiers: Verifiers,
+  { afterAuthentication }: AuthLimits,
+): Hook {
+  const verify = authenticator(security, verifiers)
+  return (request, reply, done) => {
+    const context = contextOf(request.raw)
+    recordOperation(context, operationId)
+    verify(request, (refusal, client) => {
+      recordClient(context, client)
+      const decision = afterAuthentication(request, reply, refusal, client)
+      // If the connection has closed while the verifier waited, the request ends here: later steps do not check that.
+      if (!reply.raw.destroyed) done(decision)
+    })
+  }
+}
 
 /** Checks the security schemes of an operation. */
 type Authenticator = (request: FastifyRequest, done: Verified) => void
@@ -126,18 +142,28 @@ function withoutRepeats(first: string, second: string): string {
   return second.includes(first) ? second : `${first}, ${second}`
 }
 
+/** The rate limits of authentication. */
+export type AuthLimits = ReturnType<typeof authLimits>
+
 /**
  * Returns the rate limits of authentication. `failures` counts requests with wrong or missing credentials by address,
  * and `requests` counts the requests of each client. Both count after the last scheme, since credentials that one
  * scheme rejects may be valid for another.
  */
-export function authLimits(
-  failures: RateLimit,
-  requests: RequestLimit,
-): Pick<VerifierContext, 'withinFailureLimit'> & { conclude: Conclude } {
+export function authLimits(failures: RateLimit, requests: RequestLimit) {
   return {
-    withinFailureLimit: (request) => failures.wait(addressOf(request)) === 0,
-    conclude(request, refusal, client, reply) {
+    /** See VerifierContext. */
+    withinFailureLimit: (request: Pick<FastifyRequest, 'raw'>): boolean => failures.wait(addressOf(request)) === 0,
+    /**
+     * Counts a request whose schemes were checked, and adds the headers of its client's limit to the response. Returns
+     * the error to respond with, if any.
+     */
+    afterAuthentication(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      refusal: Error | undefined,
+      client: Client | undefined,
+    ): Error | undefined {
       // Valid tokens bypass the per-address limit, so that neighbors behind one address cannot lock each other out.
       if (isUnauthenticated(refusal)) return tooMany(failures.take(addressOf(request))) ?? refusal
       if (client === undefined) return refusal

@@ -21,7 +21,7 @@ import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
 /** The result of a handler, with `contentType` if the response has several media types or a range. */
-export type Outcome = { status: number; headers?: Record<string, unknown>; contentType?: string; body: unknown }
+export type HandlerResponse = { status: number; headers?: Record<string, unknown>; contentType?: string; body: unknown }
 
 const none: HeaderTexts = []
 
@@ -40,7 +40,7 @@ export function responseSender(operation: Operation, validator: Validator) {
       },
     ]),
   )
-  return (reply: FastifyReply, { status, headers, contentType, body }: Outcome): Promise<void> | undefined => {
+  return (reply: FastifyReply, { status, headers, contentType, body }: HandlerResponse): Promise<void> | undefined => {
     const found = responses[responseKey(responses, status) ?? '']
     if (found === undefined) throw new Error(`operation ${operationId} has no response ${status}`)
     const { sendBody, headersOf } = found

@@ -1,7 +1,5 @@
 import t from 'tap'
 import { apiKey, basic, bearer, createVerifiers, type VerifierContext } from '../../src/auth/verifiers.ts'
-import { rateLimit } from '../../src/limits/limits.ts'
-import { authLimits } from '../../src/serve/security.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const client = { name: 'gardener', scopes: [] }
@@ -36,7 +34,6 @@ const wrong = { authorization: 'Bearer wrong' }
 
 /** Serves operations with several schemes and limits per minute. `costly` lists which verifications may cost time. */
 async function serve({ failures = 0, requests = 0 }) {
-  const { withinFailureLimit, conclude } = authLimits(rateLimit(failures), rateLimit(requests))
   const costly: boolean[] = []
   const verify = (token: string, may = () => true) => {
     costly.push(may())
@@ -49,9 +46,9 @@ async function serve({ failures = 0, requests = 0 }) {
         password: basic(({ password }, may) => verify(password, may)),
         key: apiKey({ in: 'header', name: 'X-Key' }, verify),
       },
-      { ...context, withinFailureLimit },
+      context,
     )
-  const app = await serveDocument(document, { handlers, verifiers, conclude })
+  const app = await serveDocument(document, { handlers, verifiers, limits: { authFailures: failures, requests } })
   const get = async (url: string, headers: Record<string, string>) => (await app.inject({ url, headers })).statusCode
   return { get, costly }
 }

@@ -38,7 +38,7 @@ t.test('every error over sockets has the documented shape', async (t) => {
 })
 
 t.test('errors of malformed bytes have the documented shape', async (t) => {
-  const port = await listening(t, { headersLimit: 2_000 })
+  const port = await listening(t, { limits: { headers: 2_000 } })
   const long = `GET /pots/1 HTTP/1.1\r\nHost: a\r\nX-Long: ${'a'.repeat(3_000)}\r\n\r\n`
   const cases: [bytes: string, status: number, title: string][] = [
     [long, 431, 'Request Header Fields Too Large'],

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { defaultLimits, watchOverload } from '../../src/limits/limits.ts'
+import { createLoadShedder, defaultLimits } from '../../src/limits/limits.ts'
 
 t.test('handlers that end in any order leave the number of running handlers exact', async (t) => {
   const orders = [
@@ -11,15 +11,16 @@ t.test('handlers that end in any order leave the number of running handlers exac
     [2, 1, 0],
   ]
   for (const order of orders) {
-    const { admit, run, close } = watchOverload({ ...defaultLimits, inFlight: 1, eventLoopDelay: 60_000 }, () => {})
+    const limits = { ...defaultLimits, inFlight: 1, eventLoopDelay: 60_000 }
+    const { shedLoad, runWithTimeout, close } = createLoadShedder(limits, () => {})
     t.teardown(close)
     const ends: (() => void)[] = []
-    for (let n = 0; n < 3; n++) run(new Promise<void>((resolve) => ends.push(resolve)), () => {})
+    for (let n = 0; n < 3; n++) runWithTimeout(new Promise<void>((resolve) => ends.push(resolve)), () => {})
     for (const n of order) {
-      t.match(admit(), { kind: 'unavailable' }, `${order}: before the end of ${n}`)
+      t.match(shedLoad(), { kind: 'unavailable' }, `${order}: before the end of ${n}`)
       ends[n]?.()
       await new Promise((resolve) => setImmediate(resolve))
     }
-    t.equal(admit(), undefined, `${order}: at the end`)
+    t.equal(shedLoad(), undefined, `${order}: at the end`)
   }
 })

@@ -7,7 +7,7 @@ import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Verifier } from '../../src/auth/verifiers.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import type { RequestContext } from '../../src/http/request-context.ts'
-import { defaultLimits, watchOverload } from '../../src/limits/limits.ts'
+import { createLoadShedder, defaultLimits } from '../../src/limits/limits.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
@@ -50,21 +50,20 @@ type Given = { body: AsyncIterable<Buffer>; signal: AbortSignal }
 
 /** Serves the document with at most `inFlight` handlers at a time, and records the requests that have ended. */
 async function serve(t: Test, handler: (given: Given) => Promise<unknown>, token: Verifier, inFlight = 1) {
-  const overload = watchOverload({ ...defaultLimits, eventLoopDelay: 60_000, inFlight }, () => {})
-  t.teardown(() => overload.close())
+  const shedder = createLoadShedder({ ...defaultLimits, eventLoopDelay: 60_000, inFlight }, () => {})
+  t.teardown(() => shedder.close())
   const ended: RequestContext[] = []
   const app = await serveDocument(document, {
     handlers: { a: handler as unknown as AnyHandler, open: handler as unknown as AnyHandler },
     verifiers: { token },
     observer: { begin() {}, end: (context) => ended.push(context) },
-    admit: overload.admit,
-    run: overload.run,
+    shedder,
   })
   const listen = async () => {
     await app.listen({ host: '127.0.0.1', port: 0 })
     return (app.server.address() as AddressInfo).port
   }
-  return { app, listen, ended, overload }
+  return { app, listen, ended, shedder }
 }
 
 const rest = { 'a part of its body': 'abc', 'its whole body': 'a'.repeat(1_000) }
@@ -76,7 +75,7 @@ for (const { contentType, sent, body } of cases) {
   t.test(`no handler runs for a client that disconnects during verification: ${sent} as ${contentType}`, async (t) => {
     const waiting: (() => void)[] = []
     let calls = 0
-    const { app, listen, ended, overload } = await serve(
+    const { app, listen, ended, shedder } = await serve(
       t,
       async () => {
         calls++
@@ -91,7 +90,7 @@ for (const { contentType, sent, body } of cases) {
     for (const go of waiting) go()
     await sleep(50)
     t.equal(calls, 0)
-    t.equal(overload.admit(), undefined, 'no handler is in flight')
+    t.equal(shedder.shedLoad(), undefined, 'no handler is in flight')
     // A truncated body is malformed HTTP.
     t.match(ended, [{ operation: 'a', status: body.length === 1_000 ? 0 : 400 }])
     t.equal(ended.length, 1)

@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { httpRequest } from '../../../../test/support/http-request.ts'
-import { ContractError } from '../../src/http/errors.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const text = { type: 'string' }
@@ -34,7 +33,7 @@ t.test('a preflight request allows the methods and headers of the document, also
     handlers: { listThings: handler, putThings: handler, putOthers: handler },
     verifiers: { key: (_request, done) => done(), cookie: (_request, done) => done() },
     origins: ['https://app.example'],
-    admit: () => new ContractError('unavailable', 'the service is overloaded', { 'retry-after': '1' }),
+    limits: { inFlight: 0 },
   })
   t.teardown(() => app.close())
   await app.listen({ host: '127.0.0.1', port: 0 })

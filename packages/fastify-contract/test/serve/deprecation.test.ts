@@ -4,8 +4,7 @@ import { type Document, endpoints } from '../../src/compile/document/openapi-doc
 import { withServiceHeaders } from '../../src/docs/service-headers.ts'
 import { ContractError } from '../../src/http/errors.ts'
 import { rateLimit } from '../../src/limits/limits.ts'
-import { crossOriginNames } from '../../src/serve/register-operations.ts'
-import { authLimits } from '../../src/serve/security.ts'
+import { crossOriginNames } from '../../src/serve/register-routes.ts'
 import { compileRoutes, serveDocument } from '../support/serve-document.ts'
 
 const link = { Link: { schema: { type: 'string' } } }
@@ -119,8 +118,7 @@ t.test('deprecated operations without a date get one warning', async (t) => {
 
 t.test('a response tells what is left of the rate limit', async (t) => {
   let time = 0
-  const limit = rateLimit(100, undefined, () => time)
-  const { conclude } = authLimits(rateLimit(0), limit)
+  const requestLimit = rateLimit(100, undefined, () => time)
   const document = documentOf([{ security: [{ key: [] }] }, {}], {
     securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } },
     responses: { Error: { description: 'Failed.' } },
@@ -128,7 +126,7 @@ t.test('a response tells what is left of the rate limit', async (t) => {
   const app = await serveDocument(document, {
     handlers: { get0: done, get1: done },
     verifiers: { key: (_request, verified) => verified(undefined, { name: 'a', scopes: [] }) },
-    conclude,
+    requestLimit,
   })
   const get = async (path = '/0') => {
     const { statusCode, headers } = await app.inject(path)

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { until } from '../../../../scripts/system/poll.ts'
 import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { bodyMemory } from '../../src/limits/limits.ts'
+import { bodyMemory } from '../../src/http/read-body.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
@@ -86,7 +86,7 @@ t.test('names that the schema cannot reject are not kept in memory', async (t) =
     })
     const { port, limit } = await serve(t, documentOf(more, components), { memory }, waiting)
     const { receives } = await openSocket(t, port, post(part('a', 'x') + names(Math.ceil(limit / 3_000)) + end))
-    t.equal(memory.admit(100_000), undefined)
+    t.equal(memory.checkFits(100_000), undefined)
     go()
     await receives(/\r\n\r\n1$/)
   }
@@ -101,10 +101,10 @@ t.test('names that are kept in memory count toward the memory limit of bodies', 
   const { port } = await serve(t, documentOf({ maxProperties: 100 }), { memory }, waiting)
   // A repeated name is stored once.
   const { receives } = await openSocket(t, port, post(names(4).repeat(2) + end))
-  await until(() => memory.admit(1_100) !== undefined, 'the names to be counted')
+  await until(() => memory.checkFits(1_100) !== undefined, 'the names to be counted')
   go()
   await receives(/\r\n\r\n0$/)
-  await until(() => memory.admit(100_000) === undefined, 'the memory to be given back')
+  await until(() => memory.checkFits(100_000) === undefined, 'the memory to be given back')
 })
 
 t.test('a lone form is never rejected for the memory of its own fields', async (t) => {
@@ -127,13 +127,13 @@ t.test('a chunked form whose last chunk comes late keeps its connection', async 
 })
 
 t.test('bytes after the last boundary count toward the upload limit', async (t) => {
-  const uploads = { bytes: 1_000, fields: 5 }
+  const limits = { upload: 1_000, formFields: 5 }
   const form = part('a', '1') + end
   for (const [more, status] of [
     [1_000 - form.length, 200],
     [1_001 - form.length, 413],
   ] as const) {
-    const { port } = await serve(t, documentOf({}), { uploads })
+    const { port } = await serve(t, documentOf({}), { limits })
     const { receives } = await openSocket(t, port, `${chunked}${chunk(form)}${chunk('x'.repeat(more))}0\r\n\r\n`)
     t.match(await receives(/\r\n\r\n.+$/s), new RegExp(`^HTTP/1.1 ${status} `))
   }

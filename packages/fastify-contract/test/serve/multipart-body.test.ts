@@ -6,8 +6,8 @@ import t, { type Test } from 'tap'
 import { until } from '../../../../scripts/system/poll.ts'
 import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
+import { bodyMemory } from '../../src/http/read-body.ts'
 import type { ByteSource } from '../../src/http/upload.ts'
-import { bodyMemory } from '../../src/limits/limits.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
@@ -183,12 +183,12 @@ t.test('a form gets 503 when there is no memory for its fields', async (t) => {
     )
     const form = (text: string) => post(part('name', text) + end)
     const first = await openSocket(t, port, form('a'.repeat(size)))
-    await until(() => memory.admit(size) !== undefined, 'the first form to be counted')
+    await until(() => memory.checkFits(size) !== undefined, 'the first form to be counted')
     const second = await openSocket(t, port, form('a'.repeat(size)))
     t.match(await second.receives(/50300/), /^HTTP\/1.1 503 .*retry-after/is)
     go()
     await first.receives(/\r\n\r\n2$/)
-    await until(() => memory.admit(size) === undefined, 'the memory to be given back')
+    await until(() => memory.checkFits(size) === undefined, 'the memory to be given back')
   }
 })
 
@@ -197,7 +197,7 @@ t.test('a form gets 503 while another one holds the memory', async (t) => {
   const { port } = await serve(t, collect, { memory })
   const form = part('name', 'a'.repeat(3_000)) + end
   const isTaken = () => {
-    const refusal = memory.take(2_000, 0)
+    const refusal = memory.reserve(2_000, 0)
     if (refusal === undefined) memory.release(2_000)
     return refusal !== undefined
   }

@@ -8,7 +8,8 @@ import { spawnProcess } from '../../../../test/support/child-process.ts'
 import { httpRequest } from '../../../../test/support/http-request.ts'
 import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { defaultLimits, overloaded, watchOverload } from '../../src/limits/limits.ts'
+import { overloaded } from '../../src/http/errors.ts'
+import type { LoadShedder } from '../../src/limits/limits.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
@@ -50,6 +51,13 @@ async function serve(t: Test, give: Give, options: Served = {}) {
   const response = async () => (await once(app.server, 'request'))[1] as ServerResponse
   return { app, port, url: `http://127.0.0.1:${port}/a`, base: `http://127.0.0.1:${port}`, response }
 }
+
+/** Returns a load shedder whose handlers respond as `run` says. */
+const shedderOf = (run: (done: (error: Error) => void) => void): LoadShedder => ({
+  shedLoad: () => undefined,
+  runWithTimeout: (_response, done) => run(done),
+  close() {},
+})
 
 const streamOf = (body: unknown) => ({ status: 200, body })
 
@@ -178,8 +186,6 @@ t.test('a disconnect before the stream begins ends it as well', async (t) => {
 })
 
 t.test('a handler over its time limit is aborted, and its late stream is ended', async (t) => {
-  const overload = watchOverload({ ...defaultLimits, eventLoopDelay: 60_000, handlerTime: 50 }, () => {})
-  t.teardown(() => overload.close())
   const late = new Readable({ read() {} })
   let reason: unknown
   const { url } = await serve(
@@ -189,7 +195,7 @@ t.test('a handler over its time limit is aborted, and its late stream is ended',
       reason = signal.reason
       return streamOf(late)
     },
-    { run: overload.run },
+    { limits: { handlerTime: 50 } },
   )
   t.match(await httpRequest(url), { status: 503 })
   t.match(reason, { message: 'the handler took too long' })
@@ -207,12 +213,12 @@ t.test('a stream that is returned after a disconnect and the handler timeout is 
       return streamOf(late)
     },
     {
-      run(_outcome, done) {
+      shedder: shedderOf((done) => {
         setTimeout(() => {
           done(overloaded('the service took too long'))
           isTimedOut = true
         }, 100)
-      },
+      }),
     },
   )
   const { socket } = await openSocket(t, port, get)
@@ -230,10 +236,10 @@ t.test('a stream that is returned between the handler timeout and its response i
       return streamOf(late)
     },
     {
-      run(_outcome, done) {
+      shedder: shedderOf((done) => {
         done(overloaded('the service took too long'))
         timeout.abort()
-      },
+      }),
     },
   )
   t.match(await httpRequest(url), { status: 503 })

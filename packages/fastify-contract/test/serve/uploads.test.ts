@@ -10,7 +10,6 @@ import { openSocket } from '../../../../test/support/open-socket.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { ContractError } from '../../src/http/errors.ts'
 import type { ByteSource } from '../../src/http/upload.ts'
-import { defaultLimits, watchOverload } from '../../src/limits/limits.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import { type Served, serveDocument } from '../support/serve-document.ts'
 
@@ -49,7 +48,7 @@ async function serve(t: Test, take: Take, options: Served = {}) {
       token: ({ headers }, done) =>
         done(headers.authorization === undefined ? new ContractError('missingToken', 'no token') : undefined),
     },
-    uploads: { bytes: 1_000_000, fields: 10 },
+    limits: { upload: 1_000_000, formFields: 10 },
     logger: { level: 'warn', stream: { write: (line) => logged.push(line) } },
     ...options,
   })
@@ -133,7 +132,7 @@ t.test('a chunked upload over its limit gets 413, whatever its handler throws', 
 })
 
 t.test('a chunked upload as large as its limit is read in any chunk size', async (t) => {
-  const { port, app } = await serve(t, lengthOf, { uploads: { bytes: 2_000_000, fields: 1 } })
+  const { port, app } = await serve(t, lengthOf, { limits: { upload: 2_000_000, formFields: 1 } })
   t.ok((app.initialConfig.bodyLimit as number) < 2_000_000)
   const { receives, socket } = await openSocket(t, port, head(png, chunked))
   socket.write(`${'1\r\na\r\n'.repeat(1_000)}1e8098\r\n${'a'.repeat(1_999_000)}\r\n0\r\n\r\n`)
@@ -141,7 +140,7 @@ t.test('a chunked upload as large as its limit is read in any chunk size', async
 })
 
 t.test('a long chunked upload is not mistaken for endless trailers', async (t) => {
-  const { port } = await serve(t, lengthOf, { uploads: { bytes: 10_000_000, fields: 1 } })
+  const { port } = await serve(t, lengthOf, { limits: { upload: 10_000_000, formFields: 1 } })
   const { receives, socket } = await openSocket(t, port, head(png, chunked))
   // For other bodies, bytes on the wire beyond six times the body limit count as trailers. The pause is longer than the
   // interval of that check.
@@ -158,7 +157,7 @@ t.test('trailers of an upload have the limit of the header section', async (t) =
     async ({ body }) => {
       for await (const chunk of body) reads += chunk.length
     },
-    { headersLimit: 2_048 },
+    { limits: { headers: 2_048 } },
   )
   const trailers = `X-A: ${'a'.repeat(1_500)}\r\nX-B: ${'a'.repeat(1_500)}\r\n`
   const { receives, socket } = await openSocket(t, port, `${head(png, chunked)}1\r\na\r\n`)
@@ -176,7 +175,7 @@ t.test('bytes of the next request do not count for the trailers of an upload', a
     await begun
     return (await buffer(body)).length
   }
-  const { app, port } = await serve(t, take, { headersLimit: 2_048 })
+  const { app, port } = await serve(t, take, { limits: { headers: 2_048 } })
   const sockets: Socket[] = []
   app.server.on('connection', (socket) => sockets.push(socket))
   const first = `${head(png, chunked)}1\r\na\r\n0\r\nX-A: a\r\n\r\n`
@@ -236,8 +235,6 @@ t.test('a small unread rest of an upload is drained, a large one closes the conn
 })
 
 t.test('a handler over its time limit gets 503, and its stream ends', async (t) => {
-  const overload = watchOverload({ ...defaultLimits, handlerTime: 100 }, () => {})
-  t.teardown(() => overload.close())
   const ended: unknown[] = []
   const { port } = await serve(
     t,
@@ -245,7 +242,7 @@ t.test('a handler over its time limit gets 503, and its stream ends', async (t) 
       signal.addEventListener('abort', () => ended.push(signal.reason))
       ended.push(await buffer(body).catch((error) => error))
     },
-    { run: overload.run },
+    { limits: { handlerTime: 100 } },
   )
   const { closed } = await openSocket(t, port, `${head(png, 'Content-Length: 100000')}abc`)
   t.match(await closed(), /^HTTP\/1.1 503 /)
@@ -307,7 +304,7 @@ t.test('a slow handler slows its client: the service holds no more than 512 KiB 
       }
       return read
     },
-    { uploads: { bytes: size, fields: 1 } },
+    { limits: { upload: size, formFields: 1 } },
   )
   const arriving = request()
   const { socket, receives } = await openSocket(t, port, head(png, `Content-Length: ${size}`))

@@ -1,13 +1,15 @@
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import type { VerifierContext, VerifierFactory, Verifiers } from '../../src/auth/verifiers.ts'
+import type { FastifyInstance } from 'fastify'
+import { type DestinationStream, pino } from 'pino'
+import type { Verifier, VerifierContext, VerifierFactory, Verifiers } from '../../src/auth/verifiers.ts'
 import { asOpenApi31, normalizedDocument } from '../../src/compile/document/normalize.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { routesOf } from '../../src/compile/emit/route-schemas.ts'
 import { unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
-import { serverOptions } from '../../src/http/request-guards.ts'
+import { type BodyMemory, bodyMemory } from '../../src/http/read-body.ts'
+import { createLoadShedder, defaultLimits, type Limits, type LoadShedder } from '../../src/limits/limits.ts'
 import type { Routes } from '../../src/serve/contract.ts'
+import { type AnyServerOptions, buildServer } from '../../src/serve/create-server.ts'
 import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
-import { type Binding, registerOperations } from '../../src/serve/register-operations.ts'
 
 /** Creates error bodies with a number and a message. */
 export const errorBody: AnyErrorBody = ({ error, message }) => ({
@@ -25,31 +27,57 @@ export function compileRoutes(document: Document) {
 /** Verifiers, or a function that creates them. */
 export type GivenVerifiers = Verifiers | ((context: VerifierContext) => Promise<Verifiers>)
 
+const realm = 'plant-store'
+
 /** What the verifiers of an app share: a realm, and no limit of failures. */
 export const verifierContext = (app: FastifyInstance): VerifierContext => ({
   app,
-  realm: 'plant-store',
+  realm,
   withinFailureLimit: () => true,
 })
 
-/** Returns factories of verifiers that exist already. */
-const asFactories = (verifiers: Verifiers): Record<string, VerifierFactory> =>
-  Object.fromEntries(Object.entries(verifiers).map(([name, verifier]) => [name, () => verifier]))
-
-export type Served = Partial<Omit<Binding, 'routes' | 'verifiers'>> & {
-  verifiers?: GivenVerifiers
-  logger?: FastifyServerOptions['logger']
+/** Returns factories of the verifiers, by the names of the schemes that the operations require. */
+function factoriesOf({ operations }: Routes, given: GivenVerifiers): Record<string, VerifierFactory> {
+  if (typeof given !== 'function') {
+    return Object.fromEntries(Object.entries(given).map(([name, verifier]) => [name, () => verifier]))
+  }
+  let made: Promise<Verifiers> | undefined
+  const create = (name: string) => async (context: VerifierContext) => {
+    made ??= given(context)
+    return (await made)[name] as Verifier
+  }
+  const names = operations.flatMap(({ security }) => security.flatMap(Object.keys))
+  return Object.fromEntries(names.map((name) => [name, create(name)]))
 }
+
+export type Served = Partial<Omit<AnyServerOptions, 'contract' | 'verifiers' | 'log'>> & {
+  verifiers?: GivenVerifiers
+  limits?: Partial<Limits>
+  logger?: { level: string; stream: DestinationStream }
+  shedder?: LoadShedder
+  memory?: BodyMemory
+}
+
+/** The tests share one machine. */
+const testLimits: Limits = { ...defaultLimits, body: 1_048_576, authFailures: 0, eventLoopDelay: 60_000 }
 
 /** Generates routes from a document in memory and serves them as serveRoutes does. */
 export const serveDocument = async (document: Document, options?: Served): Promise<FastifyInstance> =>
-  await serveRoutes(compileRoutes(document), options)
+  serveRoutes(compileRoutes(document), options)
 
-/** Registers operations on a Fastify instance that does not listen yet. */
-export async function serveRoutes(routes: Routes, options: Served = {}): Promise<FastifyInstance> {
-  const { logger = false, handlers = {}, verifiers: given = {}, ...binding } = options
-  const app = Fastify({ ...serverOptions, logger }) as unknown as FastifyInstance
-  const verifiers = typeof given === 'function' ? await given(verifierContext(app)) : given
-  registerOperations(app, { routes, handlers, verifiers: asFactories(verifiers), errorBody, ...binding })
-  return app
+/** Returns a server for operations that does not listen yet. */
+export function serveRoutes(routes: Routes, options: Served = {}): FastifyInstance {
+  const { handlers = {}, verifiers = {}, logger, ...others } = options
+  const limits = { ...testLimits, ...options.limits }
+  const { shedder = createLoadShedder(limits, () => {}), memory = bodyMemory(limits.bodyMemory, () => {}) } = options
+  const log = logger && pino({ level: logger.level }, logger.stream)
+  const given = {
+    contract: { routes },
+    handlers,
+    verifiers: factoriesOf(routes, verifiers),
+    realm,
+    errorBody,
+    ...others,
+  }
+  return buildServer({ ...given, ...(log !== undefined && { log }) }, limits, shedder, memory)
 }

@@ -1,7 +1,7 @@
 import { isIgnored } from '../../serve/exact-keywords.ts'
 import { type BodyKind, isRange, kindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
-import type { Outcome } from '../../serve/send-response.ts'
+import type { HandlerResponse } from '../../serve/send-response.ts'
 import { headersOf, isGiven } from '../document/contents.ts'
 import { resolve } from '../document/json-pointer.ts'
 import type { Document, Endpoint, Located, Response } from '../document/openapi-document.ts'
@@ -22,7 +22,7 @@ import { isNode, type Node } from '../document/walk-document.ts'
  * Returns the example response of a successful call: the first 2xx response, or else the first response of all. The
  * body has the media type `accept` if the response declares it, or else its first media type.
  */
-export function exampleResponse(document: Document, endpoint: Endpoint, accept?: string): Outcome {
+export function exampleResponse(document: Document, endpoint: Endpoint, accept?: string): HandlerResponse {
   const { status, response } = successOf(endpoint)
   return { status, ...exampleHeaders(document, response), ...exampleBody(document, response, { accept }) }
 }
@@ -31,7 +31,7 @@ export function exampleResponse(document: Document, endpoint: Endpoint, accept?:
  * Returns the response of `exampleResponse` with two other bodies, in case its example breaks the schema: one built
  * from the examples of the schema, and one built without them.
  */
-export function generatedResponses(document: Document, endpoint: Endpoint): Outcome[] {
+export function generatedResponses(document: Document, endpoint: Endpoint): HandlerResponse[] {
   const { status, response } = successOf(endpoint)
   return Object.entries(response.content ?? {})
     .slice(0, 1)
@@ -50,7 +50,7 @@ function successOf({ responses }: Endpoint): { status: number; response: Located
 }
 
 /** Returns examples of the headers that a handler sets, each int64 as a bigint; an empty object if it sets none. */
-export function exampleHeaders(document: Document, response: Located<Response>): Pick<Outcome, 'headers'> {
+export function exampleHeaders(document: Document, response: Located<Response>): Pick<HandlerResponse, 'headers'> {
   const shown = headersOf(document, response)
     .filter(([name]) => isGiven(name))
     .map(([name, header]) => {
@@ -72,7 +72,7 @@ export function exampleBody(document: Document, response: Response, { name, acce
   return bodyOf(response, accept, media && exampleOfContent(document, media as WithExample, name))
 }
 
-type ShownBody = Pick<Outcome, 'contentType' | 'body'>
+type ShownBody = Pick<HandlerResponse, 'contentType' | 'body'>
 
 function mediaTypeOf({ content = {} }: Response, accept: string | undefined): string | undefined {
   return accept !== undefined && Object.hasOwn(content, accept) ? accept : Object.keys(content)[0]

@@ -8,7 +8,7 @@ import { parseJson } from '../../json/parse-json.ts'
 import { type Operation, responseKey } from '../../serve/contract.ts'
 import { contentNegotiation, isRange, kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
-import type { Outcome } from '../../serve/send-response.ts'
+import type { HandlerResponse } from '../../serve/send-response.ts'
 import { createValidator, type Validator } from '../../serve/validator.ts'
 import type { Compiled } from '../compile.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
@@ -55,7 +55,7 @@ function compiled(choices: string[][], types: string): string[] {
 }
 
 /** Returns the expression of an outcome, on one line if it has no headers or fits into 110 columns. */
-function literalOf({ status, headers, contentType, body }: Outcome): string {
+function literalOf({ status, headers, contentType, body }: HandlerResponse): string {
   const membersOf = (indent: string) => [
     `status: ${status}`,
     ...(headers === undefined ? [] : [`headers: ${literal(headers, 110, indent)}`]),
@@ -151,7 +151,11 @@ type Exact = { value: unknown }
  * example has a number. Leaves out headers that break their schemas. Returns undefined if the service would not send
  * the response.
  */
-function sendableResponse(validator: Validator, operation: Operation, shown: Outcome): Outcome | undefined {
+function sendableResponse(
+  validator: Validator,
+  operation: Operation,
+  shown: HandlerResponse,
+): HandlerResponse | undefined {
   const { response } = operation.schema
   const { status, headers = {}, contentType, body } = shown
   const key = responseKey(response, status) ?? ''

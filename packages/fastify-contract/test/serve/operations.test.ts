@@ -1,13 +1,10 @@
-import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
-import type { Verifier, VerifierFactory } from '../../src/auth/verifiers.ts'
+import type { Verifier } from '../../src/auth/verifiers.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { ContractError } from '../../src/http/errors.ts'
-import { serverOptions } from '../../src/http/request-guards.ts'
-import { registerOperations } from '../../src/serve/register-operations.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
-import { compileRoutes, errorBody, type Served, serveDocument } from '../support/serve-document.ts'
+import { type Served, serveDocument } from '../support/serve-document.ts'
 
 const int64 = { type: 'integer', format: 'int64' }
 const json = (schema: Schema) => ({ content: { 'application/json': { schema } } })
@@ -277,16 +274,24 @@ t.test('extensions for other tools are ignored', async (t) => {
 })
 
 t.test('without a rate limit of authentication failures, every address is within it', async (t) => {
-  const app = Fastify(serverOptions) as unknown as FastifyInstance
   const within: boolean[] = []
-  const limited: VerifierFactory =
-    ({ withinFailureLimit }) =>
-    (request, done) => {
-      within.push(withinFailureLimit(request))
-      done(undefined, { name: 'gardener', scopes: [] })
-    }
-  const factories = { key: limited, bearer: limited, basic: limited }
-  registerOperations(app, { routes: compileRoutes(document), handlers, verifiers: factories, errorBody })
+  const app = await create({
+    limits: { authFailures: 0 },
+    verifiers: async ({ withinFailureLimit }) => {
+      const limited: Verifier = (request, done) => {
+        within.push(withinFailureLimit(request))
+        done(undefined, { name: 'gardener', scopes: [] })
+      }
+      return { key: limited, bearer: limited, basic: limited }
+    },
+  })
   const { statusCode } = await app.inject({ method: 'PUT', url: '/things/1' })
   t.same([statusCode, within], [200, [true]])
+})
+
+t.test('an injected request gets 503 under overload', async (t) => {
+  const app = await create({ limits: { inFlight: 0 } })
+  t.match(await app.inject('/things/1'), { statusCode: 503, headers: { 'retry-after': /^[123]$/ } })
+  // The connection of a real request is paused in the next turns.
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
 })

@@ -103,7 +103,7 @@ async function run([command, ...args]: string[]): Promise<void> {
       process.exitCode = 2
       return
     default:
-      throw new UsageError(`unknown command; expected ${commands}`)
+      throw new UsageError(`unknown command '${command}'; expected ${commands}`)
   }
 }
 

@@ -40,7 +40,7 @@ export async function plants(
   }
   const isHelp = name === '--help' || name === '-h'
   if (!isHelp && !Object.hasOwn(commands, name)) {
-    throw new UsageError(`plants: unknown command; expected ${Object.keys(commands).join(' or ')}`)
+    throw new UsageError(`plants: unknown command '${name}'; expected ${Object.keys(commands).join(' or ')}`)
   }
   const { help, operand } = isHelp ? { help: true, operand: undefined } : parseOptions(args, [], 'FILE')
   if (help) {

@@ -50,11 +50,11 @@ t.test('--help and --version are printed', async (t) => {
 })
 
 t.test('wrong arguments are reported in one line, with exit code 2', async (t) => {
-  const command = 'unknown command; expected serve, token, backup, restore, check, migrate, plants, --help or --version'
+  const commands = 'serve, token, backup, restore, check, migrate, plants, --help or --version'
   const refusals: [string[], string][] = [
-    [['sevre'], command],
+    [['sevre'], `unknown command 'sevre'; expected ${commands}`],
     [['serve', '--port', '80'], "unexpected option '--port'; expected --help"],
-    [['serve', 'plants'], 'unexpected argument; expected --help'],
+    [['serve', 'plants'], "unexpected argument 'plants'; expected --help"],
   ]
   for (const [args, message] of refusals) {
     const { code, stdout, stderr } = await plantStore(t, args).untilEnded()

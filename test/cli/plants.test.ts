@@ -28,11 +28,17 @@ t.test('help is printed for the command and its subcommands', async (t) => {
 })
 
 t.test('wrong arguments are rejected before the store is opened', async (t) => {
-  await t.rejects(runPlants('memory:', ['list']), usageError('plants: unknown command; expected export or import'))
-  await t.rejects(runPlants('memory:', ['toString']), usageError('plants: unknown command; expected export or import'))
+  await t.rejects(
+    runPlants('memory:', ['list']),
+    usageError("plants: unknown command 'list'; expected export or import"),
+  )
+  await t.rejects(
+    runPlants('memory:', ['toString']),
+    usageError("plants: unknown command 'toString'; expected export or import"),
+  )
   await t.rejects(runPlants('memory:', ['export', 'a', 'b']), {
     name: 'UsageError',
-    message: /^more than one argument/,
+    message: /^unexpected argument 'b'/,
   })
   await t.rejects(runPlants('nothing', ['export']), /^STORE_URL is "nothing"/)
 })

@@ -58,7 +58,7 @@ t.test('missing or surplus arguments are rejected, and help is printed', async (
   const missing = (name: string, expected: string) => usageError(`missing ${name}; expected ${expected}`)
   t.throws(() => sqliteCommand('backup', [], {}), missing('TARGET', 'the path of a new file'))
   t.throws(() => sqliteCommand('restore', [], {}), missing('SOURCE', 'the path of a backup'))
-  t.throws(() => sqliteCommand('check', ['a', 'b'], {}), usageError('more than one argument; expected FILE, --help'))
+  t.throws(() => sqliteCommand('check', ['a', 'b'], {}), usageError("unexpected argument 'b'; expected FILE, --help"))
   t.throws(
     () => sqliteCommand('backup', ['--', '--help'], {}),
     usageError('TARGET must not begin with a dash; expected TARGET, --help'),

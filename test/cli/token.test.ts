@@ -149,13 +149,13 @@ t.test('wrong arguments are reported before a file is touched', async (t) => {
   const TOKENS_FILE = join(directory, 'tokens.json')
   const create = 'expected --name, --scope, --expires, --note, --file, --help'
   const refusals: [string[], string][] = [
-    [[], 'token: unknown command; expected create, list, rotate, revoke'],
-    [['toString'], 'token: unknown command; expected create, list, rotate, revoke'],
+    [[], 'token: missing command; expected create, list, rotate, revoke'],
+    [['toString'], "token: unknown command 'toString'; expected create, list, rotate, revoke"],
     [['create', '--nmae', 'a'], `unexpected option '--nmae'; ${create}`],
     [['create', '--overlap', '1h', '--name', 'a'], `unexpected option '--overlap'; ${create}`],
     [['create', '--name'], `Option '--name <value>' argument missing; ${create}`],
     [['create', '--name', '--note'], `Option '--name' argument is ambiguous; ${create}`],
-    [['create', 'plants_secret'], `unexpected argument; ${create}`],
+    [['create', 'a.b'], `unexpected argument 'a.b'; ${create}`],
     [['create'], '--name is missing; expected 1 to 64 letters, digits and ._-'],
     [['list', '--name', 'a'], "unexpected option '--name'; expected --file, --help"],
     [['revoke'], '--name is missing; expected --name or --digest'],

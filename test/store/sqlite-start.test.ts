@@ -87,6 +87,14 @@ t.test('a newer schema in the journal alone is rejected, and the journal is unch
   t.same([readFileSync(copy), readFileSync(`${copy}-wal`)], before)
 })
 
+t.test('a path that is a directory, or below a file, is rejected', async (t) => {
+  const directory = t.testdir({ file: '' })
+  await t.rejects(open(directory), { message: exactly('it is a directory; name a file') })
+  await t.rejects(open(join(directory, 'file', 'plants.db')), {
+    message: exactly(`its directory ${directory}/file cannot be created (EEXIST); check the path and its owner`),
+  })
+})
+
 t.test('a file URI, parameters and :memory: are rejected and create no file', async (t) => {
   const directory = t.testdir({})
   const path = join(directory, 'plants.db')

@@ -30,7 +30,7 @@ const timeout = 1_000
  * process, or is not writable.
  */
 export function openDatabase(path: string): PlantDatabase {
-  createDurableDirectory(dirname(path))
+  createDirectory(dirname(path))
   const real = realPathOf(path)
   const opened: (() => void)[] = []
   const close = () => {
@@ -68,6 +68,15 @@ export function openDatabase(path: string): PlantDatabase {
   } catch (error) {
     close()
     throw openError(error as Error, real)
+  }
+}
+
+function createDirectory(path: string): void {
+  try {
+    createDurableDirectory(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new Error(`its directory ${path} cannot be created (${code}); check the path and its owner`, { cause: error })
   }
 }
 

@@ -34,7 +34,7 @@ t.test('an invalid command line is rejected with the allowed options', async (t)
     ]),
   ]
   for (const [args, message] of refusals) t.throws(() => parse(...args), { name: 'UsageError', message })
-  t.throws(() => parseCommandLine(['kill'], {}, []), { message: 'unexpected argument; expected --help' })
+  t.throws(() => parseCommandLine(['kill'], {}, []), { message: "unexpected argument 'kill'; expected --help" })
   const words = (...args: string[]) => parseCommandLine(args, {}, ['list', 'FILE']).words
   t.same([words('a'), words('list', 'a'), words('list', 'list')], [['a'], ['list', 'a'], ['list', 'list']])
   t.throws(() => words('a', 'b'), { message: "unexpected argument 'b'; expected list, FILE, --help" })
@@ -80,7 +80,7 @@ t.test('every npm command has a help text and rejects unknown options', async (t
     [engine, ['toString'], 2, /^$/, /^fastify-contract: unexpected command 'toString'; expected generate, .*, dev\n$/],
     ['test/edge/edge-scenarios.ts', ['--help'], 0, /^npm run edge (.*\n)*\n(.*\n)*revocation +.*\n$/, /^$/],
     ['scripts/test-node.ts', ['--help'], 0, /^npm run test:node .*\n\nRuns the tests/, /^$/],
-    [engine, ['dev', '-h'], 0, /^fastify-contract dev .*\n.*\n\nRuns the service/, /^$/],
+    [engine, ['dev', '-h'], 0, /^fastify-contract dev [^]*\n\nRuns the service/, /^$/],
   ] as const) {
     t.match(await run(t, module, {}, [...args]).ended, { code, stdout, stderr })
   }

@@ -112,7 +112,7 @@ export class UsageError extends Error {
 
 /**
  * Parses the arguments of a command: options that each have a value, and at most one operand. Returns the given options
- * and operand, and whether help was requested. Throws a UsageError whose message contains no given value.
+ * and operand, and whether help was requested. Throws a UsageError.
  */
 export function parseOptions(
   args: string[],
@@ -126,7 +126,7 @@ export function parseOptions(
       options: { ...options, help: { type: 'boolean', short: 'h' } },
       allowPositionals: operandName !== undefined,
     })
-    if (positionals.length > 1) throw new Error('more than one argument')
+    if (positionals.length > 1) throw new Error(`unexpected argument '${positionals[1]}'`)
     // After --, parseArgs treats even --help as an operand. A negative number is a valid operand.
     if (/^-(?!\d)/.test(positionals[0] ?? '')) throw new Error(`${operandName} must not begin with a dash`)
     const { help = false, ...given } = values as Record<string, string> & { help?: boolean }
@@ -137,12 +137,10 @@ export function parseOptions(
   }
 }
 
-/** Converts an error of parseArgs to a UsageError without the given value. */
-function toUsageError({ code, message }: Error & { code?: string }, expected: string[]): UsageError {
-  // The unexpected argument may be a token.
-  const problem =
-    code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL'
-      ? 'unexpected argument'
-      : message.replace(/^Unknown/, 'unexpected').replace(/[.\n].*/s, '')
+/** Converts an error of parseArgs to a UsageError, in one line. */
+function toUsageError({ message }: Error, expected: string[]): UsageError {
+  const problem = message
+    .replace(/^Un(known|expected)/, 'unexpected')
+    .replace(/\.(\n| To specify| This command).*/s, '')
   return new UsageError(`${problem}; expected ${expected.join(', ')}`)
 }

@@ -64,7 +64,8 @@ export async function token(
   const manual = { result: tokenHelp(options.command) }
   if (command === '--help' || command === '-h') return manual
   if (!Object.hasOwn(commandOptions, command)) {
-    throw new UsageError(`token: unknown command; expected ${Object.keys(commandOptions).join(', ')}`)
+    const problem = command === '' ? 'missing command' : `unknown command '${command}'`
+    throw new UsageError(`token: ${problem}; expected ${Object.keys(commandOptions).join(', ')}`)
   }
   const name = command as keyof typeof commandOptions
   const { help, given } = parseOptions(args, commandOptions[name])

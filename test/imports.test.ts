@@ -8,7 +8,7 @@ const engine = 'packages/fastify-contract/src'
 /** A room: the files whose path begins with `at`, and the rooms that they may import, the own one included. */
 type Room = { at: string; imports: string[]; types?: string[] }
 
-const runTime = ['json', 'http', 'limits', 'auth', 'serve', 'client', 'service']
+const runTime = ['json', 'http', 'limits', 'auth', 'serve', 'client', 'webhooks', 'service']
 
 /** The rooms of the engine, each of which may import the earlier ones that it names. */
 const rooms: Record<string, Room> = Object.fromEntries(
@@ -19,8 +19,9 @@ const rooms: Record<string, Room> = Object.fromEntries(
     auth: ['limits', 'http', 'json'],
     serve: ['auth', 'limits', 'http', 'json'],
     client: ['json'],
+    webhooks: ['client', 'serve', 'json'],
     service: ['serve', 'auth', 'limits', 'http', 'json'],
-    compile: ['serve', 'auth', 'http', 'json', 'client'],
+    compile: ['webhooks', 'serve', 'auth', 'http', 'json', 'client'],
     changes: ['compile', 'serve'],
     docs: ['changes', 'compile', 'client', 'json'],
     mock: ['compile', 'serve', 'auth', 'http', 'json'],

@@ -8,8 +8,8 @@ const engine = join('packages', 'fastify-contract')
 const forDevelopment = ['@redocly/cli', 'esbuild', 'openapi-typescript', 'recheck', 'tsx', 'typescript', 'yaml']
 
 /**
- * Writes the engine into a directory as the package to publish: its modules as JavaScript with declarations, its README
- * and license, and a manifest whose exports name the JavaScript instead of the sources.
+ * Writes the engine into a directory as the package to publish: its modules as JavaScript with declarations, its README,
+ * pages and license, and a manifest whose exports name the JavaScript instead of the sources.
  */
 export async function writeEnginePackage(directory = join('dist', basename(engine))): Promise<void> {
   await rm(directory, { recursive: true, force: true })
@@ -19,6 +19,7 @@ export async function writeEnginePackage(directory = join('dist', basename(engin
     filter: (path) => !/\.(ts|js)$/.test(path),
   })
   await emitModules(join(directory, 'dist'))
+  await cp(join(engine, 'docs'), join(directory, 'docs'), { recursive: true })
   const { private: _, exports: sources, ...manifest } = await manifestOf(engine)
   const { devDependencies, license } = await manifestOf('.')
   const built = {
@@ -26,7 +27,7 @@ export async function writeEnginePackage(directory = join('dist', basename(engin
     license,
     bin: './dist/cli.js',
     exports: Object.fromEntries(Object.entries<string>(sources).map(([name, path]) => [name, builtExport(path)])),
-    files: ['dist'],
+    files: ['dist', 'docs'],
     peerDependencies: Object.fromEntries(forDevelopment.map((name) => [name, devDependencies[name]])),
     peerDependenciesMeta: Object.fromEntries(forDevelopment.map((name) => [name, { optional: true }])),
   }

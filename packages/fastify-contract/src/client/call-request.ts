@@ -26,6 +26,23 @@ export function sentBody(body: unknown, contentType = 'application/json', styles
   }
 }
 
+/**
+ * Creates the request of a call, with header parameters. The media type of the body is sent unless `init` has another
+ * Content-Type.
+ */
+export function callRequest(
+  url: string | URL,
+  init: RequestInit,
+  parameters: ParameterPair[],
+  { body, contentType }: SentBody,
+): Request {
+  const headers = new Headers(init.headers)
+  for (const [name, value] of parameters) headers.set(name, value)
+  if (contentType !== undefined && !headers.has('content-type')) headers.set('content-type', contentType)
+  const stream = body instanceof ReadableStream && { duplex: 'half' as const }
+  return new Request(url, { ...init, ...stream, headers, body })
+}
+
 const fieldsOf = (form: object, styles: Record<string, ParameterStyle> = {}) =>
   membersOf(form).flatMap(([name, value]) => {
     const style = Object.hasOwn(styles, name) ? styles[name] : { isJson: isObject(value) }

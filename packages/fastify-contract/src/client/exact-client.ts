@@ -3,7 +3,7 @@ import { parseJson } from '../json/parse-json.ts'
 import {
   type CallParameters,
   type CallStyles,
-  type ParameterPair,
+  callRequest,
   pairWriter,
   requestTarget,
   sentBody,
@@ -53,13 +53,10 @@ export function exactClient<Paths extends object>(
     (method: Method) =>
     async (path: string, { params = {}, body: value, contentType: type, fetch = send, ...init }: Init = {}) => {
       const pairs = pairWriter(`${method} ${path}`, params, parameters)
-      const headers = headersOf(init.headers, pairs('header'))
-      const { body, contentType } = sentBody(value, type, parameters[`${method} ${path}`])
-      if (contentType !== undefined && !headers.has('content-type')) headers.set('content-type', contentType)
+      const body = sentBody(value, type, parameters[`${method} ${path}`])
+      const request = callRequest(base + requestTarget(path, pairs), { ...init, method }, pairs('header'), body)
       const bearer = typeof token === 'function' ? await token() : token
-      if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)
-      const stream = body instanceof ReadableStream && { duplex: 'half' as const }
-      const request = new Request(base + requestTarget(path, pairs), { ...init, ...stream, method, headers, body })
+      if (bearer !== undefined) request.headers.set('authorization', `Bearer ${bearer}`)
       const response = await fetch(request)
       const { status, ok } = response
       const text = await response.text()
@@ -74,12 +71,6 @@ type Init = Omit<RequestInit, 'body'> & {
   body?: unknown
   contentType?: string
   fetch?: NonNullable<ClientOptions['fetch']>
-}
-
-function headersOf(given: RequestInit['headers'], parameters: ParameterPair[]): Headers {
-  const headers = new Headers(given)
-  for (const [name, value] of parameters) headers.set(name, value)
-  return headers
 }
 
 function parseResponse(text: string, table: Int64Responses, operation: string, status: number): unknown {

@@ -3,12 +3,13 @@ import { basename } from 'node:path'
 import type { Routes } from '../serve/contract.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { normalize, placeOf, soundPart, upgrade } from './document/normalize.ts'
-import type { Document } from './document/openapi-document.ts'
+import { type Document, outgoingEndpoints } from './document/openapi-document.ts'
 import { clientTable, int64Responses } from './emit/client-table.ts'
 import { contractTypes } from './emit/contract-types.ts'
 import type { Files } from './emit/generated-files.ts'
 import { requestFile } from './emit/request-file.ts'
-import { routesOf } from './emit/route-schemas.ts'
+import { convertedOperations, routesOf } from './emit/route-schemas.ts'
+import { webhookTable } from './emit/webhook-table.ts'
 import { depthProblem, redocly } from './redocly.ts'
 import { structureProblems } from './rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from './rules/error-bodies.ts'
@@ -55,6 +56,7 @@ export async function compileDocument(
 ): Promise<Compiled> {
   try {
     const { upgraded, document, routes, replies } = checked(published, path, errors)
+    const webhooks = webhookTable(document)
     const note = `Written by fastify-contract generate from ${basename(path)}; edit that instead.\n`
     const served: Files = { 'openapi.json': json(withErrorTable(published)), 'routes.json': json(routes) }
     const files: Files = {
@@ -64,6 +66,7 @@ export async function compileDocument(
       'error-numbers.ts': `// ${note}${errorNumberModule(published)}`,
       'digests.json': json(digestsOf(served)),
       'requests.http': `# ${note}${requestFile(document)}`,
+      ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
     }
     return { files, document, routes, warnings: warningsOf(published, upgraded) }
   } catch (error) {
@@ -85,7 +88,8 @@ function checked(published: Document, path: string, errors: ErrorBodySource | un
   const document = normalize(early.length === 0 ? discriminated : soundPart(discriminated, early))
   const routes = routesOf(document)
   const replies = int64Responses(document)
-  const uncompilable = uncompilableSchemas(routes)
+  const sent = convertedOperations(document, outgoingEndpoints(document))
+  const uncompilable = [...uncompilableSchemas(routes), ...uncompilableSchemas(sent)]
   const late = [...replies.problems, ...uncompilable]
   // The other stages compile all schemas.
   if (uncompilable.length === 0) late.push(...defaultProblems(routes))

@@ -20,6 +20,8 @@ export type Validator = {
    * handler, with int64 integers as bigint and without ignored properties, or a ContractError.
    */
   request(schema: Schema, part: string): (document: JsonDocument) => { value: unknown } | { error: ContractError }
+  /** Returns a function that describes why a value is invalid under its schema, or returns undefined if it is valid. */
+  problem(schema: Schema, part: string): (value: unknown) => string | undefined
   /**
    * Returns a function that throws if a handler's value is invalid under its schema, so that no invalid response is
    * sent. Messages call the value `part`.
@@ -63,6 +65,14 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
     }
   }
 
+  const problemFinder: Validator['problem'] = (schema, part) => {
+    const firstErrorOf = compile(firstErrorAjv, schema, () => {})
+    return (value) => {
+      const errors = firstErrorOf(withDoubles(value))
+      return errors && describe(part, errors)
+    }
+  }
+
   return {
     request(schema, part) {
       const firstErrorOf = compile(firstErrorAjv, schema, convertLocations)
@@ -74,11 +84,12 @@ export function createValidator(schemas: Record<string, Schema>): Validator {
         return { error: new ContractError('invalid', describe(part, errors)) }
       }
     },
+    problem: problemFinder,
     response(schema, part = 'response') {
-      const firstErrorOf = compile(firstErrorAjv, schema, () => {})
+      const problemOf = problemFinder(schema, part)
       return (value) => {
-        const errors = firstErrorOf(withDoubles(value))
-        if (errors !== undefined) throw new Error(`the response does not match its schema: ${describe(part, errors)}`)
+        const problem = problemOf(value)
+        if (problem !== undefined) throw new Error(`the response does not match its schema: ${problem}`)
       }
     },
   }

@@ -78,6 +78,47 @@ export function endpoints(document: Document): Endpoint[] {
   })
 }
 
+/** A request that the document describes as a webhook, or in a callback, which has the expression of its URL. */
+export type Outgoing = { name: string; item: Located<object>; expression?: string }
+
+/**
+ * Returns the webhooks and callbacks of a document. A callback is named by its operation and its name; each further path
+ * item of one callback also by its expression.
+ */
+export function outgoingItems(document: Document): Outgoing[] {
+  const { webhooks = {} } = document as Document & { webhooks?: object }
+  const callbacks = endpoints(document).flatMap(({ operationId, pointer }) => {
+    const { callbacks = {} } = resolve(document, pointer) as { callbacks?: object }
+    return Object.keys(callbacks).flatMap((name) => {
+      const { pointer: place, ...items } = locate<object>(document, join(pointer, 'callbacks', name))
+      return named(items).map(
+        (expression, index): Outgoing => ({
+          name: `${operationId} ${index === 0 ? name : `${name} ${expression}`}`,
+          item: locate(document, join(place, expression)),
+          expression,
+        }),
+      )
+    })
+  })
+  return [
+    ...named(webhooks).map((name): Outgoing => ({ name, item: locate(document, join('#', 'webhooks', name)) })),
+    ...callbacks,
+  ]
+}
+
+/** Returns the keys of a map that are not extensions. */
+const named = (map: object): string[] => Object.keys(map).filter((key) => !key.startsWith('x-'))
+
+/** Returns the operations of webhooks and callbacks, each with its name as its operationId. */
+export const outgoingEndpoints = (document: Document): Endpoint[] =>
+  outgoingItems(document).flatMap(({ name, item }) =>
+    operationsIn(item).map((place) => ({
+      ...endpointOf(document, name, item as Located<Item>, place),
+      routes: [],
+      operationId: name,
+    })),
+  )
+
 /** Returns the path item of a path. */
 export const itemAt = (document: Document, path: string): Located<Item> =>
   locate<Item>(document, join('#', 'paths', path))

@@ -123,8 +123,8 @@ export function parameterStyle(parameter: Parameter): ParameterStyle {
  * Returns the styles of the parameters and form fields of a document that differ from the defaults of their locations;
  * the client needs them to write requests.
  */
-export function callStyles(document: Document): CallStyles {
-  const operations = endpoints(document).flatMap(({ method, path, parameters, requestBody }) => {
+export function callStyles(document: Document, all = endpoints(document)): CallStyles {
+  const operations = all.flatMap(({ method, path, parameters, requestBody }) => {
     const places: CallStyles[string] = { ...(requestBody && formStyles(document, requestBody)) }
     for (const parameter of parameters) {
       const style = parameterStyle(parameter)

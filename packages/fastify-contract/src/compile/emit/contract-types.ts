@@ -13,6 +13,7 @@ import {
   locate,
   type MediaType,
   operationsIn,
+  outgoingItems,
   type Parameter,
 } from '../document/openapi-document.ts'
 import { defaultOf, withSchema } from '../document/parameter-objects.ts'
@@ -43,13 +44,13 @@ export async function contractTypes(document: Document): Promise<string> {
 
 /** Returns the parts of a document that get types, with path items inlined. Only served operations keep their ids. */
 function typed(document: Document): OpenAPI3 {
-  const { info, paths = {}, webhooks = {}, components = {} } = document as Document & { webhooks?: object }
+  const { info, paths = {}, components = {} } = document
   const { pathItems: _, securitySchemes: __, links: ___, ...others } = components as Record<string, object>
   const itemsOf = (paths: object): [name: string, item: Node][] =>
     Object.entries(paths)
       .filter(([name]) => !name.startsWith('x-'))
       .map(([name, item]) => [name, item.$ref ? (resolve(document, item.$ref) as Node) : item])
-  const sent = [...itemsOf(webhooks), ...callbacks(document).flatMap(([name, paths]) => itemsOf(named(name, paths)))]
+  const sent = outgoingItems(document).map(({ name, item: { pointer: _, ...item } }): [string, Node] => [name, item])
   const whole = {
     openapi: '3.1.0',
     info: { title: info.title, version: info.version },
@@ -74,20 +75,6 @@ const withoutIds = (webhooks: Record<string, Node>): object => {
   const { webhooks: nameless } = mapDocument({ webhooks }, { operation: ({ operationId: _, ...rest }) => rest })
   return nameless
 }
-
-function callbacks(document: Document): [name: string, paths: object][] {
-  return endpoints(document).flatMap(({ operationId, pointer }) => {
-    const { callbacks = {} } = resolve(document, pointer) as { callbacks?: Record<string, Node> }
-    return Object.entries(callbacks).map(([name, callback]): [string, object] => [
-      `${operationId} ${name}`,
-      typeof callback.$ref === 'string' ? (resolve(document, callback.$ref) as object) : callback,
-    ])
-  })
-}
-
-/** Returns the items of a callback: the first one has the callback's name, each further one also its expression. */
-const named = (name: string, paths: object): object =>
-  Object.fromEntries(Object.entries(paths).map(([key, item], index) => [index === 0 ? name : `${name} ${key}`, item]))
 
 function withoutIgnored(document: Document, node: Node): Node {
   if (!Array.isArray(node.parameters)) return node

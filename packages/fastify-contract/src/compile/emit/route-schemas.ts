@@ -18,6 +18,20 @@ import { mapTree, type Node } from '../document/walk-document.ts'
  * those exist, and the schemas that they share.
  */
 export function routesOf(document: Document): Routes {
+  const { title, version } = document.info
+  const keys = apiKeyHeaders(document)
+  const { operations, schemas } = convertedOperations(document, endpoints(document))
+  return {
+    info: { title, version },
+    operations,
+    ...(keys.length > 0 && { apiKeyHeaders: keys }),
+    errorNumbers: errorNumbersOf(document),
+    schemas,
+  }
+}
+
+/** Returns operations of a document with the schemas that they share, as `routesOf` does. */
+export function convertedOperations(document: Document, given: Endpoint[]): Pick<Routes, 'operations' | 'schemas'> {
   const shared = new Map<string, Schema>()
   /** Returns a schema in the form that the service compiles, and adds the name of each $ref to `shared`. */
   const convert = (schema: Schema): Schema =>
@@ -30,21 +44,13 @@ export function routesOf(document: Document): Routes {
         return { $ref: `${safeName(name)}#`, ...rest }
       },
     }) as Schema
-  const operations = endpoints(document).map((endpoint) => operationOf(document, endpoint, convert))
+  const operations = given.map((endpoint) => operationOf(document, endpoint, convert))
   // Iteration over a Map includes the entries that are added meanwhile.
   for (const name of shared.keys()) shared.set(name, convert(schemasOf(document)[name] as Schema))
   const byName = Array.from(shared, ([name, schema]): [string, Schema] => [safeName(name), schema]).sort(
     ([one], [other]) => (one < other ? -1 : 1),
   )
-  const { title, version } = document.info
-  const keys = apiKeyHeaders(document)
-  return {
-    info: { title, version },
-    operations,
-    ...(keys.length > 0 && { apiKeyHeaders: keys }),
-    errorNumbers: errorNumbersOf(document),
-    schemas: Object.fromEntries(byName),
-  }
+  return { operations, schemas: Object.fromEntries(byName) }
 }
 
 /**

@@ -180,7 +180,7 @@ function unlikeAlternatives({ document, hiddenNames }: Context, schema: Node, ke
  * request first needs it, so a mistake is reported here. Each schema is compiled without the schemas that it refers to,
  * so that each mistake is reported once, at its own place.
  */
-export function uncompilableSchemas({ operations, schemas }: Routes): string[] {
+export function uncompilableSchemas({ operations, schemas }: Pick<Routes, 'operations' | 'schemas'>): string[] {
   const ajv = newAjv({}, [], { allErrors: false })
   const problemOf = (place: string, schema: Schema): string[] => {
     try {

@@ -1,9 +1,10 @@
 import { isRange } from '../../serve/media-types.ts'
+import { callbackUrl } from '../../webhooks/runtime-expression.ts'
 import { allowsOnlyStrings, checkedSchema, describesBytes, isChecked } from '../document/contents.ts'
 import { undatedDeprecations } from '../document/deprecation.ts'
 import { ignoredNamesOf, isMarked } from '../document/directions.ts'
 import { join } from '../document/json-pointer.ts'
-import { type Document, endpoints } from '../document/openapi-document.ts'
+import { type Document, endpoints, outgoingItems } from '../document/openapi-document.ts'
 import { growthOf, isSlow, maxSlowLength } from '../document/patterns.ts'
 import { schemasDescribing } from '../document/schemas.ts'
 import { neededScopes, securityScheme } from '../document/security-schemes.ts'
@@ -21,6 +22,7 @@ export const warningsOf = (published: Document, upgraded: Document): string[] =>
   ...countedPropertyWarnings(upgraded),
   ...slowPatternWarnings(upgraded),
   ...undatedDeprecations(upgraded),
+  ...expressionWarnings(upgraded),
 ]
 
 /** Returns one line for each operation without operationId, whose handler therefore has a derived name. */
@@ -140,3 +142,14 @@ export function slowPatternWarnings(document: Document): string[] {
   })
   return warnings
 }
+
+/** Returns one line for each callback whose URL is not a runtime expression. */
+export const expressionWarnings = (document: Document): string[] =>
+  outgoingItems(document).flatMap(({ item, expression }) => {
+    try {
+      if (expression !== undefined) callbackUrl(expression)
+      return []
+    } catch (error) {
+      return [`${item.pointer}: ${(error as Error).message}`]
+    }
+  })

@@ -1,0 +1,81 @@
+/** The messages in whose context a callback URL is computed: those of the operation that has the callback. */
+export type CallbackContext = {
+  /** The absolute URL of the request, for `$url`. */
+  url?: string
+  method?: string
+  /** The request as its handler received it. */
+  request?: { path?: object; query?: object; header?: object; body?: unknown }
+  /** The response that the handler returned. */
+  response?: { status?: number; headers?: object | undefined; body?: unknown }
+}
+
+type Lookup = (context: CallbackContext) => unknown
+
+/**
+ * Returns a function that computes the URL of a callback from its key, a runtime expression or a text with expressions
+ * in braces (OpenAPI 3.1 section 4.8.20.4). The value at the beginning of a URL stays unchanged; any later one is
+ * percent-encoded, so that it cannot change the path or add parameters. Throws a TypeError for an invalid expression.
+ * The returned function throws one if the context lacks the value, or if the result is no http or https URL.
+ */
+export function callbackUrl(key: string): (context: CallbackContext) => string {
+  const parts = key.startsWith('$') ? [lookupOf(key)] : key.split(/(\{\$[^}]*\})/).map(partOf)
+  return (context) => {
+    let text = ''
+    for (const part of parts) {
+      if (typeof part === 'string') text += part
+      else text += text === '' ? textOf(part(context), key) : encodeURIComponent(textOf(part(context), key))
+    }
+    httpUrl(text)
+    return text
+  }
+}
+
+const partOf = (text: string): string | Lookup => (text.startsWith('{$') ? lookupOf(text.slice(1, -1)) : text)
+
+/** Parses the URL of a request to another service. Throws a TypeError for any other scheme, such as `file:`. */
+export function httpUrl(text: string | URL): URL {
+  const url = URL.canParse(String(text)) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError(`${JSON.stringify(String(text))} is not an http or https URL`)
+  }
+  return url
+}
+
+function textOf(value: unknown, key: string): string {
+  if (['string', 'number', 'bigint', 'boolean'].includes(typeof value)) return String(value)
+  throw new TypeError(`${key}: the messages have no such value, or it is not a single one`)
+}
+
+const grammar = /^\$(?:(url|method|statusCode)|(request|response)\.(?:(header|query|path)\.(.+)|body(?:#(\/.*)?)?))$/s
+
+/** Parses a runtime expression. */
+function lookupOf(expression: string): Lookup {
+  const [, whole, message, place, name = '', pointer = ''] = grammar.exec(expression) ?? []
+  if (whole === undefined && (message === undefined || (message === 'response' && /query|path/.test(`${place}`)))) {
+    throw new TypeError(
+      `${expression} is not a runtime expression; use one such as $request.body#/url or $request.query.url`,
+    )
+  }
+  if (whole === 'statusCode') return ({ response }) => response?.status
+  if (whole !== undefined) return (context) => context[whole as 'url' | 'method']
+  if (place === undefined) return (context) => valueAt(context[message as 'request' | 'response']?.body, pointer)
+  if (place !== 'header') return ({ request }) => own(request?.[place as 'query' | 'path'], name)
+  return ({ request, response }) => {
+    const headers = (message === 'request' ? request?.header : response?.headers) ?? {}
+    // The names of headers are case-insensitive (RFC 9110 section 5.1).
+    return Object.entries(headers).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1]
+  }
+}
+
+const own = (holder: unknown, key: string): unknown =>
+  typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key)
+    ? (holder as Record<string, unknown>)[key]
+    : undefined
+
+/** Returns the value at a JSON pointer (RFC 6901). */
+const valueAt = (root: unknown, pointer: string): unknown =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce(own, root)

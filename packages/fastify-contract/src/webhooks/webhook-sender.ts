@@ -1,0 +1,252 @@
+import { callRequest, type ParameterStyle, pairText, pairWriter, sentBody } from '../client/call-request.ts'
+import { clientMethods } from '../client/exact-client.ts'
+import type { CallOptions, CallOutcome, OperationAt, PathOf } from '../client/operation-types.ts'
+import { parseJson } from '../json/parse-json.ts'
+import { type Content, responseKey } from '../serve/contract.ts'
+import { essenceOf, isInRange, isRange, kindOf, requestKindOf } from '../serve/media-types.ts'
+import { responseSerializer } from '../serve/response-serializer.ts'
+import type { Schema } from '../serve/schema-keywords.ts'
+import { createValidator, type Validator, valueOrThrow } from '../serve/validator.ts'
+import { type CallbackContext, callbackUrl, httpUrl } from './runtime-expression.ts'
+
+export type { CallbackContext }
+
+/** A request that the document describes as a webhook, or in a callback. */
+export type SentRequest = {
+  /** The name of the webhook, or the operationId and the name of the callback. */
+  name: string
+  method: string
+  querystring?: Schema
+  headers?: Schema
+  body?: { isRequired: boolean; content: Content }
+  /** The styles of parameters and form fields that differ from the default, by location and by name. */
+  styles?: Record<string, Record<string, ParameterStyle>>
+  /** By status, range (4XX) or default. */
+  responses: Record<string, { content?: Content }>
+}
+
+/** The content of `generated/webhooks.json`, which exists if the document has webhooks or callbacks. */
+export type WebhookTable = {
+  requests: SentRequest[]
+  /** The runtime expressions of the URLs of callbacks, by the name of the request. */
+  callbacks: Record<string, string>
+  schemas: Record<string, Schema>
+}
+
+export type SenderOptions = {
+  /** Milliseconds until the whole response must have arrived; default 10,000. */
+  timeout?: number
+  /** The maximum number of bytes of a response body; default 65,536. */
+  maxResponse?: number
+  /** The function that sends a request; default: the global `fetch`. */
+  fetch?: (request: Request) => Promise<Response>
+}
+
+type Method = (typeof clientMethods)[number]
+
+/**
+ * One function for each method, and `callbackUrl`. The arguments of a function are the name of a webhook or callback,
+ * and the `url`, `params`, `body` and `contentType` of the request. It resolves with `{ status, data, response }`, or
+ * with `{ status, error, response }` when the status is not 2xx. It rejects with a WebhookError when the receiver does
+ * not respond as the document says, and with a TypeError when the request does not match the document.
+ */
+export type WebhookSender<Webhooks extends object> = {
+  [Name in Method]: <Key extends PathOf<Webhooks, Lowercase<Name>>>(
+    name: Key,
+    options: CallOptions<OperationAt<Webhooks, Key, Lowercase<Name>>> & { url: string | URL },
+  ) => Promise<CallOutcome<OperationAt<Webhooks, Key, Lowercase<Name>>, Lowercase<Name>>>
+} & {
+  /**
+   * Returns the URL of a callback, computed from the messages of its operation. Throws a TypeError if they do not have
+   * it, or if it is no http or https URL.
+   */
+  callbackUrl(name: keyof Webhooks & string, context: CallbackContext): string
+}
+
+/** Why a receiver's response cannot be used. */
+type Failure = 'timeout' | 'unreachable' | 'responseTooLarge' | 'unexpectedStatus' | 'invalidResponse'
+
+/** The error of a request that may have been received, but was not answered as the document says. */
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError'
+  readonly kind: Failure
+  /** The status of the response; undefined if none arrived. */
+  readonly status: number | undefined
+
+  constructor(kind: Failure, message: string, { status, ...options }: ErrorOptions & { status?: number } = {}) {
+    super(message, options)
+    this.kind = kind
+    this.status = status
+  }
+}
+
+/**
+ * Creates the sender of the webhooks and callbacks of a document, whose types are `Webhooks`. It validates each request
+ * before it sends it, and each response. It follows no redirect and never retries.
+ */
+export function webhookSender<Webhooks extends object>(
+  { requests, callbacks, schemas }: WebhookTable,
+  options: SenderOptions = {},
+): WebhookSender<Webhooks> {
+  const validator = createValidator(schemas)
+  const senders = new Map(
+    requests.map((request) => [
+      `${request.method} ${request.name}`,
+      requestSender(request, validator, schemas, options),
+    ]),
+  )
+  const call = (method: Method) => async (name: string, given: Given) => {
+    const send = senders.get(`${method} ${name}`)
+    if (send === undefined) throw new TypeError(`the document has no webhook or callback ${method} ${name}`)
+    return await send(given)
+  }
+  return {
+    ...Object.fromEntries(clientMethods.map((method) => [method, call(method)])),
+    callbackUrl(name: string, context: CallbackContext) {
+      const expression = Object.hasOwn(callbacks, name) ? callbacks[name] : undefined
+      if (expression === undefined) throw new TypeError(`the document has no callback ${name}`)
+      return callbackUrl(expression)(context)
+    },
+  } as unknown as WebhookSender<Webhooks>
+}
+
+type Given = Omit<RequestInit, 'body'> & {
+  url: string | URL
+  params?: { query?: Record<string, unknown>; header?: Record<string, unknown> }
+  body?: unknown
+  contentType?: string
+  fetch?: NonNullable<SenderOptions['fetch']>
+}
+
+function requestSender(
+  sent: SentRequest,
+  validator: Validator,
+  schemas: WebhookTable['schemas'],
+  { timeout = 10_000, maxResponse = 65_536, fetch: sendDefault = globalThis.fetch }: SenderOptions,
+) {
+  const { name, method, querystring, headers, styles = {} } = sent
+  const assertValid = (schema: Schema | undefined, part: string) => {
+    const problemOf = schema === undefined ? () => undefined : validator.problem(schema, part)
+    return (value: unknown) => {
+      const problem = problemOf(value)
+      if (problem !== undefined) throw new TypeError(`${method} ${name}: ${problem}`)
+    }
+  }
+  const assertQuery = assertValid(querystring, 'query')
+  const assertHeader = assertValid(headers, 'header')
+  const bodyOf = bodyWriter(sent, assertValid, schemas)
+  const read = responseReader(sent, validator)
+  return async ({ url, params = {}, body, contentType, fetch: send = sendDefault, signal, ...init }: Given) => {
+    assertQuery(params.query ?? {})
+    assertHeader(params.header ?? {})
+    const pairs = pairWriter(name, params, { [name]: styles })
+    const target = httpUrl(url)
+    const query = pairs('query').map(pairText).join('&')
+    if (query !== '') target.search += `${target.search === '' ? '?' : '&'}${query}`
+    const expiry = AbortSignal.timeout(timeout)
+    const ends = AbortSignal.any(signal ? [signal, expiry] : [expiry])
+    // A redirect could lead to an address that the caller did not check.
+    const all = { ...init, method, redirect: 'manual' as const, signal: ends }
+    const request = callRequest(target, all, pairs('header'), bodyOf(body, contentType))
+    try {
+      const response = await send(request)
+      const value = read(response, await bytesOf(response, maxResponse))
+      const { status, ok } = response
+      return ok ? { status, data: value, response } : { status, error: value, response }
+    } catch (error) {
+      if (error instanceof WebhookError || signal?.aborted) throw error
+      if (expiry.aborted) throw new WebhookError('timeout', `no response after ${timeout} ms`, { cause: error })
+      throw new WebhookError('unreachable', `no response from ${target.host}`, { cause: error })
+    }
+  }
+}
+
+type AssertValid = (schema: Schema | undefined, part: string) => (value: unknown) => void
+
+/** Returns a function that validates and serializes a body. */
+function bodyWriter(
+  { method, name, body, styles }: SentRequest,
+  assertValid: AssertValid,
+  schemas: WebhookTable['schemas'],
+) {
+  const writers = new Map(
+    Object.entries(body?.content ?? {}).map(([mediaType, { schema }]) => {
+      const kind = requestKindOf(mediaType)
+      // The parts of a multipart form are files and texts, which its schema describes only in their serialized form.
+      const assert = assertValid(kind === 'multipart' ? undefined : schema, 'body')
+      const serialize = kind === 'json' ? responseSerializer(schemas, schema) : undefined
+      return [
+        mediaType,
+        (value: unknown, contentType = mediaType) => {
+          assert(value)
+          return serialize === undefined
+            ? sentBody(value, contentType, styles)
+            : { body: serialize(value), contentType }
+        },
+      ] as const
+    }),
+  )
+  const [range] = [...writers.keys()].filter(isRange)
+  return (value: unknown, contentType = 'application/json') => {
+    if (value === undefined && !body?.isRequired) return sentBody(undefined)
+    const write =
+      writers.get(contentType) ??
+      (range !== undefined && isInRange(range, contentType) ? writers.get(range) : undefined)
+    if (value === undefined || write === undefined) {
+      const expected = [...writers.keys()].join(' or ')
+      throw new TypeError(`${method} ${name}: ${expected === '' ? 'has no body' : `needs a body of ${expected}`}`)
+    }
+    return write(value, contentType)
+  }
+}
+
+/** Reads the body of a response, at most `limit` bytes. */
+async function bytesOf({ body, status }: Response, limit: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  // Leaving the loop by an error cancels the body, which closes the connection.
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > limit) {
+      throw new WebhookError('responseTooLarge', `the response has more than ${limit} bytes`, { status })
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Returns a function that parses and validates the body of a response. It throws a WebhookError. */
+function responseReader({ responses }: SentRequest, validator: Validator) {
+  const readers = new Map(
+    Object.entries(responses).map(([key, { content = {} }]) => [
+      key,
+      Object.entries(content).map(([mediaType, { schema }]) => ({
+        mediaType,
+        parse: kindOf(mediaType) === 'json' ? validator.request(schema, 'response') : undefined,
+      })),
+    ]),
+  )
+  return ({ status, headers }: Response, bytes: Buffer): unknown => {
+    const readersOfStatus = readers.get(responseKey(responses, status) ?? '')
+    if (readersOfStatus === undefined) {
+      throw new WebhookError('unexpectedStatus', `the document has no response ${status}`, { status })
+    }
+    if (readersOfStatus.length === 0) return undefined
+    const type = headers.get('content-type') ?? ''
+    const reader = readersOfStatus.find(
+      ({ mediaType }) => essenceOf(mediaType) === essenceOf(type) || (isRange(mediaType) && isInRange(mediaType, type)),
+    )
+    const invalid = (problem: string, cause?: unknown) =>
+      new WebhookError('invalidResponse', `response ${status}: ${problem}`, { status, cause })
+    if (reader === undefined) {
+      const expected = readersOfStatus.map(({ mediaType }) => mediaType).join(' or ')
+      throw invalid(`its media type is ${type === '' ? 'missing' : type}, not ${expected}`)
+    }
+    try {
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+      return reader.parse === undefined ? text : valueOrThrow(reader.parse(parseJson(text)))
+    } catch (error) {
+      throw invalid((error as Error).message, error)
+    }
+  }
+}

@@ -18,7 +18,7 @@ t.test('new handlers are printed once, and a foreign file is reported', async (t
   const warned = t.capture(console, 'warn')
   const compiled = await compileDocument(document, 'a.yaml')
   t.equal((await updateGenerated(compiled, directory, 'src/handlers.ts')).length, Object.keys(compiled.files).length)
-  t.match(printed(), [{ args: [/^new, for src\/handlers\.ts:\n\n {2}async getA\(\)/] }])
+  t.match(printed(), [{ args: [/^new, for src\/handlers\.ts:\n\n {2}\/\/ GET \/a\n {2}async getA\(\)/] }])
   t.same(warned(), [])
   const surplus = join(directory, 'old.ts')
   writeFileSync(surplus, '')

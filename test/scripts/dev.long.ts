@@ -121,12 +121,12 @@ t.test('the last working service serves until a changed document with its handle
   edit('openapi/plant-store.yaml', '\ncomponents:\n', `${path}components:\n`)
   const complaint = await sees(/the last working service keeps running/)
   t.match(complaint, /is missing the following properties from type 'Handlers<operations>': listPlants, getPlant/)
-  const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*?\n {2}\},)\n\n(?! {2}async)/ms.exec(complaint) ?? []
+  const [, handlers = ''] = /^new, for src\/handlers\.ts:\n\n(.*?\n {2}\},)\n\n(?! {2}\/\/)/ms.exec(complaint) ?? []
   t.match(
     handlers,
-    /async listPlants\(\) \{\n {4}return \{ status: 200, body: \[\{ id: 3n, name: 'Monstera deliciosa' \}\] \}/,
+    /async listPlants\(\) \{\n {4}\/\/ The example of the document\.\n {4}return \{ status: 200, body: \[\{ id: 3n, name: 'Monstera deliciosa' \}\] \}/,
   )
-  t.match(handlers, /async getPlant\(\) \{\n {4}\/\/ It takes path\['plant-id'\]\.\n/)
+  t.match(handlers, /\/\/ GET \/plants\/\{plant-id\} takes path\['plant-id'\]\n {2}async getPlant\(/)
 
   edit('src/handlers.ts', '  async createPlant', `${handlers}\n  async createPlant`)
   edit('src/handlers.ts', /^export/m, "throw new Error('broken at the start')\nexport")

@@ -197,7 +197,7 @@ t.test('clients cannot cause more than 200 lines of metrics', async (t) => {
   const { handle, tokens, ready, values } = measure(t)
   const kinds = ['noSuchPath', 'noSuchMethod', 'undecodableTarget', 'malformedRequest'] as const
   for (let count = 0; count < 10_000; count++) {
-    const refusal = kinds[count % kinds.length] as ErrorName
+    const refusal = kinds[count % kinds.length] as (typeof kinds)[number]
     const error = errorNumbers[refusal]
     const method = METHODS[count % METHODS.length] as string
     handle({

@@ -6,8 +6,8 @@ import ts from 'typescript'
 import { compileContract } from '../compile/compile.ts'
 import { updateGenerated } from '../compile/emit/handler-stubs.ts'
 import { loadErrorBody } from '../compile/rules/error-bodies.ts'
-import { firstCurl } from '../docs/code-samples.ts'
 import { writeTryPage } from '../docs/docs-page.ts'
+import { exampleCurl } from '../docs/example-calls.ts'
 import type { BuildReply, BuildRequest, DevOptions } from './reloader.ts'
 
 /*
@@ -39,7 +39,8 @@ async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequ
   await cp(options.out, join(directory, 'generated'), { recursive: true })
   await mkdir(options.docs, { recursive: true })
   await symlink(resolve(options.docs), join(directory, 'dist', 'docs'), 'junction')
-  return { example: firstCurl(JSON.parse(await readFile(join(options.out, 'openapi.json'), 'utf8')), url, token) }
+  const documentText = await readFile(join(options.out, 'openapi.json'), 'utf8')
+  return { example: exampleCurl(url, token, { documentText }) }
 }
 
 async function generate(serviceUrl: string): Promise<void> {

@@ -44,20 +44,8 @@ function codeSamples(request: ExampleRequest, clientModule: string): CodeSample[
   })
 }
 
-/**
- * Returns a curl command for the first operation of a published document, with a token, for the service at a URL;
- * undefined if the document has no operation.
- */
-export function firstCurl(published: Document, url: string, token: string): string | undefined {
-  const document = normalizedDocument(published)
-  const [endpoint] = endpoints(document)
-  if (endpoint === undefined) return undefined
-  const request = exampleRequest(document, endpoint)
-  const { pathname } = new URL(request.server)
-  return curl({ ...request, server: url + pathname.replace(/\/$/, '') }).replace('<ACCESS_TOKEN>', token)
-}
-
-function curl({ method, server, target, headers, body, sent }: ExampleRequest): string {
+/** Returns a curl command that sends a request. */
+export function curl({ method, server, target, headers, body, sent }: ExampleRequest): string {
   // With -X HEAD curl would wait for a body.
   const verb = { GET: '', HEAD: '--head ' }[method] ?? `-X ${method} `
   const lines = [

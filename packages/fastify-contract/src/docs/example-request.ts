@@ -26,13 +26,16 @@ export type ExampleRequest = {
 
 /**
  * Returns an example request of an operation, with its required parameters, the optional ones that have an example, and
- * placeholders for the credentials of its first security requirement.
+ * the credentials of its first security requirement: placeholders, or those with a token of `listVerifier`.
  */
-export function exampleRequest(document: Document, endpoint: Endpoint): ExampleRequest {
+export function exampleRequest(document: Document, endpoint: Endpoint, token?: string): ExampleRequest {
   const { method, server, path, requestBody } = endpoint
   const parts = exampleParts(document, endpoint, (parameter) => shownValue(document, parameter))
   const { values, pairs, body: sent } = parts
-  const placed = (place: Credential['in']) => parts.credentials.filter((one) => one.in === place).map(placeholderOf)
+  const placed = (place: Credential['in']): ParameterPair[] =>
+    parts.credentials
+      .filter((one) => one.in === place)
+      .map((one) => [one.name, one.prefix + (token === undefined ? placeholderOf(one) : credentialsOf(one, token))])
   const query = [...pairs('query'), ...placed('query')].map(pairText)
   const cookies = [...pairs('cookie'), ...placed('cookie')].map(pairText)
   const credentials = Object.fromEntries(placed('header'))
@@ -58,10 +61,14 @@ export function exampleRequest(document: Document, endpoint: Endpoint): ExampleR
 }
 
 /** Returns a placeholder for a credential. An API key may be in a URL, where brackets would be percent-encoded. */
-const placeholderOf = ({ name, prefix }: Credential): ParameterPair => {
-  if (prefix === '') return [name, 'API_KEY']
-  return [name, `${prefix}${prefix === 'Bearer ' ? '<ACCESS_TOKEN>' : '<CREDENTIALS>'}`]
+function placeholderOf({ prefix }: Credential): string {
+  if (prefix === '') return 'API_KEY'
+  return prefix === 'Bearer ' ? '<ACCESS_TOKEN>' : '<CREDENTIALS>'
 }
+
+/** Returns the credentials with a token: HTTP Basic has it as the password of the client that `listVerifier` names. */
+const credentialsOf = ({ prefix }: Credential, token: string): string =>
+  prefix === 'Basic ' ? Buffer.from(`access-token-1:${token}`).toString('base64') : token
 
 /**
  * Returns the example value of a parameter; its name instead of an empty string, which would leave an empty path

@@ -20,6 +20,7 @@ export const errorStatuses = {
   tooManyRequests: 429,
   headersTooLarge: 431,
   internal: 500,
+  notImplemented: 501,
   unavailable: 503,
 }
 

@@ -27,11 +27,13 @@ async function stubs(document: Document, before?: Document): Promise<string[]> {
   const printed = handlerStubs(compiled, before)
   const folder = 'packages/fastify-contract/test/documents/new'
   const handlers = [
+    "import { ContractError } from '../../../src/http/errors.ts'",
     "import type { Handlers } from '../../../src/serve/handler-types.ts'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Partial<Handlers<operations>> = {',
     ...printed,
     '}',
+    'export const used = ContractError',
   ].join('\n')
   const texts = { [`${folder}/api.d.ts`]: compiled.files['api.d.ts'] as string, [`${folder}/handlers.ts`]: handlers }
   t.same(diagnose([`${folder}/handlers.ts`], texts), [], 'the handlers compile')
@@ -49,7 +51,7 @@ async function checkBodies(t: Test, cases: Case[], schemas?: Record<string, obje
   const printed = await stubs(documentOf(Object.fromEntries(operations), schemas))
   for (const [index, [schema, expected]] of cases.entries()) {
     const text = printed[index] ?? ''
-    const body = /throw/.exec(text)?.[0] ?? /body: (.*) \}\n/s.exec(text)?.[1]
+    const body = /^ {4}throw/m.exec(text)?.[0].trim() ?? /body: (.*) \}\n/s.exec(text)?.[1]
     t.equal(body, expected, JSON.stringify(schema).slice(0, 200))
   }
 }
@@ -69,15 +71,42 @@ t.test('a new operation gets a handler that returns its example exactly', async 
   const document = documentOf({ get, old: done, 'remove it': done, __proto__: done })
   t.same(await stubs(document, documentOf({ old: {} })), [
     [
+      String.raw`  // POST /0 takes body, query.id, query['plant-id'], query['a\u2028b']`,
       '  async get() {',
-      String.raw`    // It takes body, query.id, query['plant-id'], query['a\u2028b'].`,
+      '    // The example of the document.',
       String.raw`    return { status: 200, body: { id: 7n, 'x-y': null, tags: ['it\'s', '"\n', {}], count: 1 } }`,
       '  },',
     ].join('\n'),
-    "  async 'remove it'() {\n    return { status: 204, body: undefined }\n  },",
+    "  // POST /2\n  async 'remove it'() {\n    // The response has no body.\n    return { status: 204, body: undefined }\n  },",
   ])
   t.equal((await stubs(document)).length, 3)
   t.same(await stubs(document, document), [])
+})
+
+t.test('without made values, a handler whose response has no example responds with 501', async (t) => {
+  const named = { type: 'object', properties: { a: { ...text, example: 'b' }, c: text } }
+  const made = { 200: json({ type: 'object', properties: { a: text } }) }
+  const broken = { 200: json(int64, 'seven') }
+  const operations = {
+    made: { responses: made },
+    done,
+    broken: { responses: broken },
+    named: { responses: { 200: json(named) } },
+  }
+  const compiled = await compileDocument(documentOf(operations), 'a.yaml')
+  const statements = handlerStubs(compiled, undefined, false).map((handler) => handler.split('\n').slice(2, -1))
+  t.same(statements, [
+    [
+      '    // The document has no valid example, so the response is 501.',
+      "    throw new ContractError('notImplemented', 'made is not written yet')",
+    ],
+    ['    // The response has no body.', '    return { status: 204, body: undefined }'],
+    [
+      '    // The document has no valid example, so the response is 501.',
+      "    throw new ContractError('notImplemented', 'broken is not written yet')",
+    ],
+    ['    // The example of the document.', "    return { status: 200, body: { a: 'b', c: '' } }"],
+  ])
 })
 
 t.test('a new handler returns the headers of its response', async (t) => {

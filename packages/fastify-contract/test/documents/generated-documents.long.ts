@@ -52,6 +52,7 @@ t.test('handlers, printed ones included, have the types of their documents', asy
   )
   const handlers = names.map((name) => `${folder}/${name}/handlers.ts`)
   const head = [
+    "import { ContractError } from '../../../src/http/errors.ts'",
     "import type { Handlers } from '../../../src/serve/handler-types.ts'",
     "import type { operations } from './api.d.ts'",
     'export const handlers: Handlers<operations> = {',
@@ -59,7 +60,7 @@ t.test('handlers, printed ones included, have the types of their documents', asy
   const printed = Object.fromEntries(
     Object.entries(generated).map(([name, { handlers }]) => [
       `${folder}/${name}/printed.ts`,
-      `${head}\n${handlers}\n}`,
+      `${head}\n${handlers}\n}\nexport const used = ContractError`,
     ]),
   )
   t.same(diagnose([...handlers, ...Object.keys(printed)], { ...types, ...printed }), [])

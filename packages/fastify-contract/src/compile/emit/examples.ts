@@ -1,6 +1,6 @@
 import { isIgnored } from '../../serve/exact-keywords.ts'
 import { type BodyKind, isRange, kindOf } from '../../serve/media-types.ts'
-import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import { type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
 import type { HandlerResponse } from '../../serve/send-response.ts'
 import { headersOf, isGiven } from '../document/contents.ts'
 import { resolve } from '../document/json-pointer.ts'
@@ -14,6 +14,7 @@ import {
   numbersOf,
   type Part,
   partsOf,
+  reachability,
   referencesOf,
 } from '../document/schemas.ts'
 import { isNode, type Node } from '../document/walk-document.ts'
@@ -28,8 +29,8 @@ export function exampleResponse(document: Document, endpoint: Endpoint, accept?:
 }
 
 /**
- * Returns the response of `exampleResponse` with two other bodies, in case its example breaks the schema: one built
- * from the examples of the schema, and one built without them.
+ * Returns the response of `exampleResponse` with two other bodies, in case its example breaks the schema: one made from
+ * the examples of the schema, and one made without them.
  */
 export function generatedResponses(document: Document, endpoint: Endpoint): HandlerResponse[] {
   const { status, response } = successOf(endpoint)
@@ -37,6 +38,17 @@ export function generatedResponses(document: Document, endpoint: Endpoint): Hand
     .slice(0, 1)
     .flatMap(([, { schema = {} }]) => [exampleOf(document, schema), generatedValue(document, schema)])
     .map((value) => ({ status, ...exampleHeaders(document, response), ...bodyOf(response, undefined, value) }))
+}
+
+/**
+ * Returns whether the response of `exampleResponse` is the document's: whether it has no body, or an example of its body
+ * or of a part of that.
+ */
+export function isFromDocument(document: Document, endpoint: Endpoint): boolean {
+  const [media] = Object.values(successOf(endpoint).response.content ?? {}) as WithExample[]
+  if (media === undefined || media.example !== undefined || Object.keys(media.examples ?? {}).length > 0) return true
+  const isExample = (schema: Node) => schema.example !== undefined || schema.examples !== undefined
+  return reachability(document, Object.keys(schemaKeywords), isExample)(media.schema)
 }
 
 /** Returns the first 2xx response, or else the first one. The generator rejects operations without a response. */

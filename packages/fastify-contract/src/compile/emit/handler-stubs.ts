@@ -12,9 +12,9 @@ import type { HandlerResponse } from '../../serve/send-response.ts'
 import { createValidator, type Validator } from '../../serve/validator.ts'
 import type { Compiled } from '../compile.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
-import { exampleResponse, generatedResponses, isShownStream, shownStream } from './examples.ts'
+import { exampleResponse, generatedResponses, isFromDocument, isShownStream, shownStream } from './examples.ts'
 import { writeStale } from './generated-files.ts'
-import { literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
+import { lineText, literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 
 /** Returns the published document in a directory, or undefined if it is missing or is not JSON, as during a merge. */
 const publishedIn = (directory: string): Promise<Document | undefined> =>
@@ -23,11 +23,15 @@ const publishedIn = (directory: string): Promise<Document | undefined> =>
     .catch(() => undefined)
 
 /**
- * Returns a handler that compiles for each operation that is not in the document `before`, to paste into
- * the module of handlers. The handler returns the document's example, or else a value that is built from the schema. If
- * neither satisfies the schema and its type, the handler throws an error.
+ * Returns a handler that compiles for each operation that is not in the document `before`, to paste into the module of
+ * handlers. The handler returns the document's example, or else, with `madeToo`, a value that is made from the schema.
+ * If no value satisfies the schema and its type, the handler responds with 501. A comment says which of them it is.
  */
-export function handlerStubs({ document, routes, files }: Compiled, before: Document | undefined): string[] {
+export function handlerStubs(
+  { document, routes, files }: Compiled,
+  before: Document | undefined,
+  madeToo = true,
+): string[] {
   const { operations, schemas } = routes
   const validator = createValidator(schemas)
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
@@ -36,11 +40,16 @@ export function handlerStubs({ document, routes, files }: Compiled, before: Docu
     .filter(({ operationId }) => !known.has(operationId))
     .map((endpoint) => {
       const operation = byId.get(endpoint.operationId) as Operation
+      const isGiven = isFromDocument(document, endpoint)
       const returns = [exampleResponse(document, endpoint), ...generatedResponses(document, endpoint)]
-        .flatMap((reply) => sendableResponse(validator, operation, reply) ?? [])
-        .map((outcome) => `return ${literalOf(outcome)}`)
+        // The last one has no example of the schema.
+        .map((outcome, index) => ({ outcome, isMade: !isGiven || index === 2 }))
+        .flatMap(({ outcome, isMade }) => {
+          const sent = isMade && !madeToo ? undefined : sendableResponse(validator, operation, outcome)
+          return sent === undefined ? [] : [[`// ${isMade ? madeNote : noteOf(sent)}`, `return ${literalOf(sent)}`]]
+        })
       const isNegotiated = contentNegotiation(operation.schema) !== undefined
-      return [...returns, notWritten].map((statement) => stubOf(endpoint, isNegotiated, statement))
+      return [...returns, notWritten(endpoint)].map((statement) => stubOf(endpoint, isNegotiated, statement))
     })
   return compiled(choices, files['api.d.ts'] as string)
 }
@@ -76,12 +85,22 @@ function bodyText(body: unknown, indent: string): string {
   return `(async function* () {\n${yields.join('')}${indent}})()`
 }
 
-const notWritten = "throw new Error('this handler is not written yet')"
+const noteOf = ({ body }: HandlerResponse): string =>
+  body === undefined ? 'The response has no body.' : 'The example of the document.'
+
+const madeNote = 'Made from the schema; the document has no valid example.'
+
+/** Returns the statements of a handler that responds with 501. */
+const notWritten = ({ operationId }: Endpoint): string[] => [
+  '// The document has no valid example, so the response is 501.',
+  `throw new ContractError('notImplemented', ${stringLiteral(`${operationId} is not written yet`)})`,
+]
 
 const hasSeveralTypes = ({ content }: RequestBody): boolean =>
   Object.keys(content).length > 1 || Object.keys(content).some(isRange)
 
-function stubOf({ operationId, parameters, requestBody }: Endpoint, isNegotiated: boolean, statement: string): string {
+function stubOf(endpoint: Endpoint, isNegotiated: boolean, statements: string[]): string {
+  const { method, path, operationId, parameters, requestBody } = endpoint
   const taken = [
     ...(isNegotiated ? ['accept'] : []),
     ...(requestBody === undefined ? [] : ['body']),
@@ -89,9 +108,9 @@ function stubOf({ operationId, parameters, requestBody }: Endpoint, isNegotiated
     ...parameters.map(({ in: kind, name }) => memberOf(kind, name)),
   ]
   return [
+    `  // ${lineText(`${method} ${path}`)}${taken.length > 0 ? ` takes ${taken.join(', ')}` : ''}`,
     `  async ${quotedName(operationId)}() {`,
-    ...(taken.length > 0 ? [`    // It takes ${taken.join(', ')}.`] : []),
-    `    ${statement}`,
+    ...statements.map((statement) => `    ${statement}`),
     '  },',
   ].join('\n')
 }
@@ -101,7 +120,8 @@ const folder = fileURLToPath(new URL('../../serve/', import.meta.url))
 /** Returns the indexes of the handlers that do not compile with the types of their document. */
 export function uncompilable(handlers: string[], types: string): Set<number> {
   const head = [
-    "import type { Handlers } from './handler-types.ts'",
+    "import { ContractError } from '../http/errors.js'",
+    "import type { Handlers } from './handler-types.js'",
     "import type { operations } from './new-operations.d.ts'",
     'export const handlers: Partial<Handlers<operations>> = {',
   ].join('\n')
@@ -110,7 +130,7 @@ export function uncompilable(handlers: string[], types: string): Set<number> {
   const program = virtualProgram(
     [module],
     { [`${folder}new-operations.d.ts`]: types, [module]: `${head}${texts.join('')}\n}\n` },
-    { types: [] },
+    { types: [], noUnusedLocals: false },
   )
   const file = program.getSourceFile(module)
   const ends = texts.map((_, index) => head.length + texts.slice(0, index + 1).join('').length)

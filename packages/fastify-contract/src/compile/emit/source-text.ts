@@ -6,6 +6,13 @@ export const stringLiteral = (text: string): string =>
     .replaceAll("'", "\\'")
     .replace(/[\u2028\u2029]/g, escaped)}'`
 
+/** Returns a text for a comment of one line. */
+export const lineText = (text: string): string =>
+  text
+    .replace(/\s+/g, ' ')
+    .replace(/[\u2028\u2029]/g, escaped)
+    .trim()
+
 /** Escapes U+2028 and U+2029, which would end a line in a comment. */
 const escaped = (separator: string): string => `\\u${separator.charCodeAt(0).toString(16)}`
 

@@ -2,21 +2,20 @@ import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Routes } from '../serve/contract.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
-import { normalize, placeOf, soundPart, upgrade } from './document/normalize.ts'
-import { type Document, outgoingEndpoints } from './document/openapi-document.ts'
+import { normalize, upgrade } from './document/normalize.ts'
+import type { Document } from './document/openapi-document.ts'
 import { clientTable, int64Responses } from './emit/client-table.ts'
 import { contractTypes } from './emit/contract-types.ts'
 import type { Files } from './emit/generated-files.ts'
 import { requestFile } from './emit/request-file.ts'
-import { convertedOperations, routesOf } from './emit/route-schemas.ts'
+import { routesOf } from './emit/route-schemas.ts'
 import { webhookTable } from './emit/webhook-table.ts'
 import { depthProblem, redocly } from './redocly.ts'
+import { checkDocument } from './rules/check-document.ts'
 import { structureProblems } from './rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from './rules/error-bodies.ts'
-import { unsatisfiableSchemas } from './rules/unsatisfiable-schemas.ts'
-import { unsupportedFeatures } from './rules/unsupported-features.ts'
-import { defaultProblems, uncompilableSchemas } from './rules/unsupported-schemas.ts'
-import { warningsOf } from './rules/warnings.ts'
+import { type Findings, findingsIn, RefusedDocument, soundPart } from './rules/problems.ts'
+import { defaultProblems } from './rules/unsupported-parameters.ts'
 
 /** What is made of a document. */
 export type Compiled = {
@@ -55,7 +54,7 @@ export async function compileDocument(
   typesOf = contractTypes,
 ): Promise<Compiled> {
   try {
-    const { upgraded, document, routes, replies } = checked(published, path, errors)
+    const { document, routes, replies, warnings } = checked(published, path, errors)
     const webhooks = webhookTable(document)
     const note = `Written by fastify-contract generate from ${basename(path)}; edit that instead.\n`
     const served: Files = { 'openapi.json': json(withErrorTable(published)), 'routes.json': json(routes) }
@@ -68,45 +67,45 @@ export async function compileDocument(
       'requests.http': `# ${note}${requestFile(document)}`,
       ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
     }
-    return { files, document, routes, warnings: warningsOf(published, upgraded) }
+    return { files, document, routes, warnings }
   } catch (error) {
     const problem = depthProblem(error)
-    throw problem === undefined ? error : refusal(path, [problem])
+    if (problem === undefined) throw error
+    throw new RefusedDocument(path, [{ place: '#', text: problem, operations: [] }])
   }
 }
 
 /**
  * Converts a document. Throws an error with the problems of all stages: a later stage checks what the problems of the
- * earlier ones leave valid. Without a valid structure, no other stage can read the document.
+ * earlier ones leave valid.
  */
 function checked(published: Document, path: string, errors: ErrorBodySource | undefined) {
-  const structure = structureProblems(published)
-  if (structure.length > 0) throw refusal(path, structure)
-  const numbers = errorNumberProblems(published)
-  const { upgraded, discriminated } = upgrade(published)
-  const early = [...numbers, ...unsupportedFeatures(upgraded), ...unsatisfiableSchemas(discriminated)]
-  const document = normalize(early.length === 0 ? discriminated : soundPart(discriminated, early))
+  const findings = findingsIn(published)
+  const structure = findings(structureProblems(published))
+  if (structure.problems.some(({ operations }) => operations.length === 0))
+    throw new RefusedDocument(path, structure.problems)
+  const base = withoutFindings(published, structure)
+  const { upgraded, discriminated } = upgrade(base)
+  const numbers = errorNumberProblems(base)
+  const { refused, warnings } = checkDocument(base, upgraded)
+  const early = findings([...numbers, ...refused])
+  const document = normalize(withoutFindings(discriminated, early))
   const routes = routesOf(document)
   const replies = int64Responses(document)
-  const sent = convertedOperations(document, outgoingEndpoints(document))
-  const uncompilable = [...uncompilableSchemas(routes), ...uncompilableSchemas(sent)]
-  const late = [...replies.problems, ...uncompilable]
-  // The other stages compile all schemas.
-  if (uncompilable.length === 0) late.push(...defaultProblems(routes))
-  if (uncompilable.length === 0 && numbers.length === 0 && errors !== undefined)
-    late.push(...errorBodyProblems(document, routes, errors))
-  const problems = [...early, ...late]
-  if (problems.length > 0) throw refusal(path, problems)
-  return { upgraded, document, routes, replies: replies.table }
+  const late = findings([
+    ...replies.problems,
+    ...defaultProblems(document, routes),
+    ...(numbers.length > 0 || errors === undefined ? [] : errorBodyProblems(document, routes, errors)),
+  ])
+  const found = [structure, early, late]
+  const problems = found.flatMap((one) => one.problems)
+  if (problems.length > 0) throw new RefusedDocument(path, problems)
+  const unused = found.flatMap((one) => one.unused.map((line) => `${line} (no operation uses it)`))
+  return { document, routes, replies: replies.table, warnings: [...warnings, ...unused] }
 }
 
-const byPlace = new Intl.Collator('en', { numeric: true })
-
-/** Returns an error with the problems of a document, each once, sorted by their places. */
-function refusal(path: string, problems: string[]): Error {
-  const lines = [...new Set(problems)].sort((one, other) => byPlace.compare(placeOf(one), placeOf(other)))
-  return new Error(`${path} cannot be served as written:\n  ${lines.join('\n  ')}`)
-}
+const withoutFindings = (document: Document, findings: Findings): Document =>
+  findings.problems.length + findings.unused.length === 0 ? document : soundPart(document, findings)
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
+import type { Problem, RefusedDocument } from '../../src/compile/rules/problems.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } })
@@ -91,14 +92,6 @@ t.test('schemas of any name are served', async (t) => {
 })
 
 t.test('a schema that cannot be compiled is rejected when generating', async (t) => {
-  const cases: [schema: unknown, problem: RegExp][] = [
-    [{ enum: [] }, /operation a, request body application\/json: .*enum.*; correct the schema/],
-    [{ $ref: '#/components/schemas/A' }, /schema A: .*"id".*; correct the schema/],
-  ]
-  for (const [schema, message] of cases) {
-    const document = documentOf(schema, { components: { schemas: { A: { type: 'object', id: 'a' } } } })
-    await t.rejects(compileDocument(document, 'a.yaml'), { message })
-  }
   const schemas = {
     A: { enum: [] },
     B: { type: 'array', items: { $ref: '#/components/schemas/A' } },
@@ -113,7 +106,7 @@ t.test('a schema that cannot be compiled is rejected when generating', async (t)
   )
   t.match(
     message,
-    /^a cannot be served as written:\n {2}schema A: [^\n]+\n {2}schema C: [^\n]+$/,
+    /^a cannot be served as written:\n {2}#\/components\/schemas\/A\/enum: [^\n]+\n {2}#\/components\/schemas\/C\/enum: [^\n]+$/,
     'where it stands, once',
   )
 })
@@ -124,7 +117,8 @@ t.test('a schema of a parameter or a header that cannot be compiled is rejected 
   const responses = { '4XX': { headers: { 'X-A': { schema } } } }
   const document = documentOf({}, { paths: { '/a': { get: { operationId: 'a', parameters, responses } } } })
   await t.rejects(compileDocument(document, 'a.yaml'), {
-    message: /\n {2}operation a, query parameters: [^\n]+\n {2}operation a, response 4XX header X-A: [^\n]+$/,
+    message:
+      /\n {2}#\/paths\/~1a\/get\/parameters\/0\/schema\/enum: [^\n]+\n {2}#\/paths\/~1a\/get\/responses\/4XX\/headers\/X-A\/schema\/enum: [^\n]+$/,
   })
 })
 
@@ -179,12 +173,12 @@ t.test('an invalid default of a parameter is rejected with the reason', async (t
   const Limit = { type: 'integer', minimum: 1, default: 0 }
   const paths = { '/a': { get: { operationId: 'a', parameters, responses: { 204: {} } } } }
   const document = documentOf({}, { paths, components: { schemas: { Limit } } })
-  const place = 'operation a: parameter'
+  const place = '#/paths/~1a/get/parameters'
   await t.rejects(compileDocument(document, 'a.yaml'), {
     message: [
       'a.yaml cannot be served as written:',
-      `${place} query-limit: its default must be >= 1; correct it`,
-      `${place} header-limit: its default/1 must be string; correct it`,
+      `${place}/0: parameter query-limit: its default must be >= 1; correct it`,
+      `${place}/1: parameter header-limit: its default/1 must be string; correct it`,
     ].join('\n  '),
   })
 })
@@ -215,7 +209,6 @@ t.test('the problems of all stages are reported at once, sorted by place, for al
     post: { operationId, requestBody: json(schema), responses: { 204: {} }, ...more },
   })
   const schemas = {
-    Never: { type: 'string', minLength: 2, maxLength: 1 },
     Uncompilable: { enum: [] },
     Unmatched: { type: 'object', properties: { pattern: { type: 'string', pattern: '(' } } },
   }
@@ -223,30 +216,44 @@ t.test('the problems of all stages are reported at once, sorted by place, for al
   const parameters = [{ name: 'n', in: 'query', schema: { type: 'integer', default: 'a' } }]
   const paths = {
     '/traced': { trace: { operationId: 'traced', responses: { 204: {} } }, ...operation('fine', {}, { parameters }) },
-    '/never': operation('never', to('Never')),
     '/unmatched': operation('unmatched', { allOf: [to('Unmatched'), to('Uncompilable')] }),
     '/within': operation('within', { $ref: '#/paths/~1traced/post/requestBody/content/application~1json/schema' }),
     '/twice//*': operation('starred', {}),
   }
-  const document = (some: object) => documentOf({}, { paths: { ...paths, ...some }, components: { schemas } })
+  const document = documentOf({}, { paths, components: { schemas } })
   const lines = [
     'a.yaml cannot be served as written:',
-    '#/components/schemas/Never: no value satisfies it: minLength 2 is above maxLength 1; correct the schema',
+    '#/components/schemas/Uncompilable/enum: must be an array with at least one value, not []; correct it',
     '#/components/schemas/Unmatched/properties/pattern/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it',
+    '#/paths/~1traced/post/parameters/0: parameter n: its default must be integer; correct it',
     '#/paths/~1traced/trace: TRACE is not supported; remove the operation',
     '#/paths/~1twice~1~1*: /twice//* contains *, which is not supported in a path; remove it',
   ]
-  const wrongDefault = 'operation fine: parameter n: its default must be integer; correct it'
-  await t.rejects(compileDocument(document({}), 'a.yaml'), { message: [...lines, wrongDefault].join('\n  ') })
-  const uncompilable = /^schema Uncompilable: [^\n]*enum[^\n]*; correct the schema$/
-  const { message } = await compileDocument(
-    document({ '/empty': operation('empty', to('Uncompilable')) }),
-    'a.yaml',
-  ).then(
-    () => new Error('taken'),
-    (error: Error) => error,
+  await t.rejects(compileDocument(document, 'a.yaml'), { message: lines.join('\n  ') })
+})
+
+t.test('a problem names the operations that it costs, and is a warning if no operation uses its place', async (t) => {
+  const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+  const schemas = { Broken: { pattern: '(' }, Holder: { items: to('Broken') }, Lone: { allOf: [{ pattern: '(' }] } }
+  const get = (operationId: string, schema: object) => ({ operationId, responses: { 200: json(schema) } })
+  const paths = {
+    '/direct': { get: get('direct', to('Holder')), put: get('fine', {}) },
+    '/part': { get: get('part', { $ref: '#/paths/~1direct/get/responses/200/content/application~1json/schema' }) },
+    '/shared': { $ref: '#/components/pathItems/Shared' },
+  }
+  const pathItems = { Shared: { get: get('shared', to('Broken')) } }
+  const document = (paths: object) => documentOf({}, { paths, components: { schemas, pathItems } })
+  const { problems } = await compileDocument(document(paths), 'a.yaml').then(
+    () => ({ problems: [] as Problem[] }),
+    (error: RefusedDocument) => error,
   )
-  const reported = message.split('\n  ')
-  t.same(reported.slice(0, -1), lines, 'a default is not checked where a schema does not compile')
-  t.match(reported.at(-1), uncompilable)
+  const text = '( is not a regular expression of ECMA-262 with the flag u; correct it'
+  const operations = ['GET /direct', 'GET /part', 'GET /shared']
+  t.same(problems, [{ place: '#/components/schemas/Broken/pattern', text, operations }])
+  const { warnings, files } = await compileDocument(document({ '/a': { get: get('a', {}) } }), 'a.yaml')
+  t.same(warnings, [
+    `#/components/schemas/Broken/pattern: ${text} (no operation uses it)`,
+    `#/components/schemas/Lone/allOf/0/pattern: ${text} (no operation uses it)`,
+  ])
+  t.match(files['openapi.json'], /Lone/, 'the published document has it all the same')
 })

@@ -25,8 +25,21 @@ t.test('a violation of the OpenAPI structure is rejected with its location', asy
     [operation({ operationId: 1 }), '#/paths/~1a/get/operationId', 'must be a string, not 1'],
     [operation({ requestBody: { required: 'no' } }), '#/paths/~1a/get/requestBody/required', 'must be true or false'],
     [schema(null), '#/components/schemas/A', 'must be an object, not null'],
-    [schema({ type: [1] }), '#/components/schemas/A/type', 'must be a string or an array of strings'],
-    [schema({ enum: 'a' }), '#/components/schemas/A/enum', 'must be an array, not "a"'],
+    [
+      schema({ type: [1] }),
+      '#/components/schemas/A/type',
+      'must be one of string, number, integer, boolean, array, object, null, or an array of them',
+    ],
+    [schema({ enum: 'a' }), '#/components/schemas/A/enum', 'must be an array with at least one value, not "a"'],
+    [schema({ minimum: '1' }), '#/components/schemas/A/minimum', 'must be a number, not "1"'],
+    [schema({ exclusiveMaximum: 'a' }), '#/components/schemas/A/exclusiveMaximum', 'must be a number, not "a"'],
+    [schema({ maxContains: null }), '#/components/schemas/A/maxContains', 'must be a number, not null'],
+    [schema({ uniqueItems: 1 }), '#/components/schemas/A/uniqueItems', 'must be true or false, not 1'],
+    [
+      schema({ dependentRequired: { a: 'b' } }),
+      '#/components/schemas/A/dependentRequired',
+      'must be an object with arrays of strings',
+    ],
     [schema({ required: true }), '#/components/schemas/A/required', 'must be an array of strings, not true'],
     [schema({ discriminator: { mapping: {} } }), '#/components/schemas/A/discriminator', 'must be an object with'],
     [

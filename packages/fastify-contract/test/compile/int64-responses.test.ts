@@ -56,5 +56,7 @@ t.test('a property of one branch is an additional property in another', async (t
 
 t.test('a number that is int64 in only some branches is reported with its location', async (t) => {
   const { problems } = repliesOf({ items: { oneOf: [{ properties: { id: int64 } }, { properties: { id: int32 } }] } })
-  t.same(problems, ['GET /a 200/*/id: a number is an int64 in one schema and not in another; use one format in both'])
+  t.same(problems, [
+    '#/paths/~1a/get/responses/200/*/id: a number is an int64 in one schema and not in another; use one format in both',
+  ])
 })

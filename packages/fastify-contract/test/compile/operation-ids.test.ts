@@ -3,7 +3,7 @@ import { compileDocument } from '../../src/compile/compile.ts'
 import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import { type Document, endpoints } from '../../src/compile/document/openapi-document.ts'
 import { handlerStubs } from '../../src/compile/emit/handler-stubs.ts'
-import { derivedNameWarnings } from '../../src/compile/rules/warnings.ts'
+import { checkDocument } from '../../src/compile/rules/check-document.ts'
 import { serveDocument } from '../support/serve-document.ts'
 
 const responses = { 200: { description: 'a', content: { 'application/json': { schema: { type: 'string' } } } } }
@@ -36,12 +36,12 @@ t.test(
       { '/a/{id}': { ...item, summary: 'A' }, '/b': { put, post: { responses } } },
       { components },
     )
-    t.same(derivedNameWarnings(document), [
+    t.same(checkDocument(document).warnings, [
       '#/paths/~1a~1%7Bid%7D/get: has no operationId; its handler is named getAById, after its method and path',
       '#/paths/~1b/post: has no operationId; its handler is named postB, after its method and path',
     ])
     t.same(idsOf(normalizedDocument(document)), ['getAById', 'drop', 'put', 'postB'])
-    t.same(derivedNameWarnings(normalizedDocument(document)), [])
+    t.same(checkDocument(normalizedDocument(document)).warnings, [])
     const compiled = await compileDocument(document, 'a.yaml')
     const { 'api.d.ts': types = '', 'openapi.json': published = '' } = compiled.files
     t.match(types, /^ {4}getAById: \{$/m)

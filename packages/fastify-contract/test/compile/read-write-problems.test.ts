@@ -1,11 +1,7 @@
 import t from 'tap'
+import { asOpenApi31 } from '../../src/compile/document/normalize.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
-import { unsupportedSchemas } from '../../src/compile/rules/unsupported-schemas.ts'
-import {
-  countedPropertyWarnings,
-  ineffectiveMarkWarnings,
-  ineffectiveNullables,
-} from '../../src/compile/rules/warnings.ts'
+import { checkDocument } from '../../src/compile/rules/check-document.ts'
 
 const documentOf = (schemas: object, openapi = '3.1.0', more: object = {}): Document => ({
   openapi,
@@ -26,7 +22,7 @@ t.test('contradictory readOnly and writeOnly are rejected with their location', 
     B: { 'x-ignored': true },
   }
   const nowhere = 'is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them'
-  t.same(unsupportedSchemas(documentOf(both)), [
+  t.same(checkDocument(documentOf(both)).refused, [
     `${at}/A/properties/id: ${nowhere}`,
     `${at}/A/properties/own: ${nowhere}`,
     `${at}/B/x-ignored: is reserved for generated schemas; rename it`,
@@ -43,14 +39,14 @@ t.test('alternatives must agree about what is writeOnly', async (t) => {
     A: { oneOf: [to('Secret'), shown] },
     B: { anyOf: [{ allOf: [shown] }, {}, to('Secret')] },
   }
-  t.same(unsupportedSchemas(documentOf(unlike)), [problem('A/oneOf'), problem('B/anyOf')])
+  t.same(checkDocument(documentOf(unlike)).refused, [problem('A/oneOf'), problem('B/anyOf')])
   const alike = {
     A: { oneOf: [secret, { ...secret, required: ['secret'] }, { properties: { other: {} } }] },
     B: { allOf: [secret], oneOf: [secret, shown] },
     C: { oneOf: [secret, shown], discriminator: { propertyName: 'secret' } },
     D: { anyOf: [{ properties: { secret: { readOnly: true } } }, shown] },
   }
-  t.same(unsupportedSchemas(documentOf(alike)), [])
+  t.same(checkDocument(documentOf(alike)).refused, [])
 })
 
 t.test('readOnly or writeOnly outside a property gives a warning', async (t) => {
@@ -62,7 +58,7 @@ t.test('readOnly or writeOnly outside a property gives a warning', async (t) => 
   const requestBodies = { B: { content: { 'application/json': { schema: to('Id') } } } }
   const warning = (place: string, mark: string) =>
     `#/components/${place}: ${mark} has no effect here; set it on a property`
-  t.same(ineffectiveMarkWarnings(documentOf(schemas, '3.1.0', { requestBodies })), [
+  t.same(checkDocument(documentOf(schemas, '3.1.0', { requestBodies })).warnings, [
     warning('schemas/B/items', 'readOnly'),
     warning('schemas/B/additionalProperties', 'writeOnly'),
     warning('requestBodies/B/content/application~1json/schema', 'readOnly'),
@@ -76,8 +72,8 @@ t.test('minProperties or maxProperties that count ignored properties give a warn
     B: { properties: { name: {} }, maxProperties: 2 },
   }
   t.same(
-    countedPropertyWarnings(documentOf(schemas)),
-    ['minProperties', 'maxProperties'].map(
+    checkDocument(documentOf(schemas)).warnings,
+    ['maxProperties', 'minProperties'].map(
       (keyword) => `${at}/A/${keyword}: counts id, secret when it is sent, although the service ignores it`,
     ),
   )
@@ -92,10 +88,16 @@ t.test('nullable without a type gives a warning in 3.0 with the remedy', async (
   }
   const ineffective = 'nullable has no effect without a type in the same schema; to allow null,'
   const wrapping = 'use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
-  t.same(ineffectiveNullables(documentOf(schemas, '3.0.3')), [
+  t.same(checkDocument(documentOf(schemas, '3.0.3')).warnings, [
     `${at}/B/properties/wrapped: ${ineffective} ${wrapping}`,
     `${at}/B/properties/bare: ${ineffective} add the type`,
     `${at}/C: ${ineffective} ${wrapping}`,
   ])
-  t.same(ineffectiveNullables(documentOf(schemas)), [], '3.1 has no nullable, so no warning')
+})
+
+t.test('nullable is ignored in 3.1, with a warning', async (t) => {
+  const document = documentOf({ A: { type: 'string', nullable: true }, B: { nullable: false } })
+  const ignored = "nullable: belongs to OpenAPI 3.0 and is ignored; to allow null, add the type 'null'"
+  t.same(checkDocument(document).warnings, [`${at}/A/${ignored}`, `${at}/B/${ignored}`])
+  t.same((asOpenApi31(document).components as { schemas: object }).schemas, { A: { type: 'string' }, B: {} })
 })

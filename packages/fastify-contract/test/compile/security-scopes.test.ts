@@ -1,8 +1,7 @@
 import t from 'tap'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { scopesOf } from '../../src/compile/document/security-schemes.ts'
-import { scopeProblems, unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
-import { undeclaredScopes } from '../../src/compile/rules/warnings.ts'
+import { checkDocument } from '../../src/compile/rules/check-document.ts'
 
 const responses = { 204: { description: 'Done.' } }
 const operation = (operationId: string, security?: object) => ({
@@ -55,14 +54,14 @@ t.test('an invalid scope is rejected with its location, once', async (t) => {
     ...own.map((scope) => problem('#/paths/~1b/get/security/1/oauth', scope)),
     ...own.map((scope) => problem('#/paths/~1b/put/security/0/key', scope)),
   ]
-  t.same(scopeProblems(document), problems)
-  t.same(unsupportedFeatures(document), problems)
-  t.same(scopeProblems(documentOf(['plants:read'], ['https://example.com/auth/plants.write', '!'])), [])
+  t.same(checkDocument(document).refused, problems)
+  t.same(checkDocument(document).refused, problems)
+  t.same(checkDocument(documentOf(['plants:read'], ['https://example.com/auth/plants.write', '!'])).refused, [])
 })
 
 t.test('an oauth2 scope that no flow declares is reported', async (t) => {
-  t.same(undeclaredScopes(documentOf(['read'], ['write'])), [])
-  t.same(undeclaredScopes(documentOf(['toString'], ['raed'])), [
+  t.same(checkDocument(documentOf(['read'], ['write'])).warnings, [])
+  t.same(checkDocument(documentOf(['toString'], ['raed'])).warnings, [
     '#/security/0/oauth: scope toString is not declared in any flow of oauth; add it there, or correct it here',
     '#/paths/~1b/get/security/1/oauth: scope raed is not declared in any flow of oauth; add it there, or correct it here',
   ])

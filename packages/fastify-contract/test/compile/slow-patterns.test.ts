@@ -2,7 +2,7 @@ import t from 'tap'
 import { compileDocument } from '../../src/compile/compile.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { growthOf } from '../../src/compile/document/patterns.ts'
-import { slowPatternWarnings } from '../../src/compile/rules/warnings.ts'
+import { checkDocument } from '../../src/compile/rules/check-document.ts'
 import type { Routes } from '../../src/serve/contract.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
 import { createValidator } from '../../src/serve/validator.ts'
@@ -68,13 +68,13 @@ t.test('a text that a slow pattern checks is bounded, with a warning unless it h
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       allOf: [{ if: { maxLength: 800 }, then: { pattern } }],
     })
-    t.match(slowPatternWarnings(documentOf(schema)), [
+    t.match(checkDocument(documentOf(schema)).warnings, [
       /takes quadratic time; its text may have at most 800 characters, unless/,
       /query|q/,
     ])
     const own = { ...schema, maxLength: 254 }
     t.match(await bodySchema(own), { maxLength: 254, allOf: [{ if: { maxLength: 254 } }] })
-    t.same(slowPatternWarnings(documentOf(own)), [])
+    t.same(checkDocument(documentOf(own)).warnings, [])
   }
   for (const pattern of linear) t.same(await bodySchema({ type: 'string', pattern }), { type: 'string', pattern })
 })
@@ -82,7 +82,7 @@ t.test('a text that a slow pattern checks is bounded, with a warning unless it h
 t.test('the names that a quadratic pattern checks are bounded, with a warning', async (t) => {
   const schema = { type: 'object', patternProperties: { '\\s*$': {} } }
   t.same(await bodySchema(schema), { ...schema, allOf: [{ propertyNames: { maxLength: 800 } }] })
-  t.match(slowPatternWarnings(documentOf(schema)), [
+  t.match(checkDocument(documentOf(schema)).warnings, [
     /patternProperties: .* takes quadratic time; the names may have at most/,
   ])
   const validate = createValidator({}).request(await bodySchema(schema), 'body')

@@ -1,7 +1,6 @@
 import t from 'tap'
 import type { Document, MediaType } from '../../src/compile/document/openapi-document.ts'
-import { unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
-import { unvalidatedBodies } from '../../src/compile/rules/warnings.ts'
+import { checkDocument } from '../../src/compile/rules/check-document.ts'
 
 const withBody = (content: object): Document =>
   ({
@@ -12,7 +11,7 @@ const withBody = (content: object): Document =>
 
 const place = '#/paths/~1a/post/requestBody/content'
 const problems = (content: object): string[] =>
-  unsupportedFeatures(withBody(content)).map((line) => line.replace(place, ''))
+  checkDocument(withBody(content)).refused.map((line) => line.replace(place, ''))
 
 const string = { type: 'string' }
 const binary = { type: 'string', format: 'binary' }
@@ -50,7 +49,7 @@ t.test('a schema that is not checked gives a warning', async (t) => {
     'application/jsonl': {},
   }
   t.same(
-    unvalidatedBodies(withBody(content)),
+    checkDocument(withBody(content)).warnings,
     ['application~1xml', 'application~1pdf'].map((type) => `${place}/${type}: is not validated against its schema`),
   )
 })

@@ -1,18 +1,22 @@
 import t from 'tap'
 import type { Document, Parameter } from '../../src/compile/document/openapi-document.ts'
-import { unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
+import { checkDocument } from '../../src/compile/rules/check-document.ts'
 
 const json = { 'application/json': { schema: {} } }
 const text = { text: { schema: {} } }
 
-function problems(operation: object, { path = '/a', method = 'get' } = {}): string[] {
+const problems = (operation: object, more: Where = {}): string[] => findings(operation, more).refused
+
+type Where = { path?: string; method?: string; openapi?: string }
+
+function findings(operation: object, { path = '/a', method = 'get', openapi = '3.1.0' }: Where = {}) {
   const document = {
-    openapi: '3.1.0',
+    openapi,
     info: { title: 'Test', version: '1.0.0' },
     paths: { [path]: { [method]: { operationId: 'a', responses: { 204: {} }, ...operation } } },
     components: { schemas: { Ids: { type: 'array' }, Refined: { $ref: '#/components/schemas/Ids' } } },
   } as Document
-  return unsupportedFeatures(document)
+  return checkDocument(document)
 }
 
 const parameter = (more: Partial<Parameter> & object) =>
@@ -68,10 +72,11 @@ t.test('every unsupported feature is reported with its location and the remedy',
   t.same(parameter({ schema: { type: 'array', items: { type: 'object' } } }), [
     `${p} its style cannot write an array of objects or arrays; use style deepObject, or describe it by content with application/json`,
   ])
-  t.same(problems({ responses: { 'x-more': {} } }), [`${at}: has no response; add one, such as 204`])
-  t.same(problems({ responses: { 204: { content: json }, 101: {}, '2xx': {} } }), [
+  t.same(problems({ responses: { 'x-more': {} } }, { openapi: '3.0.3' }), [
+    `${at}: has no response; add one, such as 204`,
+  ])
+  t.same(problems({ responses: { 101: {}, '2xx': {} } }), [
     `${at}/responses/101: a status from 100 to 199 does not end a request; remove it`,
-    `${at}/responses/204: a 204 response has no body; remove its content`,
     `${at}/responses/2xx: is not a status; use a number from 200 to 599, a range such as 4XX, or default`,
   ])
   t.same(problems({ servers: [{ url: '{base}' }] }), [
@@ -89,6 +94,26 @@ t.test('every unsupported feature is reported with its location and the remedy',
   ])
 })
 
+t.test('what OpenAPI ignores gives a warning', async (t) => {
+  const at = '#/paths/~1a/get'
+  const warnings = (operation: object, more?: Where) => findings(operation, more).warnings
+  t.same(warnings({ requestBody: { content: json } }, { openapi: '3.0.3' }), [
+    `${at}/requestBody: a GET has no body in OpenAPI 3.0; it is ignored`,
+  ])
+  t.same(warnings({ responses: { 204: { content: json }, 304: { content: json } } }), [
+    `${at}/responses/204: a 204 response has no body; its content is ignored`,
+    `${at}/responses/304: a 304 response has no body; its content is ignored`,
+  ])
+  t.same(warnings({ responses: undefined }), [
+    `${at}: has no response; its handler may return any status, without a body`,
+  ])
+  const empty = { name: 'p', in: 'query', allowEmptyValue: true, schema: { type: 'integer' } }
+  t.same(warnings({ parameters: [empty] }), [
+    `${at}/parameters/0: parameter p: an empty value is rejected, since it is not of type integer; add the type 'null', or remove allowEmptyValue`,
+  ])
+  t.same(warnings({ parameters: [{ ...empty, schema: { type: 'string' } }] }), [])
+})
+
 t.test('a header described by content is rejected, unless the service sets it', async (t) => {
   const headers = { 'X-A': { content: json }, 'X-Request-Id': { content: json } }
   t.same(problems({ responses: { 204: { headers } } }), [
@@ -101,17 +126,17 @@ const document = (more: object) =>
   ({ openapi: '3.1.0', info: { title: 'Test', version: '1.0.0' }, ...more }) as Document
 
 t.test('two operations of one name or path are rejected', async (t) => {
-  t.same(unsupportedFeatures(document({ paths: { '/a': get('a'), '/b': get('a') } })), [
+  t.same(checkDocument(document({ paths: { '/a': get('a'), '/b': get('a') } })).refused, [
     '#/paths/~1b/get: operationId a is used twice; rename one of them',
   ])
-  t.same(unsupportedFeatures(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })), [
+  t.same(checkDocument(document({ paths: { '/{a}': get('a'), '/{b}': get('b') } })).refused, [
     '#/paths/~1%7Bb%7D/get: GET /{b} is already served by another operation; remove one of them',
   ])
 })
 
 t.test('a derived operation name that is taken is rejected', async (t) => {
   const problem = 'is the name of another operation; add an operationId'
-  t.same(unsupportedFeatures(document({ paths: { '/a/b': get(), '/a-b': get(), '/c': get(), '/d': get('getC') } })), [
+  t.same(checkDocument(document({ paths: { '/a/b': get(), '/a-b': get(), '/c': get(), '/d': get('getC') } })).refused, [
     `#/paths/~1a-b/get: has no operationId, and getAB, derived from its method and path, ${problem}`,
     `#/paths/~1c/get: has no operationId, and getC, derived from its method and path, ${problem}`,
   ])
@@ -127,7 +152,7 @@ t.test('a problem that several operations share is reported once', async (t) => 
     '/c': { get: { operationId: 'c', responses, security: [{ none: [] }] } },
   }
   const components = { ...schemes, responses: { Text: { content: wrong } } }
-  t.same(unsupportedFeatures(document({ security, paths, components })), [
+  t.same(checkDocument(document({ security, paths, components })).refused, [
     '#/security: a/b is not in #/components/securitySchemes; add it there',
     '#/components/responses/Text/content: plain is not a media type; use one such as text/plain',
     '#/paths/~1c/get/security: none is not in #/components/securitySchemes; add it there',
@@ -140,7 +165,7 @@ t.test('an invalid pattern is found below any property name, but not in data', a
   const properties = Object.fromEntries(names.map((name) => [name, bad]))
   const schemas = { Words: { properties, default: bad, example: bad, enum: [bad], const: bad, 'x-more': bad } }
   t.same(
-    unsupportedFeatures(document({ components: { schemas } })),
+    checkDocument(document({ components: { schemas } })).refused,
     names.map(
       (name) =>
         `#/components/schemas/Words/properties/${name}/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it`,
@@ -163,18 +188,17 @@ t.test('schemas that would not be checked are rejected', async (t) => {
     Back: { allOf: [{ $ref: '#/components/schemas/Loop' }] },
     Malformed: { $ref: '#/components/schemas/100%' },
   }
-  t.same(unsupportedFeatures(document({ components: { schemas }, jsonSchemaDialect: 'https://example.com/b' })), [
+  t.same(checkDocument(document({ components: { schemas }, jsonSchemaDialect: 'https://example.com/b' })).refused, [
     '#/jsonSchemaDialect: https://example.com/b is not supported; remove it',
     '#/components/schemas/Id/%24id: is not supported; refer to the schema by its JSON pointer, with $ref',
     '#/components/schemas/Dialect/%24schema: is not supported; remove it',
     '#/components/schemas/Far/%24ref: https://example.com/a does not point into this document; use a reference that begins with #/',
     '#/components/schemas/Patterns/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it',
     '#/components/schemas/Patterns/patternProperties: [ is not a regular expression of ECMA-262 with the flag u; correct it',
-    "#/components/schemas/Nullable/nullable: belongs to OpenAPI 3.0; add the type 'null' instead",
     `#/components/schemas/Flag/%24ref: #/components/schemas/Nullable/nullable ${noSchema}`,
     `#/components/schemas/Loop/anyOf/1/%24ref: #/components/schemas/Back ${loop}`,
     `#/components/schemas/Back/allOf/0/%24ref: #/components/schemas/Loop ${loop}`,
     `#/components/schemas/Malformed/%24ref: #/components/schemas/100% ${noSchema}`,
   ])
-  t.same(unsupportedFeatures(document({ jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' })), [])
+  t.same(checkDocument(document({ jsonSchemaDialect: 'https://spec.openapis.org/oas/3.1/dialect/base' })).refused, [])
 })

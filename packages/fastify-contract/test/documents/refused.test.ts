@@ -23,7 +23,6 @@ const styles = [
   `7: parameter unclear: property size has several types that no style can distinguish; ${useContent}`,
   '8: parameter range: its property low has the same name as parameter low; rename one of them, or use explode: false',
   '8: parameter range: its property high has the same name as security scheme key; rename one of them, or use explode: false',
-  "9: parameter low: an empty value is not of type integer; add the type 'null', or remove allowEmptyValue",
   '11: parameter all: its additionalProperties accept every name in the cookie, including that of parameter one; list its properties by name only, or use explode: false',
   '13: parameter both: has both schema and content; remove one of them',
   '14: parameter several: its content has 2 media types; use exactly one',

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { type DestinationStream, pino } from 'pino'
 import type { Verifier, VerifierContext, VerifierFactory, Verifiers } from '../../src/auth/verifiers.ts'
-import { asOpenApi31, normalizedDocument } from '../../src/compile/document/normalize.ts'
+import { normalizedDocument } from '../../src/compile/document/normalize.ts'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { routesOf } from '../../src/compile/emit/route-schemas.ts'
-import { unsupportedFeatures } from '../../src/compile/rules/unsupported-features.ts'
+import { checkDocument } from '../../src/compile/rules/check-document.ts'
 import { type BodyMemory, bodyMemory } from '../../src/http/read-body.ts'
 import { createLoadShedder, defaultLimits, type Limits, type LoadShedder } from '../../src/limits/limits.ts'
 import type { Routes } from '../../src/serve/contract.ts'
@@ -19,8 +19,8 @@ export const errorBody: AnyErrorBody = ({ error, message }) => ({
 
 /** Returns the routes of a document, without linting it. Throws the list of its unsupported features. */
 export function compileRoutes(document: Document) {
-  const problems = unsupportedFeatures(asOpenApi31(document))
-  if (problems.length > 0) throw new Error(problems.join('\n'))
+  const { refused } = checkDocument(document)
+  if (refused.length > 0) throw new Error(refused.join('\n'))
   return routesOf(normalizedDocument(document))
 }
 

@@ -2,7 +2,7 @@ import { kindOf } from '../../serve/media-types.ts'
 import { withItemSchemas } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { withDiscriminators } from './discriminators.ts'
-import { join, keysOf, resolve } from './json-pointer.ts'
+import { resolve } from './json-pointer.ts'
 import { type Document, endpoints, itemAt } from './openapi-document.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
 import { isNode, mapDocument, mapEntries, type Node, type Transforms } from './walk-document.ts'
@@ -48,78 +48,50 @@ function withId(node: Node, [key, ...below]: string[], operationId: string): Nod
   return { ...node, [key]: withId(node[key] as Node, below, operationId) }
 }
 
-/**
- * Returns the part of a document that can be normalized in spite of some problems: the operations that hold no place of
- * a problem and refer to none, and the components that these operations refer to.
- */
-export function soundPart(document: Document, problems: string[]): Document {
-  const places = problems.map(placeOf)
-  const isWithin = (pointer: string, other: string) => pointer === other || pointer.startsWith(`${other}/`)
-  const isSound = (pointer: string) => !places.some((place) => isWithin(pointer, place) || isWithin(place, pointer))
-  const targetsOf = targetFinder(document)
-  const paths: Record<string, Node> = {}
-  const kept = new Set<string>()
-  for (const { path, keys, pointer, parameters } of endpoints(document)) {
-    const { pointer: _, ...item } = itemAt(document, path)
-    const roots = [pointer, ...parameters.map((parameter) => parameter.pointer)]
-    const targets = targetsOf(roots)
-    const isKept =
-      !places.includes(join('#', 'paths', path)) &&
-      targets.every((target) => target.startsWith('#/components/')) &&
-      [...roots, ...targets].every(isSound)
-    paths[path] = isKept ? (paths[path] ?? item) : without(paths[path] ?? item, keys)
-    if (isKept) for (const each of [...roots, ...targets]) kept.add(join('#', ...keysOf(each).slice(0, 3)))
-  }
-  const components = mapEntries((document.components ?? {}) as Node, (held, kind) => {
-    if (kind === 'securitySchemes' || !isNode(held)) return held
-    return Object.fromEntries(Object.entries(held).filter(([name]) => kept.has(join('#', 'components', kind, name))))
-  })
-  const { webhooks: _, ...others } = document as Document & { webhooks?: unknown }
-  return { ...others, paths, components }
-}
+/** Methods whose request body OpenAPI 3.0 ignores (section 4.7.10). DELETE is served: its body has a use in practice. */
+export const ignoredBodies = ['get', 'head']
 
-/** Returns the place of a problem, which precedes its text. */
-export const placeOf = (problem: string): string => problem.slice(0, problem.indexOf(': '))
-
-function without(node: Node, [key = '', ...below]: string[]): Node {
-  const { [key]: value, ...others } = node
-  return below.length === 0 ? others : { ...others, [key]: without(value as Node, below) }
-}
-
-/** Returns a function that finds the targets of all references below some places, also behind other references. */
-function targetFinder(document: Document): (pointers: string[]) => string[] {
-  const known = new Map<string, string[]>()
-  return (pointers) => {
-    const targets = new Set(pointers)
-    // Iteration over a Set includes the elements that are added meanwhile.
-    for (const pointer of targets) {
-      const below = known.get(pointer) ?? referencesIn(resolve(document, pointer))
-      known.set(pointer, below)
-      for (const target of below) targets.add(target)
-    }
-    return [...targets].slice(pointers.length)
-  }
-}
-
-function referencesIn(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return []
-  const { $ref } = value as Node
-  const own = typeof $ref === 'string' ? [join('#', ...keysOf($ref))] : []
-  return [...own, ...Object.values(value).flatMap(referencesIn)]
-}
+/** Statuses whose responses have no body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+export const bodiless = ['204', '205', '304']
 
 /**
  * Returns an OpenAPI document whose schemas are JSON Schema 2020-12, as in OpenAPI 3.1. In 3.0 a schema has nullable
  * next to its type, exclusiveMinimum and exclusiveMaximum are booleans, and siblings of a $ref are ignored (OpenAPI
- * 3.0.4, sections 4.7.24 and 4.7.23). The version of the result is 3.1, so that a second upgrade does not remove
- * siblings of a $ref.
+ * 3.0.4, sections 4.7.24 and 4.7.23). Also leaves out what has no effect, so that nothing applies it. The version of
+ * the result is 3.1, so that a second upgrade does not remove siblings of a $ref.
  */
-export const asOpenApi31 = <Document extends { openapi: string }>(document: Document): Document =>
-  document.openapi.startsWith('3.0.')
-    ? { ...mapDocument(document, transforms), openapi: '3.1.0' }
-    : document.openapi.startsWith('3.2.')
-      ? { ...asWritten31(document), openapi: '3.1.0' }
-      : document
+export function asOpenApi31<Document extends { openapi: string }>(document: Document): Document {
+  const version = document.openapi.slice(0, 4)
+  const served = mapDocument(version === '3.2.' ? asWritten31(document) : document, {
+    ...(version === '3.0.' ? transforms : { schema: withoutNullable }),
+    operation: (node) => withResponses(document, version === '3.0.', node),
+  })
+  return version === '3.1.' ? served : { ...served, openapi: '3.1.0' }
+}
+
+const withoutNullable = (schema: Node): Node => {
+  if (!Object.hasOwn(schema, 'nullable')) return schema
+  const { nullable: _, ...rest } = schema
+  return rest
+}
+
+/**
+ * Returns an operation whose responses have content only if their status allows a body. An operation without responses,
+ * which OpenAPI 3.1 allows, gets one for any status without a body.
+ */
+function withResponses(document: object, is30: boolean, operation: Node): Node {
+  const given = mapEntries(Object(operation.responses), (response, status) =>
+    bodiless.includes(status) ? withoutContent(document, response as Node) : response,
+  )
+  const isEmpty = !is30 && Object.keys(given).every((status) => status.startsWith('x-'))
+  const responses = isEmpty ? { ...given, default: { description: '' } } : given
+  return responses === operation.responses ? operation : { ...operation, responses }
+}
+
+function withoutContent(document: object, response: Node): Node {
+  const { content, ...rest } = located(document, response)
+  return content === undefined ? response : rest
+}
 
 const lone = (node: Node): Node => (typeof node.$ref === 'string' ? { $ref: node.$ref } : node)
 
@@ -130,6 +102,12 @@ const transforms: Transforms = {
   requestBody: lone,
   header: lone,
   callback: lone,
+  pathItem: (node) =>
+    mapEntries(node, (operation, name) => {
+      if (!ignoredBodies.includes(name) || !isNode(operation)) return operation
+      const { requestBody: _, ...rest } = operation
+      return rest
+    }),
 }
 
 const limits = [

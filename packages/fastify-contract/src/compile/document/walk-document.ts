@@ -151,28 +151,40 @@ export function schemaPlaces(document: object): Set<string> {
 /** Functions that transform the objects of some kinds; the parts of an object are transformed before it. */
 export type Transforms = Partial<Record<Kind, (node: Node) => unknown>>
 
-/** Returns a copy of an object of an OpenAPI document in which the objects of some kinds are transformed. */
+/**
+ * Returns an object of an OpenAPI document in which the objects of some kinds are transformed. What does not change is
+ * not copied.
+ */
 export function mapTree(node: unknown, kind: Kind, transforms: Transforms): unknown {
   if (!isNode(node)) return node
-  const copy = mapEntries(node, (value, name) => {
+  const mapped = mapEntries(node, (value, name) => {
     const member = memberOf(kind, name)
     return member === undefined ? value : mapMember(value, member, transforms)
   })
-  return transforms[kind] === undefined ? copy : transforms[kind](copy)
+  return transforms[kind] === undefined ? mapped : transforms[kind](mapped)
 }
 
 function mapMember(value: unknown, { shape, kind }: Member, transforms: Transforms): unknown {
   if (shape === 'one') return mapTree(value, kind, transforms)
-  if (shape === 'list') return Array.isArray(value) ? value.map((item) => mapTree(item, kind, transforms)) : value
+  if (shape === 'list') {
+    if (!Array.isArray(value)) return value
+    const items = value.map((item) => mapTree(item, kind, transforms))
+    return items.some((item, index) => item !== value[index]) ? items : value
+  }
   if (!isNode(value)) return value
   return mapEntries(value, (item, name) =>
     shape === 'patterned' && name.startsWith('x-') ? item : mapTree(item, kind, transforms),
   )
 }
 
-/** Maps the values of an object. Object.fromEntries keeps a key `__proto__`; an assignment would set the prototype. */
-export const mapEntries = (node: Node, map: (value: unknown, name: string) => unknown): Node =>
-  Object.fromEntries(Object.entries(node).map(([name, value]) => [name, map(value, name)]))
+/**
+ * Maps the values of an object, which is not copied if they stay the same. Object.fromEntries keeps a key `__proto__`;
+ * an assignment would set the prototype.
+ */
+export function mapEntries(node: Node, map: (value: unknown, name: string) => unknown): Node {
+  const entries = Object.entries(node).map(([name, value]) => [name, map(value, name), value] as const)
+  return entries.some(([, mapped, value]) => mapped !== value) ? Object.fromEntries(entries) : node
+}
 
 /** Returns a copy of a whole document in which some kinds of objects are transformed. */
 export const mapDocument = <Document extends object>(document: Document, transforms: Transforms): Document =>

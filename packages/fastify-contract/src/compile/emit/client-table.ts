@@ -48,7 +48,7 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
   for (const { method, path, responses } of endpoints(document)) {
     const reply = `${method} ${path}`
     const roots = Object.entries(responses).map(
-      ([status, { content = {} }]) => [status, run(placeOf(jsonSchemas(content), `${reply} ${status}`))] as const,
+      ([status, { content = {}, pointer }]) => [status, run(placeOf(jsonSchemas(content), pointer))] as const,
     )
     if (roots.some(([, root]) => root !== null)) table.replies[reply] = Object.fromEntries(roots)
   }

@@ -122,8 +122,8 @@ const objectOf = (parameters: Located<Parameter>[], convert: Convert): Schema =>
 const contentOf = (content: Record<string, { schema?: Schema }>, convert: Convert) =>
   Object.fromEntries(Object.entries(content).map(([type, { schema = true }]) => [type, { schema: convert(schema) }]))
 
-/** Keywords that neither the validator nor the serializer needs. */
-const annotations = /^(title|description|examples?|externalDocs|xml|\$comment|\$defs|definitions|x-.*)$/
+/** Keywords that neither the validator nor the serializer needs; Ajv refuses `id`, which JSON Schema does not know. */
+const annotations = /^(id|title|description|examples?|externalDocs|xml|\$comment|\$defs|definitions|x-.*)$/
 const isAnnotation = (keyword: string) => annotations.test(keyword) && keyword !== ignoredKeyword
 
 /** Returns a boolean schema as an equivalent object, which Fastify expects. */

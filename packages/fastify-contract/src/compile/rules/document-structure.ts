@@ -78,16 +78,37 @@ type FieldType = { is: keyof typeof fieldTypes; isRequired?: boolean }
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
 
+const types = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']
+
 /** The description of each field type in messages, and the function that checks it. */
 const fieldTypes: Record<
-  'text' | 'flag' | 'texts' | 'type' | 'list' | 'place' | 'info' | 'servers' | 'security' | 'discriminator',
+  | 'text'
+  | 'flag'
+  | 'number'
+  | 'limit'
+  | 'texts'
+  | 'type'
+  | 'values'
+  | 'textLists'
+  | 'place'
+  | 'info'
+  | 'servers'
+  | 'security'
+  | 'discriminator',
   [expected: string, isValid: (value: unknown) => boolean]
 > = {
   text: ['a string', isText],
   flag: ['true or false', (value) => typeof value === 'boolean'],
   texts: ['an array of strings', isTexts],
-  type: ['a string or an array of strings', (value) => isText(value) || isTexts(value)],
-  list: ['an array', Array.isArray],
+  number: ['a number', Number.isFinite],
+  // In OpenAPI 3.0 an exclusive limit is a flag.
+  limit: ['a number', (value) => typeof value === 'boolean' || Number.isFinite(value)],
+  type: [
+    `one of ${types.join(', ')}, or an array of them`,
+    (value) => [value].flat().every((one) => types.includes(one as string)),
+  ],
+  values: ['an array with at least one value', (value) => Array.isArray(value) && value.length > 0],
+  textLists: ['an object with arrays of strings', (value) => isNode(value) && Object.values(value).every(isTexts)],
   place: [
     'path, query, querystring, header or cookie',
     (value) => ['path', 'query', 'querystring', 'header', 'cookie'].includes(value as string),
@@ -127,6 +148,14 @@ function isServer(server: unknown): boolean {
   }
 }
 
+/** The keywords of a schema whose value is a number. */
+const numeric = ['minimum', 'maximum', 'multipleOf'].concat(
+  ['Length', 'Items', 'Properties', 'Contains'].flatMap((what) => [`min${what}`, `max${what}`]),
+)
+
+const each = (is: FieldType['is'], names: string[]): Record<string, FieldType> =>
+  Object.fromEntries(names.map((name) => [name, { is }]))
+
 const words: Record<string, FieldType> = { summary: { is: 'text' }, description: { is: 'text' } }
 
 const fields: Partial<Record<Kind, Record<string, FieldType>>> = {
@@ -162,7 +191,12 @@ const fields: Partial<Record<Kind, Record<string, FieldType>>> = {
     format: { is: 'text' },
     pattern: { is: 'text' },
     required: { is: 'texts' },
-    enum: { is: 'list' },
+    enum: { is: 'values' },
+    ...each('number', numeric),
+    exclusiveMinimum: { is: 'limit' },
+    exclusiveMaximum: { is: 'limit' },
+    uniqueItems: { is: 'flag' },
+    dependentRequired: { is: 'textLists' },
     discriminator: { is: 'discriminator' },
   },
 }

@@ -1,10 +1,13 @@
 import { parseContentType } from '../../http/request-head.ts'
-import type { ParameterText, TextValue } from '../../serve/contract.ts'
+import type { Operation, ParameterText, Routes, TextValue } from '../../serve/contract.ts'
 import { kindOf } from '../../serve/media-types.ts'
+import type { Schema } from '../../serve/schema-keywords.ts'
+import { createValidator } from '../../serve/validator.ts'
 import { resolve } from '../document/json-pointer.ts'
 import {
   type Document,
   type Endpoint,
+  endpoints,
   type Located,
   type Parameter,
   schemePlace,
@@ -12,6 +15,7 @@ import {
 import { isNested, isSplit, nestedPlaces, parameterText, segmentOf } from '../document/parameter-objects.ts'
 import { isReadAlike, otherTypes, propertyNames, propertyTypes, typesOf } from '../document/schemas.ts'
 import { credentialOf } from '../document/security-schemes.ts'
+import type { Report } from './check-document.ts'
 
 /** Returns one line for each parameter of an operation that the service cannot parse as described. */
 export function parameterProblems(endpoint: Endpoint, document: Document): string[] {
@@ -31,7 +35,7 @@ function ownProblems(document: Document, { path }: Endpoint, parameter: Located<
   if (problems.length > 0 || parameter.content !== undefined) return problems
   const value = parameterText(document, path, parameter)
   return [
-    ...styleProblems(document, parameter, value),
+    ...styleProblems(parameter, value),
     ...(value.kind === 'array' ? itemProblems(document, parameter) : []),
     ...(value.kind === 'object' ? propertyProblems(document, parameter) : []),
     ...(value.kind === 'nested'
@@ -56,11 +60,7 @@ const styles = {
 /** Styles that OpenAPI defines only for arrays and objects that are not exploded ("n/a" in section 4.8.12.6). */
 const delimited = ['spaceDelimited', 'pipeDelimited']
 
-function styleProblems(
-  document: Document,
-  { in: place, explode, allowEmptyValue, schema }: Parameter,
-  value: TextValue,
-) {
+function styleProblems({ in: place, explode }: Parameter, value: TextValue) {
   const { style, kind, types, properties = {} } = value
   if (!styles[place].includes(style))
     return [`style ${style} is not supported in ${place}; use ${styles[place].join(' or ')}`]
@@ -77,14 +77,24 @@ function styleProblems(
   if (style === 'label' && kind !== 'scalar' && value.explode && inside.includes('number')) {
     problems.push('style label would split a number at its decimal point; use explode: false')
   }
-  const acceptsEmptyText = [types, typesOf(document, schema).types].some((all) => all.length === 0 || takesEmpty(all))
-  if (allowEmptyValue === true && place === 'query' && kind !== 'object' && !acceptsEmptyText) {
-    problems.push(`an empty value is not of type ${types.join(' or ')}; add the type 'null', or remove allowEmptyValue`)
-  }
   return problems
 }
 
-const takesEmpty = (types: readonly string[]): boolean => types.includes('string') || types.includes('null')
+/** Warns of each `allowEmptyValue` whose schema rejects the empty value. */
+export function checkEmptyValues({ path, parameters }: Endpoint, { warn }: Report, document: Document): void {
+  for (const parameter of parameters) {
+    if (parameter.in !== 'query' || parameter.allowEmptyValue !== true || parameter.content !== undefined) continue
+    const { kind, types } = parameterText(document, path, parameter)
+    const isTaken = [types, typesOf(document, parameter.schema).types].some(
+      (all) => all.length === 0 || all.includes('string') || all.includes('null'),
+    )
+    if (kind !== 'object' && !isTaken)
+      warn(
+        parameter.pointer,
+        `parameter ${parameter.name}: an empty value is rejected, since it is not of type ${types.join(' or ')}; add the type 'null', or remove allowEmptyValue`,
+      )
+  }
+}
 
 const useContent = 'describe it by content with application/json'
 
@@ -224,4 +234,24 @@ function contentProblems(document: Document, { content, schema }: Parameter): st
   const { types } = typesOf(document, media.schema)
   const isString = kind === 'json' || types.length === 0 || types.includes('string')
   return isString ? [] : [`${mediaType} is read as a string, which its schema does not allow; use application/json`]
+}
+
+/** Returns one line for each parameter default that its own schema rejects: requests without it would fail. */
+export function defaultProblems(document: Document, { operations, schemas }: Routes): string[] {
+  const validator = createValidator(schemas)
+  return endpoints(document).flatMap(({ parameters: described }, index) => {
+    const { parameters, schema } = operations[index] as Operation
+    return parameters.flatMap((parameter, position) => {
+      if (!Object.hasOwn(parameter, 'default')) return []
+      const validate = validator.request(schemaOf(schema, parameter), 'its default')
+      const result = validate({ value: structuredClone(parameter.default) })
+      const place = `${described[position]?.pointer}: parameter ${parameter.name}`
+      return 'error' in result ? [`${place}: ${result.error.message}; correct it`] : []
+    })
+  })
+}
+
+function schemaOf({ params, querystring, headers, cookies }: Operation['schema'], { in: place, name }: ParameterText) {
+  const holder = { path: params, query: querystring, header: headers, cookie: cookies }[place] as { properties: object }
+  return (Object.getOwnPropertyDescriptor(holder.properties, name)?.value as Schema | undefined) ?? true
 }

@@ -1,0 +1,321 @@
+import { METHODS } from 'node:http'
+import { isScope } from '../../auth/tokens.ts'
+import { isRange, kindOf } from '../../serve/media-types.ts'
+import { callbackUrl } from '../../webhooks/runtime-expression.ts'
+import {
+  allowsOnlyStrings,
+  checkedSchema,
+  describesBytes,
+  headersOf,
+  isChecked,
+  isGiven,
+} from '../document/contents.ts'
+import { deprecationProblems, undatedDeprecations } from '../document/deprecation.ts'
+import { join, resolve } from '../document/json-pointer.ts'
+import { asOpenApi31, bodiless, ignoredBodies } from '../document/normalize.ts'
+import {
+  type Document,
+  type Endpoint,
+  endpoints,
+  locate,
+  outgoingItems,
+  type Response,
+  schemePlace,
+  securityPlace,
+} from '../document/openapi-document.ts'
+import { schemasDescribing } from '../document/schemas.ts'
+import { neededScopes, securityScheme } from '../document/security-schemes.ts'
+import { methods, type Node, walk } from '../document/walk-document.ts'
+import { checkSchemas } from './schema-rules.ts'
+import { bodyContentProblems } from './unsupported-bodies.ts'
+import { checkEmptyValues, parameterProblems } from './unsupported-parameters.ts'
+
+/** How a rule reports what it finds at a place of the document. */
+export type Report = {
+  /** The service cannot serve the place as described. The text says what is wrong, and the remedy. */
+  refuse(place: string, text: string): void
+  /** The service serves the place in a way that its author may not expect. */
+  warn(place: string, text: string): void
+}
+
+type OperationRule = (endpoint: Endpoint, report: Report, document: Document) => void
+type DocumentRule = (document: Document, report: Report, same: Document) => void
+
+/** The rules for an operation, with its path, its parameters and its bodies. */
+const operationRules: OperationRule[] = [
+  checkPath,
+  checkMethod,
+  checkStatuses,
+  checkSecurity,
+  lines('refuse', parameterProblems),
+  checkEmptyValues,
+  lines('refuse', bodyContentProblems),
+  checkItemFields,
+  checkHeaders,
+  checkUnvalidatedBodies,
+  lines('refuse', deprecationProblems),
+]
+
+/** The rules for a document as a whole, in the form of OpenAPI 3.1. */
+const documentRules: DocumentRule[] = [
+  checkDialect,
+  checkNames,
+  checkRoutes,
+  checkScopes,
+  (document, report) => checkNumbers(document, '#', report),
+  checkSchemas,
+  lines('warn', undatedDeprecations),
+  checkExpressions,
+]
+
+/**
+ * Applies all rules to a bundled document. `document` is the same document as OpenAPI 3.1. Returns a line for each
+ * finding, with its place; a place that several operations refer to gets one line. Rejecting a document is better than
+ * parsing requests or writing responses differently from what it says.
+ */
+export function checkDocument(
+  published: Document,
+  document = asOpenApi31(published),
+): { refused: string[]; warnings: string[] } {
+  const refused = new Set<string>()
+  const warnings = new Set<string>()
+  const report: Report = {
+    refuse: (place, text) => refused.add(`${place}: ${text}`),
+    warn: (place, text) => warnings.add(`${place}: ${text}`),
+  }
+  checkIgnored(published, report)
+  for (const endpoint of endpoints(document)) for (const check of operationRules) check(endpoint, report, document)
+  for (const check of documentRules) check(document, report, document)
+  return { refused: [...refused], warnings: [...warnings] }
+}
+
+/** Returns a rule that reports the lines that a function returns. */
+function lines<Subject>(level: keyof Report, rule: (subject: Subject, document: Document) => string[]) {
+  return (subject: Subject, report: Report, document: Document) => {
+    for (const line of rule(subject, document)) {
+      const end = line.indexOf(': ')
+      report[level](line.slice(0, end), line.slice(end + 2))
+    }
+  }
+}
+
+/** Warns of what `asOpenApi31` leaves out, because OpenAPI says that it has no effect, and of what it adds. */
+function checkIgnored(published: Document, { warn }: Report): void {
+  const is30 = published.openapi.startsWith('3.0.')
+  walk(published as unknown as Node, 'document', '#', (node, kind, pointer) => {
+    if (kind === 'schema' && typeof node.nullable === 'boolean') checkNullable(node, pointer)
+    if (kind === 'pathItem' && is30) {
+      for (const method of ignoredBodies.filter((each) => Object.hasOwn(Object(node[each]), 'requestBody')))
+        warn(
+          join(pointer, method, 'requestBody'),
+          `a ${method.toUpperCase()} has no body in OpenAPI 3.0; it is ignored`,
+        )
+    }
+    if (kind === 'operation') checkResponses(Object(node.responses), pointer)
+  })
+
+  function checkNullable({ nullable, ...schema }: Node, pointer: string): void {
+    if (!is30) warn(`${pointer}/nullable`, "belongs to OpenAPI 3.0 and is ignored; to allow null, add the type 'null'")
+    // 3.0.3, "Clarify the semantics of nullable".
+    else if (nullable === true && typeof schema.type !== 'string')
+      warn(pointer, `nullable has no effect without a type in the same schema; ${remedyFor(schema)}`)
+  }
+
+  function checkResponses(responses: Node, pointer: string): void {
+    const statuses = Object.keys(responses).filter((status) => !status.startsWith('x-'))
+    if (statuses.length === 0 && !is30)
+      warn(pointer, 'has no response; its handler may return any status, without a body')
+    for (const status of statuses.filter((each) => bodiless.includes(each))) {
+      const place = join(pointer, 'responses', status)
+      const { content = {} } = locate<Response>(published, place)
+      if (Object.keys(content).length > 0) warn(place, `a ${status} response has no body; its content is ignored`)
+    }
+  }
+}
+
+/** Returns what to write instead. In an allOf every schema must allow null, so a type beside it would not be enough. */
+const remedyFor = (schema: Node): string =>
+  ['$ref', 'allOf', 'anyOf', 'oneOf'].some((keyword) => Object.hasOwn(schema, keyword))
+    ? 'to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
+    : 'to allow null, add the type'
+
+function checkPath({ path, routes }: Endpoint, { refuse }: Report): void {
+  const place = join('#', 'paths', path)
+  // The router ends a parameter only at one of these characters.
+  if (/\}[^/.-]/.test(path)) refuse(place, 'a path parameter must be followed by /, . or -, or end the path')
+  const names = Array.from(path.matchAll(/\{[^}]*\}/g), ([name]) => name)
+  for (const name of names.filter((each, index) => names.indexOf(each) < index))
+    refuse(place, `${name} occurs twice; use each path parameter once`)
+  for (const route of routes) {
+    const [unsupported] = /[*?#%{]/.exec(route.replace(/\{[^}]*\}/g, '')) ?? []
+    if (!route.startsWith('/'))
+      refuse(place, `${route} does not begin with /; begin the server URL with / or with a scheme such as https://`)
+    else if (unsupported !== undefined)
+      refuse(place, `${route} contains ${unsupported}, which is not supported in a path; remove it`)
+  }
+}
+
+/** Refuses an operation that has the method and path of another one and so would never be called. */
+function checkRoutes(document: Document, { refuse }: Report): void {
+  const seen = new Set<string>()
+  for (const { method, routes, pointer } of endpoints(document)) {
+    for (const route of routes) {
+      if (seen.size === seen.add(`${method} ${route.replace(/\{[^}]*\}/g, '{}')}`).size)
+        refuse(pointer, `${method} ${route} is already served by another operation; remove one of them`)
+    }
+  }
+}
+
+function checkMethod({ method, keys, requestBody, responses, pointer }: Endpoint, { refuse }: Report): void {
+  const field = method.toLowerCase()
+  // Methods are case-sensitive and usually in upper case (RFC 9110 section 9.1).
+  if (keys.length > 1 && methods.includes(field))
+    refuse(pointer, `is a method of OpenAPI itself; write it as ${field}, beside additionalOperations`)
+  else if (!METHODS.includes(method) || method === 'CONNECT') {
+    const known = METHODS.find((each) => each !== method && each === method.toUpperCase())
+    const remedy = known === undefined ? 'use another one, such as POST' : `write ${known}`
+    refuse(pointer, `${method} is not a supported method; ${remedy}`)
+  }
+  if (method === 'TRACE') refuse(pointer, 'TRACE is not supported; remove the operation')
+  if (method === 'QUERY' && requestBody?.required !== true)
+    refuse(pointer, 'QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody')
+  if (requestBody !== undefined && ['GET', 'HEAD'].includes(method))
+    refuse(pointer, `a request body of ${method} is not supported; use parameters or POST`)
+  if (Object.keys(responses).length === 0) refuse(pointer, 'has no response; add one, such as 204')
+}
+
+function checkStatuses({ responses, pointer }: Endpoint, { refuse }: Report): void {
+  for (const status of Object.keys(responses)) {
+    const place = join(pointer, 'responses', status)
+    if (!/^([1-5]\d\d|[1-5]XX|default)$/.test(status))
+      refuse(place, 'is not a status; use a number from 200 to 599, a range such as 4XX, or default')
+    else if (status.startsWith('1')) refuse(place, 'a status from 100 to 199 does not end a request; remove it')
+  }
+}
+
+function checkSecurity(endpoint: Endpoint, { refuse }: Report, document: Document): void {
+  for (const scheme of endpoint.security.flatMap((requirement) => Object.keys(requirement))) {
+    if (resolve(document, schemePlace(scheme)) === undefined)
+      refuse(securityPlace(document, endpoint), `${scheme} is not in #/components/securitySchemes; add it there`)
+  }
+}
+
+/** Fields of a media type that describe its items one by one (OpenAPI 3.2 section 4.14). */
+const ofItems = ['itemSchema', 'prefixEncoding', 'itemEncoding']
+
+/** Refuses media types whose items are described in an unsupported way. */
+function checkItemFields({ requestBody, responses }: Endpoint, { refuse }: Report): void {
+  for (const { content = {}, pointer } of [...(requestBody ? [requestBody] : []), ...Object.values(responses)]) {
+    for (const [mediaType, media] of Object.entries(content)) {
+      for (const field of ofItems.filter((each) => Object.hasOwn(media, each)))
+        refuse(
+          join(pointer, 'content', mediaType, field),
+          itemProblem(field, mediaType, content === requestBody?.content, media),
+        )
+    }
+  }
+}
+
+function itemProblem(field: string, mediaType: string, isRequest: boolean, media: object): string {
+  if (field !== 'itemSchema') return 'parts without names are not supported; use multipart/form-data with encoding'
+  if (isRequest) return 'items are not supported in a request; describe the whole body with schema'
+  if (Object.hasOwn(media, 'schema'))
+    return 'cannot be combined with schema; describe either the items or the whole body'
+  if (kindOf(mediaType) !== 'events')
+    return `items of ${mediaType} are not supported; use application/jsonl or text/event-stream`
+  return 'only data of an event may be required or constrained beyond its type; describe only data, event, id and retry'
+}
+
+/** Refuses headers of responses that the service cannot write as the document says. */
+function checkHeaders({ responses }: Endpoint, { refuse }: Report, document: Document): void {
+  for (const [name, header] of Object.values(responses).flatMap((response) => headersOf(document, response))) {
+    if (isGiven(name) && 'content' in header)
+      refuse(header.pointer, `header ${name}: content is not supported; describe the header with schema`)
+  }
+}
+
+/** Warns of media types whose schema constrains more than the service validates. */
+function checkUnvalidatedBodies({ requestBody, responses }: Endpoint, { warn }: Report, document: Document): void {
+  const note = 'is not validated against its schema'
+  for (const [mediaType, { schema }] of Object.entries(requestBody?.content ?? {})) {
+    if (!isRange(mediaType) && !isChecked(document, mediaType, schema) && !describesBytes(document, schema))
+      warn(join(requestBody?.pointer ?? '', 'content', mediaType), note)
+  }
+  for (const { content = {}, pointer } of Object.values(responses)) {
+    for (const [mediaType, { schema = true }] of Object.entries(content)) {
+      if (checkedSchema(document, mediaType, schema) !== true) continue
+      const isFree = schemasDescribing(document, [schema], []).every((each) => Object.keys(each).length === 0)
+      if (!isFree && !allowsOnlyStrings(document, schema)) warn(join(pointer, 'content', mediaType), note)
+    }
+  }
+}
+
+/**
+ * Refuses operations whose operationId another operation has, too, and warns of handlers with a derived name. The place
+ * is that of the path, without following a $ref: the derived name belongs to the path.
+ */
+function checkNames(document: Document, { refuse, warn }: Report): void {
+  const seen = new Set<string>()
+  const isDuplicate = (name: string) => seen.size === seen.add(name).size
+  const [given, derived] = [false, true].map((is) =>
+    endpoints(document).filter(({ hasDerivedId }) => hasDerivedId === is),
+  )
+  for (const { operationId, pointer } of given ?? [])
+    if (isDuplicate(operationId)) refuse(pointer, `operationId ${operationId} is used twice; rename one of them`)
+  for (const { path, keys, operationId } of derived ?? []) {
+    const place = join('#', 'paths', path, ...keys)
+    warn(place, `has no operationId; its handler is named ${operationId}, after its method and path`)
+    if (isDuplicate(operationId))
+      refuse(
+        place,
+        `has no operationId, and ${operationId}, derived from its method and path, is the name of another operation; add an operationId`,
+      )
+  }
+}
+
+/**
+ * Refuses scopes that are not valid in a token or a challenge (RFC 6749 section 3.3), and warns of those of an oauth2
+ * scheme that none of its flows declares: no client could get them.
+ */
+function checkScopes(document: Document, { refuse, warn }: Report): void {
+  for (const { pointer, scheme, scope } of neededScopes(document)) {
+    if (!isScope(scope))
+      refuse(
+        pointer,
+        `scope ${JSON.stringify(scope)} is not valid (RFC 6749); use printable ASCII without spaces, " and \\`,
+      )
+    const { flows } = resolve(document, schemePlace(scheme)) === undefined ? {} : securityScheme(document, scheme)
+    const isDeclared = Object.values(Object(flows)).some((flow) => Object.hasOwn(Object(Object(flow).scopes), scope))
+    if (flows !== undefined && !isDeclared)
+      warn(pointer, `scope ${scope} is not declared in any flow of ${scheme}; add it there, or correct it here`)
+  }
+}
+
+/** Warns of callbacks whose URL is not a runtime expression. */
+function checkExpressions(document: Document, { warn }: Report): void {
+  for (const { item, expression } of outgoingItems(document)) {
+    try {
+      if (expression !== undefined) callbackUrl(expression)
+    } catch (error) {
+      warn(item.pointer, (error as Error).message)
+    }
+  }
+}
+
+const dialects = /oas\/3\.[12]\/dialect\/|json-schema\.org\/draft\/2020-12/
+
+function checkDialect(document: Document, { refuse }: Report): void {
+  const { jsonSchemaDialect: dialect } = document as { jsonSchemaDialect?: unknown }
+  if (dialect !== undefined && !dialects.test(String(dialect)))
+    refuse('#/jsonSchemaDialect', `${dialect} is not supported; remove it`)
+}
+
+/** Refuses rounded numbers in any value, since examples and extensions are rounded as well. */
+function checkNumbers(value: unknown, pointer: string, report: Report): void {
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    const remedy = 'remove it (int64 implies its own limits) or state it in the description'
+    report.refuse(pointer, `an integer beyond 2^53 - 1 would be rounded; ${remedy}`)
+  }
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, below] of Object.entries(value)) checkNumbers(below, join(pointer, key), report)
+}

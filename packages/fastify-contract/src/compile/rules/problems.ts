@@ -1,0 +1,163 @@
+import { join, keysOf, resolve } from '../document/json-pointer.ts'
+import { type Document, operationsIn, schemePlace } from '../document/openapi-document.ts'
+import { isNode, mapEntries, type Node } from '../document/walk-document.ts'
+
+/** A place that the service cannot serve as the document describes it. */
+export type Problem = {
+  /** The pointer to the place. */
+  place: string
+  /** What is wrong, and the remedy. */
+  text: string
+  /**
+   * The operations and webhooks that cannot be served because of it, such as `GET /pets` and `webhook newPet`; empty if
+   * the whole document cannot.
+   */
+  operations: string[]
+}
+
+const byPlace = new Intl.Collator('en', { numeric: true })
+
+/** The error for a document that cannot be served. Its message has one line for each problem, sorted by place. */
+export class RefusedDocument extends Error {
+  readonly problems: Problem[]
+
+  constructor(path: string, problems: Problem[]) {
+    const sorted = [...problems].sort((one, other) => byPlace.compare(one.place, other.place))
+    super(
+      [`${path} cannot be served as written:`, ...sorted.map(({ place, text }) => `${place}: ${text}`)].join('\n  '),
+    )
+    this.problems = sorted
+  }
+}
+
+/** The problems of a document, and the lines about places that no operation uses: those do not prevent serving it. */
+export type Findings = { problems: Problem[]; unused: string[] }
+
+/** Returns a function that sorts the lines of rules, in the form `PLACE: TEXT`, by what they cost. */
+export function findingsIn(document: Document): (lines: string[]) => Findings {
+  let all: Reach[] | undefined
+  return (lines) => {
+    const findings: Findings = { problems: [], unused: [] }
+    for (const line of new Set(lines)) {
+      all ??= operationReaches(document)
+      const place = placeOf(line)
+      const operations = operationsAt(all, place)
+      if (operations.length === 0 && /^#\/(paths|components|webhooks)\//.test(place)) findings.unused.push(line)
+      else findings.problems.push({ place, text: line.slice(place.length + 2), operations })
+    }
+    return findings
+  }
+}
+
+/**
+ * Returns the part of a document that can be served in spite of its problems: the operations without a problem, and the
+ * components and webhooks that neither hold a place with one nor refer to it.
+ */
+export function soundPart(document: Document, { problems, unused }: Findings): Document {
+  const names = new Set(problems.flatMap(({ operations }) => operations))
+  const lost = operationReaches(document).filter(({ name }) => names.has(name))
+  const places = [...problems.map(({ place }) => place), ...unused.map(placeOf), ...lost.map(({ pointer }) => pointer)]
+  const placesFrom = placeFinder(document)
+  const soundIn = (held: Node, pointer: string): Node =>
+    Object.fromEntries(
+      Object.entries(held).filter(([name]) => {
+        const own = join(pointer, name)
+        return placesFrom([own]).every((one) => !places.some((place) => overlap(one, place)))
+      }),
+    )
+  const paths = { ...document.paths } as Record<string, Node>
+  for (const { path, item, keys } of lost.filter((one) => one.keys.length > 0)) {
+    const { $ref, ...own } = paths[path] as Node
+    paths[path] = without($ref === undefined ? own : { ...item, ...own }, keys)
+  }
+  const { webhooks, components } = document as { webhooks?: Node; components?: Record<string, Node> }
+  return {
+    ...document,
+    paths,
+    ...(webhooks && { webhooks: soundIn(webhooks, '#/webhooks') }),
+    ...(components && {
+      components: mapEntries(components, (held, kind) => soundIn(held as Node, join('#', 'components', kind))),
+    }),
+  }
+}
+
+/** Returns the place of a line, which precedes its text. */
+const placeOf = (line: string): string => line.slice(0, line.indexOf(': '))
+
+function without(node: Node, [key = '', ...below]: string[]): Node {
+  const { [key]: value, ...others } = node
+  return below.length === 0 ? others : { ...others, [key]: without(value as Node, below) }
+}
+
+const isWithin = (pointer: string, other: string): boolean => pointer === other || pointer.startsWith(`${other}/`)
+const overlap = (one: string, other: string): boolean => isWithin(one, other) || isWithin(other, one)
+
+/** An operation or a webhook, and the places that it consists of: its own and all that it refers to. */
+type Reach = { name: string; path: string; item: Node; keys: string[]; pointer: string; places: string[] }
+
+/** Returns the operations that hold a place or refer to it, and those that refer to a part of such an operation. */
+function operationsAt(all: Reach[], place: string): string[] {
+  const lost = new Set(all.filter(({ places }) => places.some((one) => overlap(one, place))))
+  // Iteration over a Set includes the elements that are added meanwhile.
+  for (const { pointer } of lost) {
+    for (const one of all) if (one.places.some((each) => isWithin(each, pointer))) lost.add(one)
+  }
+  return Array.from(lost, ({ name }) => name)
+}
+
+/** Returns the operations and webhooks of a document with the places of each. The structure may be invalid. */
+function operationReaches(document: Document): Reach[] {
+  const placesFrom = placeFinder(document)
+  const { paths, webhooks, security, servers } = document as unknown as Record<string, unknown>
+  const sent = Object.keys(Object(webhooks)).map((path): Reach => {
+    const pointer = join('#', 'webhooks', path)
+    return { name: `webhook ${path}`, path, item: {}, keys: [], pointer, places: placesFrom([pointer]) }
+  })
+  const served = Object.keys(Object(paths)).flatMap((path) => {
+    const own = join('#', 'paths', path)
+    const at = itemPlace(document, own)
+    const item = resolve(document, at)
+    if (!isNode(item) || !path.startsWith('/')) return []
+    return operationsIn(item).map(({ method, keys }) => {
+      const pointer = join(at, ...keys)
+      const operation = Object(resolve(document, pointer)) as Node
+      const required = [operation.security ?? security].flat().flatMap((one) => Object.keys(Object(one)))
+      const roots = [
+        ...[keys, ['parameters'], ['servers']].flatMap((below) => [join(at, ...below), join(own, ...below)]),
+        ...required.map(schemePlace),
+        ...(operation.security === undefined && security !== undefined ? ['#/security'] : []),
+        ...(servers !== undefined && (operation.servers ?? item.servers) === undefined ? ['#/servers'] : []),
+      ]
+      return { name: `${method} ${path}`, path, item, keys, pointer, places: placesFrom(roots) }
+    })
+  })
+  return [...served, ...sent]
+}
+
+/** Returns the pointer to a path item after following any $ref; undefined targets are left to the rules. */
+function itemPlace(document: Document, pointer: string, seen: string[] = []): string {
+  const { $ref } = Object(resolve(document, pointer)) as Node
+  return typeof $ref === 'string' && !seen.includes($ref) ? itemPlace(document, $ref, [...seen, $ref]) : pointer
+}
+
+/** Returns a function that returns some places and the targets of all references below them, at any distance. */
+function placeFinder(document: Document): (pointers: string[]) => string[] {
+  const known = new Map<string, string[]>()
+  return (pointers) => {
+    const places = new Set(pointers)
+    // Iteration over a Set includes the elements that are added meanwhile.
+    for (const pointer of places) {
+      const below = known.get(pointer) ?? referencesIn(resolve(document, pointer))
+      known.set(pointer, below)
+      for (const target of below) places.add(target)
+    }
+    return [...places]
+  }
+}
+
+function referencesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { $ref } = value as Node
+  const own = typeof $ref === 'string' ? [join('#', ...keysOf($ref))] : []
+  return [...own, ...Object.values(value).flatMap(referencesIn)]
+}

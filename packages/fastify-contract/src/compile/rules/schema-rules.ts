@@ -1,0 +1,214 @@
+import { ignoredKeyword } from '../../serve/exact-keywords.ts'
+import { inPlaceKeywords, type Schema, schemasIn } from '../../serve/schema-keywords.ts'
+import { discriminatorNames, ignoredNamesOf, inPlace, isMarked, propertiesOf } from '../document/directions.ts'
+import { isDefault, isDiscriminator } from '../document/discriminators.ts'
+import { join, keysOf, resolve } from '../document/json-pointer.ts'
+import type { Document } from '../document/openapi-document.ts'
+import { growthOf, isSlow, maxPatternLength, maxSlowLength } from '../document/patterns.ts'
+import { components, int64Holders, isInt64 } from '../document/schemas.ts'
+import { type Node, schemaPlaces, walkSchemas } from '../document/walk-document.ts'
+import type { Report } from './check-document.ts'
+
+/** What a rule knows of the whole document. */
+type Context = {
+  document: Document
+  /** The pointers to all schemas. */
+  places: Set<string>
+  /** Schemas of one number refer to one another without a property or an item in between. */
+  cycles: Map<Node, number>
+  holdsInt64: (schema: Schema) => boolean
+  /** The properties of a schema that requests, or responses, ignore. */
+  ignoredNames: Record<'request' | 'response', (schema: Schema) => Set<string>>
+}
+
+/** What is to say about a schema, or about a place below it. */
+type Found = string | undefined | [keys: string[], text: string][]
+
+/** A rule for a schema that has one of the keywords. `members` are the members that lead to the schema. */
+type Rule = { keywords: string[]; check: (schema: Node, context: Context, keyword: string, members: string[]) => Found }
+
+const rule = (keywords: string | string[], check: Rule['check']): Rule => ({ keywords: [keywords].flat(), check })
+
+/** A rule for keywords that are not supported with a value of a type. */
+const unsupported = (keywords: string | string[], type: 'string' | 'boolean', text: string) =>
+  rule(keywords, (schema, _, keyword) => (typeof schema[keyword] === type ? text : undefined))
+
+const useReference = 'is not supported; refer to the schema by its JSON pointer, with $ref'
+
+/** Schemas that the service cannot apply. */
+const refused: Rule[] = [
+  // Keywords that identify a schema, or refer to one, by something other than its place (JSON Schema core, section 8.2).
+  unsupported(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef'], 'string', useReference),
+  unsupported('$schema', 'string', 'is not supported; remove it'),
+  // Ajv ignores the name __proto__ in these keywords.
+  rule(['dependentRequired', 'dependentSchemas', 'dependencies'], (schema, _, keyword) =>
+    Object.hasOwn(schema[keyword] ?? {}, '__proto__')
+      ? '__proto__ is not supported here; use if and then instead'
+      : undefined,
+  ),
+  rule(ignoredKeyword, () => 'is reserved for generated schemas; rename it'),
+  rule('$ref', referenceProblem),
+  rule('discriminator', defaultMappingProblem),
+  rule('pattern', (schema) =>
+    typeof schema.pattern === 'string' ? patternProblem('pattern', schema.pattern, schema) : undefined,
+  ),
+  rule('patternProperties', (schema) =>
+    Object.keys(schema.patternProperties as object).flatMap((pattern) => {
+      const problem = patternProblem('patternProperties', pattern, schema)
+      return problem === undefined ? [] : [[['patternProperties'], problem]]
+    }),
+  ),
+  rule('multipleOf', (schema) =>
+    isInt64(schema) && !Number.isInteger(schema.multipleOf) ? 'must be an integer beside the format int64' : undefined,
+  ),
+  // Ajv stops at the first items that match contains, so the int64 values of later items would not become bigints.
+  rule('contains', (schema, { holdsInt64 }) =>
+    schemasIn(schema, 'contains').some(holdsInt64)
+      ? 'int64 values are not exact in contains; use items instead'
+      : undefined,
+  ),
+  rule('properties', (schema, { document }) =>
+    Object.entries(propertiesOf(schema))
+      .filter(([, below]) => isMarked(document, below, 'readOnly') && isMarked(document, below, 'writeOnly'))
+      .map(([name]) => [
+        ['properties', name],
+        'is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them',
+      ]),
+  ),
+  rule(['oneOf', 'anyOf'], (schema, context, keyword) =>
+    unlikeAlternatives(context, schema, keyword).map((name) => [
+      [keyword],
+      `${name} is writeOnly in one alternative and not in another, so a response could expose it; describe it the same way in each`,
+    ]),
+  ),
+]
+
+/** The members whose schemas may be the schema of a property, or a part of it. */
+const ofProperties = ['properties', 'allOf', 'schemas']
+
+/** Schemas that the service applies in a way that their authors may not expect. */
+const warned: Rule[] = [
+  rule(['readOnly', 'writeOnly', '$ref', 'allOf'], (schema, { document }, _, members) => {
+    if (ofProperties.includes(members.at(-1) as string)) return undefined
+    const marks = (['readOnly', 'writeOnly'] as const).filter((mark) => isMarked(document, schema, mark))
+    return marks.map((mark) => [[], `${mark} has no effect here; set it on a property`])
+  }),
+  rule(['minProperties', 'maxProperties'], (schema, { ignoredNames }) => {
+    const names = [...new Set([...ignoredNames.request(schema), ...ignoredNames.response(schema)])]
+    return names.length === 0
+      ? undefined
+      : `counts ${names.join(', ')} when it is sent, although the service ignores it`
+  }),
+  rule('patternProperties', ({ patternProperties }) =>
+    Object.keys(patternProperties as object)
+      .filter((pattern) => growthOf(pattern) !== 'linear')
+      .map((pattern) => [
+        ['patternProperties'],
+        `${pattern} takes quadratic time; the names may have at most ${maxSlowLength} characters`,
+      ]),
+  ),
+  rule('pattern', (schema) =>
+    schema.maxLength === undefined && isSlow(schema)
+      ? `${schema.pattern} takes quadratic time; its text may have at most ${maxSlowLength} characters, unless you add a maxLength or rewrite it`
+      : undefined,
+  ),
+]
+
+const byKeyword = (rules: Rule[]) => {
+  const found = new Map<string, Rule[]>()
+  for (const one of rules) for (const each of one.keywords) found.set(each, [...(found.get(each) ?? []), one])
+  return found
+}
+
+const tables = { refuse: byKeyword(refused), warn: byKeyword(warned) }
+
+/** Applies the rules for schemas to each schema of a document. */
+export function checkSchemas(document: Document, report: Report): void {
+  const schemas: [schema: Node, pointer: string, members: string[]][] = []
+  walkSchemas(document, (...found) => schemas.push(found))
+  const context: Context = {
+    document,
+    places: schemaPlaces(document),
+    cycles: components(
+      document,
+      schemas.map(([schema]) => schema),
+      [...inPlaceKeywords, 'not'],
+    ),
+    holdsInt64: int64Holders(document),
+    ignoredNames: { request: ignoredNamesOf(document, 'request'), response: ignoredNamesOf(document, 'response') },
+  }
+  for (const [schema, pointer, members] of schemas) {
+    for (const keyword of Object.keys(schema)) {
+      for (const level of ['refuse', 'warn'] as const) {
+        for (const { check } of tables[level].get(keyword) ?? []) {
+          const found = check(schema, context, keyword, members)
+          const all = typeof found === 'string' ? [[[keyword], found] as const] : (found ?? [])
+          for (const [keys, text] of all) report[level](join(pointer, ...keys), text)
+        }
+      }
+    }
+  }
+}
+
+function referenceProblem(schema: Node, { document, places, cycles }: Context): string | undefined {
+  const { $ref } = schema
+  if (typeof $ref !== 'string') return undefined
+  if (!$ref.startsWith('#/')) return `${$ref} does not point into this document; use a reference that begins with #/`
+  if (!places.has(join('#', ...keysOf($ref)))) {
+    return `${$ref} does not point to a schema; move the schema to #/components/schemas`
+  }
+  // The validation of an endless schema would never return.
+  const isEndless = cycles.get(schema) === cycles.get(resolve(document, $ref) as Node)
+  return isEndless
+    ? `${$ref} refers back to itself without a property or an item in between, so validation would never end; remove it`
+    : undefined
+}
+
+/** Requires that a `defaultMapping` refers to an alternative of its schema. */
+function defaultMappingProblem({ discriminator, oneOf, anyOf }: Node): Found {
+  if (!isDiscriminator(discriminator) || discriminator.defaultMapping === undefined) return undefined
+  const alternatives = [oneOf ?? anyOf ?? []].flat() as Node[]
+  const isServed = alternatives.some((one) => isDefault(Object(one), discriminator))
+  const problem =
+    'is not supported unless it refers to an alternative in the oneOf or anyOf of the same schema; remove it'
+  return isServed ? undefined : [[['discriminator', 'defaultMapping'], problem]]
+}
+
+/** Characters. With a larger maxLength, a body of 256 KiB could hold the event loop for more than a second. */
+const maxOwnLength = 10_000
+
+const rewrite = 'rewrite it so that no two repetitions can match the same characters'
+
+function patternProblem(keyword: string, pattern: string, { maxLength }: Node): string | undefined {
+  if (!isPattern(pattern)) return `${pattern} is not a regular expression of ECMA-262 with the flag u; correct it`
+  const growth = growthOf(pattern)
+  if (growth === 'steep') return `${pattern} takes more than quadratic time, which would block the service; ${rewrite}`
+  if (growth === 'unknown') {
+    return `${pattern} could take more than quadratic time, which would block the service; ${rewrite}, without backreferences, and with at most ${maxPatternLength} characters`
+  }
+  if (growth !== 'quadratic' || keyword === 'patternProperties') return undefined
+  if (typeof maxLength !== 'number' || maxLength <= maxOwnLength) return undefined
+  return `${pattern} takes quadratic time; lower maxLength to at most ${maxOwnLength}, or ${rewrite}`
+}
+
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, 'u').unicode
+  } catch {
+    return false
+  }
+}
+
+/** Returns the properties that are writeOnly in some alternatives of a schema and not in others that name them. */
+function unlikeAlternatives({ document, ignoredNames }: Context, schema: Node, keyword: string): string[] {
+  const hiddenNames = ignoredNames.response
+  const branches = schemasIn(schema, keyword)
+  const hidden = branches.map(hiddenNames)
+  if (hidden.every((names) => names.size === 0)) return []
+  const settled = new Set([...hiddenNames(schema), ...discriminatorNames(inPlace(document, schema))])
+  const shown = branches.map((branch) => inPlace(document, branch).flatMap((part) => Object.keys(propertiesOf(part))))
+  const names = new Set(hidden.flatMap((each) => [...each]))
+  return [...names].filter(
+    (name) => !settled.has(name) && shown.some((each, index) => each.includes(name) && !hidden[index]?.has(name)),
+  )
+}

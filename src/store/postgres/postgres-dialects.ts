@@ -33,7 +33,7 @@ const postgresBuild = /^PostgreSQL \d+(?:\.\d+|beta\d+|rc\d+|devel)*[ ,].*compil
  * support. With a synchronous standby, PostgreSQL shows rows that the standby may not have yet, so existing rows must
  * be locked. Spanner and Aurora DSQL reject that lock, and show only replicated rows. PostgreSQL could insert and read
  * in one statement, but that takes 1.6 times as long for a lone create, and is faster only from about 256 creates in
- * flight (docs/distributed-sql.md).
+ * flight (docs/decisions/no-transactions.md).
  */
 export async function chooseDialect(query: Primary['query']): Promise<Dialect> {
   const [row] = await query<{ version: string }>('SELECT version()')
@@ -103,7 +103,7 @@ export const ownDialect: Dialect = {
 const select = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[])'
 
 /**
- * The statements that every PostgreSQL-compatible engine documents (docs/distributed-sql.md). Each is a transaction of
+ * The statements that every PostgreSQL-compatible engine documents (docs/stores.md). Each is a transaction of
  * its own, so that the SELECT sees rows committed after the snapshot of the INSERT. Existing rows need no lock: a
  * replicating engine shows only replicated rows.
  */

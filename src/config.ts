@@ -2,11 +2,11 @@ import { type Application, maskPassword, readConfig } from 'fastify-contract/con
 import { isStoreUrl, storeUrls } from './store/open.ts'
 
 /** What the plant store adds to the configuration of a service: its store, and the names of its tokens. */
-export const application: Application<'STORE_URL'> = {
+export const application = {
   variables: { STORE_URL: { default: 'sqlite:data/plants.db', allowed: storeUrls, isAllowed: isStoreUrl } },
   tokenPrefix: 'plants_',
   tokenCommand: 'plant-store token create --name NAME',
-}
+} satisfies Application<'STORE_URL'>
 
 /** Returns a function that throws an error of a store again, with the STORE_URL, whose password is masked. */
 export const namingStore =

@@ -25,8 +25,9 @@ const rooms: Record<string, Room> = Object.fromEntries(
     changes: ['compile', 'serve'],
     docs: ['changes', 'compile', 'client', 'json'],
     mock: ['compile', 'serve', 'auth', 'http', 'json'],
-    dev: ['docs', 'compile', 'service', 'auth', 'cli'],
-    cli: ['changes', 'docs', 'mock', 'dev', 'compile', ...runTime],
+    dev: ['docs', 'compile', 'service', 'serve', 'auth', 'cli'],
+    init: ['compile', 'serve', 'http'],
+    cli: ['changes', 'docs', 'mock', 'dev', 'init', 'compile', ...runTime],
   }).map(([name, others]) => [name, { at: `${engine}/${name}/`, imports: [name, ...others] }]),
 )
 

@@ -13,6 +13,7 @@ t.test('the defaults are a loopback address, an embedded store and a generated t
     host: '127.0.0.1',
     port: 3000,
     own: { STORE_URL: 'sqlite:data/plants.db' },
+    scopes: [],
     tokensFile: undefined,
     jwt: undefined,
     limits: defaultLimits,
@@ -53,6 +54,7 @@ t.test('every variable is read', async (t) => {
     CONNECTIONS_LIMIT: '5',
     IN_FLIGHT_LIMIT: '6',
     EVENT_LOOP_DELAY_LIMIT: '7',
+    ACCESS_TOKENS_SCOPE: 'plants:read plants:write',
     REQUESTS_PER_MINUTE: '8',
     AUTH_FAILURES_PER_MINUTE: '9',
     WARM_UP: 'off',
@@ -71,6 +73,7 @@ t.test('every variable is read', async (t) => {
     port: 0,
     own: { STORE_URL: 'postgres://plants@database/plants' },
     tokens: ACCESS_TOKENS.split(', '),
+    scopes: ['plants:read', 'plants:write'],
     generatedToken: undefined,
     tokensFile: '/run/secrets/tokens.json',
     jwt: {
@@ -137,6 +140,7 @@ t.test('an invalid variable is reported with its value and the allowed values', 
     ['BODY_LIMIT', '0', /^BODY_LIMIT is "0"; expected a number of bytes from 1 to 1073741824$/],
     ['HEADERS_TIMEOUT', '0', /^HEADERS_TIMEOUT is "0"; expected a number of milliseconds from 1 to 3600000$/],
     ['REQUESTS_PER_MINUTE', '-1', /^REQUESTS_PER_MINUTE is "-1"; expected a number per minute from 0 to 1000000000$/],
+    ['ACCESS_TOKENS_SCOPE', 'a "b"', /^ACCESS_TOKENS_SCOPE is "a \\"b\\""; expected scopes with spaces between them/],
     ['LOG_LEVEL', 'loud', /^LOG_LEVEL is "loud"; expected info, fatal, error, warn, debug, silent$/],
     ['ACCESS_LOG', 'yes', /^ACCESS_LOG is "yes"; expected on, off$/],
     [
@@ -210,7 +214,9 @@ t.test('a weak token is rejected without being shown', async (t) => {
   }
 })
 
-t.test('a non-loopback address requires tokens', async (t) => {
+t.test('a non-loopback address requires tokens unless every operation is open', async (t) => {
+  t.match(read({ HOST: '0.0.0.0' }, {}, false), { tokens: [], generatedToken: undefined })
+  t.throws(() => read({ HOST: '0.0.0.0' }, {}), /; create a token with openssl rand -base64 32$/)
   for (const HOST of ['0.0.0.0', '::', '192.0.2.1']) {
     t.throws(
       () => readConfig({ HOST }),

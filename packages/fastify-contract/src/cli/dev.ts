@@ -18,7 +18,7 @@ the last working service keeps running.
 --entry is the module that starts the service, else src/server.ts. The service must listen on the environment variables
 HOST and PORT; if it has an admin server on MANAGEMENT_HOST and MANAGEMENT_PORT, its /readyz must respond with 200. This
 command listens on these ports itself and forwards connections, so the log has its address. Without ACCESS_TOKENS it
-creates a token, which stays valid after restarts.
+creates a token with every scope, which stays valid after restarts.
 
 --bundle is a module whose function bundle(DIRECTORY) bundles the service; by default esbuild does. --trial has
 environment variables for the start on trial, separated by commas, such as those of an empty store. --docs is the

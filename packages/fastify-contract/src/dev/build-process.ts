@@ -8,7 +8,9 @@ import { updateGenerated } from '../compile/emit/handler-stubs.ts'
 import { loadErrorBody } from '../compile/rules/error-bodies.ts'
 import { writeTryPage } from '../docs/docs-page.ts'
 import { exampleCurl } from '../docs/example-calls.ts'
-import type { BuildReply, BuildRequest, DevOptions } from './reloader.ts'
+import type { Routes } from '../serve/contract.ts'
+import { requiredScopes } from '../serve/security.ts'
+import type { BuildReply, BuildRequest, DevOptions, Snapshotted } from './reloader.ts'
 
 /*
  * The build process of the command dev. It is separate because a type check takes seconds and would block the
@@ -30,7 +32,7 @@ process.on('message', async (request: BuildRequest) => {
 })
 
 /** Generates, type-checks and bundles the current state of the service into a directory. */
-async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequest): Promise<BuildReply> {
+async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequest): Promise<Snapshotted> {
   if (hasNewDocument) isGenerated = false
   if (!isGenerated) await generate(url)
   isGenerated = true
@@ -40,7 +42,11 @@ async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequ
   await mkdir(options.docs, { recursive: true })
   await symlink(resolve(options.docs), join(directory, 'dist', 'docs'), 'junction')
   const documentText = await readFile(join(options.out, 'openapi.json'), 'utf8')
-  return { example: exampleCurl(url, token, { documentText }) }
+  const routes: Routes = JSON.parse(await readFile(join(options.out, 'routes.json'), 'utf8'))
+  return {
+    example: exampleCurl(url, token, { documentText }),
+    scopes: requiredScopes(routes.operations).join(' '),
+  }
 }
 
 async function generate(serviceUrl: string): Promise<void> {

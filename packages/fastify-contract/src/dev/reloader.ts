@@ -36,14 +36,17 @@ export type DevOptions = {
 /** A message to the build process: where to put a snapshot, and what the example request in the reply calls. */
 export type BuildRequest = { directory: string; hasNewDocument: boolean; url: string; token: string }
 
-/** The reply of the build process. */
-export type BuildReply = { error?: string; example?: string | undefined }
+/** The reply of the build process about a snapshot: a command that calls it, and the scopes that its operations require. */
+export type Snapshotted = { example?: string | undefined; scopes: string }
+
+export type BuildReply = Snapshotted | { error: string }
 
 /**
  * Runs a service and replaces it after each change: opens the ports, builds and starts the service, then watches for
  * changes. Resolves once the first build has begun. Rejects with one line if a port cannot be opened.
  */
 export async function runDev(options: DevOptions): Promise<void> {
+  const hasOwnToken = !process.env.ACCESS_TOKENS
   // The same token for all restarts, so that users need not copy a new one after each change.
   process.env.ACCESS_TOKENS ||= randomBytes(32).toString('base64url')
   const token = process.env.ACCESS_TOKENS.split(',', 1)[0]?.trim() as string
@@ -96,7 +99,8 @@ export async function runDev(options: DevOptions): Promise<void> {
       changed.code = changed.document = false
       const directory = join(snapshots, String(++count))
       try {
-        const example = await takeSnapshot({ directory, hasNewDocument, url: browserUrl(front.url), token })
+        const { example, scopes } = await takeSnapshot({ directory, hasNewDocument, url: browserUrl(front.url), token })
+        if (hasOwnToken) process.env.ACCESS_TOKENS_SCOPE = scopes
         if (!hasChanged()) await replace(directory)
         if (!hasServed && running !== undefined && example !== undefined) console.log(example)
         hasServed ||= running !== undefined
@@ -107,11 +111,11 @@ export async function runDev(options: DevOptions): Promise<void> {
     }
   }
 
-  async function takeSnapshot(request: BuildRequest): Promise<string | undefined> {
+  async function takeSnapshot(request: BuildRequest): Promise<Snapshotted> {
     builder.send(request)
-    const [{ error, example }] = (await once(builder, 'message')) as [BuildReply]
-    if (error !== undefined) throw new Error(error)
-    return example
+    const [reply] = (await once(builder, 'message')) as [BuildReply]
+    if ('error' in reply) throw new Error(reply.error)
+    return reply
   }
 
   function report({ message }: Error): void {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { cleanEnv, makeValidator, type ValidatorSpec } from 'envalid'
-import { isIssuer, isKeySource, newToken, tokenProblem } from '../auth/tokens.ts'
+import { isIssuer, isKeySource, isScope, newToken, scopesIn, tokenProblem } from '../auth/tokens.ts'
 import { type Limits, defaultLimits as limits } from '../limits/limits.ts'
 
 /**
@@ -62,6 +62,9 @@ export const environmentVariables = {
   PORT: port(3000),
 
   ACCESS_TOKENS: anything(''),
+  ACCESS_TOKENS_SCOPE: text('scopes with spaces between them (RFC 6749)', (scopes) => scopesIn(scopes).every(isScope))(
+    '',
+  ),
   TOKENS_FILE: anything(''),
   JWT_ISSUER: text(secureUrl, isIssuer)(''),
   JWT_AUDIENCE: anything(''),
@@ -101,12 +104,12 @@ export type OwnVariable = { default: string; allowed: string; isAllowed(value: s
 
 /** What an application adds to the configuration of a service. */
 export type Application<Name extends string> = {
-  /** The environment variables of the application itself. */
-  variables: Record<Name, OwnVariable>
-  /** The prefix of the tokens that the service generates, by which secret scanners recognize them. */
-  tokenPrefix: string
+  /** The environment variables of the application itself; default: none. */
+  variables?: Record<Name, OwnVariable>
+  /** The prefix of the tokens that the service generates, by which secret scanners recognize them; default: none. */
+  tokenPrefix?: string
   /** The command that creates a token, for messages. */
-  tokenCommand: string
+  tokenCommand?: string
 }
 
 export type Config<Name extends string = string> = {
@@ -115,6 +118,8 @@ export type Config<Name extends string = string> = {
   host: string
   port: number
   tokens: string[]
+  /** The scopes of these tokens. */
+  scopes: string[]
   /** The token that this process generated because no other way to authenticate is configured. */
   generatedToken: string | undefined
   tokensFile: string | undefined
@@ -134,24 +139,28 @@ export type Config<Name extends string = string> = {
 /**
  * Reads the configuration from environment variables. Throws one line that names the first invalid variable, its value
  * and what is allowed, but never shows a token.
+ *
+ * @param isSecured Whether an operation requires credentials, so that the service needs a source of tokens.
  */
 export function readConfig<Name extends string>(
   environment: NodeJS.ProcessEnv,
-  application: Application<Name>,
+  { variables = {} as Record<Name, OwnVariable>, tokenPrefix, tokenCommand = defaultTokenCommand }: Application<Name>,
+  isSecured = true,
 ): Config<Name> {
-  const own = readOwnVariables(environment, application.variables)
+  const own = readOwnVariables(environment, variables)
   const values = readVariables(environment, environmentVariables)
   checkPorts(values)
-  const tokens = values.ACCESS_TOKENS === '' ? [] : accessTokens(values.ACCESS_TOKENS, application.tokenCommand)
+  const tokens = values.ACCESS_TOKENS === '' ? [] : accessTokens(values.ACCESS_TOKENS, tokenCommand)
   const jwt = jwtConfig(values)
   const tokensFile = values.TOKENS_FILE || undefined
   const isOpen = tokens.length === 0 && tokensFile === undefined && jwt === undefined
-  const generatedToken = isOpen ? tokenForLoopback(values.HOST, application) : undefined
+  const generatedToken = isOpen && isSecured ? tokenForLoopback(values.HOST, tokenPrefix, tokenCommand) : undefined
   return {
     own,
     host: addressOf(values.HOST),
     port: values.PORT,
     tokens: generatedToken === undefined ? tokens : [generatedToken],
+    scopes: scopesIn(values.ACCESS_TOKENS_SCOPE),
     generatedToken,
     tokensFile,
     jwt,
@@ -179,6 +188,8 @@ export function readConfig<Name extends string>(
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT, requests: values.ACCESS_LOG === 'on' },
   }
 }
+
+const defaultTokenCommand = 'openssl rand -base64 32'
 
 /** Replaces localhost with 127.0.0.1. For localhost, Fastify also listens on ::1, with a server that has no limits. */
 const addressOf = (host: string): string => (host === 'localhost' ? '127.0.0.1' : host)
@@ -250,7 +261,7 @@ function jwtConfig({ JWT_ISSUER, JWT_AUDIENCE, JWT_JWKS_URL }: Values): Config['
  * Returns a new token when the host is a loopback address, which only this machine can reach (RFC 6890). Throws
  * otherwise.
  */
-function tokenForLoopback(host: string, { tokenCommand, tokenPrefix }: Application<never>): string {
+function tokenForLoopback(host: string, tokenPrefix: string | undefined, tokenCommand: string): string {
   if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return newToken(tokenPrefix)
   throw new Error(
     `ACCESS_TOKENS is not set; on ${host} the service requires it, TOKENS_FILE or JWT_ISSUER; create a token with ${tokenCommand}`,

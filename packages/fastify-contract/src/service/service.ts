@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
@@ -26,8 +27,8 @@ export type Service<Name extends string> = Application<Name> & {
   name: string
   /** Loads the contract; see `loadContract`. */
   contract(): Promise<Contract>
-  /** The path of the docs page, which may be missing. */
-  docs: string
+  /** The path of the docs page, which may be missing; default: dist/docs/index.html. */
+  docs?: string
   /**
    * Opens what the handlers need, such as a store. Rejects with a one-line message that names the variable to change.
    *
@@ -52,19 +53,20 @@ export type ServerSettings = Omit<Effects, 'verifyToken'> & {
 
 /** What the handlers of a service need while it runs. */
 export type Resources = {
-  /** One phrase about the resources, which the first line on stderr contains. */
-  description: string
-  health: Health
+  /** One phrase about the resources, which the first line on stderr contains; default: the number of operations. */
+  description?: string
+  /** Default: always healthy. */
+  health?: Health
   /** Creates the server; see `createServer`. */
   createServer(contract: Contract, verifyToken: VerifyToken, settings: ServerSettings): FastifyInstance
-  /** Returns a shell command that calls the service at `url` with a token. */
-  exampleRequest(url: string, token: string): string
+  /** Returns a shell command that calls the service at `url` with a token; see `exampleCurl`. Default: none. */
+  exampleRequest?(url: string, token: string, contract: Contract): string | undefined
   /** Lets the service warm up before it is ready. Without it there is no warm-up. */
   rehearsal?: Rehearsal
   /** Resolves with the reason when the resources have failed for good, so that the process must end. */
   failure?: Promise<Error> | undefined
-  /** Releases the resources. Called once the requests in flight have finished. */
-  close(): Promise<void>
+  /** Releases the resources. Called once the requests in flight have finished; default: nothing. */
+  close?(): Promise<void>
 }
 
 /** Whether a service can do its work. */
@@ -87,15 +89,23 @@ export async function runService<Name extends string>(service: Service<Name>): P
   prepareStderr()
   onShutdownSignal((signal) => stop(signal), fail)
   try {
-    const config = readConfig(process.env, service)
     const contract = await service.contract()
+    const { operations } = contract.routes
+    const isSecured = operations.some(({ security }) => security.some((one) => Object.keys(one).length > 0))
+    const config = readConfig(process.env, service, isSecured)
     let origins: string[] = []
     const [instance, { createAdminServer, pageOrigins }] = await Promise.all([
       openInstance(service, config, contract, fail, () => origins),
       import('./admin-server.ts'),
     ])
     let url: string | undefined
-    const adminServer = createAdminServer({ ...instance, contract, docs: service.docs, serviceUrl: () => url })
+    const adminServer = createAdminServer({
+      docs: defaultDocs,
+      ...service,
+      ...instance,
+      contract,
+      serviceUrl: () => url,
+    })
     const adminUrl = await listen(
       (address) => once(adminServer.listen(address), 'listening'),
       adminServer,
@@ -109,8 +119,11 @@ export async function runService<Name extends string>(service: Service<Name>): P
     )
     if (config.generatedToken !== undefined) {
       announce(`ACCESS_TOKENS is not set: this process accepts the token ${config.generatedToken}`)
-      announce(instance.exampleRequest(url, config.generatedToken))
     }
+    // Nothing else tells how to call a service that is being tried out.
+    const isTrial = config.generatedToken !== undefined || !isSecured
+    const example = isTrial ? instance.exampleRequest(url, config.generatedToken ?? '', contract) : undefined
+    if (example !== undefined) announce(example)
     stop = async (signal) => {
       await drain(instance, config.drain, signal, fail)
       adminServer.close().closeAllConnections()
@@ -122,6 +135,15 @@ export async function runService<Name extends string>(service: Service<Name>): P
 
 /** Prints a line to stderr; stdout is for the log only. */
 const announce = (line: string) => process.stderr.write(`${line}\n`)
+
+const defaultDocs = join('dist', 'docs', 'index.html')
+
+/** The defaults of the resources. */
+const noResources = {
+  health: { known: Promise.resolve(), reason: () => undefined },
+  exampleRequest: () => undefined,
+  close: async () => {},
+}
 
 type Instance = Awaited<ReturnType<typeof openInstance>>
 
@@ -146,17 +168,19 @@ async function openInstance<Name extends string>(
     },
   )
   // In parallel: a store may open in its own thread while the other modules load.
-  const [{ health, ...resources }, { log, logRequest, metrics }] = await Promise.all([
+  const [opened, { log, logRequest, metrics }] = await Promise.all([
     open(
       config.own,
       observers.then(({ log, metrics: { registry } }) => ({ log, registry })),
     ),
     observers,
   ])
+  const description = `operations: ${routes.operations.length}`
+  const { health, ...resources } = { description, ...noResources, ...opened }
   /** Why the service is not ready, apart from the health of its resources. */
   let unready: string | undefined = 'starting'
   // The generated token is for evaluation, so it may call every operation.
-  const scopes = config.generatedToken === undefined ? [] : requiredScopes(routes.operations)
+  const scopes = config.generatedToken === undefined ? config.scopes : requiredScopes(routes.operations)
   const sources: TokenSources = { ...config, scopes }
   const tokens = await createTokenVerifier(sources, {
     load(clients) {

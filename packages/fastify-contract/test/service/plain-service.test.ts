@@ -1,0 +1,52 @@
+import t from 'tap'
+import { run } from '../../../../test/support/child-process.ts'
+
+const module = 'packages/fastify-contract/test/service/plain-service.ts'
+const documentOf = (security: object[]) =>
+  JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 'Pets', version: '1.2.3' },
+    security,
+    paths: { '/pets': { get: { operationId: 'listPets', responses: { 204: { description: 'No pets.' } } } } },
+    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+  })
+const secured = documentOf([{ token: ['read'] }])
+
+t.test('a service with operations alone prints a call that its generated token may make', async (t) => {
+  const service = run(t, module, { DOCUMENT: secured })
+  const [, url, token] = await service.find(
+    'stderr',
+    /^plain 1\.2\.3 on (\S+), operations: 1, management on \S+\nACCESS_TOKENS is not set: this process accepts the token (\S+)\ncurl .*\n {2}-H 'Authorization: Bearer \2'\n/,
+  )
+  const response = await fetch(`${url}/pets`, { headers: { authorization: `Bearer ${token}` } })
+  t.same(
+    [response.status, await response.json()],
+    [501, { error: 50100, message: 'not written yet' }],
+    'it has every scope',
+  )
+  t.match(await service.stop(), { code: 0 })
+})
+
+t.test('the tokens of ACCESS_TOKENS have the scopes of ACCESS_TOKENS_SCOPE', async (t) => {
+  const ACCESS_TOKENS = 'a-token-of-the-tests-0123456789-abcdef'
+  for (const [ACCESS_TOKENS_SCOPE, status] of [
+    ['write read', 501],
+    ['write', 403],
+  ] as const) {
+    const service = run(t, module, { DOCUMENT: secured, ACCESS_TOKENS, ACCESS_TOKENS_SCOPE })
+    const [, url] = await service.find('stderr', /^plain 1\.2\.3 on (\S+), /)
+    const { status: sent } = await fetch(`${url}/pets`, { headers: { authorization: `Bearer ${ACCESS_TOKENS}` } })
+    t.equal(sent, status, ACCESS_TOKENS_SCOPE)
+    t.notMatch((await service.stop()).stderr, /curl/)
+  }
+})
+
+t.test('a service whose operations need no credentials needs no tokens', async (t) => {
+  const open = run(t, module, { DOCUMENT: documentOf([{}]), HOST: '0.0.0.0' })
+  const [, url] = await open.find('stderr', /^plain 1\.2\.3 on (\S+), operations: 1, management on \S+\ncurl \S+\n/)
+  t.equal((await fetch(`${url}/pets`)).status, 501)
+  t.notMatch((await open.stop()).stderr, /token/)
+  const silent = run(t, module, { DOCUMENT: documentOf([]), CURL: 'no' })
+  await silent.find('stderr', /management on \S+\n/)
+  t.notMatch((await silent.stop()).stderr, /curl/)
+})

@@ -9,7 +9,7 @@ const forDevelopment = ['@redocly/cli', 'esbuild', 'openapi-typescript', 'rechec
 
 /**
  * Writes the engine into a directory as the package to publish: its modules as JavaScript with declarations, its README,
- * pages and license, and a manifest whose exports name the JavaScript instead of the sources.
+ * pages, examples and license, and a manifest whose exports name the JavaScript instead of the sources.
  */
 export async function writeEnginePackage(directory = join('dist', basename(engine))): Promise<void> {
   await rm(directory, { recursive: true, force: true })
@@ -19,7 +19,8 @@ export async function writeEnginePackage(directory = join('dist', basename(engin
     filter: (path) => !/\.(ts|js)$/.test(path),
   })
   await emitModules(join(directory, 'dist'))
-  await cp(join(engine, 'docs'), join(directory, 'docs'), { recursive: true })
+  for (const folder of ['docs', 'examples'])
+    await cp(join(engine, folder), join(directory, folder), { recursive: true })
   const { private: _, exports: sources, ...manifest } = await manifestOf(engine)
   const { devDependencies, license } = await manifestOf('.')
   const built = {
@@ -27,7 +28,7 @@ export async function writeEnginePackage(directory = join('dist', basename(engin
     license,
     bin: './dist/cli.js',
     exports: Object.fromEntries(Object.entries<string>(sources).map(([name, path]) => [name, builtExport(path)])),
-    files: ['dist', 'docs'],
+    files: ['dist', 'docs', 'examples'],
     peerDependencies: Object.fromEntries(forDevelopment.map((name) => [name, devDependencies[name]])),
     peerDependenciesMeta: Object.fromEntries(forDevelopment.map((name) => [name, { optional: true }])),
   }

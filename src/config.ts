@@ -3,7 +3,7 @@ import { isStoreUrl, storeUrls } from './store/open.ts'
 
 /** What the plant store adds to the configuration of a service: its store, and the names of its tokens. */
 export const application = {
-  variables: { STORE_URL: { default: 'sqlite:data/plants.db', allowed: storeUrls, isAllowed: isStoreUrl } },
+  variables: { STORE_URL: { default: 'sqlite:data/plants.db', expected: storeUrls, isValid: isStoreUrl } },
   tokenPrefix: 'plants_',
   tokenCommand: 'plant-store token create --name NAME',
 } satisfies Application<'STORE_URL'>

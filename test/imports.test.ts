@@ -22,7 +22,7 @@ const rooms: Record<string, Room> = Object.fromEntries(
     webhooks: ['client', 'serve', 'json'],
     service: ['serve', 'auth', 'limits', 'http', 'json'],
     compile: ['webhooks', 'serve', 'auth', 'http', 'json', 'client'],
-    changes: ['compile', 'serve'],
+    changes: ['compile', 'serve', 'http'],
     docs: ['changes', 'compile', 'client', 'json'],
     mock: ['compile', 'serve', 'auth', 'http', 'json'],
     dev: ['docs', 'compile', 'service', 'serve', 'auth', 'cli'],

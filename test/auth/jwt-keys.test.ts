@@ -185,8 +185,8 @@ t.test('without keys a token gets 503, with them an invalid one gets 401', async
 t.test('an address over its failure limit triggers no verification; cached tokens stay valid', async (t) => {
   const { key, verifyToken: verify } = await watched(t)
   let asked = 0
-  const verifyToken: VerifyToken = (token, mayCost) => {
-    const found = verify(token, mayCost)
+  const verifyToken: VerifyToken = (token, withinFailureLimit) => {
+    const found = verify(token, withinFailureLimit)
     if (found instanceof Promise) asked++
     return found
   }

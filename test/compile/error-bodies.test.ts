@@ -2,10 +2,9 @@ import { readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { compileContract, compileDocument } from '../../packages/fastify-contract/src/compile/compile.ts'
-import { serviceErrors } from '../../packages/fastify-contract/src/compile/document/error-numbers.ts'
 import type { Document } from '../../packages/fastify-contract/src/compile/document/openapi-document.ts'
 import { loadErrorBody } from '../../packages/fastify-contract/src/compile/rules/error-bodies.ts'
-import { type ErrorName, errorStatuses } from '../../packages/fastify-contract/src/http/errors.ts'
+import { ContractError, serviceErrors } from '../../packages/fastify-contract/src/http/errors.ts'
 import type { AnyErrorBody } from '../../packages/fastify-contract/src/serve/error-writer.ts'
 import { diagnose } from '../support/compiler.ts'
 import { document as contract } from '../support/contract.ts'
@@ -171,9 +170,7 @@ t.test("a document without an error table gets the service's numbers", async (t)
   const { 'error-numbers.ts': numbers } = (await compileDocument(documentOf({ 204: { description: '' } }), 'a.yaml'))
     .files
   t.match(numbers, /The service's errors: .* malformedRequest: 40000,\n/s)
-  for (const name of Object.keys(serviceErrors)) {
-    t.equal(errorStatuses[name as ErrorName], Math.trunc((serviceErrors[name]?.error ?? 0) / 100), name)
-  }
+  t.equal(new ContractError('notAcceptable', 'none').statusCode, 406)
   const table = (contract as { 'x-error-numbers'?: object })['x-error-numbers'] ?? {}
   t.same(
     Object.keys(serviceErrors).filter((name) => !(name in table)),

@@ -114,7 +114,7 @@ t.test('the samples of the client have the types of their documents', async (t) 
     modules[`${folder}/${name}/api.d.ts`] = files['api.d.ts'] as string
     modules[`${folder}/${name}/client-of-samples.ts`] = `import type { paths } from './api.d.ts'
 import { type ClientOptions, exactClient } from '../../../src/client/exact-client.ts'
-export const createClient = (options: ClientOptions) => exactClient<paths>({ places: [], replies: {} }, options)`
+export const createClient = (options: ClientOptions) => exactClient<paths>({ nodes: [], responses: {} }, options)`
   }
   // openapi-typescript leaves out the owner's name in this document, which is required but has no schema.
   const typed = inClient.filter(({ folderName }) => folderName !== 'accounts')

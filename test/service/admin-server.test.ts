@@ -14,10 +14,11 @@ import {
 } from '../../packages/fastify-contract/src/service/admin-server.ts'
 import { until, within } from '../../scripts/system/poll.ts'
 import { openStore } from '../../src/store/open.ts'
+import { nodeCommand } from '../support/child-process.ts'
 import { contract } from '../support/contract.ts'
 import { httpRequest as askUrl, type HttpResponse } from '../support/http-request.ts'
 import { openSocket } from '../support/open-socket.ts'
-import { copiedCode, sourceCode } from '../support/service-code.ts'
+import { copiedCode } from '../support/service-code.ts'
 import { startService } from '../support/service-process.ts'
 
 const { documentText } = contract
@@ -380,9 +381,30 @@ t.test('a slow probe is served although idle connections exceed the limit', asyn
 })
 
 t.test('a running service gives its URL to the page of forms', async (t) => {
-  const { url, page, stop } = await startService(t, {}, sourceCode)
-  const { status, body } = await page('/try.html')
-  // The page is a product of the build, which a checkout may not have.
-  t.ok(status === 404 || body.includes(`data-service="${url}"`), `${status}`)
+  const directory = t.testdir({
+    'try.html': tryPage,
+    'server.mjs': `import { createServer } from 'fastify-contract'
+      import { runService } from 'fastify-contract/service'
+      await runService({
+        name: 'plant-store',
+        variables: {},
+        tokenPrefix: '',
+        tokenCommand: 'none',
+        docs: new URL('index.html', import.meta.url).pathname,
+        contract: async () => ({
+          documentText: '{}',
+          routes: { info: { title: 'Test', version: '1.0.0' }, operations: [], errorNumbers: {}, schemas: {} },
+        }),
+        open: async () => ({
+          description: 'store none',
+          health: { known: Promise.resolve(), reason() {} },
+          createServer: (contract, _verify, options) => createServer({ ...options, contract, handlers: {}, verifiers: {} }),
+          exampleRequest: () => '',
+          async close() {},
+        }),
+      })`,
+  })
+  const { url, page, stop } = await startService(t, {}, { command: nodeCommand(join(directory, 'server.mjs')) })
+  t.match(await page('/try.html'), { status: 200, body: tryPageOf(url) })
   await stop()
 })

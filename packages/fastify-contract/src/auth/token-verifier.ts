@@ -20,6 +20,11 @@ export type TokenSources = {
 /** The callbacks of `watchTokenFile`. */
 type WatchCallbacks = { load(clients: number): void; error(error: Error): void; large?(bytes: number): void }
 
+const reasons: Record<string, string> = {
+  ENOENT: 'the file does not exist; create it with a first token, or name another file',
+  EACCES: 'this user may not read the file; give it read permission, or name another file',
+}
+
 /** Creates a verifier for the tokens of all sources. Rejects with one line when the token file cannot be used. */
 export async function createTokenVerifier(
   { tokens, scopes, tokensFile, jwt }: TokenSources,
@@ -29,8 +34,8 @@ export async function createTokenVerifier(
   const file =
     tokensFile === undefined
       ? undefined
-      : await watchTokenFile(tokensFile, on).catch((error: Error) => {
-          throw new Error(`TOKENS_FILE is ${JSON.stringify(tokensFile)}: ${error.message}`)
+      : await watchTokenFile(tokensFile, on).catch(({ code, message }: NodeJS.ErrnoException) => {
+          throw new Error(`TOKENS_FILE is ${JSON.stringify(tokensFile)}: ${reasons[code ?? ''] ?? message}`)
         })
   if (file !== undefined) verifiers.push(file.verify)
   // The JWT verifier is the last one, because only it may have to wait.

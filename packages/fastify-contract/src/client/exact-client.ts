@@ -37,14 +37,14 @@ export type ExactClient<Paths extends object> = {
 }
 
 /**
- * The content of `generated/client.json`, what the client needs of a document: the places of int64 values in responses,
+ * The content of `generated/client.json`, what the client needs of a document: the nodes of int64 values in responses,
  * and the styles of parameters.
  */
 export type CallTable = Partial<Int64Responses> & { parameters?: CallStyles }
 
 /** Creates a client of the document whose types are `Paths`. */
 export function exactClient<Paths extends object>(
-  { places = [], replies = {}, parameters = {} }: CallTable,
+  { nodes = [], responses = {}, parameters = {} }: CallTable,
   { baseUrl, token, fetch: send = globalThis.fetch }: ClientOptions,
 ): ExactClient<Paths> {
   const base = baseUrl.replace(/\/$/, '')
@@ -60,7 +60,7 @@ export function exactClient<Paths extends object>(
       const response = await fetch(request)
       const { status, ok } = response
       const text = await response.text()
-      const parse = () => parseResponse(text, { places, replies }, `${method} ${path}`, status)
+      const parse = () => parseResponse(text, { nodes, responses }, `${method} ${path}`, status)
       return ok ? { status, data: parse(), response } : { status, error: parsedOr(text, parse), response }
     }
   return Object.fromEntries(clientMethods.map((method) => [method, call(method)])) as unknown as ExactClient<Paths>
@@ -73,12 +73,6 @@ type Init = Omit<RequestInit, 'body'> & {
   fetch?: NonNullable<ClientOptions['fetch']>
 }
 
-function parseResponse(text: string, table: Int64Responses, operation: string, status: number): unknown {
-  if (text === '') return undefined
-  const root = responseSchemaNode(table, operation, status)
-  return root === undefined ? JSON.parse(text) : exactResponse(text, table, root)
-}
-
 /** Returns the parsed body of an error, or its text: a proxy, unlike the service, may send HTML. */
 function parsedOr(text: string, parse: () => unknown): unknown {
   try {
@@ -89,64 +83,52 @@ function parsedOr(text: string, parse: () => unknown): unknown {
 }
 
 /**
- * One place in a response body, as the schemas of a document describe it. Nested places are indexes into the list of
- * places.
+ * The schemas of one location in a response body. The schemas below are indexes into the list of nodes; null where there
+ * is no int64.
  */
 export type ResponseSchemaNode = {
   /** Whether a number here is an int64. */
   int64?: boolean
-  /** Nested places by member name or item index; null where there is no int64. */
+  /** By member name or item index. */
   members?: Record<string, number | null>
-  /** The place of all other members and items. */
+  /** The node of all other members and items. */
   others?: number
 }
 
 /**
- * The responses of a document that contain an int64. `replies` has the index of the root place, by operation (method
+ * The responses of a document that contain an int64. `responses` has the index of the root node, by operation (method
  * and path) and by status; null where there is no int64.
  */
 export type Int64Responses = {
-  places: ResponseSchemaNode[]
-  replies: Record<string, Record<string, number | null>>
+  nodes: ResponseSchemaNode[]
+  responses: Record<string, Record<string, number | null>>
 }
 
 /**
- * Returns the root place of a response body, or undefined when it has no int64. An exact status precedes its range, and
- * a range precedes `default`.
+ * Parses the JSON text of a response and converts every int64 to a bigint. An exact status precedes its range, and a
+ * range precedes `default`. Nothing is validated: a value that is not an integer stays unchanged. Throws when a text with
+ * an int64 is not I-JSON (RFC 7493).
  */
-export function responseSchemaNode(
-  { places, replies }: Int64Responses,
-  operation: string,
-  status: number,
-): ResponseSchemaNode | undefined {
-  const byStatus = replies[operation] ?? {}
+function parseResponse(text: string, { nodes, responses }: Int64Responses, operation: string, status: number): unknown {
+  if (text === '') return undefined
+  const byStatus = responses[operation] ?? {}
   const key = [String(status), `${Math.trunc(status / 100)}XX`, 'default'].find((key) => Object.hasOwn(byStatus, key))
-  return places[byStatus[key as string] ?? -1]
-}
-
-/**
- * Parses the JSON text of a response and converts every int64 at its `places` to a bigint. Nothing is validated: a
- * value that is not an integer stays unchanged. Throws when the text is not I-JSON (RFC 7493).
- */
-export function exactResponse(text: string, { places }: Int64Responses, root: ResponseSchemaNode): unknown {
+  const root = nodes[byStatus[key as string] ?? -1]
+  if (root === undefined) return JSON.parse(text)
   const document = parseJson(text)
-  convert(document as Holder, 'value', root)
+  convert(document, 'value', root)
   return document.value
 
-  function convert(holder: Holder, key: string | number, { int64, members = {}, others }: ResponseSchemaNode): void {
-    const value = holder[key]
-    if (int64 && typeof value === 'number') holder[key] = bigint(value, inexactNumber(document, holder, key)) ?? value
+  function convert(holder: object, key: string | number, { int64, members = {}, others }: ResponseSchemaNode): void {
+    const value = (holder as Record<string | number, unknown>)[key]
+    if (int64 && typeof value === 'number') {
+      const digits = inexactNumber(document, holder, key) ?? String(value)
+      ;(holder as Record<string | number, unknown>)[key] = exactInteger(digits) ?? value
+    }
     if (typeof value !== 'object' || value === null) return
     for (const below of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-      const place = places[(Object.hasOwn(members, below) ? members[below] : others) ?? -1]
-      if (place !== undefined) convert(value as Holder, below, place)
+      const node = nodes[(Object.hasOwn(members, below) ? members[below] : others) ?? -1]
+      if (node !== undefined) convert(value, below, node)
     }
   }
-}
-
-type Holder = Record<string | number, unknown>
-
-function bigint(value: number, digits: string | undefined): bigint | undefined {
-  if (digits !== undefined) return exactInteger(digits)
-  return Number.isInteger(value) ? BigInt(value) : undefined
 }

@@ -1,31 +1,40 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 
-/** The HTTP status of each error that the service itself sends, by its name. */
-export const errorStatuses = {
-  malformedRequest: 400,
-  undecodableTarget: 400,
-  notJson: 400,
-  invalid: 400,
-  missingToken: 401,
-  invalidToken: 401,
-  insufficientScope: 403,
-  noSuchPath: 404,
-  noSuchMethod: 405,
-  notAcceptable: 406,
-  tooSlow: 408,
-  bodyTooLarge: 413,
-  unsupportedMediaType: 415,
-  unsupportedEncoding: 415,
-  expectationFailed: 417,
-  tooManyRequests: 429,
-  headersTooLarge: 431,
-  internal: 500,
-  notImplemented: 501,
-  unavailable: 503,
+/**
+ * The errors that the service itself sends, by name. `error` is the HTTP status times 100, plus a number of its own; a
+ * document may give them other numbers.
+ */
+export const serviceErrors = {
+  malformedRequest: { error: 40000, meaning: 'The request is not well-formed HTTP' },
+  undecodableTarget: { error: 40001, meaning: 'The request target cannot be decoded' },
+  notJson: { error: 40002, meaning: 'The body is not JSON' },
+  invalid: { error: 40003, meaning: 'The request does not match its schema' },
+  missingToken: { error: 40100, meaning: 'The credentials are missing' },
+  invalidToken: { error: 40101, meaning: 'The credentials are not valid' },
+  insufficientScope: { error: 40300, meaning: 'The credentials lack a scope' },
+  noSuchPath: { error: 40400, meaning: 'There is nothing at this path' },
+  noSuchMethod: { error: 40500, meaning: 'The path does not have this method' },
+  notAcceptable: { error: 40600, meaning: 'The client accepts no media type of the response' },
+  tooSlow: { error: 40800, meaning: 'The request took too long to arrive' },
+  bodyTooLarge: { error: 41300, meaning: 'The body is too large' },
+  unsupportedMediaType: { error: 41500, meaning: 'The media type is not supported' },
+  unsupportedEncoding: { error: 41501, meaning: 'The content encoding is not supported' },
+  expectationFailed: { error: 41700, meaning: 'The expectation cannot be met' },
+  tooManyRequests: { error: 42900, meaning: 'Too many requests' },
+  headersTooLarge: { error: 43100, meaning: 'The header section is too large' },
+  internal: { error: 50000, meaning: 'The service failed' },
+  unavailable: { error: 50300, meaning: 'The service is temporarily unavailable' },
 }
 
 /** The name of an error that the service itself sends. */
-export type ErrorName = keyof typeof errorStatuses
+export type ErrorName = keyof typeof serviceErrors
+
+/** Returns the status of an error by its name; 500 for a name that is not in the table. */
+function statusOf(kind: string): number {
+  // Handlers throw this error until they are written.
+  if (kind === 'notImplemented') return 501
+  return Object.hasOwn(serviceErrors, kind) ? Math.trunc(serviceErrors[kind as ErrorName].error / 100) : 500
+}
 
 /**
  * An error with its own response. When it is thrown while a request is handled, the client gets its status, its headers
@@ -39,12 +48,7 @@ export class ContractError extends Error {
   readonly headers: Record<string, string>
   readonly statusCode: number
 
-  constructor(
-    kind: string,
-    message: string,
-    headers: Record<string, string> = {},
-    statusCode = (errorStatuses as Record<string, number>)[kind] ?? 500,
-  ) {
+  constructor(kind: string, message: string, headers: Record<string, string> = {}, statusCode = statusOf(kind)) {
     super(message)
     for (const [name, value] of Object.entries(headers)) {
       validateHeaderName(name)

@@ -9,7 +9,7 @@ import { Dicer } from '@fastify/busboy'
 import { ContractError } from './errors.ts'
 import { tooManyFields } from './read-body.ts'
 import { type ContentType, parseContentType } from './request-head.ts'
-import { type ByteSource, tapStream } from './upload.ts'
+import { type ByteSource, boundedStream } from './upload.ts'
 
 /** A part of a form. Its byte stream ends when the next part is requested. */
 export type Part = PartHead & { bytes: ByteSource }
@@ -118,7 +118,7 @@ function parserOf(boundary: string, limit: number, { add, fail, end }: ParserEve
       isHeadOpen = false
       const head = readPartHead(headOf())
       if (typeof head === 'string') throw notMultipart(head)
-      add({ ...head, bytes: tapStream(part, { leave: () => part.resume() }) })
+      add({ ...head, bytes: boundedStream(part, { onDestroy: () => part.resume() }) })
     })
   })
   parser.on('error', () => fail(notMultipart('its last boundary is missing')))

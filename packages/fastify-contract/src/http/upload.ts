@@ -49,7 +49,7 @@ export function openUpload(
     if (opened.awaitsContinue) response.writeContinue()
     opened.awaitsContinue = false
   }
-  const stream = tapStream(request, { begin, check })
+  const stream = boundedStream(request, { onFirstRead: begin, check })
   const abort = () => {
     if (request.complete) return
     opened.failure ??= new ContractError('malformedRequest', 'the body is incomplete')
@@ -94,13 +94,13 @@ export function closeUnread(request: Uploading, response: ServerResponse): void 
 /** A byte stream that a handler reads, with backpressure. */
 export type ByteSource = AsyncIterable<Buffer> & Readable
 
-type Tap = {
+type Bounds = {
   /** Runs at the first read, before the source is read. */
-  begin?(): void
+  onFirstRead?(): void
   /** Returns the error that ends the stream, if any. Called for each chunk and at the end, with the length so far. */
   check?(length: number, isWhole: boolean): Error | undefined
   /** Runs when the stream is destroyed, with the source paused. */
-  leave?(): void
+  onDestroy?(): void
 }
 
 /** Bytes that the stream buffers before it pauses its source: one chunk of a socket. */
@@ -110,39 +110,39 @@ const highWaterMark = 65_536
  * Returns a stream of the bytes of another stream. Destroying it does not destroy the source, because a request shares
  * its connection with the response.
  */
-export function tapStream(source: Readable, { begin, check, leave }: Tap): ByteSource {
+export function boundedStream(source: Readable, { onFirstRead, check, onDestroy }: Bounds): ByteSource {
   let length = 0
   let isOpen = false
   const take = (chunk: Buffer) => {
     length += chunk.length
     const error = check?.(length, false)
-    if (error !== undefined) tapped.destroy(error)
-    else if (!tapped.push(chunk)) source.pause()
+    if (error !== undefined) bounded.destroy(error)
+    else if (!bounded.push(chunk)) source.pause()
   }
   const end = () => {
     const error = check?.(length, true)
-    if (error === undefined) tapped.push(null)
-    else tapped.destroy(error)
+    if (error === undefined) bounded.push(null)
+    else bounded.destroy(error)
   }
-  const tapped: Readable = new Readable({
+  const bounded: Readable = new Readable({
     highWaterMark,
     read() {
       if (!isOpen) {
         isOpen = true
-        begin?.()
+        onFirstRead?.()
         source.on('data', take).on('end', end)
       }
       source.resume()
     },
     destroy(error, done) {
       source.off('data', take).off('end', end).pause()
-      leave?.()
+      onDestroy?.()
       done(error)
     },
   })
   // Without a listener, an error of a stream that nobody reads would end the process.
-  tapped.on('error', ignore)
-  return tapped as ByteSource
+  bounded.on('error', ignore)
+  return bounded as ByteSource
 }
 
 const ignore = () => {}

@@ -14,12 +14,12 @@ import {
 } from '../compile/document/openapi-document.ts'
 import { scopesOf, securityScheme } from '../compile/document/security-schemes.ts'
 import { exampleBody, exampleHeaders, exampleResponse, hasExample } from '../compile/emit/examples.ts'
-import { loadContract, responseKey } from '../serve/contract.ts'
+import { loadContract } from '../serve/contract.ts'
 import { createServer } from '../serve/create-server.ts'
 import type { AnyErrorBody } from '../serve/error-writer.ts'
 import { contentNegotiation } from '../serve/media-types.ts'
 import type { AnyHandler } from '../serve/request-steps.ts'
-import { type HandlerResponse, isStream } from '../serve/send-response.ts'
+import { type HandlerResponse, isStream, responseKey } from '../serve/send-response.ts'
 
 /**
  * Serves the examples of a document on a port of 127.0.0.1. Resolves with the URL, and the title and version of the

@@ -20,15 +20,6 @@ export type RouteSchema = {
   response: Record<string, { headers?: Record<string, Schema>; content?: Content; type?: 'null' }>
 }
 
-/** Returns the key of the response for a status: the status, its range or default (OpenAPI 3.1 section 4.8.16). */
-export function responseKey(responses: object, status: number | string): string | undefined {
-  const key = String(status)
-  if (Object.hasOwn(responses, key)) return key
-  const range = `${key[0]}XX`
-  if (Object.hasOwn(responses, range)) return range
-  return Object.hasOwn(responses, 'default') ? 'default' : undefined
-}
-
 /**
  * How one value, such as a parameter, is read from the texts of a request (OpenAPI 3.1 sections 4.8.12.3 and 4.8.12.6).
  * The texts have one key, or one key for each property of an object whose properties are separate.
@@ -49,7 +40,7 @@ export type TextValue = {
   /** The types of the properties of an object. */
   properties?: Record<string, string[]>
   /** Every pair of the request is a property, whatever its name. */
-  takesAll?: true
+  acceptsAnyName?: true
   /** What a nested value and its members may be. The first place is that of the value itself. */
   places?: NestedPlace[]
   /** The value if the request has none. */
@@ -122,7 +113,7 @@ export type Operation = {
   /** By media type; undefined if the body cannot be a form. */
   forms?: Record<string, Form>
   /** The headers that the handler sets, by the keys of `schema.response`; undefined if there are none. */
-  replyHeaders?: Record<string, ResponseHeader[]>
+  responseHeaders?: Record<string, ResponseHeader[]>
   /** The headers of every response that announce the end of the operation; undefined if there are none. */
   deprecation?: Record<string, string>
   schema: RouteSchema

@@ -176,7 +176,7 @@ function readArray(value: TextValue, { texts, document, holder, decode }: Readin
 }
 
 function readObject(value: TextValue, { texts, document, holder, decode }: Reading): boolean {
-  const { name: ownName, style, explode, types, properties = {}, takesAll } = value
+  const { name: ownName, style, explode, types, properties = {}, acceptsAnyName } = value
   const members = {}
   const add = (name: string, text: string) => {
     if (Object.hasOwn(members, name)) throw new TextError(`must have ${name} only once`)
@@ -189,7 +189,9 @@ function readObject(value: TextValue, { texts, document, holder, decode }: Readi
     )
   }
   if (style === 'form' && explode) {
-    const names = (takesAll ? Object.keys(texts) : Object.keys(properties)).filter((name) => Object.hasOwn(texts, name))
+    const names = (acceptsAnyName ? Object.keys(texts) : Object.keys(properties)).filter((name) =>
+      Object.hasOwn(texts, name),
+    )
     if (names.length === 0) return false
     for (const name of names) for (const text of texts[name] as string[]) add(name, text)
   } else {

@@ -213,6 +213,6 @@ function fieldFinder(fields: FormField[]): (name: string) => boolean {
   const names = new Set(fields.flatMap(namesOf))
   const prefixes = fields.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
   const isProperty = (name: string) => prefixes.some((prefix) => name.startsWith(prefix))
-  const takesAll = fields.some((field) => field.takesAll)
-  return (name) => takesAll || names.has(name) || isProperty(name)
+  const acceptsAnyName = fields.some((field) => field.acceptsAnyName)
+  return (name) => acceptsAnyName || names.has(name) || isProperty(name)
 }

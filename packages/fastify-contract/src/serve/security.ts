@@ -165,7 +165,8 @@ export function authLimits(failures: RateLimit, requests: RequestLimit) {
       client: Client | undefined,
     ): Error | undefined {
       // Valid tokens bypass the per-address limit, so that neighbors behind one address cannot lock each other out.
-      if (isUnauthenticated(refusal)) return tooMany(failures.take(addressOf(request))) ?? refusal
+      if (refusal !== undefined && isUnauthenticated(refusal))
+        return tooMany(failures.take(addressOf(request))) ?? refusal
       if (client === undefined) return refusal
       const seconds = requests.take(client.name)
       const fields = requests.fields?.(client.name)

@@ -15,7 +15,7 @@ import {
   streamScope,
 } from '../http/streams.ts'
 import { stringifyJson } from '../json/json-document.ts'
-import { type Content, type Operation, type ResponseHeader, responseKey } from './contract.ts'
+import type { Content, Operation, ResponseHeader } from './contract.ts'
 import { contentTypeOf, isInRange, isRange, kindOf } from './media-types.ts'
 import type { Schema } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
@@ -60,6 +60,15 @@ export function responseSender(operation: Operation, validator: Validator) {
   }
 }
 
+/** Returns the key of the response for a status: the status, its range or default (OpenAPI 3.1 section 4.8.16). */
+export function responseKey(responses: object, status: number | string): string | undefined {
+  const key = String(status)
+  if (Object.hasOwn(responses, key)) return key
+  const range = `${key[0]}XX`
+  if (Object.hasOwn(responses, range)) return range
+  return Object.hasOwn(responses, 'default') ? 'default' : undefined
+}
+
 /** Returns a function that sends the bodies of one response; `key` is Fastify's key for its status. */
 function bodySender(key: string, content: Content, validator: Validator): SendBody {
   const senders = Object.entries(content).map(([mediaType, { schema }]): [string, SendBody] => {
@@ -98,6 +107,8 @@ function jsonSender(key: string, mediaType: string): SendBody {
   const ownContentType = contentTypeOf(mediaType)
   let write: ((body: unknown) => string) | undefined
   return (reply, { body, contentType, headers }) => {
+    // Fastify would send either as it is, without validation.
+    if (body instanceof Uint8Array || isStream(body)) throw new Error('a JSON body must be neither bytes nor a stream')
     write ??= reply.getSerializationFunction(key, mediaType) as (body: unknown) => string
     // Without an explicit serializer, Fastify would send a string body as it is, not as a JSON string.
     const serializer = headers.length === 0 ? write : withHeaders(write, reply, headers)
@@ -227,11 +238,11 @@ type WriteHeaders = (given: Record<string, unknown> | undefined) => HeaderTexts
  * response declares no headers.
  */
 function headerWriter(
-  { operationId, schema: { response }, replyHeaders = {} }: Operation,
+  { operationId, schema: { response }, responseHeaders = {} }: Operation,
   status: string,
   validator: Validator,
 ): WriteHeaders | undefined {
-  const declared = replyHeaders[status]
+  const declared = responseHeaders[status]
   if (declared === undefined) return undefined
   const schemas = response[status]?.headers as Record<string, Schema>
   const checks = new Map(

@@ -4,19 +4,19 @@ import { isIssuer, isKeySource, isScope, newToken, scopesIn, tokenProblem } from
 import { type Limits, defaultLimits as limits } from '../limits/limits.ts'
 
 /**
- * Returns a function that creates the validator of a variable from its default. `parse` converts the text, `isAllowed`
- * checks the value, and `allowed` describes the allowed values in messages.
+ * Returns a function that creates the validator of a variable from its default. `parse` converts the text, `isValid`
+ * checks the value, and `expected` describes the valid values in messages.
  */
 const checked =
-  <T extends object | string | number>(parse: (text: string) => T, isAllowed: (value: T) => boolean, allowed: string) =>
+  <T extends object | string | number>(parse: (text: string) => T, isValid: (value: T) => boolean, expected: string) =>
   (fallback: T): ValidatorSpec<T> =>
     makeValidator<T>((given) => {
       const value = parse(given)
-      if (!isAllowed(value)) throw new Error('not allowed')
+      if (!isValid(value)) throw new Error('not valid')
       return value
-    })({ default: fallback, desc: allowed })
+    })({ default: fallback, desc: expected })
 
-const text = (allowed: string, isAllowed: (value: string) => boolean) => checked(String, isAllowed, allowed)
+const text = (expected: string, isValid: (value: string) => boolean) => checked(String, isValid, expected)
 
 const choice = (...choices: [string, ...string[]]) =>
   text(choices.join(', '), (value) => choices.includes(value))(choices[0])
@@ -28,10 +28,10 @@ const integer = (least: number, greatest: number, of = 'an integer') =>
     `${of} from ${least} to ${greatest}`,
   )
 
-const list = (of: string, isAllowed: (item: string) => boolean) =>
+const list = (of: string, isValid: (item: string) => boolean) =>
   checked(
     (given) => given.split(',').map((item) => item.trim()),
-    (items) => items.every(isAllowed),
+    (items) => items.every(isValid),
     of,
   )
 
@@ -56,7 +56,7 @@ const origins = list(
   (origin) => /^https?:[^*]+$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
 )
 
-/** The environment variables of every service, with their defaults and, in `desc`, the allowed values. */
+/** The environment variables of every service, with their defaults and, in `desc`, the valid values. */
 export const environmentVariables = {
   HOST: address('127.0.0.1'),
   PORT: port(3000),
@@ -99,8 +99,8 @@ export const environmentVariables = {
   LOG_FORMAT: choice('auto', 'json', 'pretty'),
 }
 
-/** An environment variable of the application: a text, with its default and a description of the allowed values. */
-export type OwnVariable = { default: string; allowed: string; isAllowed(value: string): boolean }
+/** An environment variable of the application: a text, with its default and a description of the valid values. */
+export type OwnVariable = { default: string; expected: string; isValid(value: string): boolean }
 
 /** What an application adds to the configuration of a service. */
 export type Application<Name extends string> = {
@@ -138,7 +138,7 @@ export type Config<Name extends string = string> = {
 
 /**
  * Reads the configuration from environment variables. Throws one line that names the first invalid variable, its value
- * and what is allowed, but never shows a token.
+ * and what is expected, but never shows a token.
  *
  * @param isSecured Whether an operation requires credentials, so that the service needs a source of tokens.
  */
@@ -214,7 +214,7 @@ function readOwnVariables<Name extends string>(
   variables: Record<Name, OwnVariable>,
 ): Record<Name, string> {
   const specs = Object.entries<OwnVariable>(variables).map(
-    ([name, { default: fallback, allowed, isAllowed }]) => [name, text(allowed, isAllowed)(fallback)] as const,
+    ([name, { default: fallback, expected, isValid }]) => [name, text(expected, isValid)(fallback)] as const,
   )
   const values = readVariables(environment, Object.fromEntries(specs))
   return Object.fromEntries(specs.map(([name]) => [name, values[name]])) as Record<Name, string>

@@ -6,8 +6,9 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { createTokenVerifier, type TokenSources } from '../auth/token-verifier.ts'
 import type { VerifyToken } from '../auth/tokens.ts'
-import { type Limits, rateLimit } from '../limits/limits.ts'
+import { rateLimit } from '../limits/limits.ts'
 import type { Contract } from '../serve/contract.ts'
+import type { ServerOptions } from '../serve/create-server.ts'
 import { requiredScopes } from '../serve/security.ts'
 import { type Application, type Config, readConfig } from './config.ts'
 import { createLog } from './log.ts'
@@ -42,14 +43,10 @@ export type Service<Name extends string> = Application<Name> & {
 export type Tools = { log: FastifyBaseLogger; registry: Registry }
 
 /** The options of `createServer` that a service determines. */
-export type ServerSettings = Omit<Effects, 'verifyToken'> & {
-  log: FastifyBaseLogger
-  limits: Limits
-  linger: number
-  trustProxy: string[]
-  origins: string[]
-  ownOrigins(): string[]
-}
+export type ServerSettings = Omit<
+  Required<ServerOptions<unknown>>,
+  'contract' | 'handlers' | 'verifiers' | 'errorBody' | 'realm' | 'plugins'
+>
 
 /** What the handlers of a service need while it runs. */
 export type Resources = {

@@ -4,9 +4,10 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { listVerifier, newToken, type VerifyToken } from '../auth/tokens.ts'
-import type { Observer, RequestContext } from '../http/request-context.ts'
-import { type RequestLimit, rateLimit, type ShedReason } from '../limits/limits.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import { rateLimit } from '../limits/limits.ts'
 import type { Routes } from '../serve/contract.ts'
+import type { ServerOptions } from '../serve/create-server.ts'
 import { requiredScopes } from '../serve/security.ts'
 import { requestLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
@@ -17,13 +18,9 @@ const nowhere = { write() {} }
 const [lanes, successors, requests] = [16, 25, 20]
 
 /** The parts of a service through which requests have effects outside of the server. */
-export type Effects = {
-  verifyToken: VerifyToken
-  requestLimit: RequestLimit
-  observer: Observer
-  shed(reason: ShedReason): void
-  draining(): boolean
-}
+export type Effects = { verifyToken: VerifyToken } & Required<
+  Pick<ServerOptions<unknown>, 'requestLimit' | 'observer' | 'shed' | 'draining'>
+>
 
 /** Passes a value or promise on, but rejects once the deadline of the warm-up has passed. */
 export type Bound = <Value>(value: Value | Promise<Value>) => Promise<Value>
@@ -63,7 +60,7 @@ export function withWarmUp(own: Effects) {
     ;({ verifyToken, requestLimit, observer, shed, draining } = others)
   }
   const effects: Effects = {
-    verifyToken: (token, mayCost) => verifyToken(token, mayCost),
+    verifyToken: (token, withinFailureLimit) => verifyToken(token, withinFailureLimit),
     requestLimit: {
       take: (client) => requestLimit.take(client),
       fields: (client) => requestLimit.fields?.(client),

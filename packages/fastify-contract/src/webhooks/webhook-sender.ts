@@ -2,10 +2,11 @@ import { callRequest, type ParameterStyle, pairText, pairWriter, sentBody } from
 import { clientMethods } from '../client/exact-client.ts'
 import type { CallOptions, CallOutcome, OperationAt, PathOf } from '../client/operation-types.ts'
 import { parseJson } from '../json/parse-json.ts'
-import { type Content, responseKey } from '../serve/contract.ts'
+import type { Content } from '../serve/contract.ts'
 import { essenceOf, isInRange, isRange, kindOf, requestKindOf } from '../serve/media-types.ts'
 import { responseSerializer } from '../serve/response-serializer.ts'
 import type { Schema } from '../serve/schema-keywords.ts'
+import { responseKey } from '../serve/send-response.ts'
 import { createValidator, type Validator, valueOrThrow } from '../serve/validator.ts'
 import { type CallbackContext, callbackUrl, httpUrl } from './runtime-expression.ts'
 

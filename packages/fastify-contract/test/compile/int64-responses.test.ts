@@ -16,14 +16,14 @@ const repliesOf = (schema: object, schemas: object = {}, type = 'application/jso
 const placesOf = (schema: object, schemas?: object) => {
   const { table, problems } = repliesOf(schema, schemas)
   t.same(problems, [])
-  return table.places
+  return table.nodes
 }
 
 t.test('the table lists only responses with an int64', async (t) => {
-  const empty = { table: { places: [], replies: {} }, problems: [] }
+  const empty = { table: { nodes: [], responses: {} }, problems: [] }
   t.same(repliesOf(int32), empty)
   t.same(repliesOf(int64, {}, 'text/plain'), empty)
-  const held = { table: { places: [{ int64: true }], replies: { 'GET /a': { 200: 0, 204: null } } }, problems: [] }
+  const held = { table: { nodes: [{ int64: true }], responses: { 'GET /a': { 200: 0, 204: null } } }, problems: [] }
   t.same(repliesOf(int64), held)
   t.same(repliesOf({ ...int64, type: ['integer', 'null'] }, {}, 'application/problem+json'), held)
 })

@@ -4,14 +4,14 @@ import { Dicer } from '@fastify/busboy'
 import t from 'tap'
 import { until } from '../../../../scripts/system/poll.ts'
 import { boundaryOf, readParts } from '../../src/http/multipart.ts'
-import { tapStream } from '../../src/http/upload.ts'
+import { boundedStream } from '../../src/http/upload.ts'
 
 /** Returns the parts of a form that arrives in chunks of `size` bytes, and the message of the error that ends it. */
 async function read(form: string, size: number, isRead: boolean): Promise<unknown[]> {
   const bytes = Buffer.from(form, 'latin1')
   const count = Math.ceil(bytes.length / size)
   const chunks = Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size))
-  const source = tapStream(Readable.from(chunks, { objectMode: false }), {})
+  const source = boundedStream(Readable.from(chunks, { objectMode: false }), {})
   const found: unknown[] = []
   try {
     for await (const { name, filename, contentType, bytes } of readParts(source, 'b', 3)) {
@@ -168,7 +168,7 @@ t.test('a reader that stops ends its source', async (t) => {
     for (let n = 0; n < 100; n++) yield Buffer.alloc(10_000)
     isGiven = true
   }
-  const source = tapStream(Readable.from(chunks(), { objectMode: false }), {})
+  const source = boundedStream(Readable.from(chunks(), { objectMode: false }), {})
   for await (const { name } of readParts(source, 'b', 3)) {
     t.equal(name, 'a')
     break
@@ -178,7 +178,7 @@ t.test('a reader that stops ends its source', async (t) => {
 })
 
 t.test('the epilogue is read to its end', async (t) => {
-  const source = tapStream(Readable.from([part('a', '1') + end, 'x', 'y'].map((each) => Buffer.from(each))), {})
+  const source = boundedStream(Readable.from([part('a', '1') + end, 'x', 'y'].map((each) => Buffer.from(each))), {})
   for await (const { name } of readParts(source, 'b', 3)) t.equal(name, 'a')
   t.equal(source.readableEnded, true)
 })

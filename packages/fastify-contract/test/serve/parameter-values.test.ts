@@ -47,7 +47,7 @@ t.test('inherited property names are ordinary names', async (t) => {
       (name) => `a[${name}]=1`,
     ],
     [{ explode: false }, (name) => `a=${name},1`],
-    [{ takesAll: true }, (name) => `${name}=1`],
+    [{ acceptsAnyName: true }, (name) => `${name}=1`],
     [{ properties: named }, (name) => `${name}=1`],
   ]
   for (const [more, write] of forms) {

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import { inspect } from 'node:util'
 import t from 'tap'
 import type { Document } from '../../src/compile/document/openapi-document.ts'
 import type { AnyHandler } from '../../src/serve/request-steps.ts'
@@ -48,6 +50,8 @@ t.test('a response body of the wrong type becomes a 500', async (t) => {
     { status: 200, contentType: 'text/plain', body: 'abc' },
     { status: 200, contentType: 'text/plain', body: 7 },
     { status: 200, contentType: 'application/json', body: 'a' },
+    { status: 200, contentType: 'application/json', body: Buffer.from('7') },
+    { status: 200, contentType: 'application/json', body: Readable.from(['7']) },
     { status: 201, contentType: 'text/html', body: 'a' },
     { status: 202, body: 'a' },
     { status: 202, contentType: 'image/png', body: 'a' },
@@ -57,5 +61,5 @@ t.test('a response body of the wrong type becomes a 500', async (t) => {
     { status: 203, contentType: 'application/json', body: 'a' },
     { status: 203, contentType: 'image/png', body: 7 },
   ]
-  for (const outcome of wrong) t.match(await answer(outcome), [500, 50000], JSON.stringify(outcome))
+  for (const outcome of wrong) t.match(await answer(outcome), [500, 50000], inspect(outcome, { depth: 0 }))
 })

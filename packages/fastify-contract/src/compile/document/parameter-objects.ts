@@ -45,7 +45,7 @@ export function textValue(document: Document, { name, schema, style, explode = i
     kind: 'object',
     types: [...new Set(otherTypes(document, schema).flat())],
     properties: Object.fromEntries(properties),
-    ...(style === 'form' && explode && isOpen(document, schema) && { takesAll: true }),
+    ...(style === 'form' && explode && isOpen(document, schema) && { acceptsAnyName: true }),
   }
 }
 

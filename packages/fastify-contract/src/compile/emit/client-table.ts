@@ -26,62 +26,62 @@ import {
 import type { Node } from '../document/walk-document.ts'
 
 /** Returns what the client needs to know of a document, without what is empty. */
-export function clientTable(document: Document, replies: Int64Responses): CallTable {
+export function clientTable(document: Document, responses: Int64Responses): CallTable {
   const parameters = callStyles(document)
   return {
-    ...(replies.places.length > 0 && replies),
+    ...(responses.nodes.length > 0 && responses),
     ...(Object.keys(parameters).length > 0 && { parameters }),
   }
 }
 
 /**
- * Returns the places of int64 values in the JSON responses of a document.
+ * Returns the nodes of int64 values in the JSON responses of a document.
  * Also returns one line for each place where a number is an int64 in one schema and another number in another: no
  * client could distinguish them.
  */
 export function int64Responses(document: Document): { table: Int64Responses; problems: string[] } {
-  const table: Int64Responses = { places: [], replies: {} }
+  const table: Int64Responses = { nodes: [], responses: {} }
   const problems: string[] = []
   const indexes = new Map<string, number>()
   const identities = new Map<Node, number>()
   const holdsInt64 = int64Holders(document)
   for (const { method, path, responses } of endpoints(document)) {
-    const reply = `${method} ${path}`
+    const operation = `${method} ${path}`
     const roots = Object.entries(responses).map(
-      ([status, { content = {}, pointer }]) => [status, run(placeOf(jsonSchemas(content), pointer))] as const,
+      ([status, { content = {}, pointer }]) => [status, run(nodeOf(jsonSchemas(content), pointer))] as const,
     )
-    if (roots.some(([, root]) => root !== null)) table.replies[reply] = Object.fromEntries(roots)
+    if (roots.some(([, root]) => root !== null)) table.responses[operation] = Object.fromEntries(roots)
   }
   return { table, problems }
 
-  /** Returns the index of the place that these schemas describe together, or null if it holds no int64. */
-  function* placeOf(holders: unknown[], name: string): Steps<number | null> {
+  /** Returns the index of the node that these schemas describe together, or null if it holds no int64. */
+  function* nodeOf(holders: unknown[], name: string): Steps<number | null> {
     const schemas = schemasDescribing(document, holders)
     if (!schemas.some((schema) => holdsInt64(schema))) return null
-    // A schema may contain itself, so the same schemas share one place.
+    // A schema may contain itself, so the same schemas share one node.
     const key = schemas.map(identity).join()
     const known = indexes.get(key)
     if (known !== undefined) return known
-    const place: ResponseSchemaNode = {}
-    const index = table.places.push(place) - 1
+    const node: ResponseSchemaNode = {}
+    const index = table.nodes.push(node) - 1
     indexes.set(key, index)
     if (schemas.some(isInt64)) {
-      place.int64 = true
+      node.int64 = true
       if (schemas.some(isOtherNumber))
         problems.push(`${name}: a number is an int64 in one schema and not in another; use one format in both`)
     }
     const members: [string, number | null][] = []
     for (const [member, below] of membersOf(schemas)) {
-      members.push([member, yield placeOf(below, `${name}/${member}`)])
+      members.push([member, yield nodeOf(below, `${name}/${member}`)])
     }
-    const others = yield placeOf(
+    const others = yield nodeOf(
       schemas.flatMap((schema) => unnamedSchemas(schema)),
       `${name}/*`,
     )
     // A member without int64 is listed only if unnamed members hold one: the client would treat it as one of them.
     const told = members.filter(([, below]) => below !== null || others !== null)
-    if (told.length > 0) place.members = Object.fromEntries(told)
-    if (others !== null) place.others = others
+    if (told.length > 0) node.members = Object.fromEntries(told)
+    if (others !== null) node.others = others
     return index
   }
 

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import type { ServerSentEvent } from '../../http/streams.ts'
 import { parseJson } from '../../json/parse-json.ts'
-import { type Operation, responseKey } from '../../serve/contract.ts'
+import type { Operation } from '../../serve/contract.ts'
 import { contentNegotiation, isRange, kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
-import type { HandlerResponse } from '../../serve/send-response.ts'
+import { type HandlerResponse, responseKey } from '../../serve/send-response.ts'
 import { createValidator, type Validator } from '../../serve/validator.ts'
 import type { Compiled } from '../compile.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
@@ -180,7 +180,7 @@ function sendableResponse(
   const { status, headers = {}, contentType, body } = shown
   const key = responseKey(response, status) ?? ''
   const { content = {}, headers: schemas = {} } = response[key] ?? {}
-  const declared = operation.replyHeaders?.[key] ?? []
+  const declared = operation.responseHeaders?.[key] ?? []
   const given = declared.flatMap(({ name }) => {
     const exact = exactValue(validator, schemas[name] ?? true, headers[name])
     return exact === undefined ? [] : [[name, exact.value]]

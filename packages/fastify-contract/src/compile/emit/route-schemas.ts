@@ -103,7 +103,7 @@ function operationOf(document: Document, endpoint: Endpoint, convert: Convert): 
     ...(forms.length > 0 && {
       forms: Object.fromEntries(forms.map(([type, media]) => [type, formOf(document, type, media, convert)])),
     }),
-    ...(withHeaders.length > 0 && { replyHeaders: Object.fromEntries(withHeaders) }),
+    ...(withHeaders.length > 0 && { responseHeaders: Object.fromEntries(withHeaders) }),
     ...(deprecation !== undefined && { deprecation }),
     schema,
   }

@@ -2,11 +2,12 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { stringifyJson } from '../../json/json-document.ts'
-import { type Content, type Operation, type Routes, responseKey } from '../../serve/contract.ts'
+import type { Content, Operation, Routes } from '../../serve/contract.ts'
 import type { AnyErrorBody, ErrorFacts } from '../../serve/error-writer.ts'
 import { contentTypeOf, isInRange, isRange, kindOf } from '../../serve/media-types.ts'
+import { responseKey } from '../../serve/send-response.ts'
 import { createValidator } from '../../serve/validator.ts'
-import { errorNumbersOf, type ServiceError, serviceErrors } from '../document/error-numbers.ts'
+import { errorNumbersOf, type Occurrence, occurrences } from '../document/error-numbers.ts'
 import { join } from '../document/json-pointer.ts'
 import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
 
@@ -31,7 +32,7 @@ export function errorBodyProblems(document: Document, routes: Routes, { path, er
   const found = new Map<string, { statuses: Set<number>; body?: unknown }>()
   for (const endpoint of endpoints(document)) {
     const operation = operations.get(endpoint.operationId) as Operation
-    for (const [kind, error] of Object.entries(serviceErrors)) {
+    for (const [kind, error] of Object.entries(occurrences)) {
       const number = numbers[kind]
       if (number === undefined || !error.ends?.(operation)) continue
       const status = Math.trunc(number / 100)
@@ -51,7 +52,7 @@ export function errorBodyProblems(document: Document, routes: Routes, { path, er
     return `${line}${example}; correct the response, or errorBody in ${path}`
   })
 
-  function problemsOf(endpoint: Endpoint, operation: Operation, error: ServiceError, facts: object): Problem[] {
+  function problemsOf(endpoint: Endpoint, operation: Operation, error: Occurrence, facts: object): Problem[] {
     const { statusCode } = facts as ErrorFacts
     const { response } = operation.schema
     const key = responseKey(response, statusCode)

@@ -137,7 +137,7 @@ type Claim = {
   /** Whether the names are those of the properties of an object. */
   isObject?: boolean
   /** Whether the object accepts properties of any name. */
-  takesAll?: true | undefined
+  acceptsAnyName?: true | undefined
   /** The prefix of the names of an object in style deepObject. */
   prefix?: string
 }
@@ -158,11 +158,11 @@ function conflictProblems(document: Document, endpoint: Endpoint): Clash[] {
   })
 }
 
-function claimOf({ in: place, name, kind, style, explode, properties = {}, takesAll }: ParameterText): Claim {
+function claimOf({ in: place, name, kind, style, explode, properties = {}, acceptsAnyName }: ParameterText): Claim {
   const claim = { what: `parameter ${name}`, in: place }
   if (kind === 'nested') return { ...claim, names: [name], prefix: `${name}[` }
   if (kind !== 'object' || style !== 'form' || !explode) return { ...claim, names: [name] }
-  return { ...claim, names: Object.keys(properties), isObject: true, takesAll }
+  return { ...claim, names: Object.keys(properties), isObject: true, acceptsAnyName }
 }
 
 const credentialClaims = (document: Document, { security }: Endpoint): Claim[] =>
@@ -175,7 +175,7 @@ const credentialClaims = (document: Document, { security }: Endpoint): Claim[] =
     })
 
 function clashes(own: Claim, other: Claim): string[] {
-  if (own.takesAll) {
+  if (own.acceptsAnyName) {
     return [
       `its additionalProperties accept every name in the ${own.in}, including that of ${other.what}; list its properties by name only, or use explode: false`,
     ]

@@ -16,7 +16,7 @@ COPY generated generated
 COPY packages packages
 COPY scripts scripts
 COPY src src
-RUN npm run build && npm run sbom && mkdir /data
+RUN npm run build && npx tsx scripts/sbom.ts && mkdir /data
 
 FROM node:24.21.0-trixie-slim
 LABEL org.opencontainers.image.title="plant-store" \

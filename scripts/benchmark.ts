@@ -9,7 +9,7 @@ import { type Results, report, table, writeFigures } from './benchmark/report.ts
 import { groups, measureRound } from './benchmark/shapes.ts'
 
 const { options } = commandLine(
-  `npm run benchmark [-- --node 20,24] [--quick] [--rounds 5] [--seconds 3] [--only NAME,NAME] [--groups 1,2,3,4,5,6]
+  `.ci/nightly benchmark [--node 20,24] [--quick] [--rounds 5] [--seconds 3] [--only NAME,NAME] [--groups 1,2,3,4,5,6]
                   [--before DIRECTORY] [--write]
 
 Measures this service and other ways to build it, in all shapes of docs/benchmarks.md, which describes the contenders

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { commandLine } from 'fastify-contract/command-line'
 
-commandLine(`npm run sbom
+commandLine(`npx tsx scripts/sbom.ts
 
 Writes the software bill of materials, dist/sbom.cdx.json, in CycloneDX format: each runtime package of the lock file
 with its version, hash and license, without packages for development. Most of these packages are inside the bundle,

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { installNode, runNpm } from './system/install-node.ts'
 
 // Does not use commandLine, because the arguments of npm test are not known here.
-const help = `npm run test:node -- VERSION [ARGUMENTS OF npm test]
+const help = `npx tsx scripts/test-node.ts VERSION [ARGUMENTS OF npm test]
 
 Runs the tests on another version of Node: 24, or 22.14.0. A temporary directory gets that Node, from the npm package
 "node", and a copy of the project, in which npm ci and npm test run. Packages with native code are compiled with the
@@ -27,7 +27,9 @@ if (/^\d+(\.\d+){0,2}$/.test(version)) {
 } else if (version === '--help' || version === '-h') {
   process.stdout.write(help)
 } else {
-  console.error('usage: npm run test:node -- VERSION [ARGUMENTS OF npm test], as in npm run test:node -- 24')
+  console.error(
+    'usage: npx tsx scripts/test-node.ts VERSION [ARGUMENTS OF npm test], as in npx tsx scripts/test-node.ts 24',
+  )
   process.exitCode = 1
 }
 

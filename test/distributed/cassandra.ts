@@ -4,7 +4,7 @@ import { migrateStore } from '../../src/store/open.ts'
 import { cassandraClasspath, startCassandra } from './cassandra-cluster.ts'
 
 const { options } = commandLine(
-  `npm run cassandra [-- --nodes=3] [-- --commitlog-sync=batch]
+  `npx tsx test/distributed/cassandra.ts [--nodes=3] [--commitlog-sync=batch]
 
 Starts a Cassandra cluster of nodes of 850 MB on loopback addresses, with an empty table, and prints its STORE_URL. It
 ends with this command, which removes its files. Needs Java 17 and Maven.

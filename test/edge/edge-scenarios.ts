@@ -8,7 +8,7 @@ import { rolling } from './rolling-restarts.ts'
 import { slow } from './slow-connections.ts'
 
 await runScenarios(
-  `npm run edge [-- NAME...]
+  `.ci/nightly edge [NAME...]
 
 Runs the built service under operating conditions: restarts, overload, slow clients, hostile bodies, no free file
 descriptors. Checks that clients get the promised responses. This process generates the load. Prints one figure a line.

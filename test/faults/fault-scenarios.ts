@@ -34,7 +34,7 @@ const seeded = ({ run, ...fault }: Fault): Scenario<Values<typeof defaults>> => 
 })
 
 await runScenarios(
-  `npm run faults [-- NAME...] [--rounds=200] [--outages=10] [--images=1000] [--operations=50000] [--seed=N]
+  `.ci/nightly faults [NAME...] [--rounds=200] [--outages=10] [--images=1000] [--operations=50000] [--seed=N]
                [--store=URL]
 
 Injects faults into the built service and the systems below it, and checks its guarantees. Prints one figure a line.

@@ -74,6 +74,6 @@ t.test('a missing version is reported', async (t) => {
   for (const args of [[], ['latest'], ['--helpless'], ['v24']]) {
     const { code, stderr, notes } = await testNode(t, { args })
     t.same({ code, notes }, { code: 1, notes: [] })
-    t.match(stderr, /^usage: npm run test:node -- VERSION /)
+    t.match(stderr, /^usage: npx tsx scripts\/test-node\.ts VERSION /)
   }
 })

@@ -5,7 +5,7 @@ import { copyProjectTree, type Touched } from './walk-project.ts'
 import { steps } from './walk-steps.ts'
 
 const { options } = commandLine(
-  `npm run walk [-- --without-tests] [--keep]
+  `.ci/nightly walk [--without-tests] [--keep]
 
 Makes typical changes of a maintainer in a copy of the project, one after the other: first to the document, then where
 the compiler reports errors. After each change it generates and compiles the copy, runs the tests of touched files, and

@@ -10,7 +10,7 @@ import { runCasesConcurrently } from './run-cases.ts'
 import { checkedRequest, connect } from './service-client.ts'
 
 const runs = 3_000
-/** A fixed seed repeats the same requests each time; `npm run test:contract` uses other seeds. */
+/** A fixed seed repeats the same requests each time; `.ci/nightly property` uses other seeds. */
 const seed = 1
 
 const { port, generatedToken } = await startService(t, { ACCESS_TOKENS: '' })

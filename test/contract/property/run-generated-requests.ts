@@ -7,7 +7,7 @@ import { runCasesConcurrently } from './run-cases.ts'
 import { checkedRequest, connect } from './service-client.ts'
 
 const { options } = commandLine(
-  `npm run test:contract [-- --runs=100000] [--seed=N]
+  `.ci/nightly property [--runs=100000] [--seed=N]
 
 Generates requests from the document, sends them to the built service and checks every response against the
 document. Prints the number of requests, their rate and the seed. If a response is wrong, prints the smallest

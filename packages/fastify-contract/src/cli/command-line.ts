@@ -25,7 +25,7 @@ export type Values<Given extends Options> = {
  * Returns the options and words of a command line; a missing option has its default. With --help, prints the help and
  * ends the process. If the command line is invalid, prints one line to stderr and ends the process with exit code 2.
  *
- * @param help `npm run NAME` or `fastify-contract NAME` with its options, an empty line, and what the command does. It
+ * @param help A command that ends with its name, and its options in brackets; an empty line; what the command does. It
  * must name each option.
  * @param names The words that are allowed as positional arguments; none by default. A name in capitals stands for one
  * word of any text.
@@ -37,7 +37,8 @@ export function commandLine<Given extends Options>(
   names: string[] = [],
   args = process.argv.slice(2),
 ): { options: Values<Given>; words: string[] } {
-  const [, name] = /^(?:npm run|fastify-contract) (\S+)/.exec(help) as unknown as [string, string]
+  const [command = ''] = /^[^[\n]*/.exec(help) as RegExpExecArray
+  const name = command.trim().split(' ').at(-1)
   const unnamed = Object.keys(defaults).filter((option) => !help.includes(`--${option}`))
   if (unnamed.length > 0) throw new Error(`the help does not name --${unnamed.join(', --')}; add them`)
   try {

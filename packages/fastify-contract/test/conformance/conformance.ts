@@ -4,7 +4,7 @@ import { jsonSchema } from './json-schema.ts'
 import { jsonTexts } from './json-texts.ts'
 
 await runScenarios(
-  `npm run conformance [-- NAME...]
+  `.ci/nightly conformance [NAME...]
 
 Runs public test suites. Prints one figure a line. Exits with 1 when a result deviates from its suite and is not listed
 in packages/fastify-contract/test/conformance/exceptions.yaml, or when a listed deviation no longer occurs.

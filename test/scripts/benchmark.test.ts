@@ -1,16 +1,11 @@
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { assertWorks } from '../../scripts/benchmark/contenders.ts'
-import { parseWrk, sendRequests } from '../../scripts/benchmark/load.ts'
-import { addResult, type Results, report, writeFigures } from '../../scripts/benchmark/report.ts'
+import { sendRequests } from '../../scripts/benchmark/load.ts'
+import { addResult, type Results, report } from '../../scripts/benchmark/report.ts'
 import { createdPlant, templates } from '../../scripts/benchmark/requests.ts'
-import { run } from '../support/child-process.ts'
-
-const hasCores = spawnSync('taskset', ['-c', '0,1', 'true']).status === 0
 
 t.test('a ratio is the median of the ratios of all rounds, and the chart has the median of CPU', async (t) => {
   const results: Results = new Map()
@@ -26,16 +21,6 @@ t.test('a ratio is the median of the ratios of all rounds, and the chart has the
   t.match(text, /^\| 64 connections \| +10\.0 \| +20\.0 \| +20\.0 \|$/m)
   t.match(text, /^node:http {5}█{50} 100,000$/m)
   t.match(text, /^this service {2}█{25} 50,000$/m)
-})
-
-t.test('the figures replace those between the markers of the page', async (t) => {
-  const page = `${t.testdir()}/page.md`
-  const [begin, end] = ['[//]: # (begin of the figures)', '[//]: # (end of the figures)']
-  writeFileSync(page, `before\n${begin}\nold\n${end}\nafter\n`)
-  await writeFigures(page, 'new')
-  t.equal(readFileSync(page, 'utf8'), `before\n${begin}\n\nnew\n\n${end}\nafter\n`)
-  writeFileSync(page, 'before')
-  await t.rejects(writeFigures(page, 'new'), { message: /page\.md has no lines "/ })
 })
 
 t.test('the load keeps its rate, sends each id once, and counts a stall and wrong responses', async (t) => {
@@ -62,24 +47,3 @@ t.test('the load keeps its rate, sends each id once, and counts a stall and wron
     message: /^fastify responds to a plant with 503/,
   })
 })
-
-t.test('the figures of wrk are parsed', async (t) => {
-  const output = 'Running 1s test\n  1 threads\nfigures 1000 10 2 2000000 1500 2500 9000\n'
-  t.same(parseWrk(output), { answers: 990, errors: 12, seconds: 2, p50: 1.5, p99: 2.5, max: 9 })
-  t.throws(() => parseWrk('unable to connect'), { message: /^wrk printed no figures: unable to connect/ })
-})
-
-t.test(
-  'the command measures peers and prints their ratios',
-  { skip: !hasCores && 'NOT RUN: taskset is missing' },
-  async (t) => {
-    const args = ['--rounds=1', '--seconds=1', '--groups=4', '--only=node-http,fastify']
-    const { code, stdout } = await run(t, 'scripts/benchmark.ts', {}, args).ended
-    t.equal(code, 0)
-    for (const shape of ['100 operations', 'start, 100 operations', 'first request, 100 operations']) {
-      const cells = `\\| ${shape} +\\| +`
-      t.match(stdout, new RegExp(`^${cells}\\d+\\.\\d\\d \\(.*\\) \\| +1\\.00 \\(1\\.00-1\\.00\\) \\|$`, 'm'), shape)
-      t.match(stdout, new RegExp(`^${cells}\\d+\\.\\d+ \\| +\\d+\\.\\d+ \\|$`, 'm'), shape)
-    }
-  },
-)

@@ -1,0 +1,126 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { markdownPages } from '../scripts/lint/documentation.ts'
+
+t.test('the README links to every page of docs/ and to the index of decisions', async (t) => {
+  const readme = readFileSync('README.md', 'utf8')
+  const isLinked = (page: string) => dirname(page) === 'docs' || page === 'docs/decisions/README.md'
+  for (const page of markdownPages('.').filter(isLinked)) t.ok(readme.includes(`(${page})`), page)
+})
+
+const contributing = readFileSync('CONTRIBUTING.md', 'utf8')
+const { scripts, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+t.test('the commands and files that CONTRIBUTING names exist', async (t) => {
+  const commands = Array.from(contributing.matchAll(/npm run ([\w:]+)/g), ([, name = '']) => name)
+  const files = Array.from(contributing.matchAll(/[`\s]((?:\.?[\w-]+\/)+[\w.-]+\.\w+)/g), ([, path = '']) => path)
+  for (const found of [commands, files]) t.ok(found.length > 2)
+  for (const name of commands) if (name !== 'NAME') t.ok(Object.hasOwn(scripts, name), name)
+  for (const path of files.filter((path) => !path.startsWith('dist/'))) t.ok(existsSync(path), path)
+})
+
+t.test('CONTRIBUTING has a row for each command', async (t) => {
+  const rows = Array.from(contributing.matchAll(/^\| `npm (?:run )?([\w:]+)/gm), ([, name]) => name)
+  const names = Object.keys(scripts).filter((name) => !name.startsWith('pre'))
+  for (const name of names) t.ok(rows.includes(name), name)
+  t.ok(names.length <= 15, 'npm run reads like a table of contents')
+  const [, parts = ''] = /^parts=\((.*)\)$/m.exec(readFileSync('.ci/nightly', 'utf8')) ?? []
+  for (const part of parts.split(' ')) t.match(contributing, `| \`.ci/nightly ${part}\` |`)
+})
+
+t.test('every dependency has a row in docs/architecture.md', async (t) => {
+  const { dependencies, devDependencies, optionalDependencies } = manifest
+  const [, table = ''] = /^## Dependencies\n(.*)/ms.exec(readFileSync('docs/architecture.md', 'utf8')) ?? []
+  const rows = Array.from(table.matchAll(/^\| ([^|]+) \|/gm), ([, names = '']) => names.split(', ')).flat()
+  for (const name of Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }))
+    t.ok(rows.includes(name), name)
+})
+
+const decisions = 'docs/decisions'
+const decisionIndex = readFileSync(`${decisions}/README.md`, 'utf8')
+const decisionPages = readdirSync(decisions).filter((name) => name !== 'README.md')
+
+t.test('each decision has a line in the index, under the title of its page', async (t) => {
+  t.ok(decisionPages.length > 10)
+  for (const name of decisionPages) {
+    const [title = ''] = readFileSync(`${decisions}/${name}`, 'utf8').split('\n')
+    t.match(title, /^# \S/, `${name} begins with a heading`)
+    t.ok(decisionIndex.includes(`\n- [${title.slice(2)}](${name}): `), `${name} is in the index`)
+  }
+})
+
+t.test('each decision states what was decided, in at most 25 lines', async (t) => {
+  for (const name of decisionPages) {
+    const text = readFileSync(`${decisions}/${name}`, 'utf8')
+    t.match(text, /^\*\*Decision\.\*\* /m, `${name} states the decision`)
+    t.ok(text.trimEnd().split('\n').length <= 25, `${name} is short`)
+  }
+})
+
+const security = readFileSync('SECURITY.md', 'utf8')
+
+/** The rows of the tables: the requirement, what the service does, and the file and the title of the test. */
+const risks = Array.from(
+  security.matchAll(/^\| (API\d+ |\d+\.\d+\.\d+)(.*?) \| (.*) \| (.*?)\|$/gm),
+  ([, id, , done, test]) => ({
+    id: String(id).trim(),
+    done: String(done),
+    test: String(test).trim(),
+  }),
+)
+
+t.test('every row names an existing test or the reason for none', async (t) => {
+  for (const { id, done, test } of risks) {
+    if (test === '') {
+      t.match(done, /^not applicable|\*\*not met\*\*|the operator's|none is promised/, id)
+      continue
+    }
+    const [, file = '', name = ''] = /^`([^`]+)` (.+)$/.exec(test) ?? []
+    // The conformance suite of the stores is in src, because it is part of the package.
+    const folders = ['test', 'packages/fastify-contract/test', 'src']
+    const path = folders.map((folder) => join(folder, file)).find((path) => file !== '' && existsSync(path))
+    if (!t.ok(path, `${id}: ${test}`) || path === undefined) continue
+    const source = readFileSync(path, 'utf8')
+    t.ok(source.includes(`'${name}'`) || new RegExp(`\\b${name}\\b[,:]`).test(source), `${id}: ${file} has "${name}"`)
+  }
+})
+
+t.test('all ten risks are listed, and no requirement twice', async (t) => {
+  const ids = risks.map(({ id }) => id)
+  t.same(
+    ids.filter((id) => id.startsWith('API')),
+    Array.from({ length: 10 }, (_, index) => `API${index + 1}`),
+  )
+  t.equal(new Set(ids).size, ids.length)
+  t.equal(ids.length, Array.from(security.matchAll(/^\| /gm)).length - 2, 'the pattern matches each row')
+})
+
+const git = (...args: string[]) => spawnSync('git', args, { encoding: 'utf8' })
+const skip = git('rev-parse').status !== 0 && 'NOT RUN: this is no clone of git'
+
+t.test('git ignores the files that the documented commands create', { skip }, async (t) => {
+  const made = [
+    'data/plants.db',
+    'plants.db',
+    'plants.db-wal',
+    'plants.db-lock',
+    'copy.db',
+    'tokens.json',
+    'tokens.json-lock',
+    'my-store.js',
+    'my-store.test.js',
+    'plants-a1B2c3/plants.db',
+    'secrets/password',
+    'dist/sbom.cdx.json',
+    'plant-store-1.0.0.tgz',
+  ]
+  t.same(
+    git('check-ignore', ...made)
+      .stdout.trim()
+      .split('\n'),
+    made,
+  )
+  t.equal(git('ls-files', '--ignored', '--cached', '--exclude-standard').stdout, '', 'git ignores no committed file')
+})

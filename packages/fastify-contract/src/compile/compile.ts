@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Routes } from '../serve/contract.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
+import { type ExactIntegers, exactIntegers, exactJson } from './document/exact-integers.ts'
 import { normalize, upgrade } from './document/normalize.ts'
 import type { Document } from './document/openapi-document.ts'
 import { clientTable, int64Responses } from './emit/client-table.ts'
@@ -38,7 +39,8 @@ export async function compileContract(path: string, rules?: string, errors?: Err
   const bundling = redocly('bundle', path, '--ext=json', ...config)
   // The linter's message is clearer than the bundler's, so it comes first.
   await Promise.all([redocly('lint', path, '--format=stylish', ...config), bundling.catch(() => {})])
-  return await compileDocument(JSON.parse(await bundling), path, errors)
+  const bundled = JSON.parse(await bundling)
+  return await compileDocument(bundled, path, errors, contractTypes, await exactIntegers(bundled, path))
 }
 
 /**
@@ -46,18 +48,24 @@ export async function compileContract(path: string, rules?: string, errors?: Err
  * client needs, digests that tell the service whether the files belong together, and one request per operation for
  * editors. Rejects with an error with one line for each place that cannot be served, and for each response whose schema
  * does not match the error bodies that `errors` makes.
+ *
+ * @param integers The exact values of integers in the document that a double cannot hold.
  */
 export async function compileDocument(
   published: Document,
   path: string,
   errors?: ErrorBodySource,
   typesOf = contractTypes,
+  integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
   try {
-    const { document, routes, replies, warnings } = checked(published, path, errors)
+    const { document, routes, replies, warnings } = checked(published, path, errors, integers)
     const webhooks = webhookTable(document)
     const note = `Written by fastify-contract generate from ${basename(path)}; edit that instead.\n`
-    const served: Files = { 'openapi.json': json(withErrorTable(published)), 'routes.json': json(routes) }
+    const served: Files = {
+      'openapi.json': `${exactJson(withErrorTable(published), integers)}\n`,
+      'routes.json': json(routes),
+    }
     const files: Files = {
       ...served,
       'api.d.ts': `// ${note}${await typesOf(document)}`,
@@ -79,13 +87,13 @@ export async function compileDocument(
  * Converts a document. Throws an error with the problems of all stages: a later stage checks what the problems of the
  * earlier ones leave valid.
  */
-function checked(published: Document, path: string, errors: ErrorBodySource | undefined) {
+function checked(published: Document, path: string, errors: ErrorBodySource | undefined, integers: ExactIntegers) {
   const findings = findingsIn(published)
   const structure = findings(structureProblems(published))
   if (structure.problems.some(({ operations }) => operations.length === 0))
     throw new RefusedDocument(path, structure.problems)
   const base = withoutFindings(published, structure)
-  const { upgraded, discriminated } = upgrade(base)
+  const { upgraded, discriminated } = upgrade(base, integers)
   const numbers = errorNumberProblems(base)
   const { refused, warnings } = checkDocument(base, upgraded)
   const early = findings([...numbers, ...refused])

@@ -80,7 +80,7 @@ const knownOf = new WeakMap<JsonDocument, Known>()
 /**
  * Returns the indexes of the first item of a list that equals an earlier one, and of that earlier one; undefined if all
  * items differ. Items are equal by JSON Schema's rules: the order of members does not matter, and 1 equals 1.0. An
- * integer of at most 19 digits is compared exactly, any other number as a double. The text of a value has the numbers
+ * integer of at most 20 digits is compared exactly, any other number as a double. The text of a value has the numbers
  * of its objects and arrays instead of their texts, so all lists of one document take linear time.
  */
 export function duplicateItems(document: JsonDocument, items: unknown[]): [earlier: number, later: number] | undefined {
@@ -126,8 +126,8 @@ function numberOf(document: JsonDocument, value: object, known: Known): number {
 const decimal = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 /**
- * Returns the exact value of a JSON number (RFC 8259 section 6) if it is an integer of at most 19 digits, else
- * undefined. A large exponent is never expanded.
+ * Returns the exact value of a JSON number (RFC 8259 section 6) if it is an integer of at most 20 digits, as many
+ * as a uint64 has, else undefined. A large exponent is never expanded.
  */
 export function exactInteger(text: string): bigint | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] = decimal.exec(text) ?? []
@@ -138,7 +138,7 @@ export function exactInteger(text: string): bigint | undefined {
   while (end > start && digits[end - 1] === '0') end--
   if (start === end) return 0n
   const zeros = Number(exponent) - fraction.length + (digits.length - end)
-  if (zeros < 0 || end - start + zeros > 19) return undefined
+  if (zeros < 0 || end - start + zeros > 20) return undefined
   return BigInt(sign + digits.slice(start, end) + '0'.repeat(zeros))
 }
 

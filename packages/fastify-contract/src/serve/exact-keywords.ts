@@ -9,7 +9,11 @@ import type { Schema } from './schema-keywords.ts'
  */
 export type ConvertedLocations = (object | string | number)[]
 
-const bounds = { int32: [-(2n ** 31n), 2n ** 31n - 1n], int64: [-(2n ** 63n), 2n ** 63n - 1n] } as const
+const bounds = {
+  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
+} as const
 
 type Format = keyof typeof bounds
 
@@ -30,21 +34,30 @@ export class SharedLocations {
 const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 
 /**
- * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32 and int64 and `multipleOf`
- * check the digits that `parseJson` kept, and so does `uniqueItems`. An integer of any other format must be in the range
- * where doubles are exact. int64 and ignored properties also add their locations to `found`; a failed subschema removes
- * its locations again. Ajv's other keywords compare doubles. That is correct for limits, since rounding never moves a
- * number across a double. The compiler rejects schemas that need more, such as int64 in `contains`.
+ * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32, int64 and uint64, `multipleOf`,
+ * `uniqueItems` and the exact limits check the digits that `parseJson` kept. An integer of any other format must be in
+ * the range where doubles are exact. int64, uint64 and ignored properties also add their locations to `found`; a failed
+ * subschema removes its locations again. Ajv's other keywords compare doubles. That is correct for a limit that a double
+ * holds, since rounding never moves a number across a double. The compiler rejects schemas that need more, such as
+ * int64 in `contains`.
  */
 export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
   ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoredCheck(found)) })
+  for (const [keyword, { sign, isWithin }] of Object.entries(comparisons)) {
+    ajv.addKeyword({
+      keyword: exactKeyword(keyword),
+      type: 'number',
+      error: { message: ({ schema }) => str`must be ${sign} ${schema}` },
+      code: (context) => check(context, limitCheck(BigInt(context.schema), isWithin)),
+    })
+  }
   replace(ajv, 'format', (format) => ({
     ...format,
     error: { message: (context) => messageOf(context as KeywordCxt, format) },
     code(context, type) {
       if (!isFormat(context.schema)) format.code(context, type)
       else if (type === 'number') {
-        check(context, integerCheck(bounds[context.schema], context.schema === 'int64' ? found : undefined))
+        check(context, integerCheck(bounds[context.schema], context.schema === 'int32' ? undefined : found))
       }
     },
   }))
@@ -113,10 +126,12 @@ export function messageWithFormat({ keyword, message = '', params, parentSchema 
   // An integer outside the exact range has no params.
   if (keyword !== 'type' || params.type === undefined) return message
   const { format, type } = parentSchema as { format?: unknown; type: unknown }
-  if (!Array.isArray(type)) return isFormat(format) ? `must be an ${format} integer` : message
-  const names = type.map((one) => (one === 'integer' && isFormat(format) ? `an ${format} integer` : one))
+  if (!Array.isArray(type)) return isFormat(format) ? `must be ${articled(format)} integer` : message
+  const names = type.map((one) => (one === 'integer' && isFormat(format) ? `${articled(format)} integer` : one))
   return `must be ${names.join(' or ')}`
 }
+
+const articled = (format: Format): string => `${format === 'uint64' ? 'a' : 'an'} ${format}`
 
 const isFormat = (format: unknown): format is Format => typeof format === 'string' && Object.hasOwn(bounds, format)
 
@@ -126,7 +141,7 @@ function replace(ajv: Ajv, keyword: string, change: (now: CodeKeywordDefinition)
 }
 
 function messageOf(context: KeywordCxt, { error }: CodeKeywordDefinition) {
-  if (isFormat(context.schema)) return str`must be an ${context.schema} integer`
+  if (isFormat(context.schema)) return str`must be ${articled(context.schema)} integer`
   const message = error?.message as (context: KeywordCxt) => ReturnType<typeof str>
   return message(context)
 }
@@ -173,6 +188,28 @@ const integerCheck =
   }
 
 const isInExactRange = integerCheck(exactRange)
+
+/** How the keywords of limits compare a value. JavaScript compares a number and a bigint exactly. */
+const comparisons: Record<string, { sign: string; isWithin: (value: number | bigint, limit: bigint) => boolean }> = {
+  minimum: { sign: '>=', isWithin: (value, limit) => value >= limit },
+  maximum: { sign: '<=', isWithin: (value, limit) => value <= limit },
+  exclusiveMinimum: { sign: '>', isWithin: (value, limit) => value > limit },
+  exclusiveMaximum: { sign: '<', isWithin: (value, limit) => value < limit },
+}
+
+/** The keywords that limit a number. */
+export const limitKeywords = Object.keys(comparisons)
+
+/**
+ * Returns the keyword that the compiler writes instead of one of `limitKeywords` if a double cannot hold the limit. Its
+ * value is the limit as a decimal text.
+ */
+export const exactKeyword = (keyword: string): string => `x-exact-${keyword}`
+
+const limitCheck =
+  (limit: bigint, isWithin: (value: number | bigint, limit: bigint) => boolean): Check =>
+  (value, ...place) =>
+    isWithin(integerAt(...place, value) ?? value, limit)
 
 /** Leaves a value that is no integer to Ajv's own check of the type. */
 const exactCheck: Check = (value, ...place) => !Number.isInteger(value) || isInExactRange(value, ...place)

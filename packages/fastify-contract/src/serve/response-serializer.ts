@@ -1,5 +1,5 @@
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
-import { ignoredKeyword, isIgnored } from './exact-keywords.ts'
+import { exactKeyword, ignoredKeyword, isIgnored, limitKeywords } from './exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
@@ -118,7 +118,7 @@ const plainKeywords = new Set(
     '$ref allOf type properties patternProperties additionalProperties unevaluatedProperties required maxProperties ' +
     'prefixItems items minItems maxItems format pattern minLength maxLength minimum maximum ' +
     'exclusiveMinimum exclusiveMaximum multipleOf default deprecated ' +
-    `readOnly writeOnly contentEncoding contentMediaType ${ignoredKeyword}`
+    `readOnly writeOnly contentEncoding contentMediaType ${ignoredKeyword} ${limitKeywords.map(exactKeyword).join(' ')}`
   ).split(' '),
 )
 

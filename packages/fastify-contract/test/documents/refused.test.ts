@@ -44,7 +44,7 @@ t.test('unsupported documents are rejected with location and remedy', async (t) 
     '#/components/schemas/Nowhere/properties/id: is both readOnly and writeOnly, so neither a request nor a response can hold it; remove one of them',
     '#/components/schemas/Pattern/pattern: ( is not a regular expression of ECMA-262 with the flag u; correct it',
     '#/components/schemas/Patterns/patternProperties: [ is not a regular expression of ECMA-262 with the flag u; correct it',
-    '#/components/schemas/Rounded/maximum: an integer beyond 2^53 - 1 would be rounded; remove it (int64 implies its own limits) or state it in the description',
+    '#/components/schemas/Rounded/const: an integer beyond 2^53 - 1 would be rounded; remove it, or state it in the description',
     '#/components/schemas/Unlike/oneOf: key is writeOnly in one alternative and not in another, so a response could expose it; describe it the same way in each',
     '#/paths/~1files~1*: /files/* contains *, which is not supported in a path; remove it',
     '#/paths/~1items~1%7Bid%7D%3Aarchive: a path parameter must be followed by /, . or -, or end the path',

@@ -20,13 +20,14 @@ t.test('every notation of an integer gives its exact value', async (t) => {
     ['9223372036854775807', 2n ** 63n - 1n],
     ['-9223372036854775808', -(2n ** 63n)],
     ['922337203685477580700e-2', 2n ** 63n - 1n],
+    ['18446744073709551615', 2n ** 64n - 1n],
     [`1${'0'.repeat(100_000)}e-100000`, 1n],
     [`0.${'0'.repeat(100_000)}1e100001`, 1n],
   ]
   for (const [text, integer] of cases) t.equal(exactInteger(text), integer, text.slice(0, 40))
 })
 
-t.test('anything but an integer of at most 19 digits is undefined', async (t) => {
+t.test('anything but an integer of at most 20 digits is undefined', async (t) => {
   const texts = ['12.5', '1e-1', '1.00000000000000000001', '9007199254740993.5', '1e1000000000', '1e-1000000000']
   const notNumbers = [
     '',
@@ -42,7 +43,7 @@ t.test('anything but an integer of at most 19 digits is undefined', async (t) =>
     '.5',
     '5.',
     '--1',
-    '12345678901234567890',
+    '123456789012345678901',
   ]
   for (const text of [...texts, ...notNumbers]) t.equal(exactInteger(text), undefined, text)
 })

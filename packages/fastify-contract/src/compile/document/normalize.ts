@@ -2,6 +2,7 @@ import { kindOf } from '../../serve/media-types.ts'
 import { withItemSchemas } from './contents.ts'
 import { withDirections } from './directions.ts'
 import { withDiscriminators } from './discriminators.ts'
+import { type ExactIntegers, withExactLimits, withExactUnions } from './exact-integers.ts'
 import { resolve } from './json-pointer.ts'
 import { type Document, endpoints, itemAt } from './openapi-document.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
@@ -11,8 +12,11 @@ import { isNode, mapDocument, mapEntries, type Node, type Transforms } from './w
  * Returns a bundled document as OpenAPI 3.1, and also with its discriminators as schemas. Both keep the places of the
  * document, so that problems are reported with them.
  */
-export function upgrade(document: Document): { upgraded: Document; discriminated: Document } {
-  const upgraded = asOpenApi31(document)
+export function upgrade(
+  document: Document,
+  integers: ExactIntegers = new Map(),
+): { upgraded: Document; discriminated: Document } {
+  const upgraded = withExactLimits(asOpenApi31(document), integers)
   return { upgraded, discriminated: withDiscriminators(upgraded) }
 }
 
@@ -21,7 +25,7 @@ export function upgrade(document: Document): { upgraded: Document; discriminated
  * operation, references by name, and separate schemas for requests and responses where these differ.
  */
 export const normalize = (discriminated: Document): Document =>
-  withDirections(withSharedSchemas(withItemSchemas(withOperationIds(discriminated))))
+  withExactUnions(withDirections(withSharedSchemas(withItemSchemas(withOperationIds(discriminated)))))
 
 /** Returns a published document in the form of `normalize`. */
 export const normalizedDocument = (document: Document): Document => normalize(upgrade(document).discriminated)

@@ -1,3 +1,4 @@
+import { exactKeyword } from '../../serve/exact-keywords.ts'
 import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
@@ -238,9 +239,9 @@ export const isExactInteger = ({ type }: Exclude<Schema, boolean> | Node): boole
   return types.includes('integer') && !types.includes('number')
 }
 
-/** Returns whether a schema is an int64, alone or beside types that are not numbers. */
+/** Returns whether a schema is an int64 or uint64, alone or beside types that are not numbers. */
 export const isInt64 = (schema: Exclude<Schema, boolean> | Node): boolean =>
-  schema.format === 'int64' && isExactInteger(schema)
+  (schema.format === 'int64' || schema.format === 'uint64') && isExactInteger(schema)
 
 /** A schema that every value of another schema must satisfy, too. */
 export type Part = {
@@ -323,9 +324,14 @@ export function groupedByName(
 
 const falseSchema: Node = { not: {} }
 
-/** Returns the numeric values of a keyword in some schemas. */
+/** Returns the numeric values of a keyword in some schemas, rounded where a double cannot hold them. */
 export const numbersOf = (schemas: Node[], keyword: string): number[] =>
-  schemas.map((schema) => schema[keyword]).filter((value) => typeof value === 'number')
+  schemas
+    .flatMap((schema) => {
+      const exact = schema[exactKeyword(keyword)]
+      return exact === undefined ? schema[keyword] : Number(exact)
+    })
+    .filter((value) => typeof value === 'number')
 
 /** Returns the types that all of the schemas allow, or undefined if none of them limits the type. */
 export function commonTypes(schemas: Node[]): string[] | undefined {
@@ -338,3 +344,17 @@ export function commonTypes(schemas: Node[]): string[] | undefined {
         return some.includes('number') && others.includes('integer') ? [...new Set([...kept, 'integer'])] : kept
       })
 }
+
+/** Returns the schemas of the named members and items of a schema. No JSON value has both. */
+const named = ({ properties, prefixItems }: Node): Record<string, Schema> => ({
+  ...(properties as object),
+  ...(prefixItems as object),
+})
+
+/** Returns the members and items that some of the schemas name, each with the schemas that describe it. */
+export const membersOf = (schemas: Node[]): Map<string, Schema[]> =>
+  groupedByName(schemas, {
+    namesIn: (schema) => Object.keys(named(schema)),
+    isOpen: (schema) => unnamedSchemas(schema).length > 0,
+    schemasOf: memberSchemas,
+  })

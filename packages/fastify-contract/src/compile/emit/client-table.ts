@@ -2,7 +2,6 @@ import type { CallStyles, ParameterStyle } from '../../client/call-request.ts'
 import type { CallTable, Int64Responses, ResponseSchemaNode } from '../../client/exact-client.ts'
 import type { FormField } from '../../serve/contract.ts'
 import { kindOf, requestKindOf } from '../../serve/media-types.ts'
-import type { Schema } from '../../serve/schema-keywords.ts'
 import { formOf, isForm } from '../document/forms.ts'
 import {
   type Document,
@@ -14,10 +13,9 @@ import {
 } from '../document/openapi-document.ts'
 import { defaultStyles, isExploded, isJson } from '../document/parameter-objects.ts'
 import {
-  groupedByName,
   int64Holders,
   isInt64,
-  memberSchemas,
+  membersOf,
   run,
   type Steps,
   schemasDescribing,
@@ -36,7 +34,7 @@ export function clientTable(document: Document, responses: Int64Responses): Call
 
 /**
  * Returns the nodes of int64 values in the JSON responses of a document.
- * Also returns one line for each place where a number is an int64 in one schema and another number in another: no
+ * Also returns one line for each place where a number is an int64 in one schema and may have a fraction in another: no
  * client could distinguish them.
  */
 export function int64Responses(document: Document): { table: Int64Responses; problems: string[] } {
@@ -68,7 +66,9 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
     if (schemas.some(isInt64)) {
       node.int64 = true
       if (schemas.some(isOtherNumber))
-        problems.push(`${name}: a number is an int64 in one schema and not in another; use one format in both`)
+        problems.push(
+          `${name}: a number is an int64 in one schema and may have a fraction in another; use one type in both`,
+        )
     }
     const members: [string, number | null][] = []
     for (const [member, below] of membersOf(schemas)) {
@@ -94,22 +94,8 @@ export function int64Responses(document: Document): { table: Int64Responses; pro
 const jsonSchemas = (content: MediaTypes): unknown[] =>
   Object.entries(content).flatMap(([type, { schema }]) => (kindOf(type) === 'json' ? [schema] : []))
 
-/** Returns the schemas of the named members and items of a schema. No JSON value has both. */
-const named = ({ properties, prefixItems }: Node): Record<string, Schema> => ({
-  ...(properties as object),
-  ...(prefixItems as object),
-})
-
-/** Returns the members and items that some of the schemas name, each with the schemas that describe it. */
-const membersOf = (schemas: Node[]): Map<string, Schema[]> =>
-  groupedByName(schemas, {
-    namesIn: (schema) => Object.keys(named(schema)),
-    isOpen: (schema) => unnamedSchemas(schema).length > 0,
-    schemasOf: memberSchemas,
-  })
-
-const isOtherNumber = (schema: Node): boolean =>
-  !isInt64(schema) && [schema.type].flat().some((type) => type === 'integer' || type === 'number')
+/** Returns whether a schema allows numbers that are no integers; `withExactUnions` has made every integer an int64. */
+const isOtherNumber = ({ type }: Node): boolean => [type].flat().includes('number')
 
 /** Returns the style of a parameter as far as it differs from the default of its location. */
 export function parameterStyle(parameter: Parameter): ParameterStyle {

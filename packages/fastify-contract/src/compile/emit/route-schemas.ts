@@ -1,5 +1,5 @@
 import type { Operation, RouteSchema, Routes } from '../../serve/contract.ts'
-import { ignoredKeyword } from '../../serve/exact-keywords.ts'
+import { exactKeyword, ignoredKeyword, limitKeywords } from '../../serve/exact-keywords.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { checkedBody, checkedContent, headersOf, responseHeaders } from '../document/contents.ts'
 import { deprecationHeaders } from '../document/deprecation.ts'
@@ -124,14 +124,15 @@ const contentOf = (content: Record<string, { schema?: Schema }>, convert: Conver
 
 /** Keywords that neither the validator nor the serializer needs; Ajv refuses `id`, which JSON Schema does not know. */
 const annotations = /^(id|title|description|examples?|externalDocs|xml|\$comment|\$defs|definitions|x-.*)$/
-const isAnnotation = (keyword: string) => annotations.test(keyword) && keyword !== ignoredKeyword
+const keptExtensions = [ignoredKeyword, ...limitKeywords.map(exactKeyword)]
+const isAnnotation = (keyword: string) => annotations.test(keyword) && !keptExtensions.includes(keyword)
 
 /** Returns a boolean schema as an equivalent object, which Fastify expects. */
 const asObject = (schema: Schema): Schema => (schema === true ? {} : schema === false ? { not: {} } : schema)
 
 /**
  * Returns a schema without annotations, but with the discriminator of a parent: its children have properties that it
- * does not list, which the serializer must send. Drops int32 and int64 if the type allows other numbers: the service would
+ * does not list, which the serializer must send. Drops the format of an integer if the type allows other numbers: the service would
  * then accept integers only.
  */
 function validatorSchema(node: Node): Node {
@@ -140,7 +141,7 @@ function validatorSchema(node: Node): Node {
     Object.entries(node).filter(([keyword]) => (keyword === 'discriminator' ? isParent : !isAnnotation(keyword))),
   )
   const { format, ...rest } = kept
-  const schema = /^int(32|64)$/.test(String(format)) && !isExactInteger(kept) ? rest : kept
+  const schema = /^(int32|u?int64)$/.test(String(format)) && !isExactInteger(kept) ? rest : kept
   return withoutPrototype(withBoundedPatterns(schema))
 }
 

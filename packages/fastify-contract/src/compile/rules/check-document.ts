@@ -11,6 +11,7 @@ import {
   isGiven,
 } from '../document/contents.ts'
 import { deprecationProblems, undatedDeprecations } from '../document/deprecation.ts'
+import { roundedIntegers } from '../document/exact-integers.ts'
 import { join, resolve } from '../document/json-pointer.ts'
 import { asOpenApi31, bodiless, ignoredBodies } from '../document/normalize.ts'
 import {
@@ -62,7 +63,7 @@ const documentRules: DocumentRule[] = [
   checkNames,
   checkRoutes,
   checkScopes,
-  (document, report) => checkNumbers(document, '#', report),
+  checkNumbers,
   checkSchemas,
   lines('warn', undatedDeprecations),
   checkExpressions,
@@ -310,12 +311,10 @@ function checkDialect(document: Document, { refuse }: Report): void {
     refuse('#/jsonSchemaDialect', `${dialect} is not supported; remove it`)
 }
 
-/** Refuses rounded numbers in any value, since examples and extensions are rounded as well. */
-function checkNumbers(value: unknown, pointer: string, report: Report): void {
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    const remedy = 'remove it (int64 implies its own limits) or state it in the description'
-    report.refuse(pointer, `an integer beyond 2^53 - 1 would be rounded; ${remedy}`)
+/** Refuses integers that would be rounded. Those of examples and extensions do not change what the service does. */
+function checkNumbers(document: Document, { refuse, warn }: Report): void {
+  for (const { pointer, isShown } of roundedIntegers(document)) {
+    if (isShown) warn(pointer, 'an integer beyond 2^53 - 1, which the mock and the documentation page round')
+    else refuse(pointer, 'an integer beyond 2^53 - 1 would be rounded; remove it, or state it in the description')
   }
-  if (typeof value !== 'object' || value === null) return
-  for (const [key, below] of Object.entries(value)) checkNumbers(below, join(pointer, key), report)
 }

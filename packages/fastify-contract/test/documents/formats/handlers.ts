@@ -10,6 +10,11 @@ export const handlers: Handlers<operations> = {
     const either: bigint | string | null | undefined = body.either
     const small: number | undefined = body.small
     const name: string | undefined = body.name
+    const unsigned: bigint | undefined = body.unsigned
+    const mixed: bigint | string | undefined = body.mixed
+    const ids: (bigint | undefined)[] = (body.branches ?? []).map(({ id }) => id)
+    if ([unsigned ?? 0n, ...ids, typeof mixed === 'string' ? 0n : (mixed ?? 0n)].some((one) => typeof one === 'number'))
+      throw new Error('a number instead of a bigint')
     const types = [large ?? 0n, level ?? 0n, exact ?? 0n, small ?? 0, either ?? '', name ?? ''].map((one) => typeof one)
     const seen = types.join().replace('bigint,bigint,bigint,number,string,string', '')
     return { status: 200, body: seen === '' ? body : { ...body, secret: seen } }
@@ -36,7 +41,17 @@ export const calls: Call[] = [
   same('{"either":null}'),
   same('{"not":9007199254740993}'),
   same('{"when":"2024-02-29t12:00:00z"}'),
-  same('{"unsigned":9007199254740991,"plain":-9007199254740991}'),
+  same('{"unsigned":18446744073709551615,"plain":-9007199254740991}'),
+  same('{"unsigned":0}'),
+  same('{"bounded":1152921504606846975,"within":18446744073709551614}'),
+  same('{"bounded":-1152921504606846977,"within":9007199254740994}'),
+  { ...post('{"bounded":-5,"around":9223372036854775808}'), status: 200 },
+  same('{"mixed":5,"both":9007199254740993}'),
+  same('{"mixed":9007199254740993}'),
+  same('{"mixed":"9007199254740993","tested":2147483648}'),
+  same('{"tested":9007199254740993}'),
+  same('{"branches":[{"low":"a","id":2147483647},{"high":"b","id":9007199254740993}]}'),
+  same('{"numbers":[18446744073709551615,18446744073709551614]}'),
   same('{"unique":[9007199254740992,9007199254740993]}'),
   refused({ when: '2023-02-29T12:00:00Z' }),
   refused({ when: '2024-02-29T12:00:00+01' }),
@@ -52,7 +67,21 @@ export const calls: Call[] = [
   refused({ small: 1.5 }),
   refused('{"large":9223372036854775808}'),
   refused({ large: '1' }),
-  refused('{"unsigned":18446744073709551615}'),
+  refused('{"unsigned":18446744073709551616}'),
+  refused('{"unsigned":-1}'),
+  refused('{"numbers":[18446744073709551615,1.8446744073709551615e19]}'),
+  ...[
+    ['{"bounded":1152921504606846976}', 'body/bounded must be <= 1152921504606846975'],
+    ['{"bounded":-1152921504606846978}', 'body/bounded must be >= -1152921504606846977'],
+    ['{"within":18446744073709551615}', 'body/within must be < 18446744073709551615'],
+    ['{"within":9007199254740993}', 'body/within must be > 9007199254740993'],
+    ['{"unsigned":1.5}', 'body/unsigned must be a uint64 integer'],
+  ].map(([send = '', message]): Call => ({ ...refused(send), body: { message } })),
+  refused({ mixed: 7 }),
+  refused({ both: 1.5 }),
+  refused('{"both":9223372036854775808}'),
+  refused({ tested: 5 }),
+  refused({ branches: [{ low: 'a', id: 2147483648 }] }),
   refused('{"plain":9007199254740993}'),
   refused('{"unique":[9007199254740993,9.007199254740993e15]}'),
   refused({ single: '1.5' }),

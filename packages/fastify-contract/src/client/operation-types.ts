@@ -69,30 +69,34 @@ type Optional<Key extends string, Value> = object extends Value ? { [Name in Key
 
 /** The member `body` of a call, with `contentType` where that is not `application/json`. */
 type BodyOption<Operation> = Operation extends { requestBody: infer Holder }
-  ? GivenBody<Holder>
+  ? GivenBody<Operation, Holder>
   : Operation extends { requestBody?: infer Holder }
-    ? GivenBody<NonNullable<Holder>> | { contentType?: undefined; body?: undefined }
+    ? GivenBody<Operation, NonNullable<Holder>> | { contentType?: undefined; body?: undefined }
     : unknown
 
-type GivenBody<Holder> = Holder extends { content: infer Media }
-  ? { [Type in keyof Media]: TypedBody<Type, Media[Type]> }[keyof Media]
+type GivenBody<Operation, Holder> = Holder extends { content: infer Media }
+  ? { [Type in keyof Media]: TypedBody<Type, KindOf<Operation, Type>, Media[Type]> }[keyof Media]
   : unknown
 
-type TypedBody<Type, Value> = Type extends 'application/json'
+type TypedBody<Type, Kind, Value> = Type extends 'application/json'
   ? { contentType?: Type; body: Value }
   : Type extends `${string}*${string}`
     ? { contentType: string; body: Bytes }
-    : { contentType: Type; body: Body<Lowercase<Type & string>, Value> }
+    : { contentType: Type; body: Body<Kind, Value> }
 
-type Body<Type extends string, Value> = Type extends Json | `${FormType}${'' | `;${string}`}`
+/** The kind of a media type, which the compiler writes into the type of the operation if it is not JSON. */
+type KindOf<Operation, Type> = Operation extends { kinds: infer Kinds }
+  ? Type extends keyof Kinds
+    ? Kinds[Type]
+    : 'json'
+  : 'json'
+
+type Body<Kind, Value> = Kind extends 'json' | 'form' | 'multipart'
   ? Value
-  : Type extends Text
+  : Kind extends 'text' | 'events'
     ? Value extends string
       ? Value
       : string
     : Bytes
 
-type Json = `${string}/${'' | `${string}+`}json${'' | `;${string}`}`
-type FormType = 'application/x-www-form-urlencoded' | 'multipart/form-data'
-type Text = `text/${string}` | `${string}${'/' | '+'}xml${'' | `;${string}`}`
 type Bytes = Blob | ArrayBuffer | Uint8Array | ReadableStream<Uint8Array> | string

@@ -23,21 +23,21 @@ export type OperationResponse<Operation> = Operation extends { responses: infer 
   ? {
       [Key in keyof Responses]: [Status<Responses, Key>] extends [never]
         ? never
-        : { status: Status<Responses, Key> } & HeadersOf<Responses[Key]> & BodyOf<Responses[Key]>
+        : { status: Status<Responses, Key> } & HeadersOf<Responses[Key]> & BodyOf<Operation, Responses[Key]>
     }[keyof Responses]
   : never
 
 /** The member `headers`, if a response declares headers that the service does not send itself. */
 type HeadersOf<Response> = Response extends { headers: infer Declared }
-  ? [keyof GivenHeaders<Declared>] extends [never]
+  ? [keyof HandlerHeaders<Declared>] extends [never]
     ? { headers?: never }
-    : object extends GivenHeaders<Declared>
-      ? { headers?: GivenHeaders<Declared> }
-      : { headers: GivenHeaders<Declared> }
+    : object extends HandlerHeaders<Declared>
+      ? { headers?: HandlerHeaders<Declared> }
+      : { headers: HandlerHeaders<Declared> }
   : { headers?: never }
 
 /** The declared headers alone, without the index signature that openapi-typescript adds. */
-type GivenHeaders<Declared> = {
+type HandlerHeaders<Declared> = {
   [Name in keyof Declared as string extends Name
     ? never
     : Lowercase<Name & string> extends ServiceHeader
@@ -89,24 +89,24 @@ type WithDefaults<Parameters, Names> = [Names] extends [never]
 
 /** The body of a request, with `contentType` if the operation allows several media types or a range. */
 type InputBody<Operation> = Operation extends { requestBody: infer Body }
-  ? SentBody<Body>
+  ? SentBody<Operation, Body>
   : Operation extends { requestBody?: infer Body }
     ? [NonNullable<Body>] extends [never]
       ? { body: undefined }
-      : SentBody<NonNullable<Body>> | NoBody<NonNullable<Body>>
+      : SentBody<Operation, NonNullable<Body>> | NoBody<NonNullable<Body>>
     : { body: undefined }
 
 /**
  * The signal for a handler that reads the body itself. It aborts when the client disconnects or the handler times out.
  */
 type Uploaded<Operation> = Operation extends { requestBody?: infer Body }
-  ? [Upload<MediaTypes<NonNullable<Body>>>] extends [never]
+  ? [Upload<Operation, MediaTypes<NonNullable<Body>>>] extends [never]
     ? unknown
     : { signal: AbortSignal }
   : unknown
 
-type SentBody<Body> = Body extends { content: infer Media }
-  ? { [Type in keyof Media]: TypedRequestBody<Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
+type SentBody<Operation, Body> = Body extends { content: infer Media }
+  ? { [Type in keyof Media]: TypedRequestBody<Operation, Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
   : { body: undefined }
 
 /** What a handler gets if the client sends no optional body. */
@@ -114,40 +114,38 @@ type NoBody<Body> = true extends IsUnion<MediaTypes<Body>> | IsRange<MediaTypes<
   ? { contentType: undefined; body: undefined }
   : { body: undefined }
 
-type TypedRequestBody<Type, Value, IsOneOfSeveral> =
+type TypedRequestBody<Operation, Type, Value, IsOneOfSeveral> =
   true extends IsRange<Type>
     ? { contentType: string; body: ByteSource }
     : IsOneOfSeveral extends true
-      ? { contentType: Type; body: RequestBodyOf<Type, Value> }
-      : { body: RequestBodyOf<Type, Value> }
+      ? { contentType: Type; body: RequestBodyOf<KindOf<Operation, Type>, Value> }
+      : { body: RequestBodyOf<KindOf<Operation, Type>, Value> }
 
-/** The body that a handler gets for a media type. requestKindOf in media-types.ts must say the same at run time. */
-type RequestBodyOf<Type, Value> =
-  Lowercase<Type & string> extends Json | Essence<'application/x-www-form-urlencoded'>
-    ? Value
-    : Lowercase<Type & string> extends Essence<'multipart/form-data'>
-      ? FormParts<Value>
-      : Lowercase<Type & string> extends Events
-        ? ByteSource
-        : Lowercase<Type & string> extends Text
-          ? Value extends string
-            ? Value
-            : string
-          : ByteSource
+/** The kind of a media type, which the compiler writes into the type of the operation if it is not JSON. */
+type KindOf<Operation, Type> = Operation extends { kinds: infer Kinds }
+  ? Type extends keyof Kinds
+    ? Kinds[Type]
+    : 'json'
+  : 'json'
 
-/** Media types of text that may have no end, so they are streamed instead of read whole. */
-type Events = Essence<'text/event-stream'>
+/** The body that a handler gets. */
+type RequestBodyOf<Kind, Value> = Kind extends 'json' | 'form'
+  ? Value
+  : Kind extends 'multipart'
+    ? FormParts<Value>
+    : Kind extends 'text'
+      ? TextOf<Value>
+      : ByteSource
 
-/** A media type with any parameters. */
-type Essence<Name extends string> = `${Name}${'' | `;${string}` | ` ;${string}`}`
+type TextOf<Value> = Value extends string ? Value : string
 
 type IsRange<Type> = Type extends `${string}*${string}` ? true : false
 
 /** A media type if the handler reads its bodies itself, else never. */
-type Upload<Type> = Type extends string
+type Upload<Operation, Type> = Type extends string
   ? true extends IsRange<Type>
     ? Type
-    : RequestBodyOf<Type, string> extends string
+    : KindOf<Operation, Type> extends 'json' | 'form' | 'text'
       ? never
       : Type
   : never
@@ -170,9 +168,9 @@ type PartOf<Name, Value> = [Value] extends [Blob | Blob[]]
  * media types, or if only error responses have.
  */
 type Negotiated<Operation> = Operation extends { responses: infer Responses }
-  ? [Offered<Responses>] extends [never]
+  ? [NegotiableMediaTypes<Responses>] extends [never]
     ? unknown
-    : { accept: Offered<Responses> }
+    : { accept: NegotiableMediaTypes<Responses> }
   : unknown
 
 /**
@@ -180,21 +178,21 @@ type Negotiated<Operation> = Operation extends { responses: infer Responses }
  * or the service is shutting down.
  */
 type Streamed<Operation> = Operation extends { responses: infer Responses }
-  ? [NotJson<MediaTypes<Responses[keyof Responses]>>] extends [never]
+  ? [NotJson<Operation, MediaTypes<Responses[keyof Responses]>>] extends [never]
     ? unknown
     : { signal: AbortSignal }
   : unknown
 
 /** The body of a response, with `contentType` if the response has several media types or a range. */
-type BodyOf<Response> = Response extends { content: infer Media }
-  ? { [Type in keyof Media]: TypedResponseBody<Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
+type BodyOf<Operation, Response> = Response extends { content: infer Media }
+  ? { [Type in keyof Media]: TypedResponseBody<Operation, Type, Media[Type], IsUnion<keyof Media>> }[keyof Media]
   : { contentType?: never; body: undefined }
 
-type TypedResponseBody<Type, Value, IsOneOfSeveral> = Type extends `${string}*${string}`
+type TypedResponseBody<Operation, Type, Value, IsOneOfSeveral> = Type extends `${string}*${string}`
   ? RangeBody<Type, Value>
   : IsOneOfSeveral extends true
-    ? { contentType: Type; body: ResponseBodyOf<Type, Value> }
-    : { contentType?: Type; body: ResponseBodyOf<Type, Value> }
+    ? { contentType: Type; body: ResponseBodyOf<KindOf<Operation, Type>, Value> }
+    : { contentType?: Type; body: ResponseBodyOf<KindOf<Operation, Type>, Value> }
 
 /** The bodies of a media type range. The schema applies to JSON only. */
 type RangeBody<Range extends string, Value> =
@@ -208,30 +206,31 @@ type Concrete<Range extends string> = Range extends `*/${string}`
     ? `${Type}/${string}`
     : never
 
-/** The body that a handler returns for a media type. kindOf in media-types.ts must say the same at run time. */
-type ResponseBodyOf<Type, Value> = Type extends Json
+/** The body that a handler returns. */
+type ResponseBodyOf<Kind, Value> = Kind extends 'json'
   ? Value
-  : Lowercase<Type & string> extends Json
-    ? Value
-    : Lowercase<Type & string> extends Events
-      ? AsyncIterable<ServerSentEvent<Value>>
-      : Lowercase<Type & string> extends Lines
-        ? AsyncIterable<Value>
-        : Lowercase<Type & string> extends Text
-          ? (Value extends string ? Value : string) | Uint8Array | ByteStream
-          : Uint8Array | ByteStream
+  : Kind extends 'events'
+    ? AsyncIterable<ServerSentEvent<Value>>
+    : Kind extends 'lines'
+      ? AsyncIterable<Value>
+      : (Kind extends 'text' ? TextOf<Value> : never) | Uint8Array | ByteStream
 
-export type Json = Essence<`${string}/json` | `${string}/${string}+json`>
-type Lines = Essence<`application/${'' | 'x-'}${'jsonl' | 'ndjson' | 'jsonlines'}`>
-type Text = `text/${string}` | Essence<`${string}/xml` | `${string}+xml`>
+/** A media type of JSON with any parameters, which a handler names for a range. */
+type Json = `${string}/${'' | `${string}+`}json${'' | `;${string}` | ` ;${string}`}`
 
-type NotJson<Type> = Type extends string ? (Lowercase<Type> extends Json ? never : Type) : never
+type NotJson<Operation, Type> = Type extends string
+  ? true extends IsRange<Type>
+    ? Type
+    : KindOf<Operation, Type> extends 'json'
+      ? never
+      : Type
+  : never
 
 /** The media types of a body. */
 type MediaTypes<Holder> = Holder extends { content: infer Media } ? keyof Media : never
 
 /** The media types of a response that has several. */
-type Several<Response> = Response extends { content: infer Media }
+type MultipleMediaTypes<Response> = Response extends { content: infer Media }
   ? IsUnion<keyof Media> extends true
     ? keyof Media
     : never
@@ -242,14 +241,14 @@ type Success<Responses> = {
 }[keyof Responses]
 
 /** The media types of the successful responses that have several; of `default` if none is successful. */
-type OfSuccess<Responses> = Several<
+type SuccessMediaTypes<Responses> = MultipleMediaTypes<
   [Success<Responses>] extends [never] ? Responses['default' & keyof Responses] : Responses[Success<Responses>]
 >
 
 /** The media types among which a client chooses; `negotiation` must say the same at run time. */
-type Offered<Responses> = [OfSuccess<Responses>] extends [never]
-  ? Several<Responses[keyof Responses]>
-  : OfSuccess<Responses>
+type NegotiableMediaTypes<Responses> = [SuccessMediaTypes<Responses>] extends [never]
+  ? MultipleMediaTypes<Responses[keyof Responses]>
+  : SuccessMediaTypes<Responses>
 
 /** The literal `true` if a type is a union of at least two types. */
 type IsUnion<Type, All = Type> = [Type] extends [never]

@@ -5,17 +5,22 @@ import type { Guard } from '../http/request-guards.ts'
 import { type ContentType, isEssence, parseContentType } from '../http/request-head.ts'
 import type { RouteSchema } from './contract.ts'
 
-/** How a handler returns a response body of a media type, and how the service sends it. */
-export type BodyKind = 'json' | 'events' | 'lines' | 'text' | 'bytes'
+/**
+ * What the bodies of a media type are: the compiler writes it into the types of the operations, and all else follows from
+ * it. A response body in the media type of a form is bytes, and so is a request body of events or lines.
+ */
+export type MediaKind = 'json' | 'form' | 'multipart' | 'events' | 'lines' | 'text' | 'bytes'
 
 /** Returns a media type without its parameters, in lower case (RFC 9110 section 8.3.1). */
 export const essenceOf = (mediaType: string): string => mediaType.replace(/[ \t]*;.*$/s, '').toLowerCase()
 
-/** Returns the kind of the bodies of a media type or range. ResponseBodyOf in handler-types.ts says the same. */
-export function kindOf(mediaType: string): BodyKind {
+/** Returns the kind of the bodies of a media type or range. */
+export function kindOf(mediaType: string): MediaKind {
   const essence = essenceOf(mediaType)
   // WHATWG MIME Sniffing, section 4.6, with the suffix of any type (RFC 6839 section 3.1).
   if (/^[^/]+\/(?:.+\+)?json$/.test(essence)) return 'json'
+  if (essence === 'application/x-www-form-urlencoded') return 'form'
+  if (essence === 'multipart/form-data') return 'multipart'
   if (essence === 'text/event-stream') return 'events'
   // jsonlines.org, and ndjson by its older names.
   if (/^application\/(?:x-)?(?:jsonl|ndjson|jsonlines)$/.test(essence)) return 'lines'
@@ -47,18 +52,12 @@ export const mayStream = ({ response }: Pick<RouteSchema, 'response'>): boolean 
   )
 
 /** How a request body is read: whole, as JSON, a form or text; or by the handler, as parts of a form or as bytes. */
-export type RequestKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes'
+export type RequestKind = Exclude<MediaKind, 'events' | 'lines'>
 
-const formKinds: Record<string, RequestKind> = {
-  'application/x-www-form-urlencoded': 'form',
-  'multipart/form-data': 'multipart',
-}
-
-/** Returns how bodies of a media type or range are read. RequestBodyOf in handler-types.ts says the same. */
+/** Returns how bodies of a media type or range are read. */
 export function requestKindOf(mediaType: string): RequestKind {
-  const essence = essenceOf(mediaType)
-  const kind = kindOf(essence)
-  return formKinds[essence] ?? (kind === 'json' || kind === 'text' ? kind : 'bytes')
+  const kind = kindOf(mediaType)
+  return kind === 'events' || kind === 'lines' ? 'bytes' : kind
 }
 
 /** Returns whether handlers read bodies of a media type themselves, as they arrive. */

@@ -1,18 +1,20 @@
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
 import { isIgnored as isIgnoredProperty } from '../../serve/exact-keywords.ts'
-import { requestKindOf } from '../../serve/media-types.ts'
+import { kindOf } from '../../serve/media-types.ts'
 import type { Schema } from '../../serve/schema-keywords.ts'
 import { withOptionalHeaders } from '../document/contents.ts'
 import { formProperties, isFile, mediaTypesOf, partSchema } from '../document/forms.ts'
 import { resolve } from '../document/json-pointer.ts'
 import {
   type Document,
+  type Endpoint,
   endpoints,
   isIgnored,
   locate,
   type MediaType,
   operationsIn,
+  outgoingEndpoints,
   outgoingItems,
   type Parameter,
 } from '../document/openapi-document.ts'
@@ -39,7 +41,7 @@ export async function contractTypes(document: Document): Promise<string> {
       return factory.createUnionTypeNode([bigint, factory.createLiteralTypeNode(factory.createNull())])
     },
   })
-  return astToString(withDefaults(document, nodes.map(withoutAdditional)))
+  return astToString(withFacts(document, nodes.map(withoutAdditional)))
 }
 
 /** Returns the parts of a document that get types, with path items inlined. Only served operations keep their ids. */
@@ -185,55 +187,75 @@ function withoutAdditional(node: ts.Node): ts.Node {
 const { factory } = ts
 
 /**
- * Returns the types of a document in which each operation with parameter defaults has a member `defaults`: the names of
- * these parameters by location (path, query, header, cookie). A client may omit them; a handler always receives them.
+ * Returns the types of a document in which the type of an operation has two more members, if they are not empty.
+ * `defaults` has the names of the parameters with a default, by location (path, query, header, cookie): a client may
+ * omit them, and a handler always receives them. `kinds` has the kinds of its media types other than JSON.
  */
-function withDefaults(document: Document, nodes: ts.Node[]): ts.Node[] {
-  const defaults = new Map(
-    endpoints(document).map((endpoint) => [endpoint.operationId, defaultNames(document, endpoint)]),
+function withFacts(document: Document, nodes: ts.Node[]): ts.Node[] {
+  const served = new Map(
+    endpoints(document).map((each) => [each.operationId, [...defaultsOf(document, each), ...kindsOf(each)]]),
+  )
+  const sent = new Map(
+    outgoingEndpoints(document).map((each) => [`${each.operationId} ${each.method.toLowerCase()}`, kindsOf(each)]),
   )
   return nodes.map((node) => {
-    if (!ts.isInterfaceDeclaration(node) || node.name.text !== 'operations') return node
-    const members = node.members.map((member) => withMember(member, defaults))
-    return factory.updateInterfaceDeclaration(
-      node,
-      node.modifiers,
-      node.name,
-      node.typeParameters,
-      node.heritageClauses,
-      members,
-    )
+    if (!ts.isInterfaceDeclaration(node) || !['operations', 'webhooks'].includes(node.name.text)) return node
+    const { modifiers, name, typeParameters, heritageClauses } = node
+    const members = node.members.map((member) => {
+      if (name.text === 'operations')
+        return mapMembers(member, (all) => [...all, ...(served.get(nameOf(member)) ?? [])])
+      const factsOf = (method: ts.TypeElement) => sent.get(`${nameOf(member)} ${nameOf(method)}`) ?? []
+      return mapMembers(member, (methods) =>
+        methods.map((method) => mapMembers(method, (all) => [...all, ...factsOf(method)])),
+      )
+    })
+    return factory.updateInterfaceDeclaration(node, modifiers, name, typeParameters, heritageClauses, members)
   })
 }
 
-function withMember(operation: ts.TypeElement, defaults: Map<string, [place: string, names: string[]][]>) {
-  if (!ts.isPropertySignature(operation) || !operation.type || !ts.isTypeLiteralNode(operation.type)) return operation
-  const { modifiers, name, questionToken, type } = operation
-  const places = defaults.get((name as ts.Identifier | ts.StringLiteral).text) ?? []
-  if (places.length === 0) return operation
-  const member = property(
-    'defaults',
-    factory.createTypeLiteralNode(places.map(([place, names]) => property(place, union(names)))),
-  )
-  const more = factory.updateTypeLiteralNode(type, factory.createNodeArray([...type.members, member]))
-  return factory.updatePropertySignature(operation, modifiers, name, questionToken, more)
+const nameOf = ({ name }: ts.TypeElement): string => (name as ts.Identifier | ts.StringLiteral).text
+
+/** Changes the members of the object type that a property has, if it has one. */
+function mapMembers(element: ts.TypeElement, change: (members: readonly ts.TypeElement[]) => ts.TypeElement[]) {
+  if (!ts.isPropertySignature(element) || !element.type || !ts.isTypeLiteralNode(element.type)) return element
+  const { modifiers, name, questionToken, type } = element
+  const changed = factory.updateTypeLiteralNode(type, factory.createNodeArray(change(type.members)))
+  return factory.updatePropertySignature(element, modifiers, name, questionToken, changed)
 }
 
-const property = (name: string, type: ts.TypeNode) => factory.createPropertySignature(undefined, name, undefined, type)
+/** Returns a property whose type is an object with these properties; none if there are none. */
+const objectProperty = (name: string, members: [name: string, texts: string[]][]): ts.TypeElement[] =>
+  members.length === 0
+    ? []
+    : [property(name, factory.createTypeLiteralNode(members.map(([key, texts]) => property(key, union(texts)))))]
 
-const union = (names: string[]) =>
-  factory.createUnionTypeNode(names.map((name) => factory.createLiteralTypeNode(factory.createStringLiteral(name))))
+function kindsOf({ requestBody, responses }: Endpoint): ts.TypeElement[] {
+  const contents = [requestBody, ...Object.values(responses)].map((holder) => holder?.content ?? {})
+  const mediaTypes = [...new Set(contents.flatMap(Object.keys))].filter((each) => kindOf(each) !== 'json')
+  return objectProperty(
+    'kinds',
+    mediaTypes.map((each) => [each, [kindOf(each)]]),
+  )
+}
 
-function defaultNames(
-  document: Document,
-  { parameters }: { parameters: Parameter[] },
-): [place: string, names: string[]][] {
+const property = (name: string, type: ts.TypeNode) =>
+  factory.createPropertySignature(
+    undefined,
+    /^\w+$/.test(name) ? name : factory.createStringLiteral(name),
+    undefined,
+    type,
+  )
+
+const union = (texts: string[]) =>
+  factory.createUnionTypeNode(texts.map((text) => factory.createLiteralTypeNode(factory.createStringLiteral(text))))
+
+function defaultsOf(document: Document, { parameters }: Endpoint): ts.TypeElement[] {
   const names = new Map<string, string[]>()
   for (const parameter of parameters) {
     if (!('default' in defaultOf(document, parameter))) continue
     names.set(parameter.in, [...(names.get(parameter.in) ?? []), parameter.name])
   }
-  return [...names]
+  return objectProperty('defaults', [...names])
 }
 
 /** The format that marks a file in the document from which the types are generated. */
@@ -249,7 +271,7 @@ const withTypedForms = (document: Document): Document =>
       if (node.content === undefined) return node
       const content = Object.entries(node.content as Record<string, MediaType>).map(([mediaType, media]) => [
         mediaType,
-        requestKindOf(mediaType) === 'multipart' ? { ...media, schema: typedForm(document, media) } : media,
+        kindOf(mediaType) === 'multipart' ? { ...media, schema: typedForm(document, media) } : media,
       ])
       return { ...node, content: Object.fromEntries(content) }
     },

@@ -1,5 +1,5 @@
 import { isIgnored } from '../../serve/exact-keywords.ts'
-import { type BodyKind, isRange, kindOf } from '../../serve/media-types.ts'
+import { isRange, kindOf, type MediaKind } from '../../serve/media-types.ts'
 import { type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
 import type { HandlerResponse } from '../../serve/send-response.ts'
 import { headersOf, isGiven } from '../document/contents.ts'
@@ -96,16 +96,17 @@ function bodyOf(response: Response, accept: string | undefined, value: unknown):
   if (mediaType === undefined) return { body: undefined }
   const contentType = concreteType(mediaType)
   const isNamed = contentType !== mediaType || Object.keys(response.content ?? {}).length > 1
-  const body = shownAs[kindOf(contentType)](value)
+  const body = (shownAs[kindOf(contentType)] ?? shownBytes)(value)
   return isNamed ? { contentType, body } : { body }
 }
 
-const shownAs: Record<BodyKind, (value: unknown) => unknown> = {
+const shownBytes = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : '')
+
+const shownAs: Partial<Record<MediaKind, (value: unknown) => unknown>> = {
   json: (value) => value,
   events: (data) => shownStream([{ data }]),
   lines: (value) => shownStream([value].flat()),
   text: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
-  bytes: (value) => Buffer.from(typeof value === 'string' ? value : ''),
 }
 
 /** An example of a stream, whose items are known. */

@@ -8,7 +8,7 @@ const engine = 'packages/fastify-contract/src'
 /** A room: the files whose path begins with `at`, and the rooms that they may import, the own one included. */
 type Room = { at: string; imports: string[]; types?: string[] }
 
-const runTime = ['json', 'http', 'limits', 'auth', 'serve', 'client', 'webhooks', 'service']
+const runTime = ['json', 'http', 'limits', 'auth', 'serve', 'client', 'webhooks', 'mcp', 'service']
 
 /** The rooms of the engine, each of which may import the earlier ones that it names. */
 const rooms: Record<string, Room> = Object.fromEntries(
@@ -20,8 +20,9 @@ const rooms: Record<string, Room> = Object.fromEntries(
     serve: ['auth', 'limits', 'http', 'json'],
     client: ['json'],
     webhooks: ['client', 'serve', 'json'],
+    mcp: ['client', 'http', 'json'],
     service: ['serve', 'auth', 'limits', 'http', 'json'],
-    compile: ['webhooks', 'serve', 'auth', 'http', 'json', 'client'],
+    compile: ['mcp', 'webhooks', 'serve', 'auth', 'http', 'json', 'client'],
     changes: ['compile', 'serve', 'http'],
     docs: ['changes', 'compile', 'client', 'json'],
     mock: ['compile', 'serve', 'auth', 'http', 'json'],

@@ -4,8 +4,17 @@ import ts from 'typescript'
 
 const engine = join('packages', 'fastify-contract')
 
-/** Packages that the engine's commands need. A service does not, so its users install them for development only. */
-const forDevelopment = ['@redocly/cli', 'esbuild', 'openapi-typescript', 'recheck', 'tsx', 'typescript', 'yaml']
+/** Packages that only the engine's commands need, or one of its exports: @modelcontextprotocol/sdk. */
+const optional = [
+  '@modelcontextprotocol/sdk',
+  '@redocly/cli',
+  'esbuild',
+  'openapi-typescript',
+  'recheck',
+  'tsx',
+  'typescript',
+  'yaml',
+]
 
 /**
  * Writes the engine into a directory as the package to publish: its modules as JavaScript with declarations, its README,
@@ -29,8 +38,8 @@ export async function writeEnginePackage(directory = join('dist', basename(engin
     bin: './dist/cli.js',
     exports: Object.fromEntries(Object.entries<string>(sources).map(([name, path]) => [name, builtExport(path)])),
     files: ['dist', 'docs', 'examples'],
-    peerDependencies: Object.fromEntries(forDevelopment.map((name) => [name, devDependencies[name]])),
-    peerDependenciesMeta: Object.fromEntries(forDevelopment.map((name) => [name, { optional: true }])),
+    peerDependencies: Object.fromEntries(optional.map((name) => [name, devDependencies[name]])),
+    peerDependenciesMeta: Object.fromEntries(optional.map((name) => [name, { optional: true }])),
   }
   await Promise.all([
     writeFile(join(directory, 'package.json'), `${JSON.stringify(built, null, 2)}\n`),

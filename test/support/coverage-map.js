@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 
 /** The folders whose code runs in the service. Code that runs only in development is not measured. */
-const rooms = ['auth', 'client', 'http', 'json', 'limits', 'serve', 'service', 'webhooks']
+const rooms = ['auth', 'client', 'http', 'json', 'limits', 'mcp', 'serve', 'service', 'webhooks']
 const folders = ['src', ...rooms.map((room) => `packages/fastify-contract/src/${room}`)]
 
 const sources = folders.flatMap((folder) =>

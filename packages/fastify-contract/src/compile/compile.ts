@@ -8,6 +8,7 @@ import type { Document } from './document/openapi-document.ts'
 import { clientTable, int64Responses } from './emit/client-table.ts'
 import { contractTypes } from './emit/contract-types.ts'
 import type { Files } from './emit/generated-files.ts'
+import { mcpTable } from './emit/mcp-table.ts'
 import { requestFile } from './emit/request-file.ts'
 import { routesOf } from './emit/route-schemas.ts'
 import { webhookTable } from './emit/webhook-table.ts'
@@ -61,6 +62,7 @@ export async function compileDocument(
   try {
     const { document, routes, replies, warnings } = checked(published, path, errors, integers)
     const webhooks = webhookTable(document)
+    const tools = mcpTable(document)
     const note = `Written by fastify-contract generate from ${basename(path)}; edit that instead.\n`
     const served: Files = {
       'openapi.json': `${exactJson(withErrorTable(published), integers)}\n`,
@@ -74,6 +76,7 @@ export async function compileDocument(
       'digests.json': json(digestsOf(served)),
       'requests.http': `# ${note}${requestFile(document)}`,
       ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
+      ...(tools !== undefined && { 'mcp.json': json(tools) }),
     }
     return { files, document, routes, warnings }
   } catch (error) {

@@ -100,6 +100,8 @@ export function toContractError(thrown: unknown): ContractError {
       return new ContractError('noSuchPath', 'there is nothing at this path')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ContractError('tooSlow', 'the request took too long to arrive')
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ContractError('bodyTooLarge', 'the body is too large')
     case 'HPE_HEADER_OVERFLOW':
       return new ContractError('headersTooLarge', 'the header section is too large')
   }

@@ -27,6 +27,7 @@ import {
 import { schemasDescribing } from '../document/schemas.ts'
 import { neededScopes, securityScheme } from '../document/security-schemes.ts'
 import { methods, type Node, walk } from '../document/walk-document.ts'
+import { toolProblems } from '../emit/mcp-table.ts'
 import { checkSchemas } from './schema-rules.ts'
 import { bodyContentProblems } from './unsupported-bodies.ts'
 import { checkEmptyValues, parameterProblems } from './unsupported-parameters.ts'
@@ -55,6 +56,7 @@ const operationRules: OperationRule[] = [
   checkHeaders,
   checkUnvalidatedBodies,
   lines('refuse', deprecationProblems),
+  lines('refuse', toolProblems),
 ]
 
 /** The rules for a document as a whole, in the form of OpenAPI 3.1. */

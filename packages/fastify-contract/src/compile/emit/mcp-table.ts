@@ -1,0 +1,154 @@
+import type { McpTable, OperationTool } from '../../mcp/mcp-server.ts'
+import { isIgnored } from '../../serve/exact-keywords.ts'
+import { kindOf } from '../../serve/media-types.ts'
+import type { Schema } from '../../serve/schema-keywords.ts'
+import { join, resolve } from '../document/json-pointer.ts'
+import { type Document, type Endpoint, endpoints } from '../document/openapi-document.ts'
+import { schemaOf } from '../document/parameter-objects.ts'
+import { isInt64 } from '../document/schemas.ts'
+import { sharedName } from '../document/shared-schemas.ts'
+import { mapTree, type Node } from '../document/walk-document.ts'
+import { callStyles, int64Responses } from './client-table.ts'
+
+const isTool = (document: Document, { pointer }: Endpoint): boolean =>
+  (resolve(document, pointer) as Node)['x-mcp'] === true
+
+/** Returns the operations with `x-mcp: true` as tools; undefined if there are none. */
+export function mcpTable(document: Document): McpTable | undefined {
+  const chosen = endpoints(document).filter((endpoint) => isTool(document, endpoint))
+  if (chosen.length === 0) return undefined
+  const styles = callStyles(document, chosen)
+  const inputs = chosen.map(inputOf)
+  const { nodes, responses } = int64Responses(withResponses(document, inputs)).table
+  const tools = chosen.map((endpoint, index): OperationTool => {
+    const { method, path, routes, operationId: name } = endpoint
+    const { summary, description } = resolve(document, endpoint.pointer) as { summary?: string; description?: string }
+    const own = styles[`${method} ${path}`]
+    const root = responses[`POST /${index}`]?.['200']
+    return {
+      name,
+      ...(summary !== undefined && { title: summary }),
+      ...(description !== undefined && { description }),
+      annotations: {
+        readOnlyHint: ['GET', 'HEAD', 'QUERY'].includes(method),
+        idempotentHint: !['POST', 'PATCH'].includes(method),
+      },
+      method,
+      path: routes[0] as string,
+      inputSchema: selfContained(document, inputs[index] as Node),
+      ...(own !== undefined && { styles: own }),
+      ...(typeof root === 'number' && { root }),
+    }
+  })
+  return { info: { name: document.info.title, version: document.info.version }, tools, nodes }
+}
+
+/** Returns the schema of a tool's arguments: the parameters by location, and the body. */
+function inputOf({ parameters, requestBody }: Endpoint): Node {
+  const groups = ['path', 'query', 'header'].flatMap((place): [string, Node, boolean][] => {
+    const described = parameters.filter((parameter) => parameter.in === place)
+    if (described.length === 0) return []
+    const required = described.filter((one) => one.required).map(({ name }) => name)
+    const properties = Object.fromEntries(
+      described.map((parameter) => [parameter.name, withDescription(schemaOf(parameter), parameter)]),
+    )
+    return [[place, objectOf(properties, required), required.length > 0]]
+  })
+  const json = Object.entries(requestBody?.content ?? {}).find(([mediaType]) => kindOf(mediaType) === 'json')
+  const body: [string, Schema, boolean][] =
+    json === undefined ? [] : [['body', json[1].schema ?? {}, requestBody?.required === true]]
+  const all = [...groups, ...body]
+  return objectOf(
+    Object.fromEntries(all.map(([name, schema]) => [name, schema])),
+    all.filter(([, , isRequired]) => isRequired).map(([name]) => name),
+  )
+}
+
+const objectOf = (properties: Record<string, Schema>, required: string[]): Node => ({
+  type: 'object',
+  properties,
+  ...(required.length > 0 && { required }),
+  additionalProperties: false,
+})
+
+const withDescription = (schema: Schema, parameter: object): Schema => {
+  const { description } = parameter as { description?: string }
+  return typeof schema === 'boolean' || description === undefined ? schema : { description, ...schema }
+}
+
+/** Returns a document whose responses have the given schemas, so that the table of int64 values applies to arguments. */
+const withResponses = (document: Document, schemas: Node[]): Document => ({
+  ...document,
+  paths: Object.fromEntries(
+    schemas.map((schema, index) => [
+      `/${index}`,
+      { post: { responses: { 200: { content: { 'application/json': { schema } } } } } },
+    ]),
+  ),
+})
+
+/** Returns a schema with the shared schemas in `$defs`, and each int64 as a string of digits. */
+function selfContained(document: Document, schema: Node): OperationTool['inputSchema'] {
+  const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Schema> }
+  const shared = new Map<string, unknown>()
+  const convert = (node: unknown) =>
+    mapTree(node, 'schema', {
+      schema: ({ $ref, discriminator: _, xml: __, externalDocs: ___, ...rest }) => {
+        const own = isInt64(rest) ? asDigits(rest) : withoutIgnored(rest)
+        if (typeof $ref !== 'string') return own
+        const name = sharedName($ref)
+        if (!shared.has(name)) shared.set(name, undefined)
+        return { $ref: join('#/$defs', name), ...own }
+      },
+    })
+  const converted = convert(schema) as OperationTool['inputSchema']
+  // Iteration over a Map includes the entries that are added meanwhile.
+  for (const name of shared.keys()) shared.set(name, convert(schemas[name]))
+  return shared.size === 0 ? converted : { ...converted, $defs: Object.fromEntries(shared) }
+}
+
+/** Returns a schema without the properties that the service ignores in requests. */
+function withoutIgnored(schema: Node): Node {
+  if (schema.properties === undefined) return schema
+  const properties = Object.entries(schema.properties as Record<string, Schema>).filter(([, each]) => !isIgnored(each))
+  return { ...schema, properties: Object.fromEntries(properties) }
+}
+
+/** Returns the schema of an int64 as a string. Its bounds stay with the server. */
+function asDigits({ type, description, enum: values, const: value, title, deprecated }: Node): Node {
+  const digits = (one: unknown) => (one === null ? null : String(one))
+  return {
+    type: Array.isArray(type) ? type.map((each) => (each === 'integer' ? 'string' : each)) : 'string',
+    pattern: '^-?[0-9]{1,19}$',
+    description: [description, 'An int64 as a string of digits.'].filter((one) => one !== undefined).join(' '),
+    ...(title !== undefined && { title }),
+    ...(deprecated !== undefined && { deprecated }),
+    ...(Array.isArray(values) && { enum: values.map(digits) }),
+    ...(value !== undefined && { const: digits(value) }),
+  }
+}
+
+/** Returns one line for each reason why an operation with `x-mcp` cannot be a tool. */
+export function toolProblems(endpoint: Endpoint, document: Document): string[] {
+  const { 'x-mcp': mark } = resolve(document, endpoint.pointer) as Node
+  const place = join(endpoint.pointer, 'x-mcp')
+  if (mark === undefined || mark === false) return []
+  if (mark !== true) return [`${place}: must be true or false; correct it`]
+  const { operationId, requestBody, parameters, responses } = endpoint
+  const problems = []
+  if (!/^[\w.-]{1,128}$/.test(operationId)) {
+    problems.push('the name of a tool has up to 128 letters, digits, _, - and .; rename the operationId')
+  }
+  const bodies = Object.keys(requestBody?.content ?? {})
+  if (requestBody?.required === true && !bodies.some((mediaType) => kindOf(mediaType) === 'json')) {
+    problems.push('a tool can send only JSON; add application/json to the request body, or remove x-mcp')
+  }
+  if (parameters.some((parameter) => parameter.in === 'cookie' && parameter.required)) {
+    problems.push('a tool cannot send cookies; remove the required cookie parameter, or x-mcp')
+  }
+  const kinds = Object.values(responses).flatMap(({ content = {} }) => Object.keys(content).map(kindOf))
+  if (kinds.some((kind) => kind !== 'json' && kind !== 'text')) {
+    problems.push('the result of a tool is JSON or text; remove the other media types, or x-mcp')
+  }
+  return problems.map((problem) => `${place}: ${problem}`)
+}

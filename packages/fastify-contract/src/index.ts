@@ -5,8 +5,10 @@ export {
   apiKey,
   basic,
   bearer,
+  mutualTls,
   type OpenIdProvider,
   openIdConnect,
+  type ProxyCertificate,
   tokensAsPasswords,
   type VerifyPassword,
 } from './auth/verifiers.ts'

@@ -50,7 +50,7 @@ export type ServerOptions<Operations> = {
   draining?: () => boolean
   /** Milliseconds for which close() still serves idle connections after the listener closed; default 0. */
   linger?: number
-  /** Addresses and CIDR ranges of the proxies whose X-Forwarded-For is trusted. */
+  /** Addresses and CIDR ranges of the proxies whose headers are trusted: X-Forwarded-For, and that of `mutualTls`. */
   trustProxy?: string[]
   /** Origins whose pages may call the server from a browser; default: none. */
   origins?: string[]
@@ -145,7 +145,7 @@ export function buildServer(
     const shared = {
       schemas,
       validator: createValidator(schemas),
-      verifiers: await createVerifiers(verifiers, { app, realm, withinFailureLimit }),
+      verifiers: await createVerifiers(verifiers, { app, realm, withinFailureLimit, trustProxy }),
       authLimits: authentication,
       openStreams,
       runWithTimeout: shedder.runWithTimeout,

@@ -29,11 +29,12 @@ export type GivenVerifiers = Verifiers | ((context: VerifierContext) => Promise<
 
 const realm = 'plant-store'
 
-/** What the verifiers of an app share: a realm, and no limit of failures. */
+/** What the verifiers of an app share: a realm, no limit of failures, and no trusted proxy. */
 export const verifierContext = (app: FastifyInstance): VerifierContext => ({
   app,
   realm,
   withinFailureLimit: () => true,
+  trustProxy: [],
 })
 
 /** Returns factories of the verifiers, by the names of the schemes that the operations require. */

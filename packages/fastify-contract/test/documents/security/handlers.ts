@@ -3,6 +3,7 @@ import {
   basic,
   bearer,
   createVerifiers,
+  mutualTls,
   openIdConnect,
   tokensAsPasswords,
   type VerifierContext,
@@ -23,6 +24,7 @@ export const handlers: Handlers<operations> = {
   remove: done,
   audit: done,
   roles: done,
+  certificate: done,
   client: async ({ client }) => ({ status: 200, body: { ...client } }),
 }
 
@@ -46,8 +48,12 @@ export const verifiers = (context: VerifierContext, url = 'https://example.com/.
       cookieKey: apiKey({ in: 'cookie', name: 'key' }, keys),
       oauth: bearer(knows({ o: 'reader read', w: 'writer read write' })),
       connect: openIdConnect({ url, audience }),
+      certificate: mutualTls({
+        header: 'Client-Cert',
+        verify: knows({ ':YQ==:': 'device auditor', ':Yg==:': 'other' }),
+      }),
     },
-    context,
+    { ...context, trustProxy: ['127.0.0.1'] },
   )
 }
 
@@ -73,7 +79,18 @@ const forbidden = (...answer: string[]) => ({
 })
 const needs = (scope: string) => forbidden(`${tokens}, error="insufficient_scope", scope="${scope}"`)
 
+const needsCertificate = 'MutualTLS realm="plant-store", ApiKey realm="plant-store"'
+
 export const calls: Call[] = [
+  { request: 'GET /certificate', headers: { 'client-cert': ':YQ==:' }, status: 204 },
+  { request: 'GET /certificate', headers: { 'client-cert': ':Yg==:' }, status: 403, error: 40300 },
+  { request: 'GET /certificate?key=k', status: 204 },
+  ...[':Yw==:', ''].map((cert) => ({
+    request: 'GET /certificate',
+    headers: { 'client-cert': cert },
+    status: 401,
+    answer: { 'www-authenticate': needsCertificate },
+  })),
   { request: 'GET /global', headers: token, status: 204 },
   { request: 'GET /global', headers: password, ...missing(tokens) },
   { request: 'GET /global', ...missing(tokens) },

@@ -1,5 +1,6 @@
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
 import { exactKeyword, ignoredKeyword, isIgnored, limitKeywords } from './exact-keywords.ts'
+import { compilePattern } from './patterns.ts'
 import { inPlaceKeywords, type Schema, schemasIn } from './schema-keywords.ts'
 import type { Validator } from './validator.ts'
 
@@ -156,7 +157,7 @@ function mergeKeywords(shared: Record<string, Schema>, schemas: Schema[]): Merge
     }
     merged.items.push(...schemasIn(schema, 'prefixItems'), ...schemasIn(schema, 'items'))
     for (const [pattern, property] of Object.entries(patternProperties)) {
-      merged.patterns.push([new RegExp(pattern, 'u'), property])
+      merged.patterns.push([compilePattern(pattern), property])
     }
     for (const keyword of ['additionalProperties', 'unevaluatedProperties']) {
       for (const other of schemasIn(schema, keyword))

@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats'
 import { ContractError } from '../http/errors.ts'
 import { type JsonDocument, withDoubles } from '../json/json-document.ts'
 import { addExactKeywords, type ConvertedLocations, convertLocations, messageWithFormat } from './exact-keywords.ts'
+import { compilePattern } from './patterns.ts'
 import { addRecursiveSchemas } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
 
@@ -143,6 +144,7 @@ export function newAjv(
     strictNumbers: true,
     verbose: true,
     logger: false,
+    code: { regExp: Object.assign(compilePattern, { code: 'compilePattern' }) },
     // packages/fastify-contract/src/compile/rules/unsupported-schemas.ts has already checked the schemas.
     meta: false,
     validateSchema: false,

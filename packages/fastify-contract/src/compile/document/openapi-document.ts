@@ -133,7 +133,7 @@ function endpointOf(document: Document, path: string, item: Located<Item>, { met
     pointer: operation.pointer,
     path,
     server: serverUrl(servers),
-    routes: basePaths(servers).map((base) => base + path),
+    routes: basePaths(servers).map((base) => base + routedPath(path)),
     method,
     keys,
     operationId: operationId || derivedId(method, path),
@@ -148,6 +148,9 @@ function endpointOf(document: Document, path: string, item: Located<Item>, { met
     security,
   }
 }
+
+/** Returns a path without a fragment, which clients do not send. */
+export const routedPath = (path: string): string => path.replace(/#[^{}]*$/, '')
 
 /** Returns a name in camelCase: `getOwnersByOwnerIdPets` for GET /owners/{owner-id}/pets. */
 const derivedId = (method: string, path: string): string =>

@@ -199,14 +199,36 @@ export function segmentOf(path: string, name: string): { fromEnd: number; prefix
 /** Returns a served path in three notations: OpenAPI's, Fastify's, and as a regular expression. */
 export function servedPath(path: string): ServedPath {
   const names = routerNames(path)
-  const literals = path.split(/\{[^}]*\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  const segments = path.split('/').map((segment) => segment.split(template))
   return {
     path,
-    // A colon has no special meaning in OpenAPI; Fastify's router needs it doubled.
-    url: path.replaceAll(':', '::').replace(template, (_all, name: string) => `:${names.get(name)}`),
-    pattern: `^${literals.join('[^/]+')}$`,
+    url: segments.map((parts) => routerSegment(parts, names)).join('/'),
+    pattern: `^${segments.map((parts) => parts.map((part, index) => (index % 2 === 0 ? escaped(part) : parameterExpression(parts, index, '[^/]'))).join('')).join('/')}$`,
   }
 }
+
+/**
+ * Returns a segment in the syntax of Fastify's router, from its texts and the names of its parameters between them. A
+ * parameter beside a text has a regular expression.
+ */
+const routerSegment = (parts: string[], names: Map<string, string>): string =>
+  parts
+    .map((part, index) => {
+      // A colon has no special meaning in OpenAPI; the router needs it doubled.
+      if (index % 2 === 0) return part.replaceAll(':', '::')
+      const isWhole = parts.join('') === part
+      return isWhole ? `:${names.get(part)}` : `:${names.get(part)}(${parameterExpression(parts, index, '[\\s\\S]')})`
+    })
+    .join('')
+
+/**
+ * Returns a regular expression for the value of a parameter. It ends at the first occurrence of the text before the
+ * next parameter of the segment, so that a match takes linear time.
+ */
+const parameterExpression = (parts: string[], index: number, character: string): string =>
+  index === parts.length - 2 ? `${character}+` : `(?:(?!${escaped(parts[index + 1] as string)})${character})+`
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 export type Example = { value?: unknown }
 

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { createContext, Script } from 'node:vm'
+import { compilePattern } from '../../serve/patterns.ts'
 import type { Node } from './walk-document.ts'
 
 /** Characters. A text that a quadratic pattern checks may have at most so many, unless its schema has a maxLength. */
@@ -37,7 +38,7 @@ type Analysis = {
 
 const known = new Map<string, Growth>()
 
-/** Returns how the time of a backtracking match of a pattern with the flag u grows with the length of the text. */
+/** Returns how the time of a backtracking match of a pattern grows with the length of the text. */
 export function growthOf(pattern: string): Growth {
   const growth = known.get(pattern) ?? analyze(pattern)
   known.set(pattern, growth)
@@ -53,10 +54,13 @@ function analyze(pattern: string): Growth {
   const { checkSync } = createRequire(import.meta.url)('recheck') as {
     checkSync(source: string, flags: string, options: object): Analysis
   }
-  let analysis = checkSync(pattern, 'u', bounds)
+  const flags = flagsOf(pattern)
+  // The rules refuse it, and nothing matches it.
+  if (flags === undefined) return 'linear'
+  let analysis = checkSync(pattern, flags, bounds)
   // The automaton takes each finite choice for constant, also the many of ^((a{1,9}){1,9}){1,9}$ and ^(a?a?…)aa…$.
   if (analysis.status === 'safe' && analysis.checker === 'automaton' && hasManyChoices(pattern)) {
-    analysis = checkSync(pattern, 'u', { ...bounds, checker: 'fuzz' })
+    analysis = checkSync(pattern, flags, { ...bounds, checker: 'fuzz' })
   }
   const { status, checker, complexity } = analysis
   if (status === 'unknown') return 'unknown'
@@ -64,6 +68,15 @@ function analyze(pattern: string): Growth {
   if (complexity?.type !== 'polynomial' || complexity.degree !== 2) return 'steep'
   // The fuzzer finds a lower bound: it calls some patterns that take cubic time quadratic.
   return checker === 'automaton' ? 'quadratic' : 'unknown'
+}
+
+/** Returns the flags of a regular expression of ECMA-262, or undefined if a text is not one. */
+export function flagsOf(pattern: string): string | undefined {
+  try {
+    return compilePattern(pattern).flags
+  } catch {
+    return undefined
+  }
 }
 
 const hasManyChoices = (pattern: string): boolean => pattern.includes('){') || pattern.split('?').length > 10
@@ -95,16 +108,16 @@ function withBoundedPattern(schema: Node): Node {
  */
 const timeout = 200
 
-const script = new Script("new RegExp(pattern, 'u').test(text)")
+const script = new Script('expression.test(text)')
 const context = createContext({})
 
 /**
- * Returns whether a text matches a regular expression of ECMA-262 with the flag u; an invalid one matches nothing.
+ * Returns whether a text matches a regular expression of ECMA-262; an invalid one matches nothing.
  * Returns undefined if the match takes longer than 200 ms, since the document may hold any pattern.
  */
 export function matchesPattern(pattern: string, text: string): boolean | undefined {
   try {
-    Object.assign(context, { pattern, text })
+    Object.assign(context, { expression: compilePattern(pattern), text })
     return script.runInContext(context, { timeout })
   } catch (error) {
     return (error as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? undefined : false
@@ -128,7 +141,7 @@ const characters = [
   .split('')
 
 /**
- * Returns a string that matches a regular expression of ECMA-262 with the flag u. Each quantified part is repeated
+ * Returns a string that matches a regular expression of ECMA-262. Each quantified part is repeated
  * `more` times beyond its minimum, as far as its maximum allows. The string is built part by part, ignoring lookahead
  * and backreferences; returns undefined if the result does not match.
  */
@@ -187,6 +200,6 @@ export function textOfPattern(pattern: string, more = 0): string | undefined {
 }
 
 function characterOf(source: string): string {
-  const one = new RegExp(`^(?:${source})$`, 'u')
+  const one = compilePattern(`^(?:${source})$`)
   return characters.find((each) => one.test(each)) ?? ''
 }

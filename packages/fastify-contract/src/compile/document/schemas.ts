@@ -1,4 +1,5 @@
 import { exactKeyword } from '../../serve/exact-keywords.ts'
+import { compilePattern } from '../../serve/patterns.ts'
 import { inPlaceKeywords, type Schema, schemaKeywords, schemasIn } from '../../serve/schema-keywords.ts'
 import { resolve } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
@@ -223,7 +224,7 @@ const unnamedKeywords = ['additionalProperties', 'unevaluatedProperties', 'items
 /** Returns the schemas of all members that the schema does not name, or of the one called `name`. */
 export function unnamedSchemas(schema: Node, name?: string): Schema[] {
   const patterns = Object.entries((schema.patternProperties ?? {}) as Record<string, Schema>)
-  const matching = patterns.filter(([pattern]) => name === undefined || new RegExp(pattern, 'u').test(name))
+  const matching = patterns.filter(([pattern]) => name === undefined || compilePattern(pattern).test(name))
   return [...matching.map(([, below]) => below), ...unnamedKeywords.flatMap((keyword) => schemasIn(schema, keyword))]
 }
 

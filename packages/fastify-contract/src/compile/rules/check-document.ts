@@ -21,6 +21,7 @@ import {
   locate,
   outgoingItems,
   type Response,
+  routedPath,
   schemePlace,
   securityPlace,
 } from '../document/openapi-document.ts'
@@ -142,10 +143,10 @@ const remedyFor = (schema: Node): string =>
     ? 'to allow null, use anyOf with the schema and { type: object, nullable: true, enum: [null] }'
     : 'to allow null, add the type'
 
-function checkPath({ path, routes }: Endpoint, { refuse }: Report): void {
+function checkPath({ path, routes }: Endpoint, { refuse, warn }: Report): void {
   const place = join('#', 'paths', path)
-  // The router ends a parameter only at one of these characters.
-  if (/\}[^/.-]/.test(path)) refuse(place, 'a path parameter must be followed by /, . or -, or end the path')
+  if (path.includes('}{')) refuse(place, 'parameters need text between them, such as a slash; add some')
+  if (path !== routedPath(path)) warn(place, 'no request has a fragment, so the path is served without it')
   const names = Array.from(path.matchAll(/\{[^}]*\}/g), ([name]) => name)
   for (const name of names.filter((each, index) => names.indexOf(each) < index))
     refuse(place, `${name} occurs twice; use each path parameter once`)

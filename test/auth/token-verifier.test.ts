@@ -50,11 +50,10 @@ t.test('events of the token file are passed on', async (t) => {
 })
 
 t.test('an unusable file is rejected by name', async (t) => {
-  const sources = { tokens: [], tokensFile: '/nowhere/tokens.json', jwt: undefined }
-  await t.rejects(createTokenVerifier(sources, nobody), {
-    message:
-      'TOKENS_FILE is "/nowhere/tokens.json": the file does not exist; create it with a first token, or name another file',
-  })
+  const create = (tokensFile: string) => createTokenVerifier({ tokens: [], tokensFile, jwt: undefined }, nobody)
+  const missing = 'the file does not exist; create it with a first token, or name another file'
+  await t.rejects(create('/nowhere/tokens.json'), { message: `TOKENS_FILE is "/nowhere/tokens.json": ${missing}` })
+  await t.rejects(create('/'), { message: 'TOKENS_FILE is "/": not a regular file' })
 })
 
 t.test('close without a token file does nothing', async (t) => {

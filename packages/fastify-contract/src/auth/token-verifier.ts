@@ -35,7 +35,7 @@ export async function createTokenVerifier(
     tokensFile === undefined
       ? undefined
       : await watchTokenFile(tokensFile, on).catch(({ code, message }: NodeJS.ErrnoException) => {
-          throw new Error(`TOKENS_FILE is ${JSON.stringify(tokensFile)}: ${reasons[code ?? ''] ?? message}`)
+          throw new Error(`TOKENS_FILE is ${JSON.stringify(tokensFile)}: ${reasons[code as string] ?? message}`)
         })
   if (file !== undefined) verifiers.push(file.verify)
   // The JWT verifier is the last one, because only it may have to wait.

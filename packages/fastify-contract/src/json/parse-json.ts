@@ -38,95 +38,6 @@ const maxDepth = 128
 /** Up to this many names of an object are compared one by one, which costs less than a set. */
 const maxListed = 8
 
-/**
- * Checks a JSON text (RFC 8259) and returns its inexact numbers, without building its value. Throws a JsonError for
- * text that is not JSON or not I-JSON (RFC 7493 sections 2.1 and 2.3: no duplicate names, no lone surrogates), for a
- * NUL in a string, and for more than 128 levels.
- */
-export function inexactNumbers(text: string): InexactNumber[] {
-  return new Check(text).run()
-}
-
-class Check {
-  readonly #scanner: JsonScanner
-  readonly #found: InexactNumber[] = []
-  /** By depth: the current key, and its holder, which is created for the first inexact number below it. */
-  readonly #keys: (string | number)[] = ['value']
-  readonly #holders: (ValuePath | undefined)[] = [undefined]
-
-  constructor(text: string) {
-    this.#scanner = new JsonScanner(text)
-  }
-
-  run(): InexactNumber[] {
-    this.#value(0)
-    if (this.#scanner.peek() !== undefined) throw this.#scanner.unexpected()
-    return this.#found
-  }
-
-  #value(depth: number): void {
-    const scanner = this.#scanner
-    const first = scanner.peek()
-    if (first === '"') scanner.string()
-    else if (first === '{') this.#object(this.#enter(depth))
-    else if (first === '[') this.#array(this.#enter(depth))
-    else if (first === 't') scanner.word('true')
-    else if (first === 'f') scanner.word('false')
-    else if (first === 'n') scanner.word('null')
-    else this.#number(depth)
-  }
-
-  /** Returns the depth of the members of an object or array at a depth. */
-  #enter(depth: number): number {
-    if (depth === maxDepth) throw this.#scanner.error(`more than ${maxDepth} levels`)
-    this.#holders[depth + 1] = undefined
-    return depth + 1
-  }
-
-  #object(depth: number): void {
-    const scanner = this.#scanner
-    scanner.expect('{')
-    if (scanner.take('}')) return
-    let names: string[] | Set<string> = []
-    do {
-      const name = scanner.name()
-      const isRepeated = Array.isArray(names) ? names.includes(name) : names.has(name)
-      if (isRepeated) throw scanner.error('the same name twice in one object')
-      if (!Array.isArray(names)) names.add(name)
-      else if (names.push(name) > maxListed) names = new Set(names)
-      scanner.expect(':')
-      this.#keys[depth] = name
-      this.#value(depth)
-    } while (scanner.take(','))
-    scanner.expect('}')
-  }
-
-  #array(depth: number): void {
-    const scanner = this.#scanner
-    scanner.expect('[')
-    if (scanner.take(']')) return
-    let index = 0
-    do {
-      this.#keys[depth] = index++
-      this.#value(depth)
-    } while (scanner.take(','))
-    scanner.expect(']')
-  }
-
-  #number(depth: number): void {
-    const text = this.#scanner.number()
-    if (text !== undefined && mayBeInexact(text)) {
-      this.#found.push({ holder: this.#holder(depth), key: this.#keys[depth] as string | number, text })
-    }
-  }
-
-  #holder(depth: number): ValuePath | undefined {
-    if (depth === 0) return undefined
-    this.#holders[depth] ??= { holder: this.#holder(depth - 1), key: this.#keys[depth - 1] as string | number }
-    return this.#holders[depth]
-  }
-}
-
 /** The rest of a number after its integer digits (RFC 8259 section 6). */
 const fractionAndExponent = /(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 /** Valid escapes (RFC 8259 section 7), then the escapes of NUL and lone surrogates, which are rejected. */
@@ -146,75 +57,100 @@ const backslash = 0x5c
 const isSpace = (code: number) => code === space || code === 0x0a || code === 0x0d || code === 0x09
 
 /**
- * Scans the tokens of a JSON text from left to right. Throws a JsonError at the first invalid one. In hot loops it
- * compares character codes, since regular expressions would be slower.
+ * Checks a JSON text (RFC 8259) and returns its inexact numbers, without building its value. Throws a JsonError for
+ * text that is not JSON or not I-JSON (RFC 7493 sections 2.1 and 2.3: no duplicate names, no lone surrogates), for a
+ * NUL in a string, and for more than 128 levels.
  */
-export class JsonScanner {
+export const inexactNumbers = (text: string): InexactNumber[] => new Check(text).run()
+
+/** One check of a text. In hot loops it compares character codes, since regular expressions would be slower. */
+class Check {
   #at = 0
   readonly #text: string
+  readonly #found: InexactNumber[] = []
+  /** By depth: the current key, and its holder, which is created for the first inexact number below it. */
+  readonly #keys: (string | number)[] = ['value']
+  readonly #holders: (ValuePath | undefined)[] = [undefined]
 
   constructor(text: string) {
     this.#text = text
-    if (!text.isWellFormed()) throw this.error('a lone surrogate')
+  }
+
+  run(): InexactNumber[] {
+    if (!this.#text.isWellFormed()) throw this.#error('a lone surrogate')
+    this.#skipSpace()
+    this.#value(0)
+    if (this.#at < this.#text.length) throw this.#unexpected()
+    return this.#found
+  }
+
+  #value(depth: number): void {
+    const first = this.#text[this.#at]
+    if (first === '"') this.#string()
+    else if (first === '{') this.#object(this.#enter(depth))
+    else if (first === '[') this.#array(this.#enter(depth))
+    else if (first === 't') this.#word('true')
+    else if (first === 'f') this.#word('false')
+    else if (first === 'n') this.#word('null')
+    else this.#number(depth)
     this.#skipSpace()
   }
 
-  /** Returns the next character that is not whitespace; undefined at the end. */
-  peek(): string | undefined {
-    return this.#text[this.#at]
-  }
-
-  /** Skips the next character if it is `character`, and returns whether it was. */
-  take(character: string): boolean {
-    if (this.#text[this.#at] !== character) return false
+  /** Returns the depth of the members of an object or array at a depth, and skips its first character. */
+  #enter(depth: number): number {
+    if (depth === maxDepth) throw this.#error(`more than ${maxDepth} levels`)
+    this.#holders[depth + 1] = undefined
     this.#at++
     this.#skipSpace()
-    return true
+    return depth + 1
   }
 
-  expect(character: string): void {
-    if (!this.take(character)) throw this.unexpected()
+  #object(depth: number): void {
+    if (this.#take('}')) return
+    let names: string[] | Set<string> = []
+    do {
+      this.#skipSpace()
+      const name = this.#name()
+      const isRepeated = Array.isArray(names) ? names.includes(name) : names.has(name)
+      if (isRepeated) throw this.#error('the same name twice in one object')
+      if (!Array.isArray(names)) names.add(name)
+      else if (names.push(name) > maxListed) names = new Set(names)
+      this.#expect(':')
+      this.#skipSpace()
+      this.#keys[depth] = name
+      this.#value(depth)
+    } while (this.#take(','))
+    this.#expect('}')
   }
 
-  word(literal: string): void {
-    if (!this.#text.startsWith(literal, this.#at)) throw this.unexpected()
-    this.#at += literal.length
-    this.#skipSpace()
+  #array(depth: number): void {
+    if (this.#take(']')) return
+    let index = 0
+    do {
+      this.#skipSpace()
+      this.#keys[depth] = index++
+      this.#value(depth)
+    } while (this.#take(','))
+    this.#expect(']')
   }
 
-  /** Skips a number. Returns its text unless it is an integer of at most 15 characters, whose double is exact. */
-  number(): string | undefined {
+  /** Checks a number. An integer of at most 15 characters has an exact double. */
+  #number(depth: number): void {
     const start = this.#at
     if (this.#text.charCodeAt(start) === minus) this.#at++
     this.#digits()
     const end = this.#at
     this.#match(fractionAndExponent)
-    const text = this.#at > end || end - start > 15 ? this.#text.slice(start, this.#at) : undefined
-    this.#skipSpace()
-    return text
+    if (this.#at === end && end - start <= 15) return
+    const text = this.#text.slice(start, this.#at)
+    if (!mayBeInexact(text)) return
+    this.#found.push({ holder: this.#holder(depth), key: this.#keys[depth] as string | number, text })
   }
 
-  /** Skips a string and returns its value. */
-  name(): string {
-    const start = this.#at
-    const hasEscape = this.#string()
-    const end = this.#at
-    this.#skipSpace()
-    return hasEscape ? JSON.parse(this.#text.slice(start, end)) : this.#text.slice(start + 1, end - 1)
-  }
-
-  /** Skips a string, which must not have lone surrogates (RFC 7493 section 2.1) or NUL. */
-  string(): void {
-    this.#string()
-    this.#skipSpace()
-  }
-
-  error(problem: string): JsonError {
-    return new JsonError(`${problem} at character ${this.#at}`)
-  }
-
-  unexpected(): JsonError {
-    return this.error(this.peek() === undefined ? 'unexpected end' : 'unexpected character')
+  #holder(depth: number): ValuePath | undefined {
+    if (depth === 0) return undefined
+    this.#holders[depth] ??= { holder: this.#holder(depth - 1), key: this.#keys[depth - 1] as string | number }
+    return this.#holders[depth]
   }
 
   #digits(): void {
@@ -225,19 +161,35 @@ export class JsonScanner {
     if (text.charCodeAt(at) === zero) at++
     else while (text.charCodeAt(at) >= zero && text.charCodeAt(at) <= nine) at++
     this.#at = at
-    if (at === start) throw this.unexpected()
+    if (at === start) throw this.#unexpected()
   }
 
-  /** Skips a string and returns whether it has an escape. */
+  #word(literal: string): void {
+    if (!this.#text.startsWith(literal, this.#at)) throw this.#unexpected()
+    this.#at += literal.length
+  }
+
+  /** Checks the name of a member and returns it. */
+  #name(): string {
+    const start = this.#at
+    const hasEscape = this.#string()
+    const text = this.#text.slice(start, this.#at)
+    this.#skipSpace()
+    return hasEscape ? JSON.parse(text) : text.slice(1, -1)
+  }
+
+  /** Checks a string, which must not have NUL or lone surrogates. Returns whether it has an escape. */
   #string(): boolean {
-    if (this.peek() !== '"') throw this.unexpected()
-    this.#at++
+    this.#expect('"')
+    const text = this.#text
     let hasEscape = false
     for (;;) {
-      this.#plain()
-      const code = this.#text.charCodeAt(this.#at)
+      let at = this.#at
+      let code = text.charCodeAt(at)
+      while (code >= space && code !== quote && code !== backslash) code = text.charCodeAt(++at)
+      this.#at = at
       if (code === quote) break
-      if (code !== backslash) throw this.unexpected()
+      if (code !== backslash) throw this.#unexpected()
       hasEscape = true
       this.#escape()
     }
@@ -245,20 +197,22 @@ export class JsonScanner {
     return hasEscape
   }
 
-  /** Skips unescaped characters of a string. */
-  #plain(): void {
-    const text = this.#text
-    let at = this.#at
-    let code = text.charCodeAt(at)
-    while (code >= space && code !== quote && code !== backslash) code = text.charCodeAt(++at)
-    this.#at = at
-  }
-
   #escape(): void {
     if (this.#match(escaped)) return
-    if (this.#match(escapedNul)) throw this.error('a NUL in a string')
-    if (this.#match(escapedSurrogate)) throw this.error('a lone surrogate in a string')
-    throw this.unexpected()
+    if (this.#match(escapedNul)) throw this.#error('a NUL in a string')
+    if (this.#match(escapedSurrogate)) throw this.#error('a lone surrogate in a string')
+    throw this.#unexpected()
+  }
+
+  /** Skips the next character if it is `character`, and returns whether it was. */
+  #take(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false
+    this.#at++
+    return true
+  }
+
+  #expect(character: string): void {
+    if (!this.#take(character)) throw this.#unexpected()
   }
 
   #match(pattern: RegExp): boolean {
@@ -273,5 +227,13 @@ export class JsonScanner {
     let at = this.#at
     while (isSpace(text.charCodeAt(at))) at++
     this.#at = at
+  }
+
+  #error(problem: string): JsonError {
+    return new JsonError(`${problem} at character ${this.#at}`)
+  }
+
+  #unexpected(): JsonError {
+    return this.#error(this.#at < this.#text.length ? 'unexpected character' : 'unexpected end')
   }
 }

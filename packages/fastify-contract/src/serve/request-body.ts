@@ -68,7 +68,7 @@ export function requestBody(
 ): RequestBody | undefined {
   const { schema, bodyRequired: isRequired, forms = {} } = operation
   if (isRequired === undefined) return undefined
-  const content = schema.body?.content ?? {}
+  const { content } = schema.body as { content: Content }
   const mediaTypes = Object.keys(content)
   const areSeveral = mediaTypes.length > 1 || mediaTypes.some(isRange)
   if (mediaTypes.every(isPlainJson)) {

@@ -76,3 +76,41 @@ t.test("a schema that inherits a discriminator allows its own name and its child
   }
   t.same(names(schemas), { Dog: ['dog', 'Poodle', 'Circle'], Poodle: ['Poodle'], Circle: ['Circle'] })
 })
+
+t.test('the values that a schema allows decide where its names are not among them', async (t) => {
+  const kind = (schema: object) => ({ type: 'object', properties: { kind: schema } })
+  const schemas = {
+    A: { allOf: [kind({ const: 'a' }), object] },
+    B: kind({ $ref: '#/components/schemas/Kind' }),
+    Kind: { enum: ['b', 'bb'] },
+    Pair: { oneOf: [ref('A'), kind({ enum: ['c'] })] },
+    Open: { oneOf: [ref('A'), object] },
+    None: { allOf: [kind({ const: 'x' }), kind({ const: 'y' })] },
+    Itself: { anyOf: [ref('Itself')] },
+  }
+  const union = (names: string[], mapping?: object) => ({
+    oneOf: names.map(ref),
+    discriminator: { propertyName: 'kind', mapping },
+  })
+  t.same(namesIn(union(['A', 'B']), schemas), [['a'], ['b', 'bb']])
+  t.same(namesIn(union(['A', 'B'], { b: 'B', A: 'A' }), schemas), [['a'], ['b']], 'a mapping narrows')
+  t.same(namesIn(union(['Pair', 'Open', 'None', 'Itself']), schemas), [['a', 'c'], ['Open'], ['None'], ['Itself']])
+  const children = {
+    Animal: { ...kind({ enum: ['dog', 'cat'] }), discriminator: { propertyName: 'kind' } },
+    Dog: { allOf: [ref('Animal'), kind({ const: 'dog' })] },
+    Cat: { allOf: [ref('Animal'), object] },
+  }
+  t.same(names(children), { Dog: ['dog'], Cat: ['dog', 'cat'] })
+})
+
+t.test('a mapping holds names, pointers and files', async (t) => {
+  const mapping = {
+    a: 'A',
+    b: './schemas/B.yaml',
+    c: '#/components/schemas/C',
+    d: 'animals.json#/components/schemas/D',
+  }
+  const all = ['A', 'B', 'C', 'D']
+  const union = { oneOf: all.map(ref), discriminator: { propertyName: 'kind', mapping } }
+  t.same(namesIn(union, { C: object, D: object }), [['a'], ['b'], ['c'], ['d']])
+})

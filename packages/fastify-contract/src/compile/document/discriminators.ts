@@ -1,4 +1,7 @@
+import type { Schema } from '../../serve/schema-keywords.ts'
+import { keysOf } from './json-pointer.ts'
 import type { Document } from './openapi-document.ts'
+import { partsOf } from './schemas.ts'
 import { schemaPrefix } from './shared-schemas.ts'
 import { mapDocument, type Node, walkSchemas } from './walk-document.ts'
 
@@ -11,9 +14,9 @@ type Discriminator = { propertyName: string; mapping?: Record<string, string>; d
  */
 export function withDiscriminators(document: Document): Document {
   const { schemas = {} } = (document.components ?? {}) as { schemas?: Record<string, Node> }
-  const narrowings = new Map<string, Map<string, Set<string>>>()
-  const narrow = (schema: string, property: string, names: string[]) => {
-    const properties = narrowings.get(schema) ?? new Map<string, Set<string>>()
+  const narrowings = new Map<string, Map<string, Set<unknown>>>()
+  const narrow = (schema: string, property: string, names: unknown[]) => {
+    const properties = narrowings.get(schema) ?? new Map<string, Set<unknown>>()
     narrowings.set(schema, properties.set(property, new Set([...(properties.get(property) ?? []), ...names])))
   }
   const children = new Map<string, string[]>()
@@ -27,10 +30,11 @@ export function withDiscriminators(document: Document): Document {
   const childrenOf = (schema: string) => children.get(schemaPrefix + schema) ?? []
 
   /** Returns the discriminator values of a schema and of the schemas that inherit from it, and narrows the latter. */
-  function inherit(schema: string, discriminator: Discriminator, above: string[]): string[] {
+  function inherit(schema: string, discriminator: Discriminator, above: string[]): unknown[] {
     if (above.includes(schema)) return []
     const below = childrenOf(schema).flatMap((child) => inherit(child, discriminator, [...above, schema]))
-    const names = [...namesOf(schema, discriminator), ...below]
+    const own = decided(document, schemas[schema], discriminator, namesOf(schema, discriminator, schemas))
+    const names = [...new Set([...own, ...below])]
     if (above.length > 0) narrow(schema, discriminator.propertyName, names)
     return names
   }
@@ -45,21 +49,29 @@ export function withDiscriminators(document: Document): Document {
     ...document,
     components: { ...document.components, schemas: { ...schemas, ...Object.fromEntries(narrowed) } },
   }
-  return mapDocument(narrowings.size === 0 ? document : inherited, { schema: (schema) => toldApart(schema, schemas) })
+  return mapDocument(narrowings.size === 0 ? document : inherited, {
+    schema: (schema) => toldApart(document, schema, schemas),
+  })
 }
 
 /**
- * Returns a schema in which each alternative that the discriminator can name allows only its own discriminator values.
+ * Returns a schema in which each alternative that the discriminator can name allows only its own discriminator values:
+ * its names, or else the values that it allows itself.
  * The alternative of `defaultMapping` (OpenAPI 3.2) allows all values except those of the others, and a missing value.
  */
-function toldApart(schema: Node, schemas: Record<string, Node>): Node {
+function toldApart(document: Document, schema: Node, schemas: Record<string, Node>): Node {
   const { discriminator } = schema
   if (!isDiscriminator(discriminator)) return schema
   const { propertyName } = discriminator
-  const namesOfOne = (one: Node): string[] => {
+  const namesOfOne = (one: Node): unknown[] => {
     const [reference = ''] = referencesOf([one])
     if (!reference.startsWith(schemaPrefix)) return []
-    return namesWithin(reference.slice(schemaPrefix.length), discriminator, schemas)
+    return decided(
+      document,
+      one,
+      discriminator,
+      namesWithin(reference.slice(schemaPrefix.length), discriminator, schemas),
+    )
   }
   const told = (one: Node, _index: number, all: Node[]): Node => {
     if (isDefault(one, discriminator)) {
@@ -83,8 +95,8 @@ function namesWithin(schema: string, discriminator: Discriminator, schemas: Reco
     const references = referencesOf([oneOf, anyOf].flat()).filter((one) => one.startsWith(schemaPrefix))
     for (const reference of references) within.add(reference.slice(schemaPrefix.length))
   }
-  const mapped = [...within].filter((each) => mappedNames(each, discriminator).length > 0)
-  return mapped.length > 0 ? mapped.flatMap((each) => mappedNames(each, discriminator)) : [schema]
+  const mapped = [...within].filter((each) => mappedNames(each, discriminator, schemas).length > 0)
+  return mapped.length > 0 ? mapped.flatMap((each) => mappedNames(each, discriminator, schemas)) : [schema]
 }
 
 /** Returns whether `defaultMapping` refers to an alternative, which then covers the values that no mapping names. */
@@ -103,35 +115,71 @@ const referencesOf = (schemas: unknown): string[] =>
     ? schemas.flatMap((schema) => (typeof Object(schema).$ref === 'string' ? [Object(schema).$ref] : []))
     : []
 
-/** The names of each discriminator by the value that they are mapped to. */
+/** The names of each discriminator by the schema that they are mapped to. */
 const namesByTarget = new WeakMap<Discriminator, Map<string, string[]>>()
 
-/** Returns the discriminator values that are mapped to a schema: a mapping holds its name or a reference to it. */
-function mappedNames(schema: string, discriminator: Discriminator): string[] {
-  const known = namesByTarget.get(discriminator) ?? namesIn(discriminator)
+/** Returns the discriminator values that are mapped to a schema. */
+function mappedNames(schema: string, discriminator: Discriminator, schemas: object): string[] {
+  const known = namesByTarget.get(discriminator) ?? namesIn(discriminator, schemas)
   namesByTarget.set(discriminator, known)
   return known.get(schema) ?? []
 }
 
-function namesIn({ mapping = {} }: Discriminator): Map<string, string[]> {
+function namesIn({ mapping = {} }: Discriminator, schemas: object): Map<string, string[]> {
   const names = new Map<string, string[]>()
   for (const [name, target] of Object.entries(mapping)) {
-    const text = String(target)
-    const schema = text.startsWith(schemaPrefix) ? text.slice(schemaPrefix.length) : text
-    const known = names.get(schema)
-    if (known === undefined) names.set(schema, [name])
-    else known.push(name)
+    const schema = mappedSchema(String(target), schemas)
+    names.set(schema, [...(names.get(schema) ?? []), name])
   }
   return names
 }
 
+/** Returns the name of the schema that a mapping holds: as it is, as a reference, or as a file that is bundled now. */
+function mappedSchema(target: string, schemas: object): string {
+  if (target.startsWith(schemaPrefix)) return target.slice(schemaPrefix.length)
+  if (Object.hasOwn(schemas, target)) return target
+  const last = keysOf(`/${target}`).at(-1) ?? ''
+  return target.includes('#') ? last : last.replace(/\.(?:json|ya?ml)$/, '')
+}
+
 /** Returns the discriminator values of a schema: those that are mapped to it, or else its own name. */
-function namesOf(schema: string, discriminator: Discriminator): string[] {
-  const names = mappedNames(schema, discriminator)
+function namesOf(schema: string, discriminator: Discriminator, schemas: object): string[] {
+  const names = mappedNames(schema, discriminator, schemas)
   return names.length > 0 ? names : [schema]
 }
 
-const allowing = (schema: Node | boolean | undefined, properties: Map<string, Set<string>>): Node => {
+/**
+ * Returns the discriminator values of a schema: its names, or else those that it allows itself, if none of the names is
+ * among them. Many documents name the values in const or enum, without a mapping.
+ */
+export function decided(
+  document: Document,
+  schema: unknown,
+  { propertyName }: Discriminator,
+  names: string[],
+): unknown[] {
+  const own = valuesOf(document, schema as Schema, propertyName)
+  return own === undefined || own.length === 0 || names.some((name) => own.includes(name)) ? names : own
+}
+
+/** Returns the values that a schema, or all alternatives of a union, allow for a property; undefined for any value. */
+function valuesOf(document: Document, schema: Schema, property: string, within: Schema[] = []): unknown[] | undefined {
+  const parts = partsOf(document, schema).map((part) => part.schema)
+  const lists = parts
+    .flatMap(({ properties }) => (Object.hasOwn(Object(properties), property) ? [Object(properties)[property]] : []))
+    .flatMap((below: Schema) => partsOf(document, below).map((part) => part.schema))
+    .flatMap(({ const: value, enum: values }) =>
+      value !== undefined ? [[value]] : Array.isArray(values) ? [values] : [],
+    )
+  const [first, ...others] = lists
+  if (first !== undefined) return first.filter((value) => others.every((list) => list.includes(value)))
+  const union = parts.map(({ oneOf, anyOf }) => oneOf ?? anyOf).find(Array.isArray)
+  if (union === undefined || within.includes(schema)) return undefined
+  const values = union.map((one: Schema) => valuesOf(document, one, property, [...within, schema]))
+  return values.every((list) => list !== undefined) ? values.flat() : undefined
+}
+
+const allowing = (schema: Node | boolean | undefined, properties: Map<string, Set<unknown>>): Node => {
   const names = Array.from(properties, ([name, values]) => [name, { enum: [...values] }])
   return allOf(schema, { required: [...properties.keys()], properties: Object.fromEntries(names) })
 }

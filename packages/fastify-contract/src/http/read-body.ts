@@ -9,8 +9,8 @@ import { contentLength, decodeText, parseQuery } from './request-head.ts'
 
 type Done = (error: Error | null, body?: unknown) => void
 
-/** Parses the bytes of a body. Calls `done` once, with the parsed body or with an error. */
-export type ParseBody = (bytes: Buffer, done: Done) => void
+/** Parses the bytes of a body. Throws a ContractError for invalid ones. */
+export type ParseBody = (bytes: Buffer) => unknown
 
 /** A Fastify content type parser. */
 export type BodyReader = (request: FastifyRequest, payload: unknown, done: Done) => void
@@ -31,20 +31,30 @@ export const wholeBodyReader =
         return
       }
       const refusal = checkTrailerSize(raw, bytes.length, headersLimit) ?? memory.checkFits(bytes.length)
-      if (refusal !== undefined) done(refusal)
-      else parse(bytes, done)
+      if (refusal !== undefined) {
+        done(refusal)
+        return
+      }
+      let body: unknown
+      try {
+        body = parse(bytes)
+      } catch (error) {
+        done(error as Error)
+        return
+      }
+      // Outside of the try block, which must not catch errors of the next steps.
+      done(null, body)
     })
   }
 
 /** Parses strict JSON to a JsonDocument; anything else gets 400. */
-export const parseJsonBody: ParseBody = (bytes, done) =>
-  callWithResult(done, (): JsonDocument => {
-    try {
-      return parseJson(decodeJson(bytes))
-    } catch (error) {
-      throw new ContractError('notJson', `body is not JSON: ${(error as JsonError).message}`)
-    }
-  })
+export function parseJsonBody(bytes: Buffer): JsonDocument {
+  try {
+    return parseJson(decodeJson(bytes))
+  } catch (error) {
+    throw new ContractError('notJson', `body is not JSON: ${(error as JsonError).message}`)
+  }
+}
 
 /**
  * Decodes UTF-8 text as strictly as JSON. NUL is not allowed, because some stores truncate a text there. Throws a
@@ -62,31 +72,29 @@ export function textOf(bytes: Buffer, part: string): string {
 }
 
 /** Parses a text body to a JsonDocument that holds one string. */
-export const parseText: ParseBody = (bytes, done) =>
-  callWithResult(done, (): JsonDocument => {
-    const text = textOf(bytes, 'body')
-    return { value: text, length: text.length }
-  })
+export function parseText(bytes: Buffer): JsonDocument {
+  const text = textOf(bytes, 'body')
+  return { value: text, length: text.length }
+}
 
 /** The percent-encoded values of a form (application/x-www-form-urlencoded) by name, and the length of its text. */
 export type FormTexts = { texts: Record<string, string[]>; length: number }
 
-/** Returns a parser for forms with at most `fieldsLimit` fields; it produces FormTexts. */
+/** Returns a parser for forms with at most `fieldsLimit` fields. */
 export const formParser =
-  (fieldsLimit: number): ParseBody =>
-  (bytes, done) =>
-    callWithResult(done, (): FormTexts => {
-      const text = textOf(bytes, 'body')
-      // Counted before parsing, since a parsed field with a name of one byte takes a hundred bytes of memory.
-      if (countFields(text) > fieldsLimit) throw tooManyFields(fieldsLimit)
-      if (/%00/.test(text)) throw new ContractError('invalid', 'body contains the character U+0000')
-      try {
-        decodeText(text)
-      } catch {
-        throw new ContractError('invalid', 'body is not percent-encoded UTF-8')
-      }
-      return { texts: parseQuery(text), length: text.length }
-    })
+  (fieldsLimit: number) =>
+  (bytes: Buffer): FormTexts => {
+    const text = textOf(bytes, 'body')
+    // Counted before parsing, since a parsed field with a name of one byte takes a hundred bytes of memory.
+    if (countFields(text) > fieldsLimit) throw tooManyFields(fieldsLimit)
+    if (/%00/.test(text)) throw new ContractError('invalid', 'body contains the character U+0000')
+    try {
+      decodeText(text)
+    } catch {
+      throw new ContractError('invalid', 'body is not percent-encoded UTF-8')
+    }
+    return { texts: parseQuery(text), length: text.length }
+  }
 
 function countFields(text: string): number {
   let count = 1
@@ -97,19 +105,6 @@ function countFields(text: string): number {
 /** Returns the error for a form with more than `limit` fields or parts. */
 export const tooManyFields = (limit: number): ContractError =>
   new ContractError('bodyTooLarge', `the form has more than ${limit} fields`)
-
-/** Calls `done` with the result of `parse`, or with the error that it throws. */
-function callWithResult(done: Parameters<ParseBody>[1], parse: () => unknown): void {
-  let body: unknown
-  try {
-    body = parse()
-  } catch (error) {
-    done(error as Error)
-    return
-  }
-  // Outside of the try block, which must not catch errors of the next steps.
-  done(null, body)
-}
 
 /**
  * Decodes JSON text, which must be UTF-8; a leading byte order mark is ignored (RFC 8259 section 8.1). Throws a

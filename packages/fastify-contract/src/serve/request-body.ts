@@ -71,14 +71,16 @@ export function requestBody(
   const { content } = schema.body as { content: Content }
   const mediaTypes = Object.keys(content)
   const areSeveral = mediaTypes.length > 1 || mediaTypes.some(isRange)
+  const find = bodyTypeFinder(mediaTypes)
   if (mediaTypes.every(isPlainJson)) {
+    // Most requests have the listed text, which needs no parsing.
+    const accepts = (given = '') => mediaTypes.includes(given) || find(given) !== undefined
     const contentTypeOf = (request: FastifyRequest) => (request.body === undefined ? undefined : request.mediaType)
     return {
-      guards: [checkMediaType({ mediaTypes, isRequired }), sendContinue],
+      guards: [checkMediaType({ mediaTypes, isRequired, accepts }), sendContinue],
       ...(areSeveral && { bodyOf: (request) => ({ body: request.body, contentType: contentTypeOf(request) }) }),
     }
   }
-  const find = bodyTypeFinder(mediaTypes)
   const readers = bodyReaders({ content, forms, shared }, validator, bounds)
   return {
     guards: [

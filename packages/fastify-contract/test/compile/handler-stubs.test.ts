@@ -94,7 +94,9 @@ t.test('without made values, a handler whose response has no example responds wi
     named: { responses: { 200: json(named) } },
   }
   const compiled = await compileDocument(documentOf(operations), 'a.yaml')
-  const statements = handlerStubs(compiled, undefined, false).map((handler) => handler.split('\n').slice(2, -1))
+  const statements = handlerStubs(compiled, undefined, { madeToo: false }).map((handler) =>
+    handler.split('\n').slice(2, -1),
+  )
   t.same(statements, [
     [
       '    // The document has no valid example, so the response is 501.',

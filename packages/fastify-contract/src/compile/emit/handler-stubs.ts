@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,7 +29,7 @@ const publishedIn = (directory: string): Promise<Document | undefined> =>
 export function handlerStubs(
   { document, routes, files }: Compiled,
   before: Document | undefined,
-  madeToo = true,
+  { madeToo = true, compilerOptions }: StubOptions = {},
 ): string[] {
   const { operations, schemas } = routes
   const validator = createValidator(schemas)
@@ -51,16 +50,19 @@ export function handlerStubs(
       const isNegotiated = contentNegotiation(operation.schema) !== undefined
       return [...returns, notWritten(endpoint)].map((statement) => stubOf(endpoint, isNegotiated, statement))
     })
-  return compiled(choices, files['api.d.ts'] as string)
+  return compiled(choices, files['api.d.ts'] as string, compilerOptions)
 }
 
+/** How handlers are made: whether with values made from schemas, and for which options of TypeScript. */
+type StubOptions = { madeToo?: boolean; compilerOptions?: object }
+
 /** Returns the first choice of each handler that compiles. The last choice always compiles, since it only throws. */
-function compiled(choices: string[][], types: string): string[] {
+function compiled(choices: string[][], types: string, options?: object): string[] {
   const first = choices.map(([choice]) => choice as string)
   if (choices.every(({ length }) => length === 1)) return first
-  const failed = uncompilable(first, types)
+  const failed = uncompilable(first, types, options)
   const next = choices.map((each, index) => (failed.has(index) && each.length > 1 ? each.slice(1) : each))
-  return next.every((each, index) => each === choices[index]) ? first : compiled(next, types)
+  return next.every((each, index) => each === choices[index]) ? first : compiled(next, types, options)
 }
 
 /** Returns the expression of an outcome, on one line if it has no headers or fits into 110 columns. */
@@ -118,7 +120,7 @@ function stubOf(endpoint: Endpoint, isNegotiated: boolean, statements: string[])
 const folder = fileURLToPath(new URL('../../serve/', import.meta.url))
 
 /** Returns the indexes of the handlers that do not compile with the types of their document. */
-export function uncompilable(handlers: string[], types: string): Set<number> {
+function uncompilable(handlers: string[], types: string, options?: object): Set<number> {
   const head = [
     "import { ContractError } from '../http/errors.js'",
     "import type { Handlers } from './handler-types.js'",
@@ -126,31 +128,36 @@ export function uncompilable(handlers: string[], types: string): Set<number> {
     'export const handlers: Partial<Handlers<operations>> = {',
   ].join('\n')
   const texts = handlers.map((handler) => `\n${handler}`)
-  const module = `${folder}new-handlers.ts`
-  const program = virtualProgram(
-    [module],
-    { [`${folder}new-operations.d.ts`]: types, [module]: `${head}${texts.join('')}\n}\n` },
-    { types: [], noUnusedLocals: false },
-  )
-  const file = program.getSourceFile(module)
+  const findings = moduleFindings(`${head}${texts.join('')}\n}\n`, types, options)
   const ends = texts.map((_, index) => head.length + texts.slice(0, index + 1).join('').length)
-  const findings = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]
   return new Set(findings.map(({ start = 0 }) => ends.findIndex((end) => start < end)))
 }
 
 /**
- * Returns a TypeScript program of some modules with the options of tsconfig.json. `texts` are virtual files by path,
- * which take precedence over files on disk.
+ * Returns what the compiler finds in a module that imports the types of the engine, and those of a document from
+ * ./new-operations.d.ts.
+ */
+export function moduleFindings(text: string, types: string, options?: object): readonly ts.Diagnostic[] {
+  const module = `${folder}new-module.ts`
+  const texts = { [`${folder}new-operations.d.ts`]: types, [module]: text }
+  const program = virtualProgram([module], texts, { types: ['node'], noUnusedLocals: false }, options)
+  const file = program.getSourceFile(module)
+  return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]
+}
+
+/**
+ * Returns a TypeScript program of some modules with the given compiler options, by default those of tsconfig.json.
+ * `texts` are virtual files by path, which take precedence over files on disk.
  */
 export function virtualProgram(
   modules: string[],
   texts: Record<string, string>,
   more: ts.CompilerOptions = {},
+  compilerOptions: object = ts.readConfigFile('tsconfig.json', ts.sys.readFile).config?.compilerOptions ?? strict,
 ): ts.Program {
   const virtual = new Map(Object.entries(texts).map(([path, text]) => [resolve(path), text]))
   const folders = new Set([...virtual.keys()].map((path) => dirname(path)))
-  const { config } = ts.parseConfigFileTextToJson('tsconfig.json', readFileSync('tsconfig.json', 'utf8'))
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, '.')
+  const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, '.')
   const host = ts.createCompilerHost({ ...options, ...more })
   const { getSourceFile, fileExists, readFile, directoryExists } = host
   host.getSourceFile = (name, target, onError) => {
@@ -162,6 +169,9 @@ export function virtualProgram(
   host.directoryExists = (name) => folders.has(resolve(name)) || (directoryExists?.(name) ?? true)
   return ts.createProgram(modules, { ...options, ...more }, host)
 }
+
+/** The options for a project without tsconfig.json. */
+const strict = { strict: true, target: 'ES2023', module: 'NodeNext', allowImportingTsExtensions: true, noEmit: true }
 
 /** A value in the form in which a handler returns it, with each int64 as a bigint. */
 type Exact = { value: unknown }

@@ -1,0 +1,138 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { compileContract } from '../compile/compile.ts'
+import { sourceFiles } from '../compile/document/source-files.ts'
+import { handlerStubs, moduleFindings } from '../compile/emit/handler-stubs.ts'
+import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
+import { compilerOptions, projectFiles } from '../init/project.ts'
+import { commandLine, UsageError } from './command-line.ts'
+
+/** Runs `fastify-contract init`. */
+export async function run(args: string[]): Promise<void> {
+  const { words } = commandLine(
+    `fastify-contract init DOCUMENT [FOLDER]
+
+Writes a service for an OpenAPI document into FOLDER, else the current folder: a handler for each operation, which
+returns the example of the document or responds with 501, the verifiers of its security schemes, the bodies of its
+errors, the process around it, a test, and the generated files. A document outside of FOLDER is copied with all its
+files. The service runs at once, with npm install and npm start.
+
+If a file that it would write exists, it names the file and writes nothing.
+`,
+    {},
+    ['DOCUMENT', 'FOLDER'],
+    args,
+  )
+  const [document, folder = '.'] = words
+  if (document === undefined)
+    throw new UsageError('init: name the OpenAPI document: fastify-contract init DOCUMENT [FOLDER]')
+  if (!existsSync(document)) throw new Error(`init: ${document} does not exist; name an OpenAPI document`)
+  const compiled = await compileContract(document)
+  const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
+  const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
+  const { path, copies } = await placeDocument(document, folder)
+  const packages = { 'fastify-contract': ownVersion(folder), tsx: versionOf('tsx') }
+  const files = {
+    ...projectFiles({
+      compiled,
+      document: path,
+      errorBody: 'text' in errors ? errors.text : undefined,
+      handlers,
+      packages,
+    }),
+    ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
+  }
+  const existing = [...Object.keys(files), ...copies.map(({ to }) => to)].filter((name) =>
+    existsSync(join(folder, name)),
+  )
+  if (existing.length > 0) {
+    const names = existing.map((name) => join(folder, name)).join(', ')
+    throw new Error(
+      `init: nothing is written, since ${names} already ${existing.length > 1 ? 'exist' : 'exists'}; name a new folder`,
+    )
+  }
+  for (const { from, to } of copies) await copyFile(from, await placeFor(join(folder, to)))
+  for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(folder, name)), text)
+  for (const warning of compiled.warnings) console.warn(`${document}: ${warning}`)
+  console.log(summary({ folder, copies, files: Object.keys(files), handlers, errors }))
+}
+
+type Copy = { from: string; to: string }
+
+/** Returns the path of the document in the project, and the files to copy; none if the document is there already. */
+async function placeDocument(document: string, folder: string): Promise<{ path: string; copies: Copy[] }> {
+  const within = relative(folder, document)
+  if (!within.startsWith('..') && resolve(folder, within) === resolve(document)) return { path: within, copies: [] }
+  const files = await sourceFiles(document)
+  if (files.length === 1) return { path: basename(document), copies: [{ from: document, to: basename(document) }] }
+  const common = commonFolder(files.map((file) => dirname(file)))
+  const copies = files.map((from) => ({ from, to: join('openapi', relative(common, from)) }))
+  return { path: (copies[0] as Copy).to, copies }
+}
+
+/** Returns the deepest folder that contains all of the given absolute ones. */
+function commonFolder(folders: string[]): string {
+  const [first = '', ...others] = folders
+  return others.every((other) => `${other}/`.startsWith(`${first}/`))
+    ? first
+    : commonFolder([dirname(first), ...others])
+}
+
+async function placeFor(path: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true })
+  return path
+}
+
+/** Returns the derived module if it has the types of the document. */
+function checkedErrorBody(derived: DerivedErrorBody, types: string): DerivedErrorBody {
+  if ('reasons' in derived) return derived
+  const text = derived.text
+    .replace("'fastify-contract'", "'./error-writer.js'")
+    .replace("'../generated/api.d.ts'", "'./new-operations.d.ts'")
+  const [finding] = moduleFindings(text, types, compilerOptions)
+  if (finding === undefined) return derived
+  const { messageText } = finding
+  return { reasons: [typeof messageText === 'string' ? messageText : messageText.messageText] }
+}
+
+const versionOf = (name: string): string => createRequire(import.meta.url)(`${name}/package.json`).version
+
+/** Returns the version of this package for the manifest of a project; its file if it was installed from one. */
+function ownVersion(folder: string): string {
+  const own = join(import.meta.dirname, '..', '..')
+  const { name, version } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
+  const above = join(own, '..', '..')
+  const manifest = join(above, 'package.json')
+  const { dependencies = {} } = existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}
+  const file = /^file:(.*)/.exec(dependencies[name] ?? '')?.[1]
+  return file === undefined ? version : `file:${relative(folder, resolve(above, file))}`
+}
+
+type Written = { folder: string; copies: Copy[]; files: string[]; handlers: string[]; errors: DerivedErrorBody }
+
+function summary({ folder, copies, files, handlers, errors }: Written): string {
+  const missing = handlers
+    .filter((handler) => /^ {4}throw /m.test(handler))
+    .map((handler) => /async (.*)\(\) \{/.exec(handler)?.[1])
+  const written = [...copies.map(({ to }) => to), ...files.filter((name) => !name.startsWith('generated'))]
+  const shown = missing.length > 10 ? [...missing.slice(0, 10), `${missing.length - 10} more`] : missing
+  return [
+    `wrote ${written.map((name) => join(folder, name)).join(', ')} and ${join(folder, 'generated')}`,
+    '',
+    `${handlers.length - missing.length} of ${handlers.length} operations respond with the example of the document.`,
+    ...(missing.length > 0 ? [`These have none and respond with 501 until you write them: ${shown.join(', ')}`] : []),
+    ...('text' in errors
+      ? [`${join(folder, 'src/error-body.ts')} makes the body of errors as the document describes it.`]
+      : [
+          'Errors are sent as plain text, because the body that the document describes is yours to fill:',
+          ...errors.reasons.map((reason) => `  ${reason}`),
+        ]),
+    '',
+    'Next:',
+    ...(relative('.', folder) === '' ? [] : [`  cd ${folder}`]),
+    '  npm install',
+    '  npm start',
+  ].join('\n')
+}

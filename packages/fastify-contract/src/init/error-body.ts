@@ -1,0 +1,315 @@
+import { STATUS_CODES } from 'node:http'
+import type { Compiled } from '../compile/compile.ts'
+import { type Document, endpoints, type MediaType, type MediaTypes } from '../compile/document/openapi-document.ts'
+import { commonTypes, isInt64, memberSchemas, partsOf } from '../compile/document/schemas.ts'
+import type { Node } from '../compile/document/walk-document.ts'
+import { stringLiteral } from '../compile/emit/source-text.ts'
+import { errorBodyProblems } from '../compile/rules/error-bodies.ts'
+import { responseKey } from '../serve/contract.ts'
+import type { AnyErrorBody, ErrorFacts, ErrorRequest } from '../serve/error-writer.ts'
+import { isRange, kindOf } from '../serve/media-types.ts'
+import { type Schema, schemasIn } from '../serve/schema-keywords.ts'
+
+/** The module error-body.ts of a document, or the reasons why it cannot be derived from the document. */
+export type DerivedErrorBody = { text: string } | { reasons: string[] }
+
+/** A value in the body of an error: its source text, and the function that makes it. */
+type Value = { code: string; make: (facts: ErrorFacts, request: ErrorRequest) => unknown }
+
+/** The reply to an error. */
+type Reply = { contentType: string; body: Value }
+
+/** A member that cannot be filled: its path within the body. */
+class Unfillable extends Error {}
+
+/**
+ * Derives the bodies of the service's own errors from the schemas of the document's error responses: by the names and
+ * types of their members. Each body that the module makes is validated against every response that it may be sent as.
+ */
+export function deriveErrorBody({ document, routes }: Pick<Compiled, 'document' | 'routes'>): DerivedErrorBody {
+  const statuses = new Set<number>()
+  const record: AnyErrorBody = ({ statusCode }) => {
+    statuses.add(statusCode)
+    throw new Error('not made yet')
+  }
+  const path = 'src/error-body.ts'
+  errorBodyProblems(document, routes, { path, errorBody: record })
+  const found = [...statuses].sort().map((status) => repliesOf(document, status))
+  const reasons = [...new Set(found.flatMap((one) => one.reasons))]
+  if (reasons.length > 0) return { reasons }
+  const byStatus = new Map(found.flatMap(({ status, replies }) => (replies[0] ? [[status, replies[0]] as const] : [])))
+  const usual = mostFrequent([...byStatus.values()]) ?? problemDetails
+  const replyOf = (status: number) => byStatus.get(status) ?? usual
+  const errorBody: AnyErrorBody = (facts, request) => {
+    const { contentType, body } = replyOf(facts.statusCode)
+    return { contentType, body: body.make(facts, request) }
+  }
+  const problems = errorBodyProblems(document, routes, { path, errorBody })
+  if (problems.length > 0)
+    return { reasons: problems.map((problem) => problem.replace(/; correct the response.*/s, '')) }
+  const special = Array.from(byStatus).filter(([, reply]) => keyOf(reply) !== keyOf(usual))
+  return { text: moduleText(usual, special) }
+}
+
+/** RFC 9457: what the service sends if the document describes no errors. */
+const problemDetails: Reply = {
+  contentType: 'application/problem+json',
+  body: objectOf([
+    ['title', titleOfStatus()],
+    ['status', { code: 'statusCode', make: ({ statusCode }) => statusCode }],
+    ['detail', { code: 'message', make: ({ message }) => message }],
+  ]),
+}
+
+const keyOf = ({ contentType, body }: Reply): string => `${contentType} ${body.code}`
+
+function mostFrequent(replies: Reply[]): Reply | undefined {
+  const counts = new Map<string, number>()
+  for (const reply of replies) counts.set(keyOf(reply), (counts.get(keyOf(reply)) ?? 0) + 1)
+  const count = (reply: Reply) => counts.get(keyOf(reply)) as number
+  return [...replies].sort((one, other) => count(other) - count(one))[0]
+}
+
+/** Returns the replies that the operations of a document describe for a status, the most frequent first. */
+function repliesOf(document: Document, status: number): { status: number; replies: Reply[]; reasons: string[] } {
+  const replies: Reply[] = []
+  const reasons: string[] = []
+  for (const { responses } of endpoints(document)) {
+    const response = responses[responseKey(responses, status) ?? '']
+    if (response?.content === undefined || Object.keys(response.content).length === 0) continue
+    try {
+      replies.push(replyIn(document, response.content))
+    } catch (error) {
+      if (!(error instanceof Unfillable)) throw error
+      reasons.push(`${response.pointer}: ${error.message}`)
+    }
+  }
+  const first = mostFrequent(replies)
+  return { status, replies: first === undefined ? [] : [first], reasons }
+}
+
+/** Returns the reply in the first media type that can be made; JSON first. */
+function replyIn(document: Document, content: MediaTypes): Reply {
+  const types = Object.entries(content)
+  const json = types.find(([type]) => !isRange(type) && kindOf(type) === 'json')
+  const range = types.find(([type]) => isRange(type) && /^(\*|application)\//.test(type))
+  const text = types.find(([type]) => !isRange(type) && kindOf(type) === 'text')
+  const [type, { schema = true }] = (json ?? range ?? text ?? types[0]) as [string, MediaType]
+  if (json === undefined && range === undefined && text === undefined)
+    throw new Unfillable(`the body is ${type}; only JSON and text can be made`)
+  const contentType = isRange(type) ? 'application/json' : type
+  const isProblem = contentType.startsWith('application/problem+')
+  if (json === undefined && range === undefined) return { contentType, body: textOf('message') }
+  return {
+    contentType,
+    body: valueFor(document, [schema], { path: [], isProblem, siblings: [], isRequired: true }) as Value,
+  }
+}
+
+/** Where a value stands in the body. */
+type Place = {
+  path: string[]
+  /** Whether the body is that of RFC 9457. */
+  isProblem: boolean
+  /** The names of the members of its object. */
+  siblings: string[]
+  isRequired: boolean
+}
+
+/** Returns the value of a schema; undefined for an optional one of unknown meaning. Throws an Unfillable for a required one. */
+function valueFor(document: Document, schemas: Schema[], place: Place): Value | undefined {
+  const parts = schemas.flatMap((schema) => partsOf(document, schema)).map(({ schema }) => schema)
+  const values = parts.flatMap((part) => (part.const === undefined ? [] : [part.const]))
+  const lists = parts.flatMap((part) => (Array.isArray(part.enum) ? [part.enum] : []))
+  const [only] = [...values, ...lists.filter(({ length }) => length === 1).flat()]
+  if (only !== undefined) return constant(only)
+  const alternatives = parts.flatMap((part) => [...schemasIn(part, 'oneOf'), ...schemasIn(part, 'anyOf')])
+  const type = commonTypes(parts)?.find((one) => one !== 'null')
+  const isObject = type === 'object' || (type === undefined && parts.some(({ properties }) => properties !== undefined))
+  if (isObject) return objectIn(document, parts, place)
+  if (alternatives.length > 0) return ofAlternatives(document, parts, alternatives, place)
+  if (type === 'array') return arrayIn(document, parts, place)
+  const made = lists.length > 0 ? undefined : scalarOf(parts, type, place)
+  if (made !== undefined || !place.isRequired) return made
+  const given = parts.find((part) => part.default !== undefined)
+  if (given !== undefined) return constant(given.default)
+  const kind = lists[0] === undefined ? (type ?? 'any value') : `one of ${lists[0].slice(0, 5).map(String).join(', ')}`
+  throw new Unfillable(`member ${place.path.join('.') || '(the body)'} (${kind}) has no meaning that is known for sure`)
+}
+
+function ofAlternatives(document: Document, parts: Node[], alternatives: Schema[], place: Place): Value | undefined {
+  const others = parts.map(({ oneOf: _, anyOf: __, $ref: ___, allOf: ____, ...rest }) => rest)
+  let thrown: unknown
+  for (const one of alternatives) {
+    try {
+      const value = valueFor(document, [...others, one], place)
+      if (value !== undefined) return value
+    } catch (error) {
+      thrown ??= error
+    }
+  }
+  if (thrown !== undefined && place.isRequired) throw thrown
+  return undefined
+}
+
+function objectIn(document: Document, parts: Node[], place: Place): Value | undefined {
+  const required = new Set(parts.flatMap((part) => [part.required ?? []].flat() as string[]))
+  const siblings = [...new Set([...required, ...parts.flatMap(({ properties }) => Object.keys(Object(properties)))])]
+  const members = siblings.flatMap((name): [string, Value][] => {
+    const schemas = parts.flatMap((part) => memberSchemas(part, name))
+    const path = [...place.path, name]
+    try {
+      const value = valueFor(document, schemas.length > 0 ? schemas : [true], {
+        ...place,
+        path,
+        siblings,
+        isRequired: required.has(name),
+      })
+      return value === undefined ? [] : [[name, value]]
+    } catch (error) {
+      if (required.has(name) || !(error instanceof Unfillable)) throw error
+      return []
+    }
+  })
+  return members.length === 0 && !place.isRequired ? undefined : objectOf(members)
+}
+
+function objectOf(members: [string, Value][]): Value {
+  const codes = members.map(([name, { code }]) => {
+    const key = /^[A-Za-z_$][\w$]*$/.test(name) && name !== '__proto__' ? name : `[${stringLiteral(name)}]`
+    return key === code ? code : `${key}: ${code}`
+  })
+  return {
+    code: codes.length === 0 ? '{}' : `{ ${codes.join(', ')} }`,
+    make: (facts, request) => Object.fromEntries(members.map(([name, { make }]) => [name, make(facts, request)])),
+  }
+}
+
+function arrayIn(document: Document, parts: Node[], place: Place): Value | undefined {
+  if (!place.isRequired && !isListOfErrors.test(place.path.at(-1) ?? '')) return undefined
+  const items = parts.flatMap((part) => schemasIn(part, 'items'))
+  const path = [...place.path, '0']
+  try {
+    const item = valueFor(document, items.length > 0 ? items : [true], {
+      ...place,
+      path,
+      siblings: [],
+      isRequired: true,
+    })
+    const { code, make } = item as Value
+    return { code: `[${code}]`, make: (facts, request) => [make(facts, request)] }
+  } catch (error) {
+    if (!(error instanceof Unfillable) || parts.some(({ minItems }) => Number(minItems) > 0)) throw error
+    return place.isRequired ? { code: '[]', make: () => [] } : undefined
+  }
+}
+
+const isListOfErrors = /^(errors|messages|causes|problems)$/i
+
+const constant = (value: unknown): Value => ({
+  code: typeof value === 'string' ? stringLiteral(value) : JSON.stringify(value),
+  make: () => value,
+})
+
+function textOf(fact: 'message' | 'kind'): Value {
+  return { code: fact, make: (facts) => facts[fact] }
+}
+
+function titleOfStatus(): Value {
+  return {
+    code: "STATUS_CODES[statusCode] ?? 'Error'",
+    make: ({ statusCode }) => STATUS_CODES[statusCode] ?? 'Error',
+  }
+}
+
+/** The meanings of members by their names, as APIs call them. */
+const names = {
+  message: /^(error|err|user|developer|status)?_?(message|msg|text|details?|description|reason)$/i,
+  title: /^(title|summary|status_?text|name|error)$/i,
+  status: /^(http_?)?status(_?code)?$/i,
+  code: /^(error|err)?_?(code|number|kind|id|error)$/i,
+  type: /^(error_?)?type$/i,
+  request: /^((x_)?(request|trace|correlation)_?id|reference)$/i,
+  time: /^(time|timestamp|date|occurred_?at|created_?at)$/i,
+}
+
+function scalarOf(
+  parts: Node[],
+  type: string | undefined,
+  { path, isProblem, siblings, isRequired }: Place,
+): Value | undefined {
+  // An item of a list has the name of the list.
+  const name = [...path].reverse().find((one) => !/^\d+$/.test(one)) ?? 'message'
+  const isCalled = (meaning: keyof typeof names) => names[meaning].test(name)
+  const has = (meaning: keyof typeof names) => siblings.some((one) => one !== name && names[meaning].test(one))
+  if (type === 'integer' || type === 'number') {
+    const fact =
+      isCalled('status') || (isCalled('code') && !has('status')) ? 'statusCode' : isCalled('code') ? 'error' : undefined
+    if (fact === undefined) return undefined
+    if (parts.some(isInt64)) return { code: `BigInt(${fact})`, make: (facts) => BigInt(facts[fact]) }
+    return { code: fact, make: (facts) => facts[fact] }
+  }
+  if (type === 'boolean') {
+    if (/^(success|ok)$/i.test(name)) return constant(false)
+    return /^(error|is_?error|failed)$/i.test(name) ? constant(true) : undefined
+  }
+  if (type !== 'string' && type !== undefined) return undefined
+  const formats = parts.flatMap(({ format }) => (typeof format === 'string' ? [format] : []))
+  if (formats.includes('date-time'))
+    return isCalled('time') || isRequired
+      ? { code: 'new Date().toISOString()', make: () => new Date().toISOString() }
+      : undefined
+  if (isCalled('type') && (isProblem || formats.some((format) => format.startsWith('uri'))))
+    return constant('about:blank')
+  if (formats.some((format) => format !== 'password')) return undefined
+  if (parts.some(({ pattern }) => pattern !== undefined)) return undefined
+  if (isCalled('request')) return { code: 'id', make: (_facts, { id }) => id }
+  if (isCalled('message') || isListOfErrors.test(name)) return message(parts)
+  if (isCalled('title')) return has('message') ? titleOfStatus() : message(parts)
+  if (isCalled('status')) return { code: 'String(statusCode)', make: ({ statusCode }) => String(statusCode) }
+  return isCalled('code') || isCalled('type') ? textOf('kind') : undefined
+}
+
+function message(parts: Node[]): Value {
+  const limit = Math.min(...parts.flatMap(({ maxLength }) => (typeof maxLength === 'number' ? [maxLength] : [])))
+  if (limit === Number.POSITIVE_INFINITY) return textOf('message')
+  return { code: `message.slice(0, ${limit})`, make: (facts) => facts.message.slice(0, limit) }
+}
+
+/** Returns the text of the module error-body.ts. */
+function moduleText(usual: Reply, special: [number, Reply][]): string {
+  const all = [usual, ...special.map(([, reply]) => reply)].map(keyOf).join(' ')
+  const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(all.replace(/'[^']*'/g, ''))
+  const facts = ['error', 'kind', 'message', 'statusCode'].filter(
+    (name) => (name === 'statusCode' && special.length > 0) || uses(name),
+  )
+  const parameters = [`{ ${facts.join(', ')} }`, ...(uses('id') ? ['{ id }'] : [])].join(', ')
+  const cases = special.flatMap(([status, reply]) => [
+    `    case ${status}:`,
+    `      return ${replyText(reply, '      ')}`,
+  ])
+  const body =
+    special.length === 0
+      ? `(${replyText(usual, '')})`
+      : [
+          '{',
+          '  switch (statusCode) {',
+          ...cases,
+          '    default:',
+          `      return ${replyText(usual, '      ')}`,
+          '  }',
+          '}',
+        ].join('\n')
+  return [
+    ...(uses('STATUS_CODES') ? ["import { STATUS_CODES } from 'node:http'"] : []),
+    "import type { ErrorBody } from 'fastify-contract'",
+    "import type { operations } from '../generated/api.d.ts'",
+    '',
+    '/** Returns the body of each error that the service itself sends, such as 400 for an invalid request. */',
+    `export const errorBody: ErrorBody<operations> = (${parameters}) => ${body}`,
+    '',
+  ].join('\n')
+}
+
+const replyText = ({ contentType, body }: Reply, indent: string): string =>
+  `{\n${indent}  contentType: ${stringLiteral(contentType)},\n${indent}  body: ${body.code},\n${indent}}`

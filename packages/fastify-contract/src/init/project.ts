@@ -1,0 +1,250 @@
+import { basename } from 'node:path'
+import type { Compiled } from '../compile/compile.ts'
+import { endpoints } from '../compile/document/openapi-document.ts'
+import { securityScheme } from '../compile/document/security-schemes.ts'
+import { quotedName, stringLiteral } from '../compile/emit/source-text.ts'
+
+/** What the files of a new project depend on. */
+export type Project = {
+  compiled: Compiled
+  /** The path of the document within the project. */
+  document: string
+  /** The text of src/error-body.ts; undefined if it cannot be derived. */
+  errorBody: string | undefined
+  handlers: string[]
+  /** The versions of the packages to install. */
+  packages: { 'fastify-contract': string; tsx: string }
+}
+
+/** Returns the files of a new project that belong to its author, by path. */
+export function projectFiles(project: Project): Record<string, string> {
+  const { document, compiled, errorBody, handlers, packages } = project
+  return {
+    'package.json': json(manifest(project.compiled.routes.info.title, document, packages)),
+    'tsconfig.json': json({ compilerOptions, include: ['src', 'test', 'generated'] }),
+    '.gitignore': 'node_modules/\ndist/\n.env\n',
+    'README.md': readme(project),
+    'src/server.ts': server(compiled.routes.info.title),
+    'src/app.ts': app(compiled, errorBody !== undefined),
+    'src/handlers.ts': handlersModule(handlers),
+    ...(errorBody !== undefined && { 'src/error-body.ts': errorBody }),
+    'test/operations.test.ts': test,
+  }
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+
+/** Returns a name for the package and its metrics, such as `pet-store` for "Pet Store!". */
+export function packageName(title: string): string {
+  const words =
+    title
+      .normalize('NFKD')
+      .toLowerCase()
+      .match(/[a-z\d]+/g) ?? []
+  const name = words.join('-').slice(0, 60)
+  return /^[a-z]/.test(name) ? name : `service-${name}`.replace(/-$/, '')
+}
+
+/** Commands run without the document's name if they find it by themselves. */
+const argument = (document: string): string =>
+  document === 'openapi.yaml' ? '' : ` ${/[^\w./-]/.test(document) ? JSON.stringify(document) : document}`
+
+function manifest(title: string, document: string, packages: Project['packages']): object {
+  const name = argument(document)
+  return {
+    name: packageName(title),
+    version: '0.0.0',
+    private: true,
+    type: 'module',
+    engines: { node: '>=20.19.0' },
+    scripts: {
+      start: 'tsx src/server.ts',
+      dev: `fastify-contract dev${name}`,
+      generate: `fastify-contract generate${name}`,
+      test: 'tsx --test',
+      lint: `fastify-contract lint${name} && tsc`,
+    },
+    dependencies: packages,
+    devDependencies: { '@types/node': nodeTypes },
+  }
+}
+
+/** The version of @types/node for the oldest supported Node.js. */
+export const nodeTypes = '20.19.43'
+
+/** The compiler options of a new project. */
+export const compilerOptions = {
+  target: 'ES2023',
+  module: 'NodeNext',
+  types: ['node'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  verbatimModuleSyntax: true,
+  erasableSyntaxOnly: true,
+  resolveJsonModule: true,
+  allowImportingTsExtensions: true,
+  skipLibCheck: true,
+  noEmit: true,
+}
+
+const server = (title: string): string => `import { loadContract } from 'fastify-contract'
+import { exampleCurl } from 'fastify-contract/examples'
+import { runService } from 'fastify-contract/service'
+import digests from '../generated/digests.json' with { type: 'json' }
+import { createApp } from './app.ts'
+
+// Environment variables configure the process: PORT, ACCESS_TOKENS, LOG_LEVEL, …
+await runService({
+  name: ${stringLiteral(packageName(title))},
+  contract: () => loadContract(new URL('../generated/', import.meta.url), digests),
+  // Open here what the handlers need, such as a database, and return its close().
+  open: async () => ({
+    createServer: (contract, verifyToken, settings) => createApp(verifyToken, { contract, ...settings }),
+    exampleRequest: exampleCurl,
+  }),
+})
+`
+
+function app(compiled: Compiled, hasErrorBody: boolean): string {
+  const verifiers = verifiersOf(compiled)
+  const imports = new Set(verifiers.flatMap(({ uses }) => uses))
+  const values = [...imports, 'createServer'].sort()
+  const errors = hasErrorBody
+    ? ['    errorBody,']
+    : [
+        '    // Plain text, because the members of the errors in the document are yours to fill. Write src/error-body.ts with a',
+        '    // function errorBody, and use that here: generate then checks it against the document.',
+        "    errorBody: ({ message }) => ({ contentType: 'text/plain', body: message }) as never,",
+      ]
+  return [
+    `import { ${values.join(', ')}, type ServerOptions, type VerifyToken } from 'fastify-contract'`,
+    "import type { operations } from '../generated/api.d.ts'",
+    ...(hasErrorBody ? ["import { errorBody } from './error-body.ts'"] : []),
+    "import { handlers } from './handlers.ts'",
+    '',
+    "type Options = Omit<ServerOptions<operations>, 'handlers' | 'verifiers' | 'errorBody'>",
+    '',
+    '/** Returns the service as a Fastify instance that does not listen yet. Plugins and hooks can be added to it. */',
+    'export const createApp = (verifyToken: VerifyToken, options: Options) =>',
+    '  createServer<operations>({',
+    '    ...options,',
+    '    handlers,',
+    verifiers.length === 0
+      ? '    verifiers: {},'
+      : '    // verifyToken accepts ACCESS_TOKENS, and the tokens of TOKENS_FILE and of JWT_ISSUER.',
+    ...(verifiers.length === 0 ? [] : ['    verifiers: {', ...verifiers.flatMap(({ lines }) => lines), '    },']),
+    ...errors,
+    '  })',
+    '',
+  ].join('\n')
+}
+
+type VerifierText = { uses: string[]; lines: string[] }
+
+/** Returns the verifier of each security scheme that an operation requires. */
+function verifiersOf({ document }: Compiled): VerifierText[] {
+  const names = new Set(endpoints(document).flatMap(({ security }) => security.flatMap(Object.keys)))
+  return [...names].map((name) => {
+    const { type, scheme = '', in: place, name: key = '' } = securityScheme(document, name)
+    const kind = type === 'http' ? scheme.toLowerCase() : type
+    const line = (value: string) => `      ${quotedName(name)}: ${value},`
+    if (kind === 'apiKey')
+      return {
+        uses: ['apiKey'],
+        lines: [line(`apiKey({ in: ${stringLiteral(String(place))}, name: ${stringLiteral(key)} }, verifyToken)`)],
+      }
+    if (kind === 'basic')
+      return { uses: ['basic', 'tokensAsPasswords'], lines: [line('basic(tokensAsPasswords(verifyToken))')] }
+    if (['bearer', 'oauth2', 'openIdConnect'].includes(kind))
+      return { uses: ['bearer'], lines: [line('bearer(verifyToken)')] }
+    const message = stringLiteral(`the verifier of ${name} is not written yet`)
+    return {
+      uses: ['ContractError'],
+      lines: [
+        `      // Write the verifier of ${JSON.stringify(kind)}; until then its operations respond with 501.`,
+        line(`() => (_request, done) => done(new ContractError('notImplemented', ${message}))`),
+      ],
+    }
+  })
+}
+
+function handlersModule(handlers: string[]): string {
+  const isUsed = handlers.some((handler) => /^ {4}throw new ContractError\(/m.test(handler))
+  return [
+    `import { ${isUsed ? 'ContractError, ' : ''}type Handlers } from 'fastify-contract'`,
+    "import type { operations } from '../generated/api.d.ts'",
+    '',
+    '/**',
+    ' * The handlers of the operations. Each takes the validated request, such as { path, query, header, body, client }, and',
+    ' * returns one of the responses that the document lists. It throws a ContractError for any other error.',
+    ' */',
+    'export const handlers: Handlers<operations> = {',
+    handlers.join('\n\n'),
+    '}',
+    '',
+  ].join('\n')
+}
+
+const test = `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listVerifier, loadContract, newToken } from 'fastify-contract'
+import { exampleCalls } from 'fastify-contract/examples'
+import digests from '../generated/digests.json' with { type: 'json' }
+import { createApp } from '../src/app.ts'
+
+const contract = await loadContract(new URL('../generated/', import.meta.url), digests)
+const token = newToken()
+const scopes = contract.routes.operations.flatMap(({ security }) => security.flatMap((one) => Object.values(one).flat()))
+const app = createApp(listVerifier([token], scopes), { contract })
+
+for (const { operationId, request } of exampleCalls(contract, token)) {
+  test(\`\${operationId} responds to its example request\`, async () => {
+    const { statusCode, body } = await app.inject(request)
+    // 501 is the status of a handler that is not written yet.
+    assert.ok(statusCode < 400 || statusCode === 501, \`\${statusCode} \${body}\`)
+  })
+}
+
+test('an unknown path gets 404', async () => {
+  assert.equal((await app.inject('/no/such/path')).statusCode, 404)
+})
+`
+
+function readme({ compiled, document, errorBody }: Project): string {
+  const { title } = compiled.routes.info
+  const argument = document === 'openapi.yaml' ? '' : ` ${document}`
+  return `# ${title.replace(/\s+/g, ' ').trim()}
+
+A service for [${basename(document)}](${document}), with [fastify-contract](https://www.npmjs.com/package/fastify-contract).
+
+\`\`\`sh
+npm install
+npm start
+\`\`\`
+
+Without \`ACCESS_TOKENS\` or another source of tokens, \`npm start\` creates a token and prints a call with it. It accepts
+tokens from \`ACCESS_TOKENS\` (separated by commas), \`TOKENS_FILE\` or \`JWT_ISSUER\`.
+
+| file | what it is |
+|---|---|
+| \`${document}\` | the contract: the only place that defines operations |
+| \`generated/\` | written by \`npm run generate\` from the contract; commit it, do not edit it |
+| \`src/handlers.ts\` | what each operation does |
+| \`src/app.ts\` | the handlers with their verifiers, as one Fastify instance |
+${errorBody === undefined ? '' : '| `src/error-body.ts` | the body of the errors that the service itself sends |\n'}| \`src/server.ts\` | the process: configuration, log, metrics, probes, graceful shutdown |
+| \`test/operations.test.ts\` | calls each operation with its example |
+
+To change an operation, run \`npm run dev\` and edit the contract. The terminal then shows each handler that no longer
+matches it, and a new handler to paste for each new operation. The service restarts when everything compiles.
+
+| command | what it does |
+|---|---|
+| \`npm run dev\` | runs the service and restarts it after each change |
+| \`npm test\` | calls each operation |
+| \`npm run lint\` | advises on the style of the contract, and checks the types |
+| \`npx fastify-contract docs${argument}\` | writes the documentation to \`dist/docs\` |
+
+For production, install with \`npm ci --omit=dev --omit=peer\`, which leaves out what only the commands need.
+`
+}

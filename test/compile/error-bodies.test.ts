@@ -6,6 +6,7 @@ import type { Document } from '../../packages/fastify-contract/src/compile/docum
 import { loadErrorBody } from '../../packages/fastify-contract/src/compile/rules/error-bodies.ts'
 import { ContractError, serviceErrors } from '../../packages/fastify-contract/src/http/errors.ts'
 import type { AnyErrorBody } from '../../packages/fastify-contract/src/serve/error-writer.ts'
+import { refusalLines } from '../../packages/fastify-contract/test/support/refusal.ts'
 import { diagnose } from '../support/compiler.ts'
 import { document as contract } from '../support/contract.ts'
 
@@ -18,12 +19,12 @@ const mistake = `correct the response, or errorBody in ${path}`
 
 /** Asserts the lines of the message that rejects a document for its error bodies. Without lines it must be accepted. */
 async function refuses(t: Test, document: Document, errorBody: AnyErrorBody, lines: string[]): Promise<void> {
-  const { message } = await compileDocument(document, 'a.yaml', { path, errorBody }).then(
+  const { message } = await compileDocument(document, 'a.yaml', { errors: { path, errorBody } }).then(
     () => new Error('taken'),
     (error: Error) => error,
   )
   t.same(
-    message.split('\n  ').map((line) => line.replace(/, as in .*(?=; correct)/, '')),
+    refusalLines({ message }).map((line) => line.replace(/, as in .*(?=; correct)/, '')),
     lines.length === 0
       ? ['taken']
       : ['a.yaml cannot be served as written:', ...lines.map((line) => `${line}; ${mistake}`)],
@@ -42,7 +43,7 @@ const { errorBody: numbered } = usual
 const at = '#/paths/~1a/post/responses'
 
 t.test('the errors of the service match the documents', async (t) => {
-  ;(await compileContract('openapi/plant-store.yaml', 'redocly.yaml', usual)).files
+  ;(await compileContract('openapi/plant-store.yaml', { rules: 'redocly.yaml', errors: usual })).files
   await refuses(t, problems, errorBody, [])
 })
 
@@ -128,10 +129,10 @@ t.test('the message shows the invalid body, shortened', async (t) => {
   const document = documentOf({ 503: json({ properties: { code: { pattern: '^[a-z-]+$' } } }) })
   const line = async (code: string) => {
     const errorBody: AnyErrorBody = () => ({ contentType: 'application/json', body: { code, id: 9007199254740993n } })
-    const { message } = (await compileDocument(document, 'a.yaml', { path, errorBody }).catch(
+    const { message } = (await compileDocument(document, 'a.yaml', { errors: { path, errorBody } }).catch(
       (error) => error,
     )) as Error
-    return message.split(': body/')[1]
+    return /: body\/(.*)/.exec(message)?.[1]
   }
   const reason = 'code must match pattern "^[a-z-]+$", as in {"code":'
   t.equal(await line('NO'), `${reason}"NO","id":9007199254740993}; ${mistake}`)
@@ -191,7 +192,7 @@ t.test('a missing module or one without errorBody is rejected, and a changed one
 t.test('the documented example has the media type of problem details', async (t) => {
   const page = readFileSync('docs/contract.md', 'utf8')
   const [, example = ''] = /```ts\n([^`]*?export const errorBody: ErrorBody<operations> = .*?)```/s.exec(page) ?? []
-  const { 'api.d.ts': types = '' } = (await compileDocument(problems, 'a.yaml', own)).files
+  const { 'api.d.ts': types = '' } = (await compileDocument(problems, 'a.yaml', { errors: own })).files
   const typed = example.replace('../generated/api.d.ts', './described.d.ts')
   const texts = (text: string) => ({ 'src/described.d.ts': types, 'src/problems.ts': text })
   t.same(diagnose(['src/problems.ts'], texts(typed)), [])

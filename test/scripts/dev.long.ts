@@ -132,13 +132,13 @@ t.test('the last working service serves until a changed document with its handle
   edit('src/handlers.ts', /^export/m, "throw new Error('broken at the start')\nexport")
   t.match(await sees(/the last working service keeps running/), /^plant-store: broken at the start$/m)
 
-  edit('openapi/plant-store.yaml', 'format: int64, examples: [1]', 'format: int46, examples: [1]')
-  t.match(await sees(/the last working service keeps running/), /an integer needs a format/)
+  edit('openapi/plant-store.yaml', 'format: int64, examples: [1]', 'format: int64, minimum: a, examples: [1]')
+  t.match(await sees(/the last working service keeps running/), /struct/)
   t.match(await ask('/plants'), [405])
 
   edit('src/handlers.ts', "throw new Error('broken at the start')\n", '')
   await sleep(700)
-  edit('openapi/plant-store.yaml', 'format: int46', 'format: int64')
+  edit('openapi/plant-store.yaml', ', minimum: a', '')
   await sleep(700)
   edit('openapi/plant-store.yaml', '  version: 1.0.0', '  version: 1.0.1')
   await sees(/plant-store 1\.0\.1 on/)

@@ -9,10 +9,7 @@ import { inBrowser, show, violations } from './accessibility.ts'
 const out = t.testdir({})
 
 async function methodsPage(): Promise<string> {
-  const { files } = await compileContract(
-    'packages/fastify-contract/test/documents/methods/openapi.yaml',
-    'packages/fastify-contract/test/documents/redocly.yaml',
-  )
+  const { files } = await compileContract('packages/fastify-contract/test/documents/methods/openapi.yaml')
   writeFileSync(join(out, 'openapi.json'), files['openapi.json'] as string)
   return await writeDocs(join(out, 'methods'), { generated: out })
 }

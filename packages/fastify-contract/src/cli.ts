@@ -2,6 +2,7 @@
 /** The sub-commands of fastify-contract; each module is loaded on demand. */
 const commands = new Map<string, () => Promise<{ run(args: string[]): Promise<void> }>>([
   ['init', () => import('./cli/init.ts')],
+  ['lint', () => import('./cli/lint.ts')],
   ['generate', () => import('./cli/generate.ts')],
   ['changes', () => import('./cli/changes.ts')],
   ['docs', () => import('./cli/docs.ts')],
@@ -12,6 +13,7 @@ const commands = new Map<string, () => Promise<{ run(args: string[]): Promise<vo
 const help = `fastify-contract COMMAND [--help]
 
 init      writes a service for an OpenAPI document, which runs at once
+lint      advises on the style of the document
 generate  writes types, route schemas and a client table from an OpenAPI document
 changes   lists the changes of the document since its last release
 docs      writes the documentation of the document

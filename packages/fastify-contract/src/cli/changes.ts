@@ -16,21 +16,28 @@ import { findDocument } from './project-files.ts'
 export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
     `fastify-contract changes [DOCUMENT] [--release] [--document FILE] [--rules FILE] [--released DIRECTORY]
+                         [--skip-unsupported]
 
 Lists each change of the document since the last release and the version that these changes require; exits with 1 if
 info.version is lower. With --release it stores the bundled document as the latest release.
 
-The document is DOCUMENT or --document, else openapi.yaml or the only openapi/*.yaml. --rules is the configuration of
-the linter, else redocly.yaml if there is one. --released has a file VERSION.json for each release; it is
+The document is DOCUMENT or --document, else openapi.yaml or the only openapi/*.yaml. --rules is the configuration for
+bundling, else redocly.yaml if there is one. --released has a file VERSION.json for each release; it is
 openapi/released by default.
 `,
-    { release: false, document: undefined, rules: undefined, released: 'openapi/released' },
+    {
+      release: false,
+      document: undefined,
+      rules: undefined,
+      released: 'openapi/released',
+      'skip-unsupported': false,
+    },
     ['DOCUMENT'],
     args,
   )
   const { release, released } = options
   const path = findDocument(words[0] ?? options.document)
-  const { files } = await compileContract(path, options.rules)
+  const { files } = await compileContract(path, { rules: options.rules, skipUnsupported: options['skip-unsupported'] })
   const text = files['openapi.json'] as string
   const document: Document = JSON.parse(text)
   const { version } = document.info

@@ -8,7 +8,7 @@ export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
     `fastify-contract dev [DOCUMENT] [--entry FILE] [--watch DIRECTORIES] [--bundle MODULE] [--trial NAME=VALUE]
                      [--document FILE] [--rules FILE] [--out DIRECTORY] [--errors FILE] [--handlers FILE]
-                     [--docs DIRECTORY]
+                     [--docs DIRECTORY] [--skip-unsupported]
 
 Runs the service and restarts it after every change below the folders of --entry and of the document, and below those of
 --watch, which are separated by commas: it generates, checks types, bundles, and starts the new service on trial on free
@@ -35,12 +35,14 @@ directory of the docs page, else dist/docs. The other options are those of fasti
       errors: findErrorModule(),
       handlers: handlersModule,
       docs: join('dist', 'docs'),
+      'skip-unsupported': false,
     },
     ['DOCUMENT'],
     args,
   )
   try {
-    await runDev({ ...options, document: findDocument(words[0] ?? options.document) })
+    const { 'skip-unsupported': skipUnsupported, ...others } = options
+    await runDev({ ...others, skipUnsupported, document: findDocument(words[0] ?? options.document) })
   } catch (error) {
     // The ports that are open keep the process running.
     console.error(`dev: ${(error as Error).message}`)

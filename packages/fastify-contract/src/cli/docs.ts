@@ -12,24 +12,34 @@ import { findDocument } from './project-files.ts'
 export async function run(args: string[]): Promise<void> {
   const { options, words } = commandLine(
     `fastify-contract docs [DOCUMENT] [--serve] [--out DIRECTORY] [--document FILE] [--rules FILE]
-                      [--generated DIRECTORY] [--released DIRECTORY] [--client MODULE]
+                      [--generated DIRECTORY] [--released DIRECTORY] [--client MODULE] [--skip-unsupported]
 
-Lints the document and writes its documentation: index.html and history.html, in dist/docs or --out. The pages load
+Writes the documentation of the document: index.html and history.html, in dist/docs or --out. The pages load
 nothing, so they work from a disk or in a closed network and do not track readers. With --serve it serves them on
-127.0.0.1, port PORT or 8080. If the linter has findings or the generated files are out of date, it prints them, exits
-with 1 and leaves earlier pages unchanged.
+127.0.0.1, port PORT or 8080. If the document cannot be served or the generated files are out of date, it prints why,
+exits with 1 and leaves earlier pages unchanged.
 
-The document is DOCUMENT or --document, else openapi.yaml or the only openapi/*.yaml. --rules is the configuration of
-the linter, else redocly.yaml if there is one. --generated has the files of fastify-contract generate, else generated.
+The document is DOCUMENT or --document, else openapi.yaml or the only openapi/*.yaml. --rules is the configuration for
+bundling, else redocly.yaml if there is one. --generated has the files of fastify-contract generate, else generated.
 --released has the released documents, else openapi/released. The code samples import createClient from --client, else
 ${docsDefaults.client}.
 `,
-    { serve: false, out: join('dist', 'docs'), document: undefined, rules: undefined, ...docsDefaults },
+    {
+      serve: false,
+      out: join('dist', 'docs'),
+      document: undefined,
+      rules: undefined,
+      'skip-unsupported': false,
+      ...docsDefaults,
+    },
     ['DOCUMENT'],
     args,
   )
   // The page shows the generated openapi.json, the document that the service publishes, so that must be up to date.
-  const { files } = await compileContract(findDocument(words[0] ?? options.document), options.rules)
+  const { files } = await compileContract(findDocument(words[0] ?? options.document), {
+    rules: options.rules,
+    skipUnsupported: options['skip-unsupported'],
+  })
   await rejectStale(files, options.generated)
   const page = await writeDocs(options.out, options)
   console.log(`wrote ${page}`)

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { compileContract } from '../compile/compile.ts'
+import { type Compiled, compileContract } from '../compile/compile.ts'
 import { sourceFiles } from '../compile/document/source-files.ts'
 import { handlerStubs, moduleFindings } from '../compile/emit/handler-stubs.ts'
 import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
@@ -55,8 +55,7 @@ If a file that it would write exists, it names the file and writes nothing.
   }
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(folder, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(folder, name)), text)
-  for (const warning of compiled.warnings) console.warn(`${document}: ${warning}`)
-  console.log(summary({ folder, copies, files: Object.keys(files), handlers, errors }))
+  console.log(summary({ folder, copies, files: Object.keys(files), handlers, errors, compiled }))
 }
 
 type Copy = { from: string; to: string }
@@ -110,25 +109,34 @@ function ownVersion(folder: string): string {
   return file === undefined ? version : `file:${relative(folder, resolve(above, file))}`
 }
 
-type Written = { folder: string; copies: Copy[]; files: string[]; handlers: string[]; errors: DerivedErrorBody }
+type Written = {
+  folder: string
+  copies: Copy[]
+  files: string[]
+  handlers: string[]
+  errors: DerivedErrorBody
+  compiled: Compiled
+}
 
-function summary({ folder, copies, files, handlers, errors }: Written): string {
+function summary({ folder, copies, files, handlers, errors, compiled }: Written): string {
   const missing = handlers
     .filter((handler) => /^ {4}throw /m.test(handler))
-    .map((handler) => /async (.*)\(\) \{/.exec(handler)?.[1])
+    .map((handler) => /^ {2}async '?(.*?)'?\(\) \{$/m.exec(handler)?.[1] as string)
   const written = [...copies.map(({ to }) => to), ...files.filter((name) => !name.startsWith('generated'))]
   const shown = missing.length > 10 ? [...missing.slice(0, 10), `${missing.length - 10} more`] : missing
+  const { warnings } = compiled
   return [
-    `wrote ${written.map((name) => join(folder, name)).join(', ')} and ${join(folder, 'generated')}`,
+    `Wrote to ${resolve(folder)}: ${written.join(', ')}, generated/`,
     '',
     `${handlers.length - missing.length} of ${handlers.length} operations respond with the example of the document.`,
-    ...(missing.length > 0 ? [`These have none and respond with 501 until you write them: ${shown.join(', ')}`] : []),
+    ...(missing.length > 0 ? [`No example, so 501 until you write the handler: ${shown.join(', ')}`] : []),
     ...('text' in errors
-      ? [`${join(folder, 'src/error-body.ts')} makes the body of errors as the document describes it.`]
+      ? ['src/error-body.ts makes the body of errors as the document describes it.']
       : [
-          'Errors are sent as plain text, because the body that the document describes is yours to fill:',
+          'Errors are plain text, because the document describes members that only you can fill:',
           ...errors.reasons.map((reason) => `  ${reason}`),
         ]),
+    ...(warnings.length > 0 ? [`npm run generate shows ${warnings.length} remarks on the document.`] : []),
     '',
     'Next:',
     ...(relative('.', folder) === '' ? [] : [`  cd ${folder}`]),

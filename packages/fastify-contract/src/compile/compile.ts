@@ -4,7 +4,7 @@ import type { Routes } from '../serve/contract.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { type ExactIntegers, exactIntegers, exactJson } from './document/exact-integers.ts'
 import { normalize, upgrade } from './document/normalize.ts'
-import type { Document } from './document/openapi-document.ts'
+import { type Document, endpoints } from './document/openapi-document.ts'
 import { clientTable, int64Responses } from './emit/client-table.ts'
 import { contractTypes } from './emit/contract-types.ts'
 import type { Files } from './emit/generated-files.ts'
@@ -12,11 +12,19 @@ import { mcpTable } from './emit/mcp-table.ts'
 import { requestFile } from './emit/request-file.ts'
 import { routesOf } from './emit/route-schemas.ts'
 import { webhookTable } from './emit/webhook-table.ts'
-import { depthProblem, redocly } from './redocly.ts'
+import { bundle, depthProblem, lintCorrectness } from './redocly.ts'
 import { checkDocument } from './rules/check-document.ts'
 import { structureProblems } from './rules/document-structure.ts'
 import { type ErrorBodySource, errorBodyProblems } from './rules/error-bodies.ts'
-import { type Findings, findingsIn, RefusedDocument, soundPart } from './rules/problems.ts'
+import {
+  type Findings,
+  findingsIn,
+  type Problem,
+  RefusedDocument,
+  soundPart,
+  withoutRepeats,
+} from './rules/problems.ts'
+import { skippedOperations, skippedRoutes } from './rules/skipped-operations.ts'
 import { defaultProblems } from './rules/unsupported-parameters.ts'
 
 /** What is made of a document. */
@@ -30,18 +38,24 @@ export type Compiled = {
   warnings: string[]
 }
 
+/** How a document is compiled. */
+export type CompileOptions = {
+  /** The bodies of the service's own errors, to check that they match the declared responses. */
+  errors?: ErrorBodySource | undefined
+  /** The configuration for bundling, such as its decorators; default: redocly.yaml if there is one. */
+  rules?: string | undefined
+  /** Whether to serve the other operations if some cannot be served. */
+  skipUnsupported?: boolean
+}
+
 /**
- * Compiles the OpenAPI document at `path`, after linting it with the rules of a file, by default redocly.yaml if
- * there is one. Rejects with the findings of the linter, each with its place, or else with the problems that
- * `compileDocument` finds.
+ * Compiles the OpenAPI document at `path`. Rejects with a RefusedDocument that lists the problems of all stages: what
+ * the linter finds by the rules for correctness, and what `compileDocument` finds.
  */
-export async function compileContract(path: string, rules?: string, errors?: ErrorBodySource): Promise<Compiled> {
-  const config = rules === undefined ? [] : [`--config=${rules}`]
-  const bundling = redocly('bundle', path, '--ext=json', ...config)
-  // The linter's message is clearer than the bundler's, so it comes first.
-  await Promise.all([redocly('lint', path, '--format=stylish', ...config), bundling.catch(() => {})])
-  const bundled = JSON.parse(await bundling)
-  return await compileDocument(bundled, path, errors, contractTypes, await exactIntegers(bundled, path))
+export async function compileContract(path: string, options: CompileOptions = {}): Promise<Compiled> {
+  const [linted, published] = await Promise.all([lintCorrectness(path), bundle(path, options.rules)])
+  const integers = await exactIntegers(published, path)
+  return await compileDocument(published, path, { ...options, linted }, contractTypes, integers)
 }
 
 /**
@@ -50,23 +64,31 @@ export async function compileContract(path: string, rules?: string, errors?: Err
  * editors. Rejects with an error with one line for each place that cannot be served, and for each response whose schema
  * does not match the error bodies that `errors` makes.
  *
+ * @param linted The findings of the linter, as lines `PLACE: TEXT`.
  * @param integers The exact values of integers in the document that a double cannot hold.
  */
 export async function compileDocument(
-  published: Document,
+  given: Document,
   path: string,
-  errors?: ErrorBodySource,
+  { errors, skipUnsupported = false, linted = [] }: CompileOptions & { linted?: string[] } = {},
   typesOf = contractTypes,
   integers: ExactIntegers = new Map(),
 ): Promise<Compiled> {
+  let published = given
+  let skipped: Problem[] = []
   try {
-    const { document, routes, replies, warnings } = checked(published, path, errors, integers)
+    if (skipUnsupported) ({ published, skipped } = servablePart(given, path, linted, integers))
+    const lines = skipUnsupported ? [] : linted
+    const { document, routes, replies, warnings } = checked(published, path, lines, errors, integers)
     const webhooks = webhookTable(document)
     const tools = mcpTable(document)
     const note = `Written by fastify-contract generate from ${basename(path)}; edit that instead.\n`
     const served: Files = {
       'openapi.json': `${exactJson(withErrorTable(published), integers)}\n`,
-      'routes.json': json(routes),
+      'routes.json': json({
+        ...routes,
+        ...(skipped.length > 0 && { skipped: skippedRoutes(given, skipped, routes.operations) }),
+      }),
     }
     const files: Files = {
       ...served,
@@ -77,12 +99,44 @@ export async function compileDocument(
       'requests.http': `# ${note}${requestFile(document)}`,
       ...(webhooks !== undefined && { 'webhooks.json': json(webhooks) }),
       ...(tools !== undefined && { 'mcp.json': json(tools) }),
+      ...(skipped.length > 0 && { 'skipped-operations.json': json(skippedOperations(skipped)) }),
     }
     return { files, document, routes, warnings }
   } catch (error) {
     const problem = depthProblem(error)
     if (problem === undefined) throw error
-    throw new RefusedDocument(path, [{ place: '#', text: problem, operations: [] }])
+    throw new RefusedDocument(path, [{ place: '#', text: problem, operations: [] }], published)
+  }
+}
+
+/**
+ * Returns the part of a document that can be served, and the problems that cost the other operations. Throws if a problem
+ * costs the whole document, or all operations have one.
+ */
+function servablePart(
+  given: Document,
+  path: string,
+  linted: string[],
+  integers: ExactIntegers,
+): { published: Document; skipped: Problem[] } {
+  const skipped: Problem[] = []
+  const findings = findingsIn(given)
+  // The compiler finds itself what it cannot read outside of operations.
+  const ofOperations = linted.filter((line) =>
+    findings([line]).problems.some(({ operations }) => operations.length > 0),
+  )
+  for (let published = given; ; ) {
+    try {
+      checked(published, path, published === given ? ofOperations : [], undefined, integers)
+      return { published, skipped }
+    } catch (error) {
+      if (!(error instanceof RefusedDocument) || error.problems.some(({ operations }) => operations.length === 0))
+        throw error
+      published = soundPart(published, { problems: error.problems, unused: [] })
+      if (endpoints(published).length === 0) throw error
+      // A part may show problems that the others hid.
+      skipped.push(...error.problems)
+    }
   }
 }
 
@@ -90,11 +144,17 @@ export async function compileDocument(
  * Converts a document. Throws an error with the problems of all stages: a later stage checks what the problems of the
  * earlier ones leave valid.
  */
-function checked(published: Document, path: string, errors: ErrorBodySource | undefined, integers: ExactIntegers) {
+function checked(
+  published: Document,
+  path: string,
+  linted: string[],
+  errors: ErrorBodySource | undefined,
+  integers: ExactIntegers,
+) {
   const findings = findingsIn(published)
-  const structure = findings(structureProblems(published))
+  const structure = findings([...linted, ...withoutRepeats(structureProblems(published), linted)])
   if (structure.problems.some(({ operations }) => operations.length === 0))
-    throw new RefusedDocument(path, structure.problems)
+    throw new RefusedDocument(path, structure.problems, published)
   const base = withoutFindings(published, structure)
   const { upgraded, discriminated } = upgrade(base, integers)
   const numbers = errorNumberProblems(base)
@@ -110,7 +170,7 @@ function checked(published: Document, path: string, errors: ErrorBodySource | un
   ])
   const found = [structure, early, late]
   const problems = found.flatMap((one) => one.problems)
-  if (problems.length > 0) throw new RefusedDocument(path, problems)
+  if (problems.length > 0) throw new RefusedDocument(path, problems, published)
   const unused = found.flatMap((one) => one.unused.map((line) => `${line} (no operation uses it)`))
   return { document, routes, replies: replies.table, warnings: [...warnings, ...unused] }
 }

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join as joinPaths, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { join, keysOf } from './document/json-pointer.ts'
+import type { Document } from './document/openapi-document.ts'
 
 /**
  * Matches Redocly's boxed notices about the version of Node or a new Redocly, which do not belong in an error message.
@@ -18,20 +20,83 @@ export const depthProblem = (error: unknown): string | undefined =>
       'shorten the chain to at most 500 schemas'
     : undefined
 
+/** The rules for correctness: what no tool can read as OpenAPI. The compiler checks operationIds and routes itself. */
+export const correctnessRules = joinPaths(import.meta.dirname, 'correctness.yaml')
+
+/** Advice on the style of a document, for those who have no rules of their own. */
+export const styleRules = joinPaths(import.meta.dirname, 'style.yaml')
+
+/** A finding of the linter, in the parts of its JSON format that are read. */
+export type LintFinding = {
+  ruleId: string
+  severity: 'error' | 'warn'
+  message: string
+  location: LintPlace[]
+  /** The place that refers to the file of the finding. */
+  from?: LintPlace
+}
+
+type LintPlace = { source: { ref: string }; pointer: string; start: { line: number; col: number } }
+
+/** Returns what the linter finds in the document at `path` by the rules of a configuration, by default redocly.yaml. */
+export async function lint(path: string, rules?: string): Promise<LintFinding[]> {
+  const config = rules === undefined ? [] : [`--config=${rules}`]
+  const { stdout, message } = await runRedocly('lint', path, '--format=json', '--max-problems=10000', ...config)
+  // A configuration without rules, such as `extends: []`, has no findings.
+  if (message?.includes('No rules were configured')) return []
+  if (message !== undefined && !stdout.startsWith('{')) throw new Error(message)
+  return JSON.parse(stdout).problems
+}
+
 /**
- * Runs Redocly's command line tool without telemetry and returns its output. Rejects with its messages if it fails.
+ * Returns what the linter finds by the rules for correctness, as lines `PLACE: TEXT`, with the place in the first file.
  */
+export async function lintCorrectness(path: string): Promise<string[]> {
+  const findings = await lint(path, correctnessRules)
+  // The compiler itself warns of `nullable` in OpenAPI 3.1.
+  return findings
+    .filter(({ message }) => !message.includes('`nullable` is not expected'))
+    .map((finding) => {
+      const {
+        ruleId,
+        message,
+        location: [at],
+        from,
+      } = finding
+      const { source, pointer = '#', start } = at as LintPlace
+      const isFirst = (place: LintPlace | undefined) =>
+        place !== undefined && resolve(place.source.ref) === resolve(path)
+      const place = isFirst(at) ? pointer : isFirst(from) ? (from as LintPlace).pointer : '#'
+      return `${join('#', ...keysOf(place))}: ${message.replace(/\s+/g, ' ')} (${source.ref}:${start.line}:${start.col}, ${ruleId})`
+    })
+}
+
+/** Bundles the files of a document. A reference without a target, which the linter reports, stays as it is. */
+export async function bundle(path: string, rules?: string): Promise<Document> {
+  const config = rules === undefined ? [] : [`--config=${rules}`]
+  return JSON.parse(await redocly('bundle', path, '--ext=json', '--force', ...config))
+}
+
+/** Runs Redocly's command line tool without telemetry and returns its output. Rejects with its messages if it fails. */
 export async function redocly(...args: string[]): Promise<string> {
+  const { stdout, message } = await runRedocly(...args)
+  if (message !== undefined) throw new Error(message)
+  return stdout
+}
+
+/** Returns the output of Redocly's command line tool, and its messages if it fails. */
+async function runRedocly(...args: string[]): Promise<{ stdout: string; message?: string }> {
   // Color codes would end up in error messages.
   const uncolored = { NO_COLOR: '1', FORCE_COLOR: undefined }
   const env = { ...process.env, ...uncolored, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
   const manifest = createRequire(import.meta.url).resolve('@redocly/cli/package.json')
-  const cli = join(dirname(manifest), 'bin', 'cli.js')
+  const cli = joinPaths(dirname(manifest), 'bin', 'cli.js')
   try {
-    return (await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })).stdout
+    const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args], { env, maxBuffer: 2 ** 28 })
+    return { stdout }
   } catch (error) {
     const { stdout, stderr, message } = error as Error & { stdout: string; stderr: string }
     const text = stdout.trim() || stderr.replaceAll(box, '').trim() || message
-    throw new Error(depthProblem({ message: text }) ?? text)
+    return { stdout, message: depthProblem({ message: text }) ?? text }
   }
 }

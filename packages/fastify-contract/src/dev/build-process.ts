@@ -50,12 +50,12 @@ async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequ
 }
 
 async function generate(serviceUrl: string): Promise<void> {
-  const { document, rules, errors, out, handlers, docs } = options
-  const compiled = await compileContract(
-    document,
+  const { document, rules, errors, out, handlers, docs, skipUnsupported } = options
+  const compiled = await compileContract(document, {
     rules,
-    errors === undefined ? undefined : await loadErrorBody(errors),
-  )
+    errors: errors === undefined ? undefined : await loadErrorBody(errors),
+    skipUnsupported,
+  })
   for (const warning of compiled.warnings) console.warn(`${document}: ${warning}`)
   const written = await updateGenerated(compiled, out, handlers)
   if (written.length > 0) console.log(`dev: wrote ${written.join(', ')}`)

@@ -19,6 +19,8 @@ export type DevOptions = {
   errors: string | undefined
   /** The module of the handlers, for messages. */
   handlers: string
+  /** Whether to serve the other operations if some cannot be served. */
+  skipUnsupported: boolean
   /** The directory of the generated files. */
   out: string
   /** The directory of the docs page. */

@@ -5,10 +5,10 @@ import { commonTypes, isInt64, memberSchemas, partsOf } from '../compile/documen
 import type { Node } from '../compile/document/walk-document.ts'
 import { stringLiteral } from '../compile/emit/source-text.ts'
 import { errorBodyProblems } from '../compile/rules/error-bodies.ts'
-import { responseKey } from '../serve/contract.ts'
 import type { AnyErrorBody, ErrorFacts, ErrorRequest } from '../serve/error-writer.ts'
 import { isRange, kindOf } from '../serve/media-types.ts'
 import { type Schema, schemasIn } from '../serve/schema-keywords.ts'
+import { responseKey } from '../serve/send-response.ts'
 
 /** The module error-body.ts of a document, or the reasons why it cannot be derived from the document. */
 export type DerivedErrorBody = { text: string } | { reasons: string[] }
@@ -38,7 +38,8 @@ export function deriveErrorBody({ document, routes }: Pick<Compiled, 'document' 
   const reasons = [...new Set(found.flatMap((one) => one.reasons))]
   if (reasons.length > 0) return { reasons }
   const byStatus = new Map(found.flatMap(({ status, replies }) => (replies[0] ? [[status, replies[0]] as const] : [])))
-  const usual = mostFrequent([...byStatus.values()]) ?? problemDetails
+  const usual = mostFrequent([...byStatus.values()]) ?? usualReply(document)
+  if (usual === undefined) return { reasons: ['no error response has a body whose members are all known'] }
   const replyOf = (status: number) => byStatus.get(status) ?? usual
   const errorBody: AnyErrorBody = (facts, request) => {
     const { contentType, body } = replyOf(facts.statusCode)
@@ -49,6 +50,17 @@ export function deriveErrorBody({ document, routes }: Pick<Compiled, 'document' 
     return { reasons: problems.map((problem) => problem.replace(/; correct the response.*/s, '')) }
   const special = Array.from(byStatus).filter(([, reply]) => keyOf(reply) !== keyOf(usual))
   return { text: moduleText(usual, special) }
+}
+
+/** Returns the most frequent reply of all error responses, or RFC 9457 without any; undefined if none can be made. */
+function usualReply(document: Document): Reply | undefined {
+  const found = endpoints(document).flatMap(({ responses }) =>
+    Object.keys(responses)
+      .filter((status) => /^([45]|default)/.test(status))
+      .map((status) => repliesOf(document, Number(status.replace('XX', '00')) || 599)),
+  )
+  const isDescribed = found.some(({ replies, reasons }) => replies.length + reasons.length > 0)
+  return isDescribed ? mostFrequent(found.flatMap(({ replies }) => replies)) : problemDetails
 }
 
 /** RFC 9457: what the service sends if the document describes no errors. */

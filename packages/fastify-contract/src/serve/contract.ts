@@ -100,11 +100,12 @@ export type ServedPath = {
   pattern: string
 }
 
+/** The method of an operation, and the paths at which it is served. */
+export type ServedOperation = { method: HTTPMethods; servedPaths: ServedPath[] }
+
 /** One operation of the document, including what it inherits from its path and the document. */
-export type Operation = {
+export type Operation = ServedOperation & {
   operationId: string
-  method: HTTPMethods
-  servedPaths: ServedPath[]
   /** Alternatives, one of which a request must satisfy; an empty list requires nothing. */
   security: SecurityRequirement[]
   /** Whether the request must have a body; undefined if the operation declares none. */
@@ -123,6 +124,8 @@ export type Operation = {
 export type Routes = {
   info: { title: string; version: string }
   operations: Operation[]
+  /** Operations of the document that are not supported; requests to them get 501. */
+  skipped?: ServedOperation[]
   /** Request headers that carry credentials, besides Authorization. */
   apiKeyHeaders?: string[]
   /** The error numbers by name: those of the document's table or, without one, those of the service's own errors. */

@@ -95,7 +95,7 @@ export function buildServer(
 ): FastifyInstance {
   const { contract, handlers, verifiers, errorBody, log, observer, draining, linger, origins = [] } = options
   const { ownOrigins, plugins, trustProxy = [], requestLimit = rateLimit(limits.requests) } = options
-  const { operations, schemas, info, errorNumbers } = contract.routes
+  const { operations, skipped = [], schemas, info, errorNumbers } = contract.routes
   checkBinding(operations, handlers, verifiers)
   const app: FastifyInstance = Fastify({
     ...serverOptions,
@@ -127,7 +127,7 @@ export function buildServer(
   const isSameOriginOnly = origins.length === 0 && ownOrigins === undefined
   const names = crossOriginNames(contract.routes, limits.requests === 0 ? [] : [...rateLimitHeaders])
   const preflight = isSameOriginOnly ? undefined : allowOrigins(app, { origins, ownOrigins, ...names })
-  const allowedMethods = methodFinder(operations)
+  const allowedMethods = methodFinder([...operations, ...skipped])
   const { shedLoad } = shedder
   for (const hook of stepsOfEveryRequest({ shedLoad, allowedMethods, headersLimit: limits.headers, preflight })) {
     app.addHook('onRequest', hook)

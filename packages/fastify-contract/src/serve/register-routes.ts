@@ -1,15 +1,19 @@
 import type { FastifyInstance, HTTPMethods, RouteOptions } from 'fastify'
 import { fastifyOpenapiGlue } from 'fastify-openapi-glue'
 import type { CrossOrigin } from '../http/cors.ts'
+import { ContractError } from '../http/errors.ts'
 import { inOrder, routeError } from '../http/request-guards.ts'
-import type { Operation, Routes, ServedPath } from './contract.ts'
+import type { Operation, Routes, ServedOperation, ServedPath } from './contract.ts'
 
 /** Returns the options of an operation's routes, which are the same for each of its paths. */
 type OptionsOf = (operation: Operation) => RouteOptions
 
-/** Registers the routes of all operations, and routes that respond with 405 where Fastify's router would find others. */
+/**
+ * Registers the routes of all operations, routes that respond with 501 for those that are not supported, and routes that
+ * respond with 405 where Fastify's router would find others.
+ */
 export async function registerRoutes(app: FastifyInstance, routes: Routes, optionsOf: OptionsOf): Promise<void> {
-  const { operations } = routes
+  const { operations, skipped = [] } = routes
   const headPaths = new Set(operations.flatMap((each) => (each.method === 'HEAD' ? urlsOf(each) : [])))
   const optionsAt = (operation: Operation, url: string): RouteOptions => ({
     // Fastify adds HEAD for each GET, unless the document has a HEAD operation (RFC 9110 section 9.3.2).
@@ -18,8 +22,14 @@ export async function registerRoutes(app: FastifyInstance, routes: Routes, optio
   })
   await registerByGlue(app, routes, optionsAt)
   registerAdditional(app, operations, optionsAt)
-  const missing = inOrder([routeError(methodFinder(operations))])
-  for (const route of missingMethods(operations)) {
+  const unsupported = inOrder([() => new ContractError('notImplemented', 'this operation is not supported')])
+  for (const { method, servedPaths } of skipped) {
+    for (const { url } of servedPaths)
+      app.route({ method, url, exposeHeadRoute: false, onRequest: unsupported, handler: unsupported as never })
+  }
+  const described = [...operations, ...skipped]
+  const missing = inOrder([routeError(methodFinder(described))])
+  for (const route of missingMethods(described)) {
     app.route({ ...route, onRequest: missing, handler: missing as never })
   }
 }
@@ -75,7 +85,7 @@ function registerAdditional(app: FastifyInstance, operations: Operation[], optio
 type Path = { url: string; pattern: RegExp; sample: string; methods: HTTPMethods[] }
 
 /** Returns the paths of the operations, in the order of the document. */
-function pathsOf(operations: Operation[]): Path[] {
+function pathsOf(operations: ServedOperation[]): Path[] {
   const paths = new Map<string, Path>()
   for (const { servedPaths, method } of operations) {
     for (const { url, pattern, path } of servedPaths) {
@@ -97,7 +107,7 @@ const isWithin = (path: Path, general: Path): boolean => path !== general && gen
  * Returns a function that lists the methods of a request target's path, in the order of the document. A concrete path
  * is matched before a templated one (OpenAPI 3.1 section 4.8.8.1), so only the methods of the most concrete path count.
  */
-export function methodFinder(operations: Operation[]): (url: string) => string[] {
+export function methodFinder(operations: ServedOperation[]): (url: string) => string[] {
   const paths = pathsOf(operations)
   return (url) => {
     const path = decodeURI(url.replace(/[?#].*$/s, ''))
@@ -119,7 +129,7 @@ const segmentsOf = ({ sample }: Path): number => sample.split('/').length
  * for the concrete path with the operation of the general one.
  */
 export function missingMethods(
-  operations: Operation[],
+  operations: ServedOperation[],
 ): { url: string; method: HTTPMethods[]; exposeHeadRoute: false }[] {
   const paths = pathsOf(operations)
   const templated = new Map<number, Path[]>()

@@ -106,7 +106,7 @@ t.test('a schema that cannot be compiled is rejected when generating', async (t)
   )
   t.match(
     message,
-    /^a cannot be served as written:\n {2}#\/components\/schemas\/A\/enum: [^\n]+\n {2}#\/components\/schemas\/C\/enum: [^\n]+$/,
+    /^a cannot be served as written:\n {2}#\/components\/schemas\/A\/enum: [^\n]+\n {2}#\/components\/schemas\/C\/enum: [^\n]+\n2 problems cost 1 of 1 operations$/,
     'where it stands, once',
   )
 })
@@ -118,7 +118,7 @@ t.test('a schema of a parameter or a header that cannot be compiled is rejected 
   const document = documentOf({}, { paths: { '/a': { get: { operationId: 'a', parameters, responses } } } })
   await t.rejects(compileDocument(document, 'a.yaml'), {
     message:
-      /\n {2}#\/paths\/~1a\/get\/parameters\/0\/schema\/enum: [^\n]+\n {2}#\/paths\/~1a\/get\/responses\/4XX\/headers\/X-A\/schema\/enum: [^\n]+$/,
+      /\n {2}#\/paths\/~1a\/get\/parameters\/0\/schema\/enum: [^\n]+\n {2}#\/paths\/~1a\/get\/responses\/4XX\/headers\/X-A\/schema\/enum: [^\n]+\n2 problems cost 1 of 1 operations$/,
   })
 })
 
@@ -145,11 +145,11 @@ t.test('an invalid error table is rejected', async (t) => {
   await t.rejects(compileDocument(document, 'a.yaml'), {
     message: [
       'a.yaml cannot be served as written:',
-      '#/paths/~1a/post/responses/400: 40002 is not in x-error-numbers; add it there',
       '#/x-error-numbers/again/error: 40000 occurs twice; give each error its own number',
       '#/x-error-numbers/low/error: must be an HTTP status from 400 to 599, times 100, plus a number below 100',
       '#/x-error-numbers/not-a-name: the name must be an identifier in camelCase; rename it',
       '#/x-error-numbers/silent/meaning: must be a string that describes the error',
+      '#/paths/~1a/post/responses/400: 40002 is not in x-error-numbers; add it there\n5 problems cost the whole document',
     ].join('\n  '),
   })
 })
@@ -178,7 +178,7 @@ t.test('an invalid default of a parameter is rejected with the reason', async (t
     message: [
       'a.yaml cannot be served as written:',
       `${place}/0: parameter query-limit: its default must be >= 1; correct it`,
-      `${place}/1: parameter header-limit: its default/1 must be string; correct it`,
+      `${place}/1: parameter header-limit: its default/1 must be string; correct it\n2 problems cost 1 of 1 operations`,
     ].join('\n  '),
   })
 })
@@ -204,33 +204,37 @@ t.test('a parameter with a default is always defined for handlers and optional f
   t.match(types, 'defaults: {\n            query: "limit" | "after";\n        };')
 })
 
-t.test('the problems of all stages are reported at once, sorted by place, for all that they leave valid', async (t) => {
-  const operation = (operationId: string, schema: object, more: object = {}) => ({
-    post: { operationId, requestBody: json(schema), responses: { 204: {} }, ...more },
-  })
-  const schemas = {
-    Uncompilable: { enum: [] },
-    Unmatched: { type: 'object', properties: { pattern: { type: 'string', pattern: '(' } } },
-  }
-  const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })
-  const parameters = [{ name: 'n', in: 'query', schema: { type: 'integer', default: 'a' } }]
-  const paths = {
-    '/traced': { trace: { operationId: 'traced', responses: { 204: {} } }, ...operation('fine', {}, { parameters }) },
-    '/unmatched': operation('unmatched', { allOf: [to('Unmatched'), to('Uncompilable')] }),
-    '/within': operation('within', { $ref: '#/paths/~1traced/post/requestBody/content/application~1json/schema' }),
-    '/twice//*': operation('starred', {}),
-  }
-  const document = documentOf({}, { paths, components: { schemas } })
-  const lines = [
-    'a.yaml cannot be served as written:',
-    '#/components/schemas/Uncompilable/enum: must be an array with at least one value, not []; correct it',
-    '#/components/schemas/Unmatched/properties/pattern/pattern: ( is not a regular expression of ECMA-262; correct it',
-    '#/paths/~1traced/post/parameters/0: parameter n: its default must be integer; correct it',
-    '#/paths/~1traced/trace: TRACE is not supported; remove the operation',
-    '#/paths/~1twice~1~1*: /twice//* contains *, which is not supported in a path; remove it',
-  ]
-  await t.rejects(compileDocument(document, 'a.yaml'), { message: lines.join('\n  ') })
-})
+t.test(
+  'the problems of all stages are reported at once, the most expensive first, for all that they leave valid',
+  async (t) => {
+    const operation = (operationId: string, schema: object, more: object = {}) => ({
+      post: { operationId, requestBody: json(schema), responses: { 204: {} }, ...more },
+    })
+    const schemas = {
+      Uncompilable: { enum: [] },
+      Unmatched: { type: 'object', properties: { pattern: { type: 'string', pattern: '(' } } },
+    }
+    const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+    const parameters = [{ name: 'n', in: 'query', schema: { type: 'integer', default: 'a' } }]
+    const paths = {
+      '/traced': { trace: { operationId: 'traced', responses: { 204: {} } }, ...operation('fine', {}, { parameters }) },
+      '/unmatched': operation('unmatched', { allOf: [to('Unmatched'), to('Uncompilable')] }),
+      '/within': operation('within', { $ref: '#/paths/~1traced/post/requestBody/content/application~1json/schema' }),
+      '/twice//*': operation('starred', {}),
+    }
+    const document = documentOf({}, { paths, components: { schemas } })
+    const lines = [
+      'a.yaml cannot be served as written:',
+      '#/paths/~1traced/post/parameters/0: parameter n: its default must be integer; correct it',
+      '#/components/schemas/Uncompilable/enum: must be an array with at least one value, not []; correct it',
+      '#/components/schemas/Unmatched/properties/pattern/pattern: ( is not a regular expression of ECMA-262; correct it',
+      '#/paths/~1traced/trace: TRACE is not supported; remove the operation',
+      '#/paths/~1twice~1~1*: /twice//* contains *, which is not supported in a path; remove it',
+    ]
+    const summary = '5 problems cost 5 of 5 operations'
+    await t.rejects(compileDocument(document, 'a.yaml'), { message: `${lines.join('\n  ')}\n${summary}` })
+  },
+)
 
 t.test('a problem names the operations that it costs, and is a warning if no operation uses its place', async (t) => {
   const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })

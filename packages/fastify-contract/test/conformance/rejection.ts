@@ -1,3 +1,4 @@
 /** Returns whether generation rejected the document with an explanation: one line for each place, with the remedy. */
 export const isRejection = (error: unknown): error is Error =>
-  error instanceof Error && /^\S+ cannot be served as written:(\n {2}[^\s:].*: .+)+$/.test(error.message)
+  error instanceof Error &&
+  /^\S+ cannot be served as written:(\n {2}[^\s:].*: .+)+\n\d+ problems? costs? .+$/.test(error.message)

@@ -11,7 +11,7 @@ const generated = Object.fromEntries(
   await Promise.all(
     names.map(async (name) => [
       name,
-      (await compileContract(`${folder}/${name}/openapi.yaml`, `${folder}/redocly.yaml`)).files,
+      (await compileContract(`${folder}/${name}/openapi.yaml`, { rules: `${folder}/redocly.yaml` })).files,
     ]),
   ),
 ) as Record<string, Record<string, string>>

@@ -46,7 +46,7 @@ const document = {
 t.test('five hundred operations are generated, compiled and served', async (t) => {
   const path = join(t.testdir(), 'openapi.json')
   writeFileSync(path, JSON.stringify(document))
-  const files = (await compileContract(path, 'packages/fastify-contract/test/documents/redocly.yaml')).files
+  const files = (await compileContract(path, { rules: 'packages/fastify-contract/test/documents/redocly.yaml' })).files
 
   const imports = `import type { Handlers } from '../../src/serve/handler-types.ts'
     import type { operations } from './api.d.ts'

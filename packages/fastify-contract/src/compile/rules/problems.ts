@@ -17,17 +17,33 @@ export type Problem = {
 
 const byPlace = new Intl.Collator('en', { numeric: true })
 
-/** The error for a document that cannot be served. Its message has one line for each problem, sorted by place. */
+/** The number of operations that a problem costs. */
+const costOf = ({ operations }: Problem): number => operations.length || Number.POSITIVE_INFINITY
+
+/**
+ * The error for a document that cannot be served. Its message has one line for each problem, those that cost most
+ * operations first, and a summary.
+ */
 export class RefusedDocument extends Error {
   readonly problems: Problem[]
 
-  constructor(path: string, problems: Problem[]) {
-    const sorted = [...problems].sort((one, other) => byPlace.compare(one.place, other.place))
-    super(
-      [`${path} cannot be served as written:`, ...sorted.map(({ place, text }) => `${place}: ${text}`)].join('\n  '),
+  constructor(path: string, problems: Problem[], document: Document) {
+    const sorted = [...problems].sort(
+      (one, other) => costOf(other) - costOf(one) || byPlace.compare(one.place, other.place),
     )
+    const lines = sorted.map(({ place, text }) => `  ${place}: ${text}`)
+    super([`${path} cannot be served as written:`, ...lines, summaryOf(problems, document)].join('\n'))
     this.problems = sorted
   }
+}
+
+function summaryOf(problems: Problem[], document: Document): string {
+  const count = problems.length === 1 ? '1 problem costs' : `${problems.length} problems cost`
+  if (problems.some(({ operations }) => operations.length === 0)) return `${count} the whole document`
+  const lost = new Set(problems.flatMap(({ operations }) => operations)).size
+  const all = operationReaches(document).length
+  const remedy = lost < all ? '; --skip-unsupported serves the others' : ''
+  return `${count} ${lost} of ${all} operations${remedy}`
 }
 
 /** The problems of a document, and the lines about places that no operation uses: those do not prevent serving it. */
@@ -80,6 +96,10 @@ export function soundPart(document: Document, { problems, unused }: Findings): D
     }),
   }
 }
+
+/** Returns the lines of rules without those about places of other lines, which say the same. */
+export const withoutRepeats = (lines: string[], others: string[]): string[] =>
+  lines.filter((line) => !others.some((other) => overlap(placeOf(line), placeOf(other))))
 
 /** Returns the place of a line, which precedes its text. */
 const placeOf = (line: string): string => line.slice(0, line.indexOf(': '))

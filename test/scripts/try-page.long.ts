@@ -241,6 +241,22 @@ t.test('objects are sent in their style, JSON as typed', inBrowser, async (t) =>
   })
 })
 
+t.test('nested values and whole query strings are sent with every digit', inBrowser, async (t) => {
+  const { got, url } = await echo(t, () => ({}))
+  const nested = await openForms(t, await published('nested'), url)
+  await nested.send({ created: '5', expand: '0=a=b\n1=c', filter: 'any[0][is]=9007199254740993\nis=2' }, 'GET /charges')
+  t.equal(
+    got[0]?.request,
+    'GET /charges?created=5&expand%5B0%5D=a%3Db&expand%5B1%5D=c&filter%5Bany%5D%5B0%5D%5Bis%5D=9007199254740993' +
+      '&filter%5Bis%5D=2',
+  )
+  const whole = await openForms(t, await published('version-3-2'), url)
+  await whole.send({ criteria: 'id=9007199254740993\ntags=a' }, 'GET /search')
+  await whole.send({ filter: '[{"id": 9007199254740993}]' }, 'GET /filter')
+  t.equal(got[1]?.request, 'GET /search?id=9007199254740993&tags=a')
+  t.equal(got[2]?.request, 'GET /filter?%5B%7B%22id%22%3A%209007199254740993%7D%5D')
+})
+
 t.test('credentials are sent where an operation asks for them', inBrowser, async (t) => {
   const { got, url } = await echo(t, () => ({}))
   const page = await openForms(t, await published('security'), url)

@@ -43,11 +43,11 @@ export function callRequest(
   return new Request(url, { ...init, ...stream, headers, body })
 }
 
-const fieldsOf = (form: object, styles: Record<string, ParameterStyle> = {}) =>
+const fieldsOf = (form: object, styles: Record<string, ParameterStyle> = {}, place = 'body'): ParameterPair[] =>
   membersOf(form).flatMap(([name, value]) => {
     const style = Object.hasOwn(styles, name) ? styles[name] : { isJson: isObject(value) }
     return parameterPairs({ ...style, in: 'query', name }, value, (problem) => {
-      throw new TypeError(`body/${name}: ${problem}`)
+      throw new TypeError(`${place}/${name}: ${problem}`)
     })
   })
 
@@ -78,7 +78,15 @@ const isObject = (value: unknown): boolean => typeof value === 'object' && value
  * The style of a parameter or form field where it differs from the default of its location (OpenAPI 3.1 section
  * 4.8.12.2.1). `mediaType` is that of a multipart part, where it is neither text/plain nor application/json.
  */
-export type ParameterStyle = { style?: string; explode?: boolean; isJson?: boolean; mediaType?: string }
+export type ParameterStyle = {
+  style?: string
+  explode?: boolean
+  isJson?: boolean
+  mediaType?: string
+  /** The value is the whole query string: one JSON text, or a form with `fields` of these styles. */
+  isWhole?: boolean
+  fields?: Record<string, ParameterStyle>
+}
 
 /** The styles of parameters that differ from the default, by method and path, by location and by name. */
 export type CallStyles = Record<string, Record<string, Record<string, ParameterStyle>>>
@@ -124,7 +132,8 @@ export function requestTarget(template: string, pairs: PairsOf): string {
 const own = <T>(holder: Record<string, T> | undefined, name: string): T | undefined =>
   holder !== undefined && Object.hasOwn(holder, name) ? holder[name] : undefined
 
-export type ParameterPair = [name: string, value: string]
+/** A name and a percent-encoded value. A lone name has no equals sign. */
+export type ParameterPair = [name: string, value: string, isLone?: true]
 
 type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
 
@@ -146,10 +155,13 @@ type Writing = Required<Pick<ParameterStyle, 'style' | 'explode'>> & {
  * the style cannot represent.
  */
 export function parameterPairs(
-  { in: location, name, isJson, ...given }: ParameterStyle & { in: ParameterLocation; name: string },
+  { in: location, name, isJson, isWhole, fields, ...given }: ParameterStyle & { in: ParameterLocation; name: string },
   value: unknown,
   refuse: (problem: string) => void = () => {},
 ): ParameterPair[] {
+  if (isWhole && fields !== undefined) return fieldsOf(value as object, fields, `${location}/${name}`)
+  // Without isJson the value is already a JSON text.
+  if (isWhole) return [[isJson ? String(stringifyJson(value)) : String(value), '', true]]
   const { style = location === 'path' || location === 'header' ? 'simple' : 'form' } = given
   const { explode = style === 'form' || style === 'deepObject' } = given
   if (isJson) {
@@ -225,7 +237,8 @@ const asciiJson = (value: unknown): string =>
   String(stringifyJson(value)).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** Formats a pair for a query or a Cookie header. */
-export const pairText = ([name, value]: ParameterPair): string => `${encodeURIComponent(name)}=${value}`
+export const pairText = ([name, value, isLone]: ParameterPair): string =>
+  encodeURIComponent(name) + (isLone ? '' : `=${value}`)
 
 /** Fills the parameters of a path template. */
 export const expandPath = (path: string, pairs: ParameterPair[]): string =>

@@ -85,6 +85,7 @@ function pairsOf(form) {
     ...fields.flatMap(({ dataset, value }) => {
       const parameter = JSON.parse(dataset.parameter)
       if (parameter.in !== kind) return []
+      if ('nested' in dataset) return value.split('\n').map((line) => nestedPair(parameter.name, line))
       return parameterPairs(parameter, valueOfField(dataset, value), (problem) => {
         throw new Error(`${parameter.name}: ${problem}`)
       })
@@ -97,6 +98,12 @@ function pairsOf(form) {
         : parameterPairs({ in: place, name }, value)
     }),
   ]
+}
+
+/** Returns the pair of a line such as `items[0]=VALUE`, or of a line that is a value without a name. */
+function nestedPair(name, line) {
+  const [, first = '', more = '', value] = /^(?:([^[=]+)((?:\[[^[\]]*\])*)=)?(.*)$/.exec(line)
+  return [name + (first === '' ? '' : `[${first}]`) + more, encodeURIComponent(value)]
 }
 
 function valueOfField(dataset, text) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { parameterPairs } from '../client/call-request.ts'
 import { resolve } from '../compile/document/json-pointer.ts'
 import { normalizedDocument } from '../compile/document/normalize.ts'
 import {
@@ -93,15 +94,19 @@ ${[
 }
 
 /** The attribute and the hint of a field for several values, by the kind of its parameter. */
-const lines = { array: ['data-list', 'one item a line'], object: ['data-members', 'one NAME=VALUE a line'] } as const
+const lines: Partial<Record<string, [mark: string, hint: string]>> = {
+  array: ['data-list', 'one item a line'],
+  object: ['data-members', 'one NAME=VALUE a line'],
+  nested: ['data-nested', 'one NAME=VALUE a line'],
+}
 
 function parameterField(document: Document, parameter: Parameter, id: string): string {
   const { in: place, name, required } = parameter
   // JSON is sent as it is typed.
-  const { isJson: _, ...style } = parameterStyle(parameter)
+  const { isJson: _, ...style } = parameterStyle(document, parameter)
   const { kind } = parameterText(document, '', parameter)
   const value = isShown(parameter) ? exampleOfRequest(document, holderOf(parameter)) : undefined
-  const [mark, hint] = (kind === 'array' || kind === 'object' ? lines[kind] : undefined) ?? []
+  const [mark, hint] = lines[kind] ?? []
   const data = `id="${id}"${disabledFor(place)} autocomplete="off" spellcheck="false" data-parameter="${attribute({ in: place, name, ...style })}"`
   const hints = [
     placeHint(place),
@@ -118,6 +123,11 @@ function parameterField(document: Document, parameter: Parameter, id: string): s
 function fieldText(value: unknown, kind: string): string {
   if (kind === 'json') return String(stringifyJson(value))
   const text = (one: unknown) => (typeof one === 'string' ? one : String(stringifyJson(one)))
+  if (kind === 'nested') {
+    return parameterPairs({ in: 'query', name: '', style: 'deepObject' }, value)
+      .map(([name, one]) => name.replace(/^\[([^\]]*)\]/, '$1') + (name === '' ? '' : '=') + decodeURIComponent(one))
+      .join('\n')
+  }
   if (kind !== 'object') return [value].flat().map(text).join('\n')
   return Object.entries(Object(value))
     .map(([name, one]) => `${name}=${text(one)}`)

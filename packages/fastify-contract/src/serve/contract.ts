@@ -67,6 +67,8 @@ export type ParameterText = TextValue & {
    * the literal text before it in the segment.
    */
   segment?: { fromEnd: number; prefix: string }
+  /** How the whole query string is the value: as a form, or as one JSON text (OpenAPI 3.2 section 4.12.1). */
+  whole?: Form | 'json'
 }
 
 /**

@@ -1,10 +1,11 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import { ContractError } from '../http/errors.ts'
+import type { FormTexts } from '../http/read-body.ts'
 import type { Hook } from '../http/request-guards.ts'
 import { decodeText } from '../http/request-head.ts'
 import { copyDigits, type JsonDocument } from '../json/json-document.ts'
 import { type JsonError, parseJson } from '../json/parse-json.ts'
-import type { Operation, ParameterText, TextValue } from './contract.ts'
+import type { Form, FormField, Operation, ParameterText, TextValue } from './contract.ts'
 import type { Schema } from './schema-keywords.ts'
 import { branchOf, setMember, setNested, setScalar, TextError, type Texts } from './text-values.ts'
 import type { Validator } from './validator.ts'
@@ -38,7 +39,9 @@ export function parametersValidator(
   validator: Validator,
 ) {
   const values = parameters.filter((parameter) => parameter.in === location)
-  const read = textReader(values, { part: location, decode: decoders[location] })
+  const whole = values.find((value) => value.whole !== undefined)
+  const read =
+    whole === undefined ? textReader(values, { part: location, decode: decoders[location] }) : wholeReader(whole)
   const validate = validator.request(schema, location)
   return (texts: Texts): { value: unknown } | { error: Error } => {
     let document: JsonDocument
@@ -139,6 +142,31 @@ export function textReader(values: TextValue[], source: TextSource): (texts: Tex
       }
     }
     return document
+  }
+}
+
+/** Returns a function that reads the whole query string as one value. */
+function wholeReader(value: ParameterText): (texts: Texts) => JsonDocument {
+  const { name, whole } = value
+  const readOne = textReader([{ ...value, key: 'whole' }], { part: 'query', decode: String })
+  if (whole === 'json') {
+    return (texts) => {
+      const [text, ...more] = Object.keys(texts)
+      if (text === undefined) return readOne({})
+      // The delimiters of pairs are percent-encoded, so the text looks like one name without a value.
+      if (more.length > 0 || String(texts[text]) !== '')
+        throw new ContractError('invalid', `query/${name} must be one percent-encoded text`)
+      return readOne({ whole: text })
+    }
+  }
+  const source = { part: `query/${name}`, decode: (text: string) => decoded(text, decodeText) }
+  const readForm = formReader(whole as Form, source)
+  return (texts) => {
+    if (Object.keys(texts).length === 0) return readOne({})
+    const document = readForm({ texts: texts as FormTexts['texts'], length: 0 })
+    const holder = {}
+    setMember(holder, name, document.value)
+    return { ...document, value: holder }
   }
 }
 
@@ -313,4 +341,42 @@ function namedPart(part: string): Entry {
 function entryOf(text: string): Entry {
   const end = text.indexOf('=')
   return end === -1 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
+}
+
+/**
+ * Returns a function that converts the texts of a form to typed values. Like `parseJson` it keeps the digits of inexact
+ * numbers. It throws a ContractError for a text that does not follow the style of its field.
+ */
+export function formReader(
+  { fields, otherTypes }: Form,
+  source: { part: string; decode(text: string): string },
+): (form: FormTexts) => JsonDocument {
+  const read = textReader(fields, source)
+  const isField = fieldFinder(fields)
+  return ({ texts, length }) => {
+    const document = read(texts)
+    document.length = length
+    for (const [name, given] of Object.entries(texts)) {
+      if (!isField(name)) setUndeclared(document, name, given.map(source.decode), otherTypes)
+    }
+    return document
+  }
+}
+
+/** Sets a property that the schema does not name; validation decides whether it is allowed. */
+function setUndeclared(document: JsonDocument, name: string, [first = '', ...more]: string[], types: string[]): void {
+  const holder = document.value as object
+  if (more.length === 0) setScalar(document, holder, name, first, types)
+  else setMember(holder, name, [first, ...more])
+}
+
+/** Returns a function that tells whether a name in a form belongs to a field or to a separate property of a field. */
+function fieldFinder(fields: FormField[]): (name: string) => boolean {
+  const namesOf = ({ kind, style, explode, key, properties = {} }: FormField) =>
+    kind === 'object' && style === 'form' && explode ? Object.keys(properties) : [key]
+  const names = new Set(fields.flatMap(namesOf))
+  const prefixes = fields.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
+  const isProperty = (name: string) => prefixes.some((prefix) => name.startsWith(prefix))
+  const acceptsAnyName = fields.some((field) => field.acceptsAnyName)
+  return (name) => acceptsAnyName || names.has(name) || isProperty(name)
 }

@@ -15,7 +15,7 @@ import { checkMediaType, type Guard, type Hook, sendContinue } from '../http/req
 import { contentLength, decodeText, hasBody } from '../http/request-head.ts'
 import { openUpload, uploadOf } from '../http/upload.ts'
 import type { JsonDocument } from '../json/json-document.ts'
-import type { Content, Form, FormField, Operation, Routes } from './contract.ts'
+import type { Content, Form, Operation, Routes } from './contract.ts'
 import {
   bodyTypeFinder,
   essenceOf,
@@ -27,8 +27,7 @@ import {
   requestKindOf,
 } from './media-types.ts'
 import { type BodyBounds, multipartReader } from './multipart-body.ts'
-import { textReader } from './parameters.ts'
-import { setMember, setScalar } from './text-values.ts'
+import { formReader } from './parameters.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
 
 /** The request body that a handler gets, with `contentType` if the operation allows several media types. */
@@ -142,9 +141,9 @@ function bodyReaders(
       return [mediaType, ({ body }) => valueOrThrow(validate(body as JsonDocument))]
     }
     if (!isReadByHandler(mediaType)) {
-      const read = formReader(form)
+      const read = formReader(form, { part: 'body', decode: decodeText })
       const validate = validator.request(schema, 'body')
-      return [mediaType, ({ body }) => valueOrThrow(validate(read(body as never)))]
+      return [mediaType, ({ body }) => valueOrThrow(validate(read(body as FormTexts)))]
     }
     const read = multipartReader(form, schema, validator, { limits, memory }, shared)
     return [mediaType, ({ raw }, { contentType }) => read(uploadOf(raw), contentType)]
@@ -181,40 +180,4 @@ export function acceptBodies(app: FastifyInstance, operations: Operation[], boun
     app.addContentTypeParser(essence, readers[requestKindOf(essence)])
   }
   if (hasRange) app.addContentTypeParser('*', leaveUnread)
-}
-
-/**
- * Returns a function that converts the texts of a form to typed values. Like `parseJson` it keeps the digits of inexact
- * numbers. It throws a ContractError for a text that does not follow the style of its field.
- */
-export function formReader({ fields, otherTypes }: Form): (form: FormTexts) => JsonDocument {
-  const read = textReader(fields, { part: 'body', decode: decodeText })
-  const isField = fieldFinder(fields)
-  return ({ texts, length }) => {
-    const document = read(texts)
-    document.length = length
-    for (const [name, given] of Object.entries(texts)) {
-      if (!isField(name)) setUndeclared(document, name, given, otherTypes)
-    }
-    return document
-  }
-}
-
-/** Sets a property that the schema does not name; validation decides whether it is allowed. */
-function setUndeclared(document: JsonDocument, name: string, given: string[], types: string[]): void {
-  const holder = document.value as object
-  const [first = '', ...more] = given.map(decodeText)
-  if (more.length === 0) setScalar(document, holder, name, first, types)
-  else setMember(holder, name, [first, ...more])
-}
-
-/** Returns a function that tells whether a name in a form belongs to a field or to a separate property of a field. */
-function fieldFinder(fields: FormField[]): (name: string) => boolean {
-  const namesOf = ({ kind, style, explode, key, properties = {} }: FormField) =>
-    kind === 'object' && style === 'form' && explode ? Object.keys(properties) : [key]
-  const names = new Set(fields.flatMap(namesOf))
-  const prefixes = fields.filter(({ kind }) => kind === 'nested').map(({ key }) => `${key}[`)
-  const isProperty = (name: string) => prefixes.some((prefix) => name.startsWith(prefix))
-  const acceptsAnyName = fields.some((field) => field.acceptsAnyName)
-  return (name) => acceptsAnyName || names.has(name) || isProperty(name)
 }

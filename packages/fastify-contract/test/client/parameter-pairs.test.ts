@@ -71,3 +71,21 @@ t.test('a value that its style cannot represent is rejected', async (t) => {
     'a value that no style can hold is written',
   )
 })
+
+t.test('a parameter may be the whole query string', async (t) => {
+  const written = (style: object, value: unknown) =>
+    parameterPairs({ in: 'query', name: 'criteria', isWhole: true, ...style }, value, (problem) => {
+      throw new TypeError(problem)
+    })
+      .map(pairText)
+      .join('&')
+  const fields = { near: { style: 'deepObject' }, sizes: { explode: false } }
+  t.equal(
+    written({ fields }, { id: 2n ** 63n, tags: ['a', 'b& c'], sizes: [1, 2], near: { at: [1.5] }, raw: { id: 1n } }),
+    'id=9223372036854775808&tags=a&tags=b%26%20c&sizes=1,2&near%5Bat%5D%5B0%5D=1.5&raw=%7B%22id%22%3A1%7D',
+  )
+  t.equal(written({ isJson: true }, [{ id: 2n ** 63n }]), '%5B%7B%22id%22%3A9223372036854775808%7D%5D')
+  t.throws(() => written({ fields }, { near: { 'a]': 1 } }), {
+    message: 'query/criteria/near: the name of a property cannot contain a bracket',
+  })
+})

@@ -30,6 +30,14 @@ t.test('unsupported features of OpenAPI 3.2 are rejected with location and remed
     '#/paths/~1methods/additionalOperations/copy: copy is not a supported method; write COPY',
     '#/paths/~1methods/additionalOperations/post: is a method of OpenAPI itself; write it as post, beside additionalOperations',
     '#/paths/~1methods/query: QUERY needs a body in each request (RFC 10008 section 2); add a required requestBody',
-    '#/paths/~1search/get/parameters/0: parameter all: a parameter for the whole query string is not supported; describe each parameter with in: query',
+    ...[
+      '0: parameter all: is the whole query string, so parameter form cannot be beside it; remove one of them',
+      '0: parameter all: is the whole query string, so parameter schema cannot be beside it; remove one of them',
+      '0: parameter all: text/csv is not supported for a query string; use application/x-www-form-urlencoded or application/json',
+      '1: parameter form: is the whole query string, so parameter all cannot be beside it; remove one of them',
+      '1: parameter form: is the whole query string, so parameter schema cannot be beside it; remove one of them',
+      '1/content/application~1x-www-form-urlencoded/schema: a form must be an object; describe each field as a property',
+      '2: parameter schema: is the whole query string; describe it by content with exactly one media type',
+    ].map((line) => `#/paths/~1search/get/parameters/${line}`),
   ])
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { FormField } from '../../src/serve/contract.ts'
-import { formReader } from '../../src/serve/request-body.ts'
+import { formReader } from '../../src/serve/parameters.ts'
 
 const field = (more: Partial<FormField>): FormField => ({
   ...{ name: 'c', key: 'c', kind: 'object', style: 'form', explode: true, types: [], properties: { a: ['string'] } },
@@ -8,7 +8,7 @@ const field = (more: Partial<FormField>): FormField => ({
 })
 
 const read = (texts: Record<string, string[]>, ...fields: FormField[]) =>
-  formReader({ fields, otherTypes: [] })({ texts, length: 0 }).value
+  formReader({ fields, otherTypes: [] }, { part: 'body', decode: String })({ texts, length: 0 }).value
 
 t.test('a name with brackets belongs to the field before them, and without such a field to the form', async (t) => {
   const nested = field({ kind: 'nested', places: [{ types: ['object'] }] })

@@ -4,8 +4,8 @@ import { essenceOf, requestKindOf } from '../../serve/media-types.ts'
 import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
 import { discriminatorNames, ignoredNamesOf, inPlace } from './directions.ts'
 import type { Document, Encoding, MediaType } from './openapi-document.ts'
-import { textValue } from './parameter-objects.ts'
 import { otherTypes, propertyNames, schemasDescribing, typesOf } from './schemas.ts'
+import { textValue } from './text-values.ts'
 import type { Node } from './walk-document.ts'
 
 /** A property of a form as a document describes it. */

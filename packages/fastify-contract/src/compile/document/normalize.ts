@@ -4,7 +4,7 @@ import { withDirections } from './directions.ts'
 import { withDiscriminators } from './discriminators.ts'
 import { type ExactIntegers, withExactLimits, withExactUnions } from './exact-integers.ts'
 import { resolve } from './json-pointer.ts'
-import { type Document, endpoints, itemAt } from './openapi-document.ts'
+import { type Document, endpoints, itemAt, wholeStyle } from './openapi-document.ts'
 import { withSharedSchemas } from './shared-schemas.ts'
 import { isNode, mapDocument, mapEntries, type Node, type Transforms } from './walk-document.ts'
 
@@ -132,7 +132,8 @@ function upgraded({ nullable, ...schema }: Node): Node {
 /**
  * Returns a document in which the additions of OpenAPI 3.2 that 3.1 can express are written as in 3.1. A $ref to a
  * media type is replaced by its target. The item schema of a JSON Lines response becomes an array schema, and that of
- * an event stream becomes the schema of the events' data. The other additions stay; the generator supports or rejects
+ * an event stream becomes the schema of the events' data. A parameter for the whole query string becomes a query
+ * parameter of a style of its own. The other additions stay; the generator supports or rejects
  * them later.
  */
 function asWritten31<Document extends object>(document: Document): Document {
@@ -142,6 +143,7 @@ function asWritten31<Document extends object>(document: Document): Document {
       ...response,
       ...(content !== undefined && { content: withItems(document, content as Record<string, Node>) }),
     }),
+    parameter: (node) => (node.in === 'querystring' ? { ...node, in: 'query', style: wholeStyle } : node),
     example: ({ dataValue, ...example }) => ({ ...(dataValue !== undefined && { value: dataValue }), ...example }),
   })
 }

@@ -14,12 +14,16 @@ export type Encoding = {
   explode?: boolean
   allowReserved?: boolean
 }
+/** The style that stands for `in: querystring` of OpenAPI 3.2 in a document of 3.1. */
+export const wholeStyle = 'querystring'
+
 export type Parameter = {
   name: string
   in: 'path' | 'query' | 'header' | 'cookie'
   required?: boolean
   schema?: Schema
   content?: MediaTypes
+  /** `wholeStyle` for a parameter that is the whole query string. */
   style?: string
   explode?: boolean
   allowEmptyValue?: boolean

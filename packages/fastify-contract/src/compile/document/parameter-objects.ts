@@ -1,121 +1,11 @@
-import type { NestedPlace, ParameterText, ServedPath, TextValue } from '../../serve/contract.ts'
+import type { ParameterText, ServedPath, TextValue } from '../../serve/contract.ts'
 import { kindOf } from '../../serve/media-types.ts'
-import { type Schema, schemasIn } from '../../serve/schema-keywords.ts'
-import type { Document, Parameter } from './openapi-document.ts'
-import {
-  isOpen,
-  isReadAlike,
-  type JsonType,
-  memberSchemas,
-  otherTypes,
-  partsOf,
-  propertyNames,
-  propertyTypes,
-  run,
-  type Steps,
-  schemasDescribing,
-  typesOf,
-  unnamedSchemas,
-} from './schemas.ts'
+import type { Schema } from '../../serve/schema-keywords.ts'
+import { formOf, isForm } from './forms.ts'
+import { type Document, type MediaTypes, type Parameter, wholeStyle } from './openapi-document.ts'
+import { partsOf } from './schemas.ts'
+import { textValue } from './text-values.ts'
 import type { Node } from './walk-document.ts'
-
-/** A value that is written in an OpenAPI style: a parameter, or a field of a form. */
-type Styled = { name: string; schema?: Schema; style: string; explode?: boolean }
-
-/** Returns the default of explode for a style. */
-export const isExploded = (style: string): boolean => style === 'form' || style === 'deepObject'
-
-/** Returns the description of how the service parses a value from text. */
-export function textValue(document: Document, { name, schema, style, explode = isExploded(style) }: Styled): TextValue {
-  const { types, items } = typesOf(document, schema)
-  const text = { name, key: name, style, explode } as Pick<TextValue, 'name' | 'key' | 'style' | 'explode'>
-  if (style === 'deepObject' && isNested(types)) {
-    return { ...text, kind: 'nested', types: [], places: nestedPlaces(document, schema).places }
-  }
-  if (!types.includes('object')) {
-    const isArray = types.includes('array')
-    return { ...text, kind: isArray ? 'array' : 'scalar', types: isArray ? items : types }
-  }
-  const properties = propertyNames(document, schema).map((name) => [
-    name,
-    [...new Set(propertyTypes(document, schema, name).flat())],
-  ])
-  return {
-    ...text,
-    kind: 'object',
-    types: [...new Set(otherTypes(document, schema).flat())],
-    properties: Object.fromEntries(properties),
-    ...(style === 'form' && explode && isOpen(document, schema) && { acceptsAnyName: true }),
-  }
-}
-
-/** Returns whether some of the types have members or items. */
-export const isNested = (types: JsonType[]): boolean => types.some((type) => type === 'object' || type === 'array')
-
-/** The index of a place that may be anything. */
-const free = -1
-
-/**
- * Returns the places of a value in the style deepObject, and a problem for each member that could not be read as
- * described.
- */
-export function nestedPlaces(
-  document: Document,
-  schema: Schema | undefined,
-): { places: NestedPlace[]; problems: string[] } {
-  const places: NestedPlace[] = []
-  const problems: string[] = []
-  const indexes = new Map<string, number>()
-  const identities = new Map<Node, number>()
-  run(placeOf([[schema]], ''))
-  return { places, problems }
-
-  /** Returns the index of the place that these schemas describe; those of one group stand in one part of its holder. */
-  function* placeOf(groups: unknown[][], name: string): Steps<number | undefined> {
-    const schemas = schemasDescribing(document, groups.flat())
-    if (schemas.length === 0) return undefined
-    // A schema may contain itself, so the same schemas share one place.
-    const key = schemas.map(identity).join()
-    const known = indexes.get(key)
-    if (known !== undefined) return known
-    const types = groups.map((group) => typesOf(document, { anyOf: group }).types)
-    if (!isReadAlike(types.filter(({ length }) => length > 0)))
-      problems.push(`${name} has several types that its text cannot distinguish`)
-    const place: NestedPlace = { types: [...new Set(types.flat())] }
-    const index = places.push(place) - 1
-    indexes.set(key, index)
-    const members: [string, number][] = []
-    for (const member of propertyNames(document, { anyOf: schemas })) {
-      if (/[[\]]/.test(member)) problems.push(`property ${member} contains a bracket, which ends a name`)
-      const named = schemas.map((part) => memberSchemas(membersOf(part), member))
-      members.push([member, (yield placeOf(named, `${name}[${member}]`)) ?? free])
-    }
-    if (members.length > 0) place.members = Object.fromEntries(members)
-    const others = yield placeOf(schemas.flatMap(otherSchemas), `${name}[*]`)
-    if (others !== undefined) place.others = others
-    const items = yield placeOf(schemas.flatMap(itemSchemas), `${name}[]`)
-    if (items !== undefined) place.items = items
-    return index
-  }
-
-  function identity(schema: Node): number {
-    if (!identities.has(schema)) identities.set(schema, identities.size)
-    return identities.get(schema) as number
-  }
-}
-
-/** Returns the keywords of a schema that describe named members; unevaluatedProperties never applies to them. */
-const membersOf = ({ properties, patternProperties, additionalProperties }: Node): Node => ({
-  properties,
-  patternProperties,
-  additionalProperties,
-})
-
-const otherSchemas = ({ patternProperties, additionalProperties, unevaluatedProperties }: Node): Schema[][] =>
-  unnamedSchemas({ patternProperties, additionalProperties, unevaluatedProperties }).map((one) => [one])
-
-const itemSchemas = (schema: Node): Schema[][] =>
-  ['prefixItems', 'items', 'unevaluatedItems'].flatMap((keyword) => schemasIn(schema, keyword).map((one) => [one]))
 
 /** The default style for each location of parameters (OpenAPI 3.1 section 4.8.12.2.1). */
 export const defaultStyles = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' } as const
@@ -139,7 +29,19 @@ export function parameterText(document: Document, path: string, parameter: Param
 export const isSplit = ({ in: place }: Parameter, { style, kind }: TextValue): boolean =>
   place === 'path' && (style === 'label' || style === 'matrix' || kind === 'array' || kind === 'object')
 
-function parameterValue(document: Document, parameter: Parameter): TextValue {
+/** Returns whether a parameter is the whole query string. */
+export const isWhole = ({ style, content }: Parameter): boolean => style === wholeStyle && content !== undefined
+
+/** Returns how the whole query string is read. Rules have checked that it is a form or JSON. */
+function wholeValue(document: Document, { name, content }: Parameter): Omit<ParameterText, 'in'> {
+  const [[mediaType, media] = ['', {}]] = Object.entries(content as MediaTypes)
+  const value = { name, key: name, style: 'form', explode: true, types: [] } as const
+  if (!isForm(mediaType)) return { ...value, types: [], kind: 'json', whole: 'json' }
+  return { ...value, types: [], kind: 'object', properties: {}, whole: formOf(document, mediaType, media) }
+}
+
+function parameterValue(document: Document, parameter: Parameter): Omit<ParameterText, 'in'> {
+  if (isWhole(parameter)) return wholeValue(document, parameter)
   const style = defaultStyles[parameter.in]
   if (parameter.content === undefined) return textValue(document, { style, ...parameter })
   const text = textValue(document, { name: parameter.name, style })

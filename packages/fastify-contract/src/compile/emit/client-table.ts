@@ -3,15 +3,8 @@ import type { CallTable, Int64Responses, ResponseSchemaNode } from '../../client
 import type { FormField } from '../../serve/contract.ts'
 import { kindOf, requestKindOf } from '../../serve/media-types.ts'
 import { formOf, isForm } from '../document/forms.ts'
-import {
-  type Document,
-  endpoints,
-  type Located,
-  type MediaTypes,
-  type Parameter,
-  type RequestBody,
-} from '../document/openapi-document.ts'
-import { defaultStyles, isExploded, isJson } from '../document/parameter-objects.ts'
+import { type Document, endpoints, type MediaTypes, type Parameter } from '../document/openapi-document.ts'
+import { defaultStyles, isJson, isWhole } from '../document/parameter-objects.ts'
 import {
   int64Holders,
   isInt64,
@@ -21,6 +14,7 @@ import {
   schemasDescribing,
   unnamedSchemas,
 } from '../document/schemas.ts'
+import { isExploded } from '../document/text-values.ts'
 import type { Node } from '../document/walk-document.ts'
 
 /** Returns what the client needs to know of a document, without what is empty. */
@@ -98,7 +92,11 @@ const jsonSchemas = (content: MediaTypes): unknown[] =>
 const isOtherNumber = ({ type }: Node): boolean => [type].flat().includes('number')
 
 /** Returns the style of a parameter as far as it differs from the default of its location. */
-export function parameterStyle(parameter: Parameter): ParameterStyle {
+export function parameterStyle(document: Document, parameter: Parameter): ParameterStyle {
+  if (isWhole(parameter)) {
+    const { form = {} } = formStyles(document, parameter.content as MediaTypes)
+    return isJson(parameter) ? { isJson: true, isWhole: true } : { isWhole: true, fields: form }
+  }
   const usual = defaultStyles[parameter.in]
   if (parameter.content !== undefined) return isJson(parameter) ? { isJson: true } : {}
   const { style = usual, explode = isExploded(style) } = parameter
@@ -111,9 +109,9 @@ export function parameterStyle(parameter: Parameter): ParameterStyle {
  */
 export function callStyles(document: Document, all = endpoints(document)): CallStyles {
   const operations = all.flatMap(({ method, path, parameters, requestBody }) => {
-    const places: CallStyles[string] = { ...(requestBody && formStyles(document, requestBody)) }
+    const places: CallStyles[string] = { ...(requestBody && formStyles(document, requestBody.content)) }
     for (const parameter of parameters) {
-      const style = parameterStyle(parameter)
+      const style = parameterStyle(document, parameter)
       if (parameter.in === 'cookie' || Object.keys(style).length === 0) continue
       const { in: place, name } = parameter
       places[place] = Object.fromEntries([...Object.entries(places[place] ?? {}), [name, style]])
@@ -127,7 +125,7 @@ export function callStyles(document: Document, all = endpoints(document)): CallS
 type FormStyles = Partial<Record<'form' | 'multipart', Record<string, ParameterStyle>>>
 
 /** Returns the styles of the form fields that differ from the default for their values. */
-export function formStyles(document: Document, { content }: Located<RequestBody>): FormStyles {
+export function formStyles(document: Document, content: MediaTypes): FormStyles {
   const forms = Object.entries(content).flatMap(([mediaType, media]) => {
     if (!isForm(mediaType)) return []
     const { fields } = formOf(document, mediaType, media)

@@ -110,7 +110,7 @@ export function exampleParts(document: Document, endpoint: Endpoint, exampleOf: 
         .filter(({ parameter }) => parameter.in === place)
         .flatMap(({ parameter, value }) => {
           const { in: place, name } = parameter
-          return parameterPairs({ ...parameterStyle(parameter), in: place, name }, value)
+          return parameterPairs({ ...parameterStyle(document, parameter), in: place, name }, value)
         }),
     credentials: Object.keys(security[0] ?? {}).flatMap((scheme) => {
       const credential = credentialOf(document, scheme)
@@ -175,7 +175,7 @@ export function exampleRequestBody(document: Document, requestBody: Located<Requ
     kind,
     mediaType,
     value,
-    text: isFile || kind === 'multipart' ? '' : textOf(value, mediaType, formStyles(document, requestBody)),
+    text: isFile || kind === 'multipart' ? '' : textOf(value, mediaType, formStyles(document, requestBody.content)),
     parts: kind === 'multipart' ? partsOf(document, name, media, Object(value)) : [],
     file: isFile ? fileName('example', mediaType) : '',
   }

@@ -14,16 +14,16 @@ import {
   partSchema,
 } from '../document/forms.ts'
 import { join } from '../document/json-pointer.ts'
-import type {
-  Document,
-  Endpoint,
-  Located,
-  MediaType,
-  Parameter,
-  RequestBody,
-  Response,
+import {
+  type Document,
+  type Endpoint,
+  type Located,
+  type MediaType,
+  type Parameter,
+  type RequestBody,
+  type Response,
+  wholeStyle,
 } from '../document/openapi-document.ts'
-import { isNested } from '../document/parameter-objects.ts'
 import {
   isReadAlike,
   type JsonType,
@@ -32,12 +32,17 @@ import {
   schemasDescribing,
   typesOf,
 } from '../document/schemas.ts'
+import { isNested } from '../document/text-values.ts'
 import { charsetProblem, fieldTypeProblem, nameProblem, parameterProblems } from './unsupported-parameters.ts'
 
 /** Returns one line for each media type of an operation's bodies that the service can neither parse nor serialize. */
-export function bodyContentProblems({ requestBody, responses }: Endpoint, document: Document): string[] {
+export function bodyContentProblems({ parameters, requestBody, responses }: Endpoint, document: Document): string[] {
   const own = requestBody === undefined ? [] : bodyProblems(document, requestBody)
-  return [...own, ...Object.values(responses).flatMap(replyProblems)]
+  return [
+    ...own,
+    ...parameters.flatMap((parameter) => wholeQueryProblems(document, parameter)),
+    ...Object.values(responses).flatMap(replyProblems),
+  ]
 }
 
 function bodyProblems(document: Document, { content, pointer }: Located<RequestBody>): string[] {
@@ -47,6 +52,19 @@ function bodyProblems(document: Document, { content, pointer }: Located<RequestB
     return isForm(mediaType) ? formProblems(document, mediaType, media, join(pointer, 'content', mediaType)) : []
   })
   return Object.keys(content).length > 0 ? problems : [`${pointer}/content: has no media type; add one`]
+}
+
+/** Returns the problems of a parameter that is the whole query string (OpenAPI 3.2 section 4.12.1). */
+function wholeQueryProblems(document: Document, { style, content = {}, schema, pointer, name }: Located<Parameter>) {
+  if (style !== wholeStyle) return []
+  const [[mediaType, media] = ['', undefined], ...more] = Object.entries(content)
+  const place = `${pointer}: parameter ${name}`
+  if (schema !== undefined || media === undefined || more.length > 0)
+    return [`${place}: is the whole query string; describe it by content with exactly one media type`]
+  const kind = requestKindOf(mediaType)
+  if (kind === 'form') return formProblems(document, mediaType, media, join(pointer, 'content', mediaType))
+  const remedy = 'use application/x-www-form-urlencoded or application/json'
+  return kind === 'json' ? [] : [`${place}: ${mediaType} is not supported for a query string; ${remedy}`]
 }
 
 function requestProblem(document: Document, mediaType: string, { schema }: MediaType): string | undefined {

@@ -11,10 +11,12 @@ import {
   type Located,
   type Parameter,
   schemePlace,
+  wholeStyle,
 } from '../document/openapi-document.ts'
-import { isNested, isSplit, nestedPlaces, parameterText, segmentOf } from '../document/parameter-objects.ts'
+import { isSplit, parameterText, segmentOf } from '../document/parameter-objects.ts'
 import { isReadAlike, otherTypes, propertyNames, propertyTypes, typesOf } from '../document/schemas.ts'
 import { credentialOf } from '../document/security-schemes.ts'
+import { isNested, nestedPlaces } from '../document/text-values.ts'
 import type { Report } from './check-document.ts'
 
 /** Returns one line for each parameter of an operation that the service cannot parse as described. */
@@ -29,8 +31,10 @@ export function parameterProblems(endpoint: Endpoint, document: Document): strin
 
 function ownProblems(document: Document, { path }: Endpoint, parameter: Located<Parameter>): string[] {
   if ((parameter.in as string) === 'querystring') {
-    return ['a parameter for the whole query string is not supported; describe each parameter with in: query']
+    return ['a parameter for the whole query string needs OpenAPI 3.2; describe each parameter with in: query']
   }
+  // Its content is that of a form or of a body, which unsupported-bodies.ts checks.
+  if (parameter.style === wholeStyle) return []
   const problems = contentProblems(document, parameter)
   if (problems.length > 0 || parameter.content !== undefined) return problems
   const value = parameterText(document, path, parameter)
@@ -138,6 +142,8 @@ type Claim = {
   isObject?: boolean
   /** Whether the object accepts properties of any name. */
   acceptsAnyName?: true | undefined
+  /** Whether it is the whole query string. */
+  isWhole?: boolean
   /** The prefix of the names of an object in style deepObject. */
   prefix?: string
 }
@@ -158,8 +164,18 @@ function conflictProblems(document: Document, endpoint: Endpoint): Clash[] {
   })
 }
 
-function claimOf({ in: place, name, kind, style, explode, properties = {}, acceptsAnyName }: ParameterText): Claim {
+function claimOf({
+  in: place,
+  name,
+  kind,
+  style,
+  explode,
+  properties = {},
+  acceptsAnyName,
+  whole,
+}: ParameterText): Claim {
   const claim = { what: `parameter ${name}`, in: place }
+  if (whole !== undefined) return { ...claim, names: [], isWhole: true }
   if (kind === 'nested') return { ...claim, names: [name], prefix: `${name}[` }
   if (kind !== 'object' || style !== 'form' || !explode) return { ...claim, names: [name] }
   return { ...claim, names: Object.keys(properties), isObject: true, acceptsAnyName }
@@ -175,6 +191,8 @@ const credentialClaims = (document: Document, { security }: Endpoint): Claim[] =
     })
 
 function clashes(own: Claim, other: Claim): string[] {
+  if (own.isWhole) return [`is the whole query string, so ${other.what} cannot be beside it; remove one of them`]
+  if (other.isWhole) return []
   if (own.acceptsAnyName) {
     return [
       `its additionalProperties accept every name in the ${own.in}, including that of ${other.what}; list its properties by name only, or use explode: false`,

@@ -27,6 +27,14 @@ export const handlers: Handlers<operations> = {
       })(),
     }
   },
+  async searchBoxes({ query: { criteria } }) {
+    const id: bigint | undefined = criteria.id
+    return { status: 200, body: { ...criteria, ...(id !== undefined && { id: id + 0n }) } }
+  },
+  async filterBoxes({ query: { filter } }) {
+    const id: bigint | undefined = filter?.[0]?.id
+    return { status: 200, body: { filter, first: id } }
+  },
   async listShelves() {
     return { status: 204, body: undefined }
   },
@@ -45,7 +53,39 @@ export const verifiers = (context: VerifierContext) =>
 
 const shape = (send: unknown, status: number): Call => ({ request: 'POST /shapes', send, status })
 
+const search = (query: string) => ({ request: `GET /search?${query}` })
+const filter = (query: string) => ({ request: `GET /filter?${query}` })
+const refused = (message: RegExp) => ({ status: 400, error: 40003, body: message })
+
+const queries: Call[] = [
+  {
+    ...search('id=9007199254740993&tags=a&tags=b%26+c&sizes=1,2&near[at][]=1.5&raw=%7B%22id%22:9007199254740993%7D'),
+    status: 200,
+    body: '{"id":9007199254740993,"tags":["a","b& c"],"sizes":[1,2],"near":{"at":[1.5]},"raw":{"id":9007199254740993}}',
+  },
+  { ...search('tags=a&tag%73=b'), status: 200, body: '{"tags":["a","b"]}' },
+  { ...search(''), ...refused(/"query must have required property 'criteria'/) },
+  { request: 'GET /search', ...refused(/"query must have required property 'criteria'/) },
+  { ...search('id=x'), ...refused(/"query\/criteria\/id must be an int64 integer/) },
+  { ...search('id=1&id=2'), ...refused(/"query\/criteria\/id must be given once/) },
+  { ...search('other=1'), ...refused(/"query\/criteria must NOT have additional properties/) },
+  { ...search('near[at=1'), ...refused(/"query\/criteria\/near must have balanced brackets/) },
+  { ...search('tags=%ff'), status: 400, error: 40001 },
+  {
+    ...filter('%5B%7B%22id%22%3A9007199254740993%7D%5D'),
+    status: 200,
+    body: '{"filter":[{"id":9007199254740993}],"first":9007199254740993}',
+  },
+  { request: 'GET /filter', status: 200, body: '{}' },
+  { ...filter('[]'), ...refused(/"query\/filter must NOT have fewer than 1 items/) },
+  { ...filter('[{"id":"1"}]'.replaceAll('"', '%22')), ...refused(/"query\/filter\/0\/id must be an int64 integer/) },
+  { ...filter('%5B'), ...refused(/"query\/filter is not JSON/) },
+  { ...filter('%5B%5D&a=1'), ...refused(/"query\/filter must be one percent-encoded text/) },
+  { ...filter('%5B%5D=1'), ...refused(/"query\/filter must be one percent-encoded text/) },
+]
+
 export const calls: Call[] = [
+  ...queries,
   { request: 'QUERY /boxes', send: { size: 3 }, status: 200, body: '[{"size":3}]' },
   { request: 'QUERY /boxes', send: { size: 'large' }, status: 400, error: 40003 },
   { request: 'QUERY /boxes', status: 415, error: 41500 },

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { nodeProblem } from '../../packages/fastify-contract/src/cli/node-version.ts'
 import { tokenHelp } from '../../packages/fastify-contract/src/cli/token.ts'
+import { lockTokenFile } from '../../src/cli/lock-token-file.ts'
 import { migrateHelp } from '../../src/cli/migrate.ts'
 import { plantsHelp } from '../../src/cli/plants.ts'
 import { sqliteHelp } from '../../src/cli/sqlite-commands.ts'
-import { nodeCommand, run } from '../support/child-process.ts'
+import { NoSqlite } from '../../src/store/sqlite/sqlite-driver.ts'
+import { nodeCommand, oldNode, run } from '../support/child-process.ts'
 import { exactly } from '../support/exact-pattern.ts'
 import { startService } from '../support/service-process.ts'
 import { token } from '../support/test-app.ts'
@@ -78,4 +81,43 @@ t.test('a reader that closes its pipe is no error', async (t) => {
   const { child, untilEnded } = plantStore(t, ['--help'])
   child.stdout.destroy()
   t.match(await untilEnded(), { code: 0, signal: null, stderr: '' })
+})
+
+t.test('a Node version below that of package.json is rejected', async (t) => {
+  for (const version of ['20.19.0', '20.20.1', '22.0.0', '24.21.0'])
+    t.equal(nodeProblem(version, '>=20.19.0'), undefined, version)
+  for (const version of ['18.20.8', '20.18.3', '20.9.0', '9.0.0'])
+    t.equal(nodeProblem(version, '>=20.19.0'), `Node ${version} is too old; use Node 20.19.0 or newer`)
+})
+
+t.test('plant-store reports an old Node in one line before it uses newer features', async (t) => {
+  const { code, stdout, stderr } = await run(t, 'src/cli/main.ts', oldNode, ['serve']).untilEnded()
+  t.same([code, stdout, stderr], [1, '', 'plant-store: Node 18.20.8 is too old; use Node 20.19.0 or newer\n'])
+})
+
+const withoutSqlite = async () => ({
+  lockFile(): never {
+    throw new NoSqlite('it is not installed', 'install it', undefined)
+  },
+  NoSqlite,
+})
+
+t.test('without SQLite a file is locked by flock', async (t) => {
+  const path = join(t.testdir({ 'tokens.json-lock': '' }), 'tokens.json-lock')
+  const unlock = await lockTokenFile(path, 1_000, withoutSqlite)
+  t.equal(await lockTokenFile(path, 200, withoutSqlite), undefined, 'it is locked')
+  unlock?.()
+  const again = await lockTokenFile(path, 5_000, withoutSqlite)
+  t.type(again, 'function')
+  again?.()
+})
+
+t.test('a file that SQLite cannot lock is not locked', async (t) => {
+  const failing = async () => ({
+    lockFile(): never {
+      throw new Error('busy')
+    },
+    NoSqlite,
+  })
+  t.equal(await lockTokenFile(join(t.testdir({}), 'tokens.json-lock'), 50, failing), undefined)
 })

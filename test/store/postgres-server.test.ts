@@ -1,11 +1,16 @@
 import dns from 'node:dns'
 import { isIP } from 'node:net'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { query } from '../../scripts/postgres/temporary-postgres.ts'
+import { testDatabase } from '../../scripts/postgres/test-database.ts'
+import { until } from '../../scripts/system/poll.ts'
+import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
 import { unfitReason } from '../../src/store/postgres/postgres-primary.ts'
-import { ensureTable } from '../../src/store/postgres/postgres-store.ts'
-import { startServer } from './postgres-stores.ts'
+import { ensureTable, openPostgres } from '../../src/store/postgres/postgres-store.ts'
+import { readPostgresUrl } from '../../src/store/postgres/postgres-url.ts'
+import { watchStore } from '../../src/store/store-health.ts'
+import { open, startServer, unavailable } from './postgres-stores.ts'
 
 t.test('a server that can lose acknowledged plants is rejected unless accept_data_loss is set', async (t) => {
   const server = await startServer(t, { settings: { fsync: 'off' } })
@@ -89,4 +94,182 @@ t.test('a table that is missing after its creation is reported', async (t) => {
     ensureTable(use, () => Promise.resolve()),
     missing,
   )
+})
+
+/** Opens the database; closes it when the test ends. */
+async function openUrl(t: Test, url: string) {
+  const store = await openPostgres(url)
+  t.teardown(() => store.close())
+  return store
+}
+
+t.test('a start logs no server error', async (t) => {
+  const server = await startServer(t)
+  await openUrl(t, server.url())
+  const begin = server.log.length
+  await openUrl(t, server.url())
+  t.equal(server.log.slice(begin), '')
+})
+
+t.test('a user without CREATE rights uses a table that its owner made', async (t) => {
+  const url = await testDatabase(t)
+  const role = new URL(url).pathname.slice(1)
+  const guest = Object.assign(new URL(url), { username: role }).href
+  await openUrl(t, url)
+  await query(url, `CREATE ROLE ${role} LOGIN; GRANT SELECT, INSERT, UPDATE ON plants TO ${role}`)
+  t.teardown(() => query(url, `DROP OWNED BY ${role}; DROP ROLE ${role}`))
+  t.equal(await (await openUrl(t, guest)).create({ id: 1n, name: 'a' }), 'created')
+})
+
+const table = `
+  CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text) PARTITION BY HASH (id);
+  CREATE TABLE plants_0 PARTITION OF plants FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+  CREATE TABLE plants_1 PARTITION OF plants FOR VALUES WITH (MODULUS 2, REMAINDER 1)`
+
+for (const [name, run] of Object.entries(conformance)) {
+  t.test(`on a hash-partitioned table: ${name}`, async (t) => {
+    const url = await testDatabase(t)
+    await query(url, table)
+    await t.resolves(run(() => openStore(url), true))
+  })
+}
+
+t.test('the plants of a batch reach all partitions', async (t) => {
+  const url = await testDatabase(t)
+  await query(url, table)
+  const store = await openStore(url)
+  const outcomes = await Promise.all(
+    Array.from({ length: 200 }, (_, id) => store.create({ id: BigInt(id), name: 'a' })),
+  )
+  await store.close()
+  t.same(new Set(outcomes), new Set(['created']))
+  const counts = await query(url, 'SELECT count(*)::int AS count FROM plants GROUP BY tableoid')
+  t.equal(counts.length, 2)
+  for (const { count } of counts) t.ok(Number(count) > 50, `${count} of 200`)
+})
+
+t.test('the store is not ready without the right to insert or after its table was replaced', async (t) => {
+  const server = await startServer(t)
+  await (await open(t, server.url())).close()
+  await server.query('CREATE ROLE guest LOGIN')
+  await server.query('GRANT SELECT, INSERT, UPDATE ON plants TO guest')
+  const store = await open(t, server.url().replace('//postgres@', '//guest@'))
+  await store.ready()
+  t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
+  const faults: [string, string, RegExp][] = [
+    ['REVOKE INSERT ON plants FROM guest', 'GRANT INSERT ON plants TO guest', /permission denied for table plants/],
+    ['REVOKE UPDATE ON plants FROM guest', 'GRANT UPDATE ON plants TO guest', /permission denied for table plants/],
+    ['ALTER TABLE plants RENAME name TO label', 'ALTER TABLE plants RENAME label TO name', /column "name"/],
+    ['ALTER TABLE plants RENAME TO flowers', 'ALTER TABLE flowers RENAME TO plants', /relation "plants"/],
+    [
+      'ALTER TABLE plants ENABLE ROW LEVEL SECURITY',
+      'ALTER TABLE plants DISABLE ROW LEVEL SECURITY',
+      /row-level security/,
+    ],
+  ]
+  for (const [fault, repair, reason] of faults) {
+    await server.query(fault)
+    await t.rejects(store.create({ id: 1n, name: 'a' }), { ...unavailable, message: reason }, fault)
+    await t.rejects(store.ready(), { message: reason }, fault)
+    await server.query(repair)
+    await t.resolves(store.ready(), repair)
+  }
+  t.same(await server.query('SELECT id FROM plants'), [{ id: '1' }], 'probes leave no row')
+})
+
+t.test("a constraint that rejects the probe's plant does not make the store unready", async (t) => {
+  const server = await startServer(t)
+  const store = await open(t, server.url())
+  await server.query("ALTER TABLE plants ADD CHECK (name <> 'probe')")
+  await store.ready()
+  t.equal(await store.create({ id: 1n, name: 'a' }), 'created')
+})
+
+t.test('the store is not ready while the synchronous standby is away', async (t) => {
+  const primary = await startServer(t)
+  const standby = await primary.standby({ synchronous: true })
+  t.teardown(() => standby.close())
+  const store = await open(t, `${primary.url()}?query_timeout=1000`)
+  await store.ready()
+  await standby.stop('immediate')
+  await t.rejects(store.ready(), unavailable)
+  await standby.start()
+  const isReady = () =>
+    store.ready().then(
+      () => true,
+      () => false,
+    )
+  await until(isReady, 'the store is ready again')
+  t.same(await standby.query('SELECT id FROM plants'), [])
+})
+
+t.test('the service is unready before the first create that waits for a lost standby fails', async (t) => {
+  const primary = await startServer(t)
+  const standby = await primary.standby({ synchronous: true })
+  t.teardown(() => standby.close())
+  const health = watchStore(await open(t, primary.url()), () => {})
+  t.teardown(() => health.close())
+  await health.create({ id: 1n, name: 'a' })
+  await health.known
+  t.equal(health.reason(), undefined)
+  await standby.stop('immediate')
+  await t.rejects(health.create({ id: 2n, name: 'a' }), unavailable)
+  t.equal(health.reason(), 'the server did not respond within query_timeout, 7000 ms')
+  await standby.start()
+  await until(async () => health.reason() === undefined, 'the service is ready again')
+})
+
+t.test('a URL of one server has default timeouts', async (t) => {
+  t.same(readPostgresUrl('postgres://me:p%40ss@db.example:5433/plants'), {
+    servers: [
+      {
+        connectionString: 'postgres://me:p%40ss@db.example:5433/plants?uselibpqcompat=true&sslmode=disable',
+        application_name: 'plant-store',
+        connectionTimeoutMillis: 3_000,
+        statement_timeout: 5_000,
+        keepAlive: true,
+        idleTimeoutMillis: 60_000,
+        max: 10,
+      },
+    ],
+    connectTimeout: 3_000,
+    queryTimeout: 7_000,
+    acceptLoss: false,
+  })
+})
+
+t.test('a URL of several servers applies its parameters to each', async (t) => {
+  const parameters =
+    'sslmode=verify-full&sslrootcert=%2Fa+b.pem&connect_timeout=1&statement_timeout=0&query_timeout=100' +
+    '&application_name=a&target_session_attrs=primary&accept_data_loss=true'
+  const { servers, queryTimeout, acceptLoss } = readPostgresUrl(`postgresql://me@one,[::1]:5433/plants?${parameters}`)
+  t.equal(acceptLoss, true)
+  t.equal(queryTimeout, 100)
+  t.same(
+    servers.map(({ connectionString }) => connectionString),
+    ['one', '[::1]:5433'].map(
+      (host) => `postgres://me@${host}/plants?uselibpqcompat=true&sslmode=verify-full&sslrootcert=%2Fa%2Bb.pem`,
+    ),
+  )
+  t.match(servers[1], {
+    application_name: /^a$/,
+    connectionTimeoutMillis: 1_000,
+    statement_timeout: 0,
+  })
+})
+
+t.test('an unknown or invalid parameter is rejected with what is expected', async (t) => {
+  const cases: [string, RegExp][] = [
+    ['sslmod=require', /^unknown parameter sslmod; expected one of sslmode, sslrootcert, /],
+    ['toString=1', /^unknown parameter toString; /],
+    ['sslmode=prefer', /^sslmode is "prefer"; expected disable, require, verify-ca or verify-full$/],
+    ['connect_timeout=0', /^connect_timeout is "0"; expected a number of seconds, at least 1$/],
+    ['statement_timeout=5s', /^statement_timeout is "5s"; expected a number of milliseconds, 0 for no limit$/],
+    ['sslrootcert=ca.pem', /^sslrootcert requires sslmode; expected disable, require, /],
+    ['sslrootcert=', /^sslrootcert is ""; expected the path of a file$/],
+    ['accept_data_loss=yes', /^accept_data_loss is "yes"; expected true or false$/],
+  ]
+  for (const [parameters, message] of cases) {
+    t.throws(() => readPostgresUrl(`postgres://localhost/plants?${parameters}`), { message })
+  }
 })

@@ -21,7 +21,7 @@ const ofContract = [
   'test/contract/property/generated-requests.test.ts',
   'test/handlers.test.ts',
 ]
-const ofStores = ['test/store/memory.test.ts', 'test/store/sqlite.test.ts']
+const ofStores = ['test/store/open.test.ts', 'test/store/sqlite.test.ts']
 
 const create = (id: number, more: object = {}): WalkCall => {
   const plant = { name: `plant ${id}`, ...more }

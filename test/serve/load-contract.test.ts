@@ -12,17 +12,18 @@ function copy(directory: string) {
 }
 
 t.test('generated files that belong together are loaded', async (t) => {
-  const { documentText, routes } = await loadContract(copy(t.testdir({})), digests)
+  const { documentText, routes, schemaCode } = await loadContract(copy(t.testdir({})), digests)
   t.equal(documentText, readFileSync('generated/openapi.json', 'utf8'))
+  t.equal(schemaCode, readFileSync('generated/schemas.js', 'utf8'))
   t.same(routes, JSON.parse(readFileSync('generated/routes.json', 'utf8')))
 })
 
 t.test('a damaged or missing file is rejected in one line with the remedy', async (t) => {
-  for (const name of ['openapi.json', 'routes.json']) {
+  for (const name of ['openapi.json', 'routes.json', 'schemas.js']) {
     const directory = t.testdir({})
     const url = copy(directory)
     const path = join(directory, name)
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/"(\d{3})": \{/, '"299": {'))
+    writeFileSync(path, `${readFileSync(path, 'utf8')}\n`)
     const remedy = 'run fastify-contract generate, then build again'
     await t.rejects(loadContract(url, digests), {
       message: `generated/${name} does not belong to this build; ${remedy}`,

@@ -12,7 +12,8 @@ export async function cachedBundle(): Promise<string> {
   if (existsSync(directory)) return directory
   const part = `${directory}-${process.pid}`
   await bundle(join(part, 'dist'))
-  for (const name of ['package.json', 'generated/openapi.json', 'generated/routes.json']) cpSync(name, join(part, name))
+  const served = ['openapi.json', 'routes.json', 'schemas.js'].map((name) => join('generated', name))
+  for (const name of ['package.json', ...served]) cpSync(name, join(part, name))
   symlinkSync(resolve('node_modules'), join(part, 'node_modules'))
   try {
     renameSync(part, directory)

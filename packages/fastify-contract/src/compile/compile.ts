@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Routes } from '../serve/contract.ts'
+import { schemaCode } from '../serve/schema-code.ts'
 import { errorNumberModule, errorNumberProblems, withErrorTable } from './document/error-numbers.ts'
 import { type ExactIntegers, exactIntegers, exactJson } from './document/exact-integers.ts'
 import { normalize, upgrade } from './document/normalize.ts'
@@ -89,6 +90,7 @@ export async function compileDocument(
         ...routes,
         ...(skipped.length > 0 && { skipped: skippedRoutes(given, skipped, routes.operations) }),
       }),
+      'schemas.js': `// ${note}${schemaCode(routes)}`,
     }
     const files: Files = {
       ...served,

@@ -33,7 +33,8 @@ export async function startMock(
   { port, realm }: { port: number; realm?: string | undefined },
 ): Promise<{ title: string; version: string; url: string }> {
   const digests = JSON.parse(await readFile(join(generated, 'digests.json'), 'utf8'))
-  const { documentText, routes } = await loadContract(pathToFileURL(`${resolve(generated)}/`), digests)
+  const contract = await loadContract(pathToFileURL(`${resolve(generated)}/`), digests)
+  const { documentText, routes } = contract
   const document = normalizedDocument(JSON.parse(documentText))
   const operations = new Map(endpoints(document).map((endpoint) => [endpoint.operationId, endpoint]))
   const negotiations = new Map(
@@ -48,7 +49,7 @@ export async function startMock(
   }
   const handlers = Object.fromEntries(Array.from(operations.keys(), (id) => [id, respond as AnyHandler]))
   const app = createServer({
-    contract: { routes },
+    contract,
     handlers: handlers as never,
     verifiers: anyCredentials(document),
     errorBody: errorBody as never,

@@ -141,10 +141,12 @@ export type Contract = {
   /** The text of the OpenAPI document, as published. */
   documentText: string
   routes: Routes
+  /** The code of the schemas, for `loadSchemaCode`. Without it each schema is compiled at its first use. */
+  schemaCode?: string
 }
 
 /** The SHA-256 digests of the generated files that the service reads, in hexadecimal: `digests.json`. */
-export type Digests = { 'openapi.json': string; 'routes.json': string }
+export type Digests = Record<'openapi.json' | 'routes.json' | 'schemas.js', string>
 
 /**
  * Reads the contract from the directory of the generated files. Rejects with a one-line message if a file is missing or
@@ -153,8 +155,12 @@ export type Digests = { 'openapi.json': string; 'routes.json': string }
  * @param digests The content of digests.json, imported by the application so that a bundle contains it.
  */
 export async function loadContract(directory: URL, digests: Digests): Promise<Contract> {
-  const [documentText, routes] = await Promise.all([read('openapi.json'), read('routes.json')])
-  return { documentText, routes: JSON.parse(routes) }
+  const [documentText, routes, schemaCode] = await Promise.all([
+    read('openapi.json'),
+    read('routes.json'),
+    read('schemas.js'),
+  ])
+  return { documentText, routes: JSON.parse(routes), schemaCode }
 
   async function read(name: keyof Digests): Promise<string> {
     const text = await readFile(new URL(name, directory), 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -24,13 +24,14 @@ import type { Handlers } from './handler-types.ts'
 import { crossOriginNames, methodFinder, registerRoutes } from './register-routes.ts'
 import { acceptBodies } from './request-body.ts'
 import { type AnyHandler, stepsOfEveryRequest, stepsOfOperation } from './request-steps.ts'
+import { loadSchemaCode } from './schema-code.ts'
 import { authLimits } from './security.ts'
 import { createValidator } from './validator.ts'
 
 /** The options of `createServer`. `Operations` are the `operations` of the generated `api.d.ts`. */
 export type ServerOptions<Operations> = {
   /** What `loadContract` returns. */
-  contract: Pick<Contract, 'routes'>
+  contract: Pick<Contract, 'routes' | 'schemaCode'>
   /** Exactly one handler for each operationId. */
   handlers: Handlers<Operations>
   /** A verifier for each security scheme, by its name in the document, such as `{ bearer: bearer(verifyToken) }`. */
@@ -95,7 +96,8 @@ export function buildServer(
 ): FastifyInstance {
   const { contract, handlers, verifiers, errorBody, log, observer, draining, linger, origins = [] } = options
   const { ownOrigins, plugins, trustProxy = [], requestLimit = rateLimit(limits.requests) } = options
-  const { operations, skipped = [], schemas, info, errorNumbers } = contract.routes
+  const { routes, schemaCode } = contract
+  const { operations, skipped = [], schemas, info, errorNumbers } = routes
   checkBinding(operations, handlers, verifiers)
   const app: FastifyInstance = Fastify({
     ...serverOptions,
@@ -125,7 +127,7 @@ export function buildServer(
   const writeError = errorWriter(errorBody, errorNumbers, (err) => app.log.error({ err }, 'errorBody failed'))
   app.setErrorHandler(errorSender(writeError))
   const isSameOriginOnly = origins.length === 0 && ownOrigins === undefined
-  const names = crossOriginNames(contract.routes, limits.requests === 0 ? [] : [...rateLimitHeaders])
+  const names = crossOriginNames(routes, limits.requests === 0 ? [] : [...rateLimitHeaders])
   const preflight = isSameOriginOnly ? undefined : allowOrigins(app, { origins, ownOrigins, ...names })
   const allowedMethods = methodFinder([...operations, ...skipped])
   const { shedLoad } = shedder
@@ -140,18 +142,19 @@ export function buildServer(
   plugins?.(app)
   app.after(async () => {
     const { realm = info.title.replace(/[^ -~]/g, '?') } = options
+    const compiled = schemaCode === undefined ? undefined : loadSchemaCode(schemaCode, routes)
     const authentication = authLimits(rateLimit(limits.authFailures, networkOf), requestLimit)
     const { withinFailureLimit } = authentication
     const shared = {
       schemas,
-      validator: createValidator(schemas),
+      validator: createValidator(schemas, compiled),
       verifiers: await createVerifiers(verifiers, { app, realm, withinFailureLimit, trustProxy }),
       authLimits: authentication,
       openStreams,
       runWithTimeout: shedder.runWithTimeout,
       bounds: { limits, memory },
     }
-    await registerRoutes(app, contract.routes, (operation) => {
+    await registerRoutes(app, routes, (operation) => {
       const { operationId, security, schema } = operation
       return {
         schema: { operationId, security, ...schema },

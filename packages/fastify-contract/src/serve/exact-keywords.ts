@@ -1,4 +1,4 @@
-import { _, type Ajv, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
+import { _, type Ajv, type Code, type CodeKeywordDefinition, type ErrorObject, type KeywordCxt, Name, str } from 'ajv'
 import { duplicateItems, exactInteger, inexactNumber, type JsonDocument } from '../json/json-document.ts'
 import type { Schema } from './schema-keywords.ts'
 
@@ -36,19 +36,22 @@ const alternatives = ['anyOf', 'oneOf', 'not', 'if', 'contains']
 /**
  * Makes an Ajv instance exact for integers that a double cannot hold. The formats int32, int64 and uint64, `multipleOf`,
  * `uniqueItems` and the exact limits check the digits that `parseJson` kept. An integer of any other format must be in
- * the range where doubles are exact. int64, uint64 and ignored properties also add their locations to `found`; a failed
+ * the range where doubles are exact. int64, uint64 and ignored properties also add their locations to `exact.found`; a failed
  * subschema removes its locations again. Ajv's other keywords compare doubles. That is correct for a limit that a double
  * holds, since rounding never moves a number across a double. The compiler rejects schemas that need more, such as
  * int64 in `contains`.
  */
-export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
-  ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, ignoredCheck(found)) })
-  for (const [keyword, { sign, isWithin }] of Object.entries(comparisons)) {
+export function addExactKeywords(ajv: Ajv, exact: ExactFunctions): void {
+  ajv.addKeyword({ keyword: ignoredKeyword, code: (context) => check(context, exact.ignored, _`exact.ignored`) })
+  for (const [keyword, { sign }] of Object.entries(comparisons)) {
     ajv.addKeyword({
       keyword: exactKeyword(keyword),
       type: 'number',
       error: { message: ({ schema }) => str`must be ${sign} ${schema}` },
-      code: (context) => check(context, limitCheck(BigInt(context.schema), isWithin)),
+      code: (context) => {
+        const limit: string = context.schema
+        check(context, exact.limit(keyword, limit), _`exact.limit(${keyword}, ${limit})`)
+      },
     })
   }
   replace(ajv, 'format', (format) => ({
@@ -57,7 +60,7 @@ export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
     code(context, type) {
       if (!isFormat(context.schema)) format.code(context, type)
       else if (type === 'number') {
-        check(context, integerCheck(bounds[context.schema], context.schema === 'int32' ? undefined : found))
+        check(context, exact.integers[context.schema], _`exact.integers[${context.schema}]`)
       }
     },
   }))
@@ -68,7 +71,7 @@ export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
     code(context) {
       const types = [context.schema].flat()
       const isInteger = types.includes('integer') && !types.includes('number')
-      if (isInteger && !isFormat(context.parentSchema.format)) check(context, exactCheck)
+      if (isInteger && !isFormat(context.parentSchema.format)) check(context, exact.integer, _`exact.integer`)
     },
   }))
   replace(ajv, 'uniqueItems', (uniqueItems) => ({
@@ -76,7 +79,7 @@ export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
     code(context) {
       const { gen, data, schema } = context
       if (schema !== true) return
-      const call = gen.scopeValue('func', { ref: duplicateItems })
+      const call = gen.scopeValue('func', { ref: exact.duplicateItems, code: _`exact.duplicateItems` })
       const duplicates = gen.const('duplicates', _`${call}(${rootData}, ${data})`)
       context.setParams({ j: _`${duplicates}[0]`, i: _`${duplicates}[1]` })
       context.fail(_`${duplicates} !== undefined`)
@@ -84,13 +87,13 @@ export function addExactKeywords(ajv: Ajv, found: ConvertedLocations): void {
   }))
   replace(ajv, 'multipleOf', (multipleOf) => ({
     ...multipleOf,
-    code: (context) => check(context, multipleCheck(context.schema)),
+    code: (context) => check(context, exact.multipleOf(context.schema), _`exact.multipleOf(${context.schema})`),
   }))
   for (const keyword of alternatives) {
     replace(ajv, keyword, (definition) => ({
       ...definition,
       code(context, type) {
-        discardOnFailure(context, found)
+        discardOnFailure(context, exact.found)
         definition.code(context, type)
       },
       // unevaluatedItems must run later: items that match `contains` count as evaluated.
@@ -151,16 +154,16 @@ type Check = (value: number, document: JsonDocument, holder: object, key: string
 /** Ajv's name, in compiled code, for the root of the validated value. */
 const rootData = new Name('rootData')
 
-function check(context: KeywordCxt, isValid: Check): void {
+function check(context: KeywordCxt, isValid: Check, code: Code): void {
   const { gen, data, it } = context
-  const call = gen.scopeValue('func', { ref: isValid })
+  const call = gen.scopeValue('func', { ref: isValid, code })
   context.pass(_`${call}(${data}, ${rootData}, ${it.parentData}, ${it.parentDataProperty})`)
 }
 
 /** Wraps the compilation of a keyword's subschemas: a subschema that fails removes the locations that it found. */
 function discardOnFailure(context: KeywordCxt, found: ConvertedLocations): void {
   const { gen } = context
-  const list = gen.scopeValue('obj', { ref: found })
+  const list = gen.scopeValue('obj', { ref: found, code: _`exact.found` })
   const subschema = context.subschema.bind(context)
   context.subschema = (application, valid) => {
     const before = gen.const('before', _`${list}.length`)
@@ -189,8 +192,10 @@ const integerCheck =
 
 const isInExactRange = integerCheck(exactRange)
 
+type Comparison = { sign: string; isWithin(value: number | bigint, limit: bigint): boolean }
+
 /** How the keywords of limits compare a value. JavaScript compares a number and a bigint exactly. */
-const comparisons: Record<string, { sign: string; isWithin: (value: number | bigint, limit: bigint) => boolean }> = {
+const comparisons: Record<string, Comparison> = {
   minimum: { sign: '>=', isWithin: (value, limit) => value >= limit },
   maximum: { sign: '<=', isWithin: (value, limit) => value <= limit },
   exclusiveMinimum: { sign: '>', isWithin: (value, limit) => value > limit },
@@ -206,10 +211,11 @@ export const limitKeywords = Object.keys(comparisons)
  */
 export const exactKeyword = (keyword: string): string => `x-exact-${keyword}`
 
-const limitCheck =
-  (limit: bigint, isWithin: (value: number | bigint, limit: bigint) => boolean): Check =>
-  (value, ...place) =>
-    isWithin(integerAt(...place, value) ?? value, limit)
+function limitCheck(keyword: string, text: string): Check {
+  const { isWithin } = comparisons[keyword] as Comparison
+  const limit = BigInt(text)
+  return (value, ...place) => isWithin(integerAt(...place, value) ?? value, limit)
+}
 
 /** Leaves a value that is no integer to Ajv's own check of the type. */
 const exactCheck: Check = (value, ...place) => !Number.isInteger(value) || isInExactRange(value, ...place)
@@ -228,6 +234,26 @@ const multipleCheck =
     const integer = digits === undefined || !Number.isInteger(divisor) ? undefined : exactInteger(digits)
     return integer === undefined ? Number.isInteger(value / divisor) : integer % BigInt(divisor) === 0n
   }
+
+export type ExactFunctions = ReturnType<typeof exactFunctions>
+
+/**
+ * Returns the functions that compiled schemas call. A generated module calls them by the name `exact`. `found` gets the
+ * locations of the values to convert.
+ */
+export const exactFunctions = (found: ConvertedLocations) => ({
+  found,
+  ignored: ignoredCheck(found),
+  integers: {
+    int32: integerCheck(bounds.int32),
+    int64: integerCheck(bounds.int64, found),
+    uint64: integerCheck(bounds.uint64, found),
+  },
+  integer: exactCheck,
+  limit: limitCheck,
+  multipleOf: multipleCheck,
+  duplicateItems,
+})
 
 /**
  * The keyword that the compiler writes for a property that is readOnly in a request or writeOnly in a response. Any

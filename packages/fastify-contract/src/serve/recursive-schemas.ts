@@ -1,4 +1,4 @@
-import type { Ajv, CodeKeywordDefinition, ErrorObject, ValidateFunction } from 'ajv'
+import { _, type Ajv, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv'
 import { resolveRef, SchemaEnv } from 'ajv/dist/compile/index.js'
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js'
 import { type ConvertedLocations, SharedLocations } from './exact-keywords.ts'
@@ -37,17 +37,21 @@ export function addRecursiveSchemas(ajv: Ajv, found: ConvertedLocations): void {
       // Ajv is still compiling the target, so the reference closes a cycle.
       const isRecursive = target instanceof SchemaEnv && target.validate === undefined
       if (!isRecursive) reference.code(context, type)
-      else callRef(context, gen.scopeValue('obj', { ref: validatedOnce(target, found) }), target)
+      else {
+        const ref = validatedOnce(() => target.validate as unknown as Validate, found)
+        const code = _`validatedOnce(() => ${target.validateName}, exact.found)`
+        callRef(context, gen.scopeValue('obj', { ref, code }), target)
+      }
     },
   })
 }
 
-/** Returns the validation of a schema, which keeps its results for each document. */
-function validatedOnce(target: SchemaEnv, found: ConvertedLocations): Validate {
+/** Returns the validation of a schema, which keeps its results for each document. `target` returns its function. */
+export function validatedOnce(target: () => Validate, found: ConvertedLocations): Validate {
   const resultsOf = new WeakMap<object, Map<object, Result>>()
 
   function validated(data: unknown, context: { rootData: object }): Result {
-    const validate = target.validate as unknown as Validate
+    const validate = target()
     const before = found.length
     const isValid = validate(data, context)
     return {

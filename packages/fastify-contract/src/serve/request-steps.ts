@@ -23,7 +23,7 @@ import { contentNegotiation, mayReadBody, mayStream, type Negotiation } from './
 import type { BodyBounds } from './multipart-body.ts'
 import { parametersValidator, partValidatorCompiler, pathTexts } from './parameters.ts'
 import { type RequestBody, requestBody } from './request-body.ts'
-import { responseSerializerCompiler } from './response-serializer.ts'
+import type { Schema } from './schema-keywords.ts'
 import { type AuthLimits, authenticate } from './security.ts'
 import { type HandlerResponse, isStream, responseSender } from './send-response.ts'
 import { type Validator, valueOrThrow } from './validator.ts'
@@ -88,7 +88,7 @@ export function stepsOfOperation(parts: OperationParts): RouteShorthandOptionsWi
       preHandler: [openStreams(isStreamed), ...(body?.open === undefined ? [] : [body.open])],
     }),
     handler: operationHandler(parts, body, negotiation),
-    serializerCompiler: responseSerializerCompiler(schemas, validator), // 500
+    serializerCompiler: ({ schema }) => validator.serializer(schema as Schema), // 500
   }
 }
 

@@ -1,12 +1,20 @@
-import type { Ajv, ErrorObject } from 'ajv'
+import { _, type Ajv, type ErrorObject, type Format, type KeywordCxt, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { ContractError } from '../http/errors.ts'
 import { type JsonDocument, withDoubles } from '../json/json-document.ts'
-import { addExactKeywords, type ConvertedLocations, convertLocations, messageWithFormat } from './exact-keywords.ts'
+import {
+  addExactKeywords,
+  type ConvertedLocations,
+  convertLocations,
+  exactFunctions,
+  messageWithFormat,
+} from './exact-keywords.ts'
 import { compilePattern } from './patterns.ts'
 import { addRecursiveSchemas } from './recursive-schemas.ts'
 import type { Schema } from './schema-keywords.ts'
+import { compileSerializer, type Serialize } from './serializer-code.ts'
 
 /** The maximum number of problems that a message lists. */
 const maxProblems = 10
@@ -28,72 +36,103 @@ export type Validator = {
    * sent. Messages call the value `part`.
    */
   response(schema: Schema, part?: string): (value: unknown) => void
+  /** Returns a function that serializes the body of a response. It throws if the body is invalid. */
+  serializer(schema: Schema): Serialize
 }
 
-/** Creates a validator that knows the shared schemas. Each schema is compiled at its first use. */
-export function createValidator(schemas: Record<string, Schema>): Validator {
-  const locations: ConvertedLocations = []
-  const firstErrorAjv = lazily(() => newAjv(schemas, locations, { allErrors: false }))
-  const allErrorsAjv = lazily(() => newAjv(schemas, locations, { allErrors: true }))
+/** A function that Ajv compiled. It returns whether a value is valid, and keeps the errors if it describes them. */
+export type Validate = {
+  (value: unknown, context: NonNullable<Parameters<ValidateFunction>[1]>): boolean
+  errors?: ErrorObject[] | null | undefined
+}
 
-  /**
-   * Returns a function that returns the errors of a document. If there are none, it calls `use` with the locations to
-   * convert.
-   */
-  const compile = (
-    ajv: () => Ajv,
-    schema: Schema,
-    use: (document: JsonDocument, locations: ConvertedLocations) => void,
-  ) => {
-    const compiled = lazily(() => ajv().compile(schema as object))
-    return (document: JsonDocument): ErrorObject[] | undefined => {
-      const validate = compiled()
-      // An earlier validation that threw may have left locations.
-      locations.length = 0
-      const isValid = validate(document.value, {
-        instancePath: '',
-        parentData: document,
-        parentDataProperty: 'value',
-        rootData: document as never,
-        dynamicAnchors: {},
-      })
-      if (isValid) use(document, locations)
-      const errors = isValid ? undefined : (validate.errors as ErrorObject[])
-      // Both would keep the body in memory.
-      locations.length = 0
-      validate.errors = null
-      return errors
+/** Compiled schemas: the functions of each schema, and the list to which the validators add locations. */
+export type CompiledSchemas = {
+  validators: Map<Schema, Validate>
+  serializers: Map<Schema, Serialize>
+  found: ConvertedLocations
+}
+
+/**
+ * Creates a validator that knows the shared schemas. A schema that is not in `compiled` is compiled at its first use,
+ * and so are the functions that describe the errors of invalid values.
+ */
+export function createValidator(
+  schemas: Record<string, Schema>,
+  { validators, serializers, found }: CompiledSchemas = { validators: new Map(), serializers: new Map(), found: [] },
+): Validator {
+  const ajv = lazily(() => newAjv(schemas, found, 'none'))
+  const firstErrorAjv = lazily(() => newAjv(schemas, found, 'first'))
+  const allErrorsAjv = lazily(() => newAjv(schemas, found, 'all'))
+
+  function run(validate: Validate, document: JsonDocument): boolean {
+    // An earlier validation that threw may have left locations.
+    found.length = 0
+    return validate(document.value, {
+      instancePath: '',
+      parentData: document,
+      parentDataProperty: 'value',
+      rootData: document as never,
+      dynamicAnchors: {},
+    })
+  }
+
+  /** Returns a function that returns whether a document is valid, after `use` of the locations if it is. */
+  function check(schema: Schema, use: typeof convertLocations): (document: JsonDocument) => boolean {
+    const validator = lazily(() => validators.get(schema) ?? compileSchema(ajv(), schema))
+    return (document) => {
+      const isValid = run(validator(), document)
+      if (isValid) use(document, found)
+      // It would keep the body in memory.
+      found.length = 0
+      return isValid
     }
   }
 
-  const problemFinder: Validator['problem'] = (schema, part) => {
-    const firstErrorOf = compile(firstErrorAjv, schema, () => {})
-    return (value) => {
-      const errors = firstErrorOf(withDoubles(value))
-      return errors && describe(part, errors)
-    }
+  /** Describes what is wrong with an invalid document. */
+  function describeErrors(part: string, schema: Schema, document: JsonDocument, describesAll: boolean): string {
+    const validate = (describesAll ? allErrorsAjv : firstErrorAjv)().compile(schema as object) as Validate
+    run(validate, document)
+    const message = describe(part, validate.errors as ErrorObject[])
+    // Both would keep the body in memory.
+    found.length = 0
+    validate.errors = null
+    return message
   }
 
-  return {
+  const validator: Validator = {
     request(schema, part) {
-      const firstErrorOf = compile(firstErrorAjv, schema, convertLocations)
-      const errorsOf = compile(allErrorsAjv, schema, () => {})
+      const isValid = check(schema, convertLocations)
       return (document) => {
-        let errors = firstErrorOf(document)
-        if (errors === undefined) return { value: document.value }
-        if ((document.length ?? 0) <= maxLengthForAll) errors = errorsOf(document) as ErrorObject[]
-        return { error: new ContractError('invalid', describe(part, errors)) }
+        if (isValid(document)) return { value: document.value }
+        const describesAll = (document.length ?? 0) <= maxLengthForAll
+        return { error: new ContractError('invalid', describeErrors(part, schema, document, describesAll)) }
       }
     },
-    problem: problemFinder,
+    problem(schema, part) {
+      const isValid = check(schema, () => {})
+      return (value) => {
+        const document = withDoubles(value)
+        return isValid(document) ? undefined : describeErrors(part, schema, document, false)
+      }
+    },
     response(schema, part = 'response') {
-      const problemOf = problemFinder(schema, part)
+      const problemOf = validator.problem(schema, part)
       return (value) => {
         const problem = problemOf(value)
         if (problem !== undefined) throw new Error(`the response does not match its schema: ${problem}`)
       }
     },
+    serializer(schema) {
+      const assertValid = validator.response(schema)
+      const serializer = lazily(() => serializers.get(schema) ?? compileSerializer(schemas, schema))
+      return (value) => {
+        assertValid(value)
+        return serializer()(value)
+      }
+    },
   }
+  return validator
 }
 
 /** Defers `make` to the first call: compiling all schemas of a large document would delay the start. */
@@ -122,48 +161,81 @@ export function valueOrThrow(result: { value: unknown } | { error: Error }): unk
   return result.value
 }
 
-/** Base64 with padding (RFC 4648 section 4). */
-const base64 = /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/
+/** Returns a format that accepts only the texts of the pattern. */
+const within =
+  (pattern: RegExp, format: Format): Format =>
+  (text: string) =>
+    pattern.test(text) && (format as { validate(text: string): boolean }).validate(text)
+
+/** The formats that are checked. */
+export const formats: Record<string, Format> = {
+  ...fullFormats,
+  // Base64 with padding (RFC 4648 section 4). ajv-formats accepts a multi-line text as soon as one of its lines is base64.
+  byte: /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/,
+  // ajv-formats also accepts white space instead of the T, and the offsets +01 and +0100 (RFC 3339 section 5.6).
+  'date-time': within(/^.{10}t.*(?:z|[+-]\d\d:\d\d)$/i, fullFormats['date-time'] as Format),
+  time: within(/(?:z|[+-]\d\d:\d\d)$/i, fullFormats.time as Format),
+  // The expression of ajv-formats takes quadratic time.
+  url: (text: string) => /^(?:https?|ftp):\/\/\S+$/iu.test(text) && URL.canParse(text),
+}
+
+/** The maximum number of keywords of a shared schema whose code is repeated where it is used, instead of called. */
+const maxInlined = 10
 
 /**
  * Creates an Ajv instance that knows the shared schemas of an OpenAPI 3.1 document. Each validation adds the locations
- * of int64 integers and ignored properties to `locations`. A validation stops at the first error unless `allErrors` is
- * true.
+ * of int64 integers and ignored properties to `found`. `errors` are the errors that compiled schemas describe: without
+ * errors, their code is half as long. A validation stops at the first error unless it describes all.
  */
 export function newAjv(
   schemas: Record<string, Schema>,
-  locations: ConvertedLocations,
-  { allErrors }: { allErrors: boolean },
+  found: ConvertedLocations,
+  errors: 'none' | 'first' | 'all',
 ): Ajv {
   const ajv = new Ajv2020({
-    allErrors,
+    allErrors: errors === 'all',
+    verbose: errors !== 'none',
+    code: {
+      source: errors === 'none',
+      formats: _`formats`,
+      regExp: Object.assign(compilePattern, { code: 'compilePattern' }),
+    },
+    inlineRefs: maxInlined,
     // Inherited properties, such as those of Object.prototype, do not count as present.
     ownProperties: true,
     // Unknown keywords and formats do not affect validity (JSON Schema 2020-12, core, section 4.3.1).
     strict: false,
     strictNumbers: true,
-    verbose: true,
     logger: false,
-    code: { regExp: Object.assign(compilePattern, { code: 'compilePattern' }) },
     // packages/fastify-contract/src/compile/rules/unsupported-schemas.ts has already checked the schemas.
     meta: false,
     validateSchema: false,
   })
   addFormats.default(ajv)
-  // ajv-formats accepts a multi-line text as soon as one of its lines is base64.
-  ajv.addFormat('byte', base64)
-  // ajv-formats also accepts white space instead of the T, and the offsets +01 and +0100 (RFC 3339 section 5.6).
-  for (const [name, pattern] of [
-    ['date-time', /^.{10}t.*(?:z|[+-]\d\d:\d\d)$/i],
-    ['time', /(?:z|[+-]\d\d:\d\d)$/i],
-  ] as const) {
-    const { validate } = ajv.formats[name] as { validate(text: string): boolean }
-    ajv.addFormat(name, (text: string) => pattern.test(text) && validate(text))
+  for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format)
+  addExactKeywords(ajv, exactFunctions(found))
+  addRecursiveSchemas(ajv, found)
+  ajv.addKeyword(withoutErrors)
+  for (const [name, schema] of Object.entries(schemas)) {
+    ajv.addSchema((errors === 'none' ? { [withoutErrors.keyword]: schema } : schema) as object, name)
   }
-  // The expression of ajv-formats takes quadratic time.
-  ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\/\S+$/iu.test(text) && URL.canParse(text))
-  addExactKeywords(ajv, locations)
-  addRecursiveSchemas(ajv, locations)
-  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, name)
   return ajv
+}
+
+/** A keyword that applies a schema without describing its errors. */
+const withoutErrors = {
+  keyword: 'x-without-errors',
+  code(context: KeywordCxt) {
+    const valid = context.gen.name('valid')
+    const compiled = context.subschema({ keyword: withoutErrors.keyword, createErrors: false }, valid)
+    context.ok(valid)
+    context.mergeEvaluated(compiled)
+  },
+}
+
+/** Compiles a schema with an Ajv instance that describes no errors. */
+export function compileSchema(ajv: Ajv, schema: Schema): ValidateFunction {
+  const { $ref, ...others } = Object(schema)
+  if ($ref !== undefined && Object.keys(others).length === 0) return ajv.getSchema($ref) as ValidateFunction
+  return ajv.compile({ [withoutErrors.keyword]: schema })
 }

@@ -4,7 +4,7 @@ import { mapTree, type Node } from '../../src/compile/document/walk-document.ts'
 import { JsonError, parseJson } from '../../src/json/parse-json.ts'
 import type { Routes } from '../../src/serve/contract.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
-import { createValidator } from '../../src/serve/validator.ts'
+import { bothValidators } from '../support/both-validators.ts'
 import { isRejection } from './rejection.ts'
 
 export type Validate = (value: unknown) => boolean
@@ -13,9 +13,9 @@ export type Validate = (value: unknown) => boolean
 export async function bodyValidator(schema: Schema): Promise<Validate | undefined> {
   try {
     const files = (await compileDocument(documentWith(schema), 'openapi.yaml')).files
-    const { operations, schemas }: Routes = JSON.parse(files['routes.json'] as string)
-    const content = operations[0]?.schema.body?.content['application/json']
-    const validate = createValidator(schemas).request(content?.schema ?? false, 'body')
+    const routes: Routes = JSON.parse(files['routes.json'] as string)
+    const content = routes.operations[0]?.schema.body?.content['application/json']
+    const validate = bothValidators(routes).request(content?.schema ?? false, 'body')
     return (value) => isTaken(() => 'value' in validate(parseJson(JSON.stringify(value))))
   } catch (error) {
     if (isRejection(error)) return undefined

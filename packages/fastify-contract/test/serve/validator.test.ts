@@ -4,7 +4,7 @@ import { parseJson } from '../../src/json/parse-json.ts'
 import type { Operation } from '../../src/serve/contract.ts'
 import { parametersValidator } from '../../src/serve/parameters.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
-import { createValidator } from '../../src/serve/validator.ts'
+import { bothValidators } from '../support/both-validators.ts'
 import { compileRoutes } from '../support/serve-document.ts'
 
 /** Compiles a document with one operation that has the given body, parameters and schemas. */
@@ -17,7 +17,7 @@ function compile(body: Schema, parameters: Parameter[] = [], schemas: Record<str
     paths: { '/test/{id}': { post: operation } },
     components: { schemas } as object,
   } as Document)
-  return { operation: routes.operations[0] as Operation, validator: createValidator(routes.schemas) }
+  return { operation: routes.operations[0] as Operation, validator: bothValidators(routes) }
 }
 
 function validating(body: Schema, schemas?: Record<string, Schema>) {

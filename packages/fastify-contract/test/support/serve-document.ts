@@ -10,6 +10,7 @@ import { createLoadShedder, defaultLimits, type Limits, type LoadShedder } from 
 import type { Routes } from '../../src/serve/contract.ts'
 import { type AnyServerOptions, buildServer } from '../../src/serve/create-server.ts'
 import type { AnyErrorBody } from '../../src/serve/error-writer.ts'
+import { schemaCode } from '../../src/serve/schema-code.ts'
 
 /** Creates error bodies with a number and a message. */
 export const errorBody: AnyErrorBody = ({ error, message }) => ({
@@ -53,6 +54,8 @@ function factoriesOf({ operations }: Routes, given: GivenVerifiers): Record<stri
 
 export type Served = Partial<Omit<AnyServerOptions, 'contract' | 'verifiers' | 'log'>> & {
   verifiers?: GivenVerifiers
+  /** Default: the generated code of the schemas. */
+  schemaCode?: string
   limits?: Partial<Limits>
   logger?: { level: string; stream: DestinationStream }
   shedder?: LoadShedder
@@ -73,7 +76,7 @@ export function serveRoutes(routes: Routes, options: Served = {}): FastifyInstan
   const { shedder = createLoadShedder(limits, () => {}), memory = bodyMemory(limits.bodyMemory, () => {}) } = options
   const log = logger && pino({ level: logger.level }, logger.stream)
   const given = {
-    contract: { routes },
+    contract: { routes, schemaCode: options.schemaCode ?? schemaCode(routes) },
     handlers,
     verifiers: factoriesOf(routes, verifiers),
     realm,

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { responseSerializer } from '../../src/serve/response-serializer.ts'
 import type { Schema } from '../../src/serve/schema-keywords.ts'
+import { compileSerializer } from '../../src/serve/serializer-code.ts'
 
 const text = { type: 'string' }
 const schemas: Record<string, Schema> = {
@@ -11,7 +11,7 @@ const schemas: Record<string, Schema> = {
     properties: { name: text, below: { type: 'array', items: { $ref: 'Tree#' } } },
   },
 }
-const write = (schema: Schema, value: unknown) => responseSerializer(schemas, schema)(value)
+const write = (schema: Schema, value: unknown) => compileSerializer(schemas, schema)(value)
 const named = (name: string) => ({ $ref: `${name}#` })
 
 t.test('values are written as JSON', async (t) => {
@@ -173,4 +173,23 @@ t.test('a writeOnly property is never written', async (t) => {
   t.equal(write({ allOf: [account, { properties: { key: text } }] }, { key: 'b' }), '{}')
   t.equal(write({ anyOf: [account, { patternProperties: { k: text } }] }, { key: 'b', kind: 'c' }), '{"kind":"c"}')
   t.equal(write({ properties: { key: ignored } }, { key: 'b', other: 1 }), '{}')
+})
+
+t.test('an object with many properties is written with those that its schema lists', async (t) => {
+  const names = Array.from({ length: 40 }, (_, n) => `${'x'.repeat(n % 7)}${n}`)
+  const schema = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) }
+  const value = Object.fromEntries(names.map((name) => [name, name]))
+  t.equal(write(schema, { ...value, other: 1, x0: 2 }), JSON.stringify(value))
+})
+
+t.test('a member is written by the schemas of all patterns that its name matches', async (t) => {
+  const listing = (name: string) => ({ type: 'object', properties: { [name]: {} } })
+  const schema = { type: 'object', patternProperties: { a: listing('x'), b: listing('y'), c: text, d: text } }
+  const value = { x: 1, y: 2, z: 3 }
+  t.equal(
+    write(schema, { a: value, b: value, ab: value, c: 'c', cd: 'cd', e: value }),
+    '{"a":{"x":1},"b":{"y":2},"ab":{"x":1,"y":2},"c":"c","cd":"cd"}',
+  )
+  const many = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`p${n}`, listing('x')]))
+  t.throws(() => write({ patternProperties: many }, {}), /an object with 9 patternProperties; use at most 8/)
 })

@@ -1,0 +1,55 @@
+// Written by fastify-contract generate from plant-store.yaml; edit that instead.
+(function (schemas, exact, validatedOnce, formats, compilePattern, require, json, list, key) {
+"use strict"
+const func0 = Object.prototype.hasOwnProperty
+const func13 = exact.integers["int64"]
+function validate2(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){let vErrors = null;let errors = 0;const evaluated0 = validate2.evaluated;if(evaluated0.dynamicProps){evaluated0.props = undefined;}if(evaluated0.dynamicItems){evaluated0.items = undefined;}const _errs1 = errors;const _errs3 = errors;if(errors === _errs3){if(data && typeof data == "object" && !Array.isArray(data)){let missing0;if(((data.name === undefined) || (!(func0.call(data, "name")))) && (missing0 = "name")){validate2.errors = [{}];return false;}else {if(data.name !== undefined && func0.call(data, "name")){const _errs4 = errors;if(typeof data.name !== "string"){validate2.errors = [{}];return false;}var valid4 = _errs4 === errors;}else {var valid4 = true;}if(valid4){if(data.tag !== undefined && func0.call(data, "tag")){const _errs5 = errors;if(typeof data.tag !== "string"){validate2.errors = [{}];return false;}var valid4 = _errs5 === errors;}else {var valid4 = true;}}}}else {validate2.errors = [{}];return false;}}var valid1 = _errs1 === errors;if(valid1){const _errs6 = errors;if(errors === _errs6){if(data && typeof data == "object" && !Array.isArray(data)){let missing1;if(((data.id === undefined) || (!(func0.call(data, "id")))) && (missing1 = "id")){validate2.errors = [{}];return false;}else {if(data.id !== undefined && func0.call(data, "id")){let data2 = data.id;if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){validate2.errors = [{}];return false;}if((typeof data2 == "number") && (isFinite(data2))){if(!(func13(data2, rootData, data, "id"))){validate2.errors = [{}];return false;}}}}}else {validate2.errors = [{}];return false;}}var valid1 = _errs6 === errors;}validate2.errors = vErrors;return errors === 0;}
+validate2.evaluated = {"props":{"id":true,"name":true,"tag":true},"dynamicProps":false,"dynamicItems":false}
+function validate3(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){let vErrors = null;let errors = 0;const evaluated0 = validate3.evaluated;if(evaluated0.dynamicProps){evaluated0.props = undefined;}if(evaluated0.dynamicItems){evaluated0.items = undefined;}if(typeof data !== "string"){validate3.errors = [{}];return false;}validate3.errors = vErrors;return errors === 0;}
+validate3.evaluated = {"dynamicProps":false,"dynamicItems":false}
+const func3 = exact.integers["int32"]
+function validate4(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){let vErrors = null;let errors = 0;const evaluated0 = validate4.evaluated;if(evaluated0.dynamicProps){evaluated0.props = undefined;}if(evaluated0.dynamicItems){evaluated0.items = undefined;}if(!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))){validate4.errors = [{}];return false;}if((typeof data == "number") && (isFinite(data))){if(!(func3(data, rootData, parentData, parentDataProperty))){validate4.errors = [{}];return false;}}validate4.errors = vErrors;return errors === 0;}
+validate4.evaluated = {"dynamicProps":false,"dynamicItems":false}
+function validate1(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){let vErrors = null;let errors = 0;const evaluated0 = validate1.evaluated;if(evaluated0.dynamicProps){evaluated0.props = undefined;}if(evaluated0.dynamicItems){evaluated0.items = undefined;}const _errs0 = errors;if(errors === _errs0){if(data && typeof data == "object" && !Array.isArray(data)){let missing0;if(((data.name === undefined) || (!(func0.call(data, "name")))) && (missing0 = "name")){validate1.errors = [{}];return false;}else {if(data.name !== undefined && func0.call(data, "name")){const _errs1 = errors;if(typeof data.name !== "string"){validate1.errors = [{}];return false;}var valid1 = _errs1 === errors;}else {var valid1 = true;}if(valid1){if(data.tag !== undefined && func0.call(data, "tag")){const _errs2 = errors;if(typeof data.tag !== "string"){validate1.errors = [{}];return false;}var valid1 = _errs2 === errors;}else {var valid1 = true;}}}}else {validate1.errors = [{}];return false;}}validate1.errors = vErrors;return errors === 0;}
+validate1.evaluated = {"props":{"name":true,"tag":true},"dynamicProps":false,"dynamicItems":false}
+function validate0(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){let vErrors = null;let errors = 0;const evaluated0 = validate0.evaluated;if(evaluated0.dynamicProps){evaluated0.props = undefined;}if(evaluated0.dynamicItems){evaluated0.items = undefined;}const _errs0 = errors;if(errors === _errs0){if(data && typeof data == "object" && !Array.isArray(data)){let missing0;if((((data.error === undefined) || (!(func0.call(data, "error")))) && (missing0 = "error")) || (((data.message === undefined) || (!(func0.call(data, "message")))) && (missing0 = "message"))){validate0.errors = [{}];return false;}else {if(data.error !== undefined && func0.call(data, "error")){let data0 = data.error;const _errs1 = errors;if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){validate0.errors = [{}];return false;}if((typeof data0 == "number") && (isFinite(data0))){if(!(func3(data0, rootData, data, "error"))){validate0.errors = [{}];return false;}}var valid1 = _errs1 === errors;}else {var valid1 = true;}if(valid1){if(data.message !== undefined && func0.call(data, "message")){const _errs2 = errors;if(typeof data.message !== "string"){validate0.errors = [{}];return false;}var valid1 = _errs2 === errors;}else {var valid1 = true;}}}}else {validate0.errors = [{}];return false;}}validate0.errors = vErrors;return errors === 0;}
+validate0.evaluated = {"props":{"error":true,"message":true},"dynamicProps":false,"dynamicItems":false}
+function write0(value) {
+if (typeof value !== "object" || value === null) return json(value)
+if (Array.isArray(value)) return list(value, json)
+let text = "{"
+for (const name of Object.keys(value)) {
+const member = value[name]
+if (member === undefined) continue
+let part
+switch (name) {
+case "name": part = "\"name\":" + json(member); break
+case "tag": part = "\"tag\":" + json(member); break
+default: continue
+}
+text += text === "{" ? part : "," + part
+}
+return text + "}"
+}
+function write1(value) {
+if (typeof value !== "object" || value === null) return json(value)
+if (Array.isArray(value)) return list(value, json)
+let text = "{"
+for (const name of Object.keys(value)) {
+const member = value[name]
+if (member === undefined) continue
+let part
+switch (name) {
+case "error": part = "\"error\":" + json(member); break
+case "message": part = "\"message\":" + json(member); break
+default: continue
+}
+text += text === "{" ? part : "," + part
+}
+return text + "}"
+}
+return {
+validators: [validate2,validate3,validate3,validate3,validate3,validate3,validate4,validate3,validate1,validate0,validate0,validate0,validate0],
+serializers: [write0,write1,write1,write1,write1],
+}
+})

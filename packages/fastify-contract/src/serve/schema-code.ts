@@ -1,0 +1,171 @@
+import { Script } from 'node:vm'
+import type { Code, Name } from 'ajv'
+import type { SchemaEnv } from 'ajv/dist/compile/index.js'
+import equal from 'ajv/dist/runtime/equal.js'
+import ucs2length from 'ajv/dist/runtime/ucs2length.js'
+import type { Content, Routes } from './contract.ts'
+import { type ConvertedLocations, exactFunctions } from './exact-keywords.ts'
+import { compilePattern } from './patterns.ts'
+import { validatedOnce } from './recursive-schemas.ts'
+import type { Schema } from './schema-keywords.ts'
+import { type Serialize, serializerFunctions, serializerWriter } from './serializer-code.ts'
+import { type CompiledSchemas, compileSchema, formats, newAjv, type Validate } from './validator.ts'
+
+/*
+ * The schemas of a document are compiled when its files are generated, because compiling a schema takes milliseconds.
+ * The code is a script whose value is a function. It gets the functions that compiled schemas call, and returns the
+ * functions of the schemas of all operations, in the order of `schemasOf`.
+ */
+
+/** Returns the code of the schemas of all operations. */
+export function schemaCode(routes: Routes): string {
+  const { requests, responses } = schemasOf(routes)
+  const validators = validatorWriter(routes)
+  const serializers = serializerWriter(routes.schemas)
+  const validatorNames = [...requests, ...responses].map(validators.nameOf)
+  const serializerNames = responses.map(serializers.nameOf)
+  return `(function (${Object.keys(functionsFor([], routes)).join(', ')}) {
+"use strict"
+${validators.code()}
+${serializers.code()}
+return {
+validators: [${validatorNames.join()}],
+serializers: [${serializerNames.join()}],
+}
+})
+`
+}
+
+/** Returns the functions of the code that `schemaCode` wrote for these routes. V8 compiles each at its first call. */
+export function loadSchemaCode(code: string, routes: Routes): CompiledSchemas {
+  const found: ConvertedLocations = []
+  const functions = functionsFor(found, routes)
+  const { validators, serializers } = new Script(code, { filename: 'generated/schemas.js' }).runInThisContext()(
+    ...Object.values(functions),
+  )
+  const { requests, responses } = schemasOf(routes)
+  const bySchema = <Made>(schemas: Schema[], made: Made[]) =>
+    new Map(schemas.map((schema, index) => [schema, made[index] as Made]))
+  return {
+    found,
+    validators: bySchema<Validate>([...requests, ...responses], validators),
+    serializers: bySchema<Serialize>(responses, serializers),
+  }
+}
+
+/** Returns what the code refers to, by name. */
+const functionsFor = (found: ConvertedLocations, { schemas }: Routes) => ({
+  schemas,
+  exact: exactFunctions(found),
+  validatedOnce,
+  formats,
+  compilePattern,
+  require: (name: string) => ajvRuntime[name],
+  ...serializerFunctions,
+})
+
+/** The modules of Ajv that compiled schemas load. */
+const ajvRuntime: Record<string, unknown> = {
+  'ajv/dist/runtime/equal': equal,
+  'ajv/dist/runtime/ucs2length': ucs2length,
+}
+
+/** Writes the code of validators. */
+type ValidatorWriter = {
+  /** Returns the name of the validator of a schema. */
+  nameOf(schema: Schema): string
+  /** Returns the code of all validators that were named. */
+  code(): string
+}
+
+/** Returns a writer of the code of validators. Equal schemas share one. */
+function validatorWriter({ schemas }: Pick<Routes, 'schemas'>): ValidatorWriter {
+  const ajv = newAjv(schemas, [], 'none')
+  const environments: SchemaEnv[] = []
+  ajv.opts.code.process = (code, environment) => {
+    environments.push(environment as SchemaEnv)
+    return code
+  }
+  for (const name of dependencyOrder(schemas)) ajv.getSchema(name)
+  const named = new Map<string, string>()
+  return {
+    nameOf(schema) {
+      const text = JSON.stringify(schema)
+      const name = named.get(text) ?? String(compileSchema(ajv, schema).source?.validateName)
+      named.set(text, name)
+      return name
+    },
+    code() {
+      const sources = new Map(environments.map((each) => [String(each.validateName), each.validate?.source]))
+      const written = new Set<string>()
+      const lines: string[] = []
+      const write = (name: string): void => {
+        const source = sources.get(name)
+        if (source === undefined || written.has(name)) return
+        written.add(name)
+        const { validateCode, scopeValues, evaluated } = source
+        const values = Object.values(scopeValues).flatMap((names) => [...(names as Set<ScopeName>)])
+        const codes = new Map(values.map(({ str, value }) => [str, value.code]))
+        /** Writes the values that a code names. */
+        const writeNamed = (code: string): void => {
+          for (const [name] of code.matchAll(/\b[a-z]+\d+\b/gi)) {
+            write(name)
+            const value = codes.get(name)
+            if (value === undefined || written.has(name)) continue
+            written.add(name)
+            writeNamed(String(value))
+            lines.push(`const ${name} = ${value}`)
+          }
+        }
+        writeNamed(validateCode)
+        lines.push(validateCode, `${name}.evaluated = ${evaluated}`)
+      }
+      for (const name of named.values()) write(name)
+      return lines.join('\n')
+    },
+  }
+}
+
+/** The name of a value outside of a compiled function. */
+type ScopeName = Name & { value: { code?: Code } }
+
+/** Returns the names of shared schemas, each after those that it refers to, so that Ajv compiles them one by one. */
+function dependencyOrder(schemas: Record<string, Schema>): string[] {
+  const order = new Set<string>()
+  const visited = new Set<string>()
+  const visit = (schema: unknown): void => {
+    if (typeof schema !== 'object' || schema === null) return
+    const { $ref } = schema as { $ref?: unknown }
+    if (typeof $ref === 'string') visitName($ref.slice(0, -1))
+    for (const each of Object.values(schema)) visit(each)
+  }
+  const visitName = (name: string): void => {
+    if (visited.has(name)) return
+    visited.add(name)
+    visit(schemas[name])
+    order.add(name)
+  }
+  Object.keys(schemas).forEach(visitName)
+  return [...order]
+}
+
+/** Returns the schemas of all operations, in the order of the document: of requests, and of the bodies of responses. */
+function schemasOf({ operations }: Routes): { requests: Schema[]; responses: Schema[] } {
+  const ofContent = (content: Content = {}) => Object.values(content).map(({ schema }) => schema)
+  return {
+    requests: operations.flatMap(({ forms = {}, schema }): Schema[] => {
+      const { params, querystring, headers, cookies, body, response } = schema
+      return [
+        ...[params, querystring, headers, cookies].filter((each) => each !== undefined),
+        ...ofContent(body?.content),
+        ...Object.values(forms).flatMap(({ fields }) =>
+          fields.flatMap(({ part }) => (part === undefined ? [] : [part.schema])),
+        ),
+        ...Object.values(response).flatMap((each) => Object.values(each.headers ?? {})),
+      ]
+    }),
+    responses: operations.flatMap(({ schema }) =>
+      Object.values(schema.response).flatMap(({ content }) => ofContent(content)),
+    ),
+  }
+}

@@ -24,7 +24,7 @@ const rooms: Record<string, Room> = Object.fromEntries(
     service: ['serve', 'auth', 'limits', 'http', 'json'],
     compile: ['mcp', 'webhooks', 'serve', 'auth', 'http', 'json', 'client'],
     changes: ['compile', 'serve', 'http'],
-    docs: ['changes', 'compile', 'client', 'json'],
+    docs: ['changes', 'compile', 'serve', 'client', 'json'],
     mock: ['compile', 'serve', 'auth', 'http', 'json'],
     dev: ['docs', 'compile', 'service', 'serve', 'auth', 'cli'],
     init: ['compile', 'serve', 'http'],

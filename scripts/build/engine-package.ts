@@ -4,17 +4,14 @@ import ts from 'typescript'
 
 const engine = join('packages', 'fastify-contract')
 
-/** Packages that only the engine's commands need, or one of its exports: @modelcontextprotocol/sdk. */
-const optional = [
-  '@modelcontextprotocol/sdk',
-  '@redocly/cli',
-  'esbuild',
-  'openapi-typescript',
-  'recheck',
-  'tsx',
-  'typescript',
-  'yaml',
-]
+/**
+ * Packages that the engine's commands need. They are peer dependencies, so that npm and npx install them, and so that
+ * `npm ci --omit=peer` leaves them out of production.
+ */
+const forCommands = ['@redocly/cli', 'esbuild', 'openapi-typescript', 'recheck', 'tsx', 'typescript', 'yaml']
+
+/** The packages of optional exports. */
+const optional = ['@modelcontextprotocol/sdk']
 
 /**
  * Writes the engine into a directory as the package to publish: its modules as JavaScript with declarations, its README,
@@ -38,7 +35,7 @@ export async function writeEnginePackage(directory = join('dist', basename(engin
     bin: './dist/cli.js',
     exports: Object.fromEntries(Object.entries<string>(sources).map(([name, path]) => [name, builtExport(path)])),
     files: ['dist', 'docs', 'examples'],
-    peerDependencies: Object.fromEntries(optional.map((name) => [name, devDependencies[name]])),
+    peerDependencies: Object.fromEntries([...forCommands, ...optional].map((name) => [name, devDependencies[name]])),
     peerDependenciesMeta: Object.fromEntries(optional.map((name) => [name, { optional: true }])),
   }
   await Promise.all([

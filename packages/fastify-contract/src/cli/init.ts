@@ -5,6 +5,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Compiled, compileContract } from '../compile/compile.ts'
 import { sourceFiles } from '../compile/document/source-files.ts'
 import { handlerStubs, moduleFindings } from '../compile/emit/handler-stubs.ts'
+import { RefusedDocument } from '../compile/rules/problems.ts'
 import { type DerivedErrorBody, deriveErrorBody } from '../init/error-body.ts'
 import { compilerOptions, projectFiles } from '../init/project.ts'
 import { commandLine, UsageError } from './command-line.ts'
@@ -29,7 +30,7 @@ If a file that it would write exists, it names the file and writes nothing.
   if (document === undefined)
     throw new UsageError('init: name the OpenAPI document: fastify-contract init DOCUMENT [FOLDER]')
   if (!existsSync(document)) throw new Error(`init: ${document} does not exist; name an OpenAPI document`)
-  const compiled = await compileContract(document)
+  const { compiled, refusal } = await compiledPart(document)
   const handlers = handlerStubs(compiled, undefined, { madeToo: false, compilerOptions })
   const errors = checkedErrorBody(deriveErrorBody(compiled), compiled.files['api.d.ts'] as string)
   const { path, copies } = await placeDocument(document, folder)
@@ -40,6 +41,7 @@ If a file that it would write exists, it names the file and writes nothing.
       document: path,
       errorBody: 'text' in errors ? errors.text : undefined,
       handlers,
+      skipsOperations: refusal !== undefined,
       packages,
     }),
     ...Object.fromEntries(Object.entries(compiled.files).map(([name, text]) => [join('generated', name), text])),
@@ -55,8 +57,21 @@ If a file that it would write exists, it names the file and writes nothing.
   }
   for (const { from, to } of copies) await copyFile(from, await placeFor(join(folder, to)))
   for (const [name, text] of Object.entries(files)) await writeFile(await placeFor(join(folder, name)), text)
-  console.log(summary({ folder, copies, files: Object.keys(files), handlers, errors, compiled }))
+  console.log(summary({ folder, copies, files: Object.keys(files), handlers, errors, compiled, refusal }))
 }
+
+/** Compiles a document, or the part of it that can be served; `refusal` is the reason for that. */
+async function compiledPart(document: string): Promise<{ compiled: Compiled; refusal: RefusedDocument | undefined }> {
+  try {
+    return { compiled: await compileContract(document), refusal: undefined }
+  } catch (error) {
+    if (!(error instanceof RefusedDocument)) throw error
+    return { compiled: await compileContract(document, { skipUnsupported: true }), refusal: error }
+  }
+}
+
+const skippedIn = ({ problems }: RefusedDocument): number =>
+  new Set(problems.flatMap(({ operations }) => operations)).size
 
 type Copy = { from: string; to: string }
 
@@ -90,6 +105,8 @@ function checkedErrorBody(derived: DerivedErrorBody, types: string): DerivedErro
   const text = derived.text
     .replace("'fastify-contract'", "'./error-writer.js'")
     .replace("'../generated/api.d.ts'", "'./new-operations.d.ts'")
+    // The types of Node.js are installed with the project.
+    .replace(/^import (.*) from 'node:http'$/m, 'declare const STATUS_CODES: Record<string, string | undefined>')
   const [finding] = moduleFindings(text, types, compilerOptions)
   if (finding === undefined) return derived
   const { messageText } = finding
@@ -116,9 +133,10 @@ type Written = {
   handlers: string[]
   errors: DerivedErrorBody
   compiled: Compiled
+  refusal: RefusedDocument | undefined
 }
 
-function summary({ folder, copies, files, handlers, errors, compiled }: Written): string {
+function summary({ folder, copies, files, handlers, errors, compiled, refusal }: Written): string {
   const missing = handlers
     .filter((handler) => /^ {4}throw /m.test(handler))
     .map((handler) => /^ {2}async '?(.*?)'?\(\) \{$/m.exec(handler)?.[1] as string)
@@ -129,6 +147,12 @@ function summary({ folder, copies, files, handlers, errors, compiled }: Written)
     `Wrote to ${resolve(folder)}: ${written.join(', ')}, generated/`,
     '',
     `${handlers.length - missing.length} of ${handlers.length} operations respond with the example of the document.`,
+    ...(refusal === undefined
+      ? []
+      : [
+          `${skippedIn(refusal)} more cannot be served as the document describes them, and respond with 501:`,
+          'generated/skipped-operations.json has the reasons. npm run generate leaves them out.',
+        ]),
     ...(missing.length > 0 ? [`No example, so 501 until you write the handler: ${shown.join(', ')}`] : []),
     ...('text' in errors
       ? ['src/error-body.ts makes the body of errors as the document describes it.']

@@ -44,7 +44,7 @@ async function takeSnapshot({ directory, hasNewDocument, url, token }: BuildRequ
   const documentText = await readFile(join(options.out, 'openapi.json'), 'utf8')
   const routes: Routes = JSON.parse(await readFile(join(options.out, 'routes.json'), 'utf8'))
   return {
-    example: exampleCurl(url, token, { documentText }),
+    example: exampleCurl(url, token, { documentText, routes }),
     scopes: requiredScopes(routes.operations).join(' '),
   }
 }

@@ -12,15 +12,17 @@ export type Project = {
   /** The text of src/error-body.ts; undefined if it cannot be derived. */
   errorBody: string | undefined
   handlers: string[]
+  /** Whether the document has operations that cannot be served. */
+  skipsOperations: boolean
   /** The versions of the packages to install. */
   packages: { 'fastify-contract': string; tsx: string }
 }
 
 /** Returns the files of a new project that belong to its author, by path. */
 export function projectFiles(project: Project): Record<string, string> {
-  const { document, compiled, errorBody, handlers, packages } = project
+  const { compiled, errorBody, handlers } = project
   return {
-    'package.json': json(manifest(project.compiled.routes.info.title, document, packages)),
+    'package.json': json(manifest(project)),
     'tsconfig.json': json({ compilerOptions, include: ['src', 'test', 'generated'] }),
     '.gitignore': 'node_modules/\ndist/\n.env\n',
     'README.md': readme(project),
@@ -49,19 +51,20 @@ export function packageName(title: string): string {
 const argument = (document: string): string =>
   document === 'openapi.yaml' ? '' : ` ${/[^\w./-]/.test(document) ? JSON.stringify(document) : document}`
 
-function manifest(title: string, document: string, packages: Project['packages']): object {
+function manifest({ compiled, document, skipsOperations, packages }: Project): object {
   const name = argument(document)
+  const options = `${name}${skipsOperations ? ' --skip-unsupported' : ''}`
   return {
-    name: packageName(title),
+    name: packageName(compiled.routes.info.title),
     version: '0.0.0',
     private: true,
     type: 'module',
     engines: { node: '>=20.19.0' },
     scripts: {
       start: 'tsx src/server.ts',
-      dev: `fastify-contract dev${name}`,
-      generate: `fastify-contract generate${name}`,
-      test: 'tsx --test',
+      dev: `fastify-contract dev${options}`,
+      generate: `fastify-contract generate${options}`,
+      test: 'tsx --test test/*.test.ts',
       lint: `fastify-contract lint${name} && tsc`,
     },
     dependencies: packages,
@@ -172,7 +175,7 @@ function verifiersOf({ document }: Compiled): VerifierText[] {
 function handlersModule(handlers: string[]): string {
   const isUsed = handlers.some((handler) => /^ {4}throw new ContractError\(/m.test(handler))
   return [
-    `import { ${isUsed ? 'ContractError, ' : ''}type Handlers } from 'fastify-contract'`,
+    `import ${isUsed ? '{ ContractError, type Handlers }' : 'type { Handlers }'} from 'fastify-contract'`,
     "import type { operations } from '../generated/api.d.ts'",
     '',
     '/**',
@@ -196,7 +199,8 @@ import { createApp } from '../src/app.ts'
 const contract = await loadContract(new URL('../generated/', import.meta.url), digests)
 const token = newToken()
 const scopes = contract.routes.operations.flatMap(({ security }) => security.flatMap((one) => Object.values(one).flat()))
-const app = createApp(listVerifier([token], scopes), { contract })
+// A busy machine that runs tests must not shed load.
+const app = createApp(listVerifier([token], scopes), { contract, limits: { eventLoopDelay: 60_000 } })
 
 for (const { operationId, request } of exampleCalls(contract, token)) {
   test(\`\${operationId} responds to its example request\`, async () => {
@@ -211,9 +215,9 @@ test('an unknown path gets 404', async () => {
 })
 `
 
-function readme({ compiled, document, errorBody }: Project): string {
+function readme({ compiled, document, errorBody, skipsOperations }: Project): string {
   const { title } = compiled.routes.info
-  const argument = document === 'openapi.yaml' ? '' : ` ${document}`
+  const options = `${argument(document)}${skipsOperations ? ' --skip-unsupported' : ''}`
   return `# ${title.replace(/\s+/g, ' ').trim()}
 
 A service for [${basename(document)}](${document}), with [fastify-contract](https://www.npmjs.com/package/fastify-contract).
@@ -243,7 +247,7 @@ matches it, and a new handler to paste for each new operation. The service resta
 | \`npm run dev\` | runs the service and restarts it after each change |
 | \`npm test\` | calls each operation |
 | \`npm run lint\` | advises on the style of the contract, and checks the types |
-| \`npx fastify-contract docs${argument}\` | writes the documentation to \`dist/docs\` |
+| \`npx fastify-contract docs${options}\` | writes the documentation to \`dist/docs\` |
 
 For production, install with \`npm ci --omit=dev --omit=peer\`, which leaves out what only the commands need.
 `

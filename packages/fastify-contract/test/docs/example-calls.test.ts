@@ -1,6 +1,9 @@
 import Fastify from 'fastify'
 import t from 'tap'
+import { compileDocument } from '../../src/compile/compile.ts'
+import type { Document } from '../../src/compile/document/openapi-document.ts'
 import { exampleCalls, exampleCurl } from '../../src/docs/example-calls.ts'
+import type { Contract } from '../../src/serve/contract.ts'
 
 const done = { 204: { description: 'Done.' } }
 const schemes = {
@@ -18,16 +21,18 @@ const bodies = {
   },
 }
 
-const documentOf = (paths: object, more: object = {}) => ({
-  documentText: JSON.stringify({
+/** Returns the contract of a document with the given paths. */
+async function contractOf(paths: object): Promise<Contract> {
+  const document = {
     openapi: '3.1.0',
     info: { title: 'Test', version: '1' },
     servers: [{ url: 'https://example.com/v1/' }],
     components: { securitySchemes: schemes },
     paths,
-    ...more,
-  }),
-})
+  }
+  const { routes } = await compileDocument(document as Document, 'a.yaml', {}, async () => '')
+  return { documentText: JSON.stringify(document), routes }
+}
 const postOf = ([name, content]: [string, object]) => [
   `/${name}`,
   { post: { operationId: name, requestBody: { content }, responses: done } },
@@ -46,7 +51,7 @@ t.test('the example calls have credentials with the token, and bodies of every k
     },
   ])
   const paths = Object.fromEntries([...secured, ...Object.entries(bodies).map(postOf)])
-  const calls = exampleCalls(documentOf(paths), 'secret')
+  const calls = exampleCalls(await contractOf(paths), 'secret')
   t.same(
     calls.slice(0, 3).map(({ operationId, request: { method, url, headers } }) => [operationId, method, url, headers]),
     [
@@ -66,12 +71,26 @@ t.test('the example calls have credentials with the token, and bodies of every k
   t.match(sent[3], /name="photo"; filename="photo\.bin"\r\nContent-Type: application\/octet-stream\r\n\r\nphoto\.bin/i)
 })
 
-t.test('the example curl calls the first operation that needs no file', (t) => {
+t.test('the example curl calls the first operation that needs no file', async (t) => {
   const entries = Object.entries(bodies).reverse()
-  const curl = exampleCurl('http://127.0.0.1:3000', 'secret', documentOf(Object.fromEntries(entries.map(postOf))))
+  const curl = exampleCurl('http://127.0.0.1:3000', 'secret', await contractOf(Object.fromEntries(entries.map(postOf))))
   t.match(curl, /^curl -X POST 'http:\/\/127\.0\.0\.1:3000\/v1\/form' /)
-  const files = exampleCurl('http://a', 'b', documentOf(Object.fromEntries(entries.slice(0, 2).map(postOf))))
+  const files = exampleCurl('http://a', 'b', await contractOf(Object.fromEntries(entries.slice(0, 2).map(postOf))))
   t.match(files, /^curl -X POST 'http:\/\/a\/v1\/parts' (.*\\\n)*.*-F 'photo=@photo\.bin;type=/)
-  t.equal(exampleCurl('http://a', 'b', documentOf({})), undefined)
-  t.end()
+  t.equal(exampleCurl('http://a', 'b', await contractOf({})), undefined)
+})
+
+t.test('an invalid example of a body is replaced by the examples of its schema, or else by a made value', async (t) => {
+  const text = { type: 'string', format: 'uuid' }
+  const id = '2e3b4f5a-6b7c-4d9e-8f1a-2b3c4d5e6f7a'
+  const bodyOf = (schema: object) => ({ 'application/json': { schema, example: { id: 'no uuid' } } })
+  const paths = [
+    postOf(['shown', bodyOf({ type: 'object', properties: { id: { ...text, example: id } } })]),
+    postOf(['made', bodyOf({ type: 'object', properties: { id: { ...text, example: 'no uuid' } } })]),
+    postOf(['never', bodyOf({ type: 'object', required: ['a'], maxProperties: 0 })]),
+  ]
+  const [shown, made, never] = exampleCalls(await contractOf(Object.fromEntries(paths)), 'secret')
+  t.equal(shown?.request.payload, `{"id":"${id}"}`)
+  t.match(made?.request.payload, /^\{"id":"[\da-f-]{36}"\}$/)
+  t.equal(never?.request.payload, '{"id":"no uuid"}', 'the first one if none is valid')
 })

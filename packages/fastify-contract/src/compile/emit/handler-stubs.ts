@@ -140,7 +140,7 @@ function uncompilable(handlers: string[], types: string, options?: object): Set<
 export function moduleFindings(text: string, types: string, options?: object): readonly ts.Diagnostic[] {
   const module = `${folder}new-module.ts`
   const texts = { [`${folder}new-operations.d.ts`]: types, [module]: text }
-  const program = virtualProgram([module], texts, { types: ['node'], noUnusedLocals: false }, options)
+  const program = virtualProgram([module], texts, { types: [], noUnusedLocals: false }, options)
   const file = program.getSourceFile(module)
   return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]
 }

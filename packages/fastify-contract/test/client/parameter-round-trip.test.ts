@@ -34,7 +34,11 @@ const rows = {
   items: { type: 'object', properties: { i: int64, of: { type: 'array', items: string } } },
 }
 const either = { oneOf: [{ type: 'object', required: ['i'], properties: { i: int64 } }, string] }
-const nested = { type: 'object', properties: { rows, either }, additionalProperties: { additionalProperties: string } }
+const nested = {
+  type: 'object',
+  properties: { rows, either },
+  additionalProperties: { type: 'object', additionalProperties: string },
+}
 const schemas = {
   nested: [nested, rows],
   scalar: [string, int64, boolean, { type: ['integer', 'null'], format: 'int64' }, { type: 'number' }],
@@ -108,7 +112,7 @@ const others = fc.dictionary(
 )
 
 const someTexts = fc.array(text, { minLength: 1, maxLength: 3 })
-const someRows = fc.array(fc.record({ i: long, of: someTexts }, { requiredKeys: ['i'] }), {
+const someRows = fc.array(fc.record({ i: long, of: someTexts }, { requiredKeys: ['i'], noNullPrototype: true }), {
   minLength: 1,
   maxLength: 3,
 })
@@ -116,10 +120,10 @@ const plainName = text.filter((name) => !/[[\]]/.test(name))
 const someNested = fc.record(
   {
     rows: someRows,
-    either: fc.oneof(text, fc.record({ i: long })),
+    either: fc.oneof(text, fc.record({ i: long }, { noNullPrototype: true })),
     other: fc.dictionary(plainName, text, { minKeys: 1, maxKeys: 3, noNullPrototype: true }),
   },
-  { requiredKeys: ['either'] },
+  { requiredKeys: ['either'], noNullPrototype: true },
 )
 
 /** Returns the values that a parameter may have. */

@@ -190,6 +190,18 @@ t.test('every thrown value maps to an error of the contract', async (t) => {
   }
 })
 
+t.test('an error of a plugin with a status from 400 to 499 keeps its status and message', async (t) => {
+  const names = { 400: 'invalid', 404: 'noSuchPath', 422: 'status422', 429: 'tooManyRequests' }
+  for (const [status, name] of Object.entries(names)) {
+    const { kind, statusCode, message } = toContractError(
+      Object.assign(new Error('no'), { statusCode: Number(status) }),
+    )
+    t.same([kind, statusCode, message], [name, Number(status), 'no'])
+  }
+  const large = Object.assign(new Error('no'), { code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 })
+  t.match(toContractError(large), { kind: 'bodyTooLarge', statusCode: 413 })
+})
+
 t.test('the status of an error is that of its name, another one that is given, or 500', async (t) => {
   t.equal(new ContractError('notJson', 'no').statusCode, 400)
   t.equal(new ContractError('idTaken', 'taken', {}, 409).statusCode, 409)

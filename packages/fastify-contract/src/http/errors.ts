@@ -81,9 +81,16 @@ const isUnavailable = (error: unknown): error is Unavailable =>
 /** The members of an error of Fastify or Node.js that determine the response. */
 type Coded = { code?: string; statusCode?: number; message?: string }
 
+/** Returns the name of the service's own error with a status; another name if it has none. */
+const errorNameOf = (status: number): string =>
+  status === 400
+    ? 'invalid'
+    : (Object.keys(serviceErrors).find((kind) => statusOf(kind) === status) ?? `status${status}`)
+
 /**
  * Returns the error that the client gets for a value that was thrown while a request was handled, or for an error of
- * the HTTP parser. Any other error becomes a 500 that tells the client no details.
+ * the HTTP parser. An error with a `statusCode` from 400 to 499, as plugins of Fastify throw, keeps its status and its
+ * message. Any other error becomes a 500 that tells the client no details.
  */
 export function toContractError(thrown: unknown): ContractError {
   if (thrown instanceof ContractError) return thrown
@@ -92,7 +99,7 @@ export function toContractError(thrown: unknown): ContractError {
       'retry-after': String(Math.ceil(thrown.retryAfter)),
     })
   }
-  const { code = '', statusCode = 500 } = (thrown ?? {}) as Coded
+  const { code = '', statusCode = 500, message = '' } = (thrown ?? {}) as Coded
   switch (code) {
     case 'FST_ERR_BAD_URL':
       return new ContractError('undecodableTarget', 'the request target cannot be decoded')
@@ -105,8 +112,10 @@ export function toContractError(thrown: unknown): ContractError {
     case 'HPE_HEADER_OVERFLOW':
       return new ContractError('headersTooLarge', 'the header section is too large')
   }
-  if (code.startsWith('HPE_') || (statusCode >= 400 && statusCode < 500)) {
+  const isClientError = statusCode >= 400 && statusCode < 500
+  if (code.startsWith('HPE_') || (isClientError && code.startsWith('FST_ERR_CTP_'))) {
     return new ContractError('malformedRequest', 'the request is not well-formed HTTP')
   }
+  if (isClientError) return new ContractError(errorNameOf(statusCode), message, {}, statusCode)
   return new ContractError('internal', 'the service failed')
 }

@@ -51,6 +51,12 @@ export function contextOf(request: Request): RequestContext {
   return request[contextKey]
 }
 
+/**
+ * Returns the context of a request: its id, operation, client, address and trace. The operation and the client are known
+ * from the preHandler hooks on.
+ */
+export const requestContext = ({ raw }: Pick<FastifyRequest, 'raw'>): RequestContext => contextOf(raw)
+
 /** Creates a context. Connection errors without a request use it directly. */
 export const newContext = (method: string, headers: IncomingMessage['headers'] = {}): Mutable => ({
   id: requestId(headers['x-request-id']),

@@ -74,9 +74,9 @@ export type AnyServerOptions = Omit<ServerOptions<unknown>, 'handlers' | 'errorB
  * lists every operation without a handler or verifier, and every surplus handler.
  *
  * As in any Fastify application, the caller may add plugins, decorators, hooks and routes until the instance is ready.
- * Their hooks apply to the operations, and run after the hooks of this function and before authentication. A hook tells
- * operations apart by `request.routeOptions.schema.operationId`. Only streams are sent without onSend hooks. The
- * operations are registered when the instance loads its plugins, which `await` does too, so an onRoute hook sees them if
+ * Their hooks apply to the operations, and run after the hooks of this function and before authentication. From
+ * preHandler on, `requestContext` names the operation. Only streams are sent without onSend hooks. The operations are
+ * registered when the instance loads its plugins, which `await` does too, so an onRoute hook sees them if
  * it is added in `plugins`, or at once and without a plugin.
  */
 export function createServer<Operations>(options: ServerOptions<Operations>): FastifyInstance {

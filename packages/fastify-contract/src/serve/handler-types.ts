@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Client } from '../http/request-context.ts'
 import type { ByteStream, ServerSentEvent } from '../http/streams.ts'
 import type { ByteSource } from '../http/upload.ts'
@@ -59,19 +60,27 @@ type Digit = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
 type NumberOf<Text> = Text extends `${infer Value extends number}` ? Value : never
 
 /**
- * The handler of an operation. A ContractError that it throws becomes its error response; toContractError in
+ * The handler of an operation. Its second argument is Fastify's request, with its id, its log and what hooks added to it. A ContractError that it throws becomes its error response; toContractError in
  * http/errors.ts maps any other error.
  */
-export type Handler<Operation> = (request: OperationRequest<Operation>) => Promise<OperationResponse<Operation>>
+export type Handler<Operation> = (
+  input: OperationRequest<Operation>,
+  request: FastifyRequest,
+) => Promise<OperationResponse<Operation>>
 
 /** Exactly one handler for each operationId of the document. */
 export type Handlers<Operations> = { [Id in keyof Operations]: Handler<Operations[Id]> }
 
 type ParametersIn<Operation, Location extends string> = Operation extends { parameters: infer All }
   ? All extends { [Key in Location]?: infer Parameters }
-    ? WithDefaults<Exclude<Parameters, undefined>, NamesOfDefaults<Operation, Location>>
+    ? [Parameters] extends [undefined]
+      ? NoParameters
+      : WithDefaults<Exclude<Parameters, undefined>, NamesOfDefaults<Operation, Location>>
     : never
   : never
+
+/** The empty object that a handler gets for a location without parameters. */
+type NoParameters = Record<never, never>
 
 /** The parameters with a default: the handler always gets a value for them. */
 type NamesOfDefaults<Operation, Location extends string> = Operation extends {

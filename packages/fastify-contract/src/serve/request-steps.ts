@@ -101,7 +101,7 @@ const announce =
   }
 
 /** A handler of any operation; handler-types.ts has the exact type of each. */
-export type AnyHandler = (request: never) => Promise<HandlerResponse>
+export type AnyHandler = (input: never, request: FastifyRequest) => Promise<HandlerResponse>
 
 /** Returns Fastify's handler of an operation: it calls the given handler and sends its response, or its error. */
 function operationHandler(parts: OperationParts, body: RequestBody | undefined, negotiation: Negotiation | undefined) {
@@ -115,7 +115,7 @@ function operationHandler(parts: OperationParts, body: RequestBody | undefined, 
     const bytes = bodyLength(request.raw)
     // Frees the body: with pipelining, the response may wait long for earlier ones of its connection.
     if (bytes >= smallBody) request.body = undefined
-    runWithTimeout(bounds.memory.hold(bytes, handler(input as never)), (error, response) => {
+    runWithTimeout(bounds.memory.hold(bytes, handler(input as never, request)), (error, response) => {
       // At once, since the handler may return a late stream before a queued response is sent.
       if (response === undefined) abortStream(request.raw)
       // After a large body the response is not queued, since the body would stay in memory until it is sent.
@@ -165,9 +165,9 @@ const pick = (headers: Record<string, unknown>, names: string[]): Record<string,
 /** Wraps a handler: if it returns a stream after the handler timeout, the stream is ended. */
 const endingLateStreams =
   (handler: AnyHandler): AnyHandler =>
-  async (request: { signal: AbortSignal }) => {
-    const response = await handler(request as never)
-    if (isLate(request.signal)) endStream(response)
+  async (input: { signal: AbortSignal }, request) => {
+    const response = await handler(input as never, request)
+    if (isLate(input.signal)) endStream(response)
     return response
   }
 

@@ -73,13 +73,20 @@ type Operation = Item & {
   security?: SecurityRequirement[]
 }
 
+/** The operations of each document, which no stage changes. */
+const known = new WeakMap<Document, Endpoint[]>()
+
 /** Returns the operations of a document in document order (OpenAPI 3.1 sections 4.8.8 to 4.8.10). */
 export function endpoints(document: Document): Endpoint[] {
-  return Object.keys(document.paths ?? {}).flatMap((path) => {
-    if (!path.startsWith('/')) return []
-    const item = itemAt(document, path)
-    return operationsIn(item).map((place) => endpointOf(document, path, item, place))
-  })
+  const all =
+    known.get(document) ??
+    Object.keys(document.paths ?? {}).flatMap((path) => {
+      if (!path.startsWith('/')) return []
+      const item = itemAt(document, path)
+      return operationsIn(item).map((place) => endpointOf(document, path, item, place))
+    })
+  known.set(document, all)
+  return all
 }
 
 /** A request that the document describes as a webhook, or in a callback, which has the expression of its URL. */

@@ -46,9 +46,10 @@ export function growthOf(pattern: string): Growth {
 }
 
 function analyze(pattern: string): Growth {
-  // Without an optional or repeated part there is nothing to backtrack to. This spares most documents the analyzer.
-  if (!/[*+?]|\{\d+,|\)\{/.test(pattern)) return 'linear'
-  if (pattern.length > maxPatternLength && /[*+]|\{\d+,|\)\{/.test(pattern)) return 'unknown'
+  // Without a repeated part there is little to backtrack to. This spares most documents the analyzer.
+  const isRepeated = /[*+]|\{\d+,|\)\{/.test(pattern)
+  if (!isRepeated && !hasManyChoices(pattern)) return 'linear'
+  if (isRepeated && pattern.length > maxPatternLength) return 'unknown'
   // Otherwise recheck starts a program of its own, which npm installs on some platforms only.
   process.env.RECHECK_SYNC_BACKEND = 'pure'
   const { checkSync } = createRequire(import.meta.url)('recheck') as {

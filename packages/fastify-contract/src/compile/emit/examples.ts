@@ -41,14 +41,15 @@ export function generatedResponses(document: Document, endpoint: Endpoint): Hand
 }
 
 /**
- * Returns whether the response of `exampleResponse` is the document's: whether it has no body, or an example of its body
- * or of a part of that.
+ * Returns whether the responses of `exampleResponse` and of `generatedResponses` are the document's: whether they have
+ * no body, or an example of their body or of a part of that.
  */
-export function isFromDocument(document: Document, endpoint: Endpoint): boolean {
+export function areFromDocument(document: Document, endpoint: Endpoint): boolean[] {
   const [media] = Object.values(successOf(endpoint).response.content ?? {}) as WithExample[]
-  if (media === undefined || media.example !== undefined || Object.keys(media.examples ?? {}).length > 0) return true
+  if (media === undefined) return [true]
   const isExample = (schema: Node) => schema.example !== undefined || schema.examples !== undefined
-  return reachability(document, Object.keys(schemaKeywords), isExample)(media.schema)
+  const hasPart = reachability(document, Object.keys(schemaKeywords), isExample)(media.schema)
+  return [media.example !== undefined || Object.keys(media.examples ?? {}).length > 0 || hasPart, hasPart, false]
 }
 
 /** Returns the first 2xx response, or else the first one. The generator rejects operations without a response. */

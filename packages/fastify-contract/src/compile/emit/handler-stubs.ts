@@ -11,7 +11,7 @@ import { type HandlerResponse, responseKey } from '../../serve/send-response.ts'
 import { createValidator, type Validator } from '../../serve/validator.ts'
 import type { Compiled } from '../compile.ts'
 import { type Document, type Endpoint, endpoints, type RequestBody } from '../document/openapi-document.ts'
-import { exampleResponse, generatedResponses, isFromDocument, isShownStream, shownStream } from './examples.ts'
+import { areFromDocument, exampleResponse, generatedResponses, isShownStream, shownStream } from './examples.ts'
 import { writeStale } from './generated-files.ts'
 import { lineText, literal, memberOf, quotedName, stringLiteral } from './source-text.ts'
 
@@ -32,23 +32,25 @@ export function handlerStubs(
   { madeToo = true, compilerOptions }: StubOptions = {},
 ): string[] {
   const { operations, schemas } = routes
-  const validator = createValidator(schemas)
+  const exactValue = exactValues(schemas)
   const known = new Set(before && endpoints(before).map(({ operationId }) => operationId))
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
   const choices = endpoints(document)
     .filter(({ operationId }) => !known.has(operationId))
     .map((endpoint) => {
       const operation = byId.get(endpoint.operationId) as Operation
-      const isGiven = isFromDocument(document, endpoint)
-      const returns = [exampleResponse(document, endpoint), ...generatedResponses(document, endpoint)]
-        // The last one has no example of the schema.
-        .map((outcome, index) => ({ outcome, isMade: !isGiven || index === 2 }))
-        .flatMap(({ outcome, isMade }) => {
-          const sent = isMade && !madeToo ? undefined : sendableResponse(validator, operation, outcome)
-          return sent === undefined ? [] : [[`// ${isMade ? madeNote : noteOf(sent)}`, `return ${literalOf(sent)}`]]
-        })
+      const isGiven = areFromDocument(document, endpoint)
       const isNegotiated = contentNegotiation(operation.schema) !== undefined
-      return [...returns, notWritten(endpoint)].map((statement) => stubOf(endpoint, isNegotiated, statement))
+      // Made one by one, since the first one mostly compiles.
+      const statements = function* (): Generator<string[]> {
+        const outcomes = [exampleResponse(document, endpoint), ...generatedResponses(document, endpoint)]
+        for (const [index, outcome] of outcomes.entries()) {
+          const isMade = isGiven[index] !== true
+          const sent = isMade && !madeToo ? undefined : sendableResponse(exactValue, operation, outcome)
+          if (sent !== undefined) yield [`// ${isMade ? madeNote : noteOf(sent)}`, `return ${literalOf(sent)}`]
+        }
+      }
+      return { isNegotiated, endpoint, statements: statements() }
     })
   return compiled(choices, files['api.d.ts'] as string, compilerOptions)
 }
@@ -56,13 +58,25 @@ export function handlerStubs(
 /** How handlers are made: whether with values made from schemas, and for which options of TypeScript. */
 type StubOptions = { madeToo?: boolean; compilerOptions?: object }
 
+/** The statements that a handler may have, in order of preference. */
+type Choice = { endpoint: Endpoint; isNegotiated: boolean; statements: Generator<string[]> }
+
 /** Returns the first choice of each handler that compiles. The last choice always compiles, since it only throws. */
-function compiled(choices: string[][], types: string, options?: object): string[] {
-  const first = choices.map(([choice]) => choice as string)
-  if (choices.every(({ length }) => length === 1)) return first
-  const failed = uncompilable(first, types, options)
-  const next = choices.map((each, index) => (failed.has(index) && each.length > 1 ? each.slice(1) : each))
-  return next.every((each, index) => each === choices[index]) ? first : compiled(next, types, options)
+function compiled(choices: Choice[], types: string, options?: object): string[] {
+  let isCertain = true
+  const handlers = choices.map(({ endpoint, isNegotiated, statements }) => {
+    const { value, done } = statements.next()
+    isCertain &&= done === true
+    return stubOf(endpoint, isNegotiated, value ?? notWritten(endpoint))
+  })
+  if (isCertain) return handlers
+  const failed = [...uncompilable(handlers, types, options)]
+  const others = compiled(
+    failed.map((index) => choices[index] as Choice),
+    types,
+    options,
+  )
+  return handlers.map((handler, index) => others[failed.indexOf(index)] ?? handler)
 }
 
 /** Returns the expression of an outcome, on one line if it has no headers or fits into 110 columns. */
@@ -129,7 +143,11 @@ function uncompilable(handlers: string[], types: string, options?: object): Set<
   ].join('\n')
   const texts = handlers.map((handler) => `\n${handler}`)
   const findings = moduleFindings(`${head}${texts.join('')}\n}\n`, types, options)
-  const ends = texts.map((_, index) => head.length + texts.slice(0, index + 1).join('').length)
+  let end = head.length
+  const ends = texts.map((text) => {
+    end += text.length
+    return end
+  })
   return new Set(findings.map(({ start = 0 }) => ends.findIndex((end) => start < end)))
 }
 
@@ -182,7 +200,7 @@ type Exact = { value: unknown }
  * the response.
  */
 function sendableResponse(
-  validator: Validator,
+  exactValue: ExactValue,
   operation: Operation,
   shown: HandlerResponse,
 ): HandlerResponse | undefined {
@@ -192,13 +210,13 @@ function sendableResponse(
   const { content = {}, headers: schemas = {} } = response[key] ?? {}
   const declared = operation.responseHeaders?.[key] ?? []
   const given = declared.flatMap(({ name }) => {
-    const exact = exactValue(validator, schemas[name] ?? true, headers[name])
+    const exact = exactValue(schemas[name] ?? true, headers[name])
     return exact === undefined ? [] : [[name, exact.value]]
   })
   if (declared.some(({ name, isRequired }) => isRequired && !given.some(([sent]) => sent === name))) return undefined
   const [first = ''] = Object.keys(content)
   const { schema } = content[contentType ?? ''] ?? content[first] ?? {}
-  const exact = schema === undefined ? { value: body } : exactBody(validator, schema, contentType ?? first, body)
+  const exact = schema === undefined ? { value: body } : exactBody(exactValue, schema, contentType ?? first, body)
   if (exact === undefined) return undefined
   return {
     status,
@@ -208,26 +226,38 @@ function sendableResponse(
   }
 }
 
-function exactBody(validator: Validator, schema: Schema, mediaType: string, body: unknown): Exact | undefined {
+function exactBody(exactValue: ExactValue, schema: Schema, mediaType: string, body: unknown): Exact | undefined {
   if (body instanceof Uint8Array) return { value: body }
-  if (!isShownStream(body)) return exactValue(validator, schema, body)
+  if (!isShownStream(body)) return exactValue(schema, body)
   const items = body.items.flatMap((item) => {
-    if (kindOf(mediaType) === 'lines') return exactValue(validator, schema, item) ?? []
-    const exact = exactValue(validator, schema, (item as ServerSentEvent).data)
+    if (kindOf(mediaType) === 'lines') return exactValue(schema, item) ?? []
+    const exact = exactValue(schema, (item as ServerSentEvent).data)
     return exact === undefined ? [] : { value: { data: exact.value } }
   })
   if (items.length < body.items.length) return undefined
   return { value: shownStream(items.map(({ value }) => value)) }
 }
 
-/** Returns a value with each int64 as a bigint, or undefined if the value is not JSON or breaks its schema. */
-function exactValue(validator: Validator, schema: Schema, value: unknown): Exact | undefined {
-  try {
-    const text = typeof value === 'bigint' ? value.toString() : JSON.stringify(value)
-    const result = validator.request(schema, 'example')(parseJson(text))
-    return 'value' in result ? result : undefined
-  } catch {
-    return undefined
+type ExactValue = (schema: Schema, value: unknown) => Exact | undefined
+
+/**
+ * Returns a function that returns a value with each int64 as a bigint, or undefined if the value is not JSON or breaks
+ * its schema. Many responses have the same schema, which is compiled once.
+ */
+function exactValues(schemas: Record<string, Schema>): ExactValue {
+  const validator = createValidator(schemas)
+  const known = new Map<string, ReturnType<Validator['request']>>()
+  return (schema, value) => {
+    const key = JSON.stringify(schema)
+    const validate = known.get(key) ?? validator.request(schema, 'example')
+    known.set(key, validate)
+    try {
+      const text = typeof value === 'bigint' ? value.toString() : JSON.stringify(value)
+      const result = validate(parseJson(text))
+      return 'value' in result ? result : undefined
+    } catch {
+      return undefined
+    }
   }
 }
 

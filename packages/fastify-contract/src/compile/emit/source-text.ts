@@ -25,16 +25,13 @@ export function literal(value: unknown, width: number, indent = ''): string {
   if (typeof value !== 'object' || value === null) return String(value)
   const inner = `${indent}  `
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
-  const parts = (deeper: string) =>
-    Array.isArray(value)
-      ? value.map((item) => literal(item, width, deeper))
-      : Object.entries(value).map(([name, member]) => `${keyOf(name)}: ${literal(member, width, deeper)}`)
-  const space = close === '}' && parts(inner).length > 0 ? ' ' : ''
-  const line = `${open}${space}${parts(inner).join(', ')}${space}${close}`
+  const parts = Array.isArray(value)
+    ? value.map((item) => literal(item, width, inner))
+    : Object.entries(value).map(([name, member]) => `${keyOf(name)}: ${literal(member, width, inner)}`)
+  const space = close === '}' && parts.length > 0 ? ' ' : ''
+  const line = `${open}${space}${parts.join(', ')}${space}${close}`
   if (indent.length + line.length <= width && !line.includes('\n')) return line
-  return `${open}\n${parts(inner)
-    .map((part) => `${inner}${part},\n`)
-    .join('')}${indent}${close}`
+  return `${open}\n${parts.map((part) => `${inner}${part},\n`).join('')}${indent}${close}`
 }
 
 /** Returns the key of a member in an object literal. A plain __proto__ would set the prototype of the object. */

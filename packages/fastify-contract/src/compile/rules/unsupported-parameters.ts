@@ -257,14 +257,23 @@ function contentProblems(document: Document, { content, schema }: Parameter): st
 /** Returns one line for each parameter default that its own schema rejects: requests without it would fail. */
 export function defaultProblems(document: Document, { operations, schemas }: Routes): string[] {
   const validator = createValidator(schemas)
+  // Many operations have the same parameters, and the compilation of a schema takes a millisecond.
+  const known = new Map<string, string | undefined>()
+  const problemOf = (schema: Schema, value: unknown): string | undefined => {
+    const key = JSON.stringify([schema, value])
+    if (!known.has(key)) {
+      const result = validator.request(schema, 'its default')({ value: structuredClone(value) })
+      known.set(key, 'error' in result ? result.error.message : undefined)
+    }
+    return known.get(key)
+  }
   return endpoints(document).flatMap(({ parameters: described }, index) => {
     const { parameters, schema } = operations[index] as Operation
     return parameters.flatMap((parameter, position) => {
       if (!Object.hasOwn(parameter, 'default')) return []
-      const validate = validator.request(schemaOf(schema, parameter), 'its default')
-      const result = validate({ value: structuredClone(parameter.default) })
+      const problem = problemOf(schemaOf(schema, parameter), parameter.default)
       const place = `${described[position]?.pointer}: parameter ${parameter.name}`
-      return 'error' in result ? [`${place}: ${result.error.message}; correct it`] : []
+      return problem === undefined ? [] : [`${place}: ${problem}; correct it`]
     })
   })
 }

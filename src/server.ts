@@ -6,7 +6,6 @@ import digests from '../generated/digests.json' with { type: 'json' }
 import { application, namingStore } from './config.ts'
 import { openStore } from './store/open.ts'
 import { watchStore } from './store/store-health.ts'
-import { exampleRequest, rehearsed } from './warm-up.ts'
 
 await runService({
   ...application,
@@ -29,15 +28,15 @@ async function open(url: string, tools: Promise<Tools>): Promise<Resources> {
     if (reason === undefined) log.info('store accepts writes again')
     else log.error({ reason }, 'store rejects writes; the service is not ready')
   })
-  const { operations, rehearsal } = rehearsed({ ...store, create: health.create }, store)
   return {
     description: `store ${maskPassword(url)}`,
     health,
-    exampleRequest,
-    rehearsal,
+    exampleRequest: (url, token) =>
+      `curl -X POST ${url}/plants -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' ` +
+      `-d '{"id":1,"name":"Monstera deliciosa","tag":"indoor"}'`,
     failure: store.failure?.then(({ message }) => new Error(`the store has failed: ${message}`)),
     createServer: (contract, verifyToken, settings) =>
-      createApp({ contract, store: operations, verifyToken, ...settings }),
+      createApp({ contract, store: { ...store, create: health.create }, verifyToken, ...settings }),
     async close() {
       health.close()
       await store.close()

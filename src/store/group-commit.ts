@@ -24,8 +24,6 @@ type Options<Item> = {
   queueBytes?: number
   /** The most batches in flight. */
   outstanding?: number
-  /** Whether batches are not published, so that metrics do not count them. */
-  quiet?: boolean
 }
 
 export type GroupCommit<Item, Outcome> = {
@@ -50,7 +48,7 @@ type Waiting<Item, Outcome> = {
  */
 export function groupCommit<Item, Outcome>(
   commit: (batch: Item[]) => Promise<Outcome[]>,
-  { sizeOf, batchBytes = 2 ** 20, batchItems = Infinity, queueBytes = 2 ** 26, outstanding = 2, quiet }: Options<Item>,
+  { sizeOf, batchBytes = 2 ** 20, batchItems = Infinity, queueBytes = 2 ** 26, outstanding = 2 }: Options<Item>,
 ): GroupCommit<Item, Outcome> {
   const queue: Waiting<Item, Outcome>[] = []
   let heldBytes = 0
@@ -85,7 +83,7 @@ export function groupCommit<Item, Outcome>(
     const started = performance.now()
     await attempt(batch)
     running--
-    if (batches.hasSubscribers && !quiet) {
+    if (batches.hasSubscribers) {
       const duration = performance.now() - started
       batches.publish({ size: batch.length, duration, queued: queue.length } satisfies BatchMessage)
     }
@@ -149,15 +147,13 @@ export function groupCommit<Item, Outcome>(
 
 /**
  * Returns a group commit of plants with at most `batchItems` plants in a batch. The size of a plant is that of its text
- * and an allowance for the objects around it. With `quiet`, metrics do not count the batches.
+ * and an allowance for the objects around it.
  */
 export const groupCreates = (
   commit: (batch: StoredPlant[]) => Promise<CreateOutcome[]>,
   batchItems = Number.POSITIVE_INFINITY,
-  quiet = false,
 ) =>
   groupCommit(commit, {
     sizeOf: ({ name, tag = '' }: StoredPlant) => 1_024 + 2 * (name.length + tag.length),
     batchItems,
-    quiet,
   })

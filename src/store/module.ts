@@ -3,7 +3,7 @@ import type { PlantStore } from './plant-store.ts'
 
 /** The functions that the store of a module must have. */
 const functions = Object.keys({ create: true, ready: true, close: true } satisfies Record<
-  Exclude<keyof PlantStore, 'failure' | 'rehearsal'>,
+  Exclude<keyof PlantStore, 'failure'>,
   true
 >)
 
@@ -23,10 +23,9 @@ export async function openModule(url: string): Promise<PlantStore> {
   // The service calls the functions on copies of this object, so they must not depend on `this`. A function that throws
   // or returns a plain value becomes one that returns a promise.
   const bind = (name: string) => [name, async (...args: unknown[]) => await store[name](...args)]
-  const { failure, rehearsal } = store
+  const { failure } = store
   return {
     ...(Object.fromEntries(functions.map(bind)) as PlantStore),
     ...(failure !== undefined && { failure }),
-    ...(rehearsal !== undefined && Object.fromEntries([bind('rehearsal')])),
   }
 }

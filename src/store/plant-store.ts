@@ -26,11 +26,6 @@ export type PlantStore = PlantOperations & {
    * After the first call, all other functions reject.
    */
   close(): Promise<void>
-  /**
-   * Resolves with operations that do the same work as the store's own but keep nothing. The service calls them before
-   * it is ready, so that V8 has compiled their code when requests arrive.
-   */
-  rehearsal?(): Promise<PlantOperations>
   /** Resolves with the reason if the store has failed permanently. The process then exits. */
   failure?: Promise<Error>
 }

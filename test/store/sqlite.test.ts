@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { linkSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { conformance } from '../../src/store/conformance.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { CreateOutcome, PlantOperations, PlantQueries, StoredPlant } from '../../src/store/plant-store.ts'
+import type { CreateOutcome, PlantQueries, StoredPlant } from '../../src/store/plant-store.ts'
 import { openDatabase } from '../../src/store/sqlite/sqlite-database.ts'
 import { sqliteQueries } from '../../src/store/sqlite/sqlite-queries.ts'
 import { openSqlite } from '../../src/store/sqlite/sqlite-store.ts'
@@ -43,32 +42,6 @@ t.test('queries run in the thread, and a failed one does not fail the store', as
   t.same(await store.list(0n, 10), plants)
   await store.close()
   await t.rejects(store.list(1n, 1), { message: /^the store is closed$/ })
-})
-
-t.test('a rehearsal does the work of the store in its thread, and leaves the file as it is', async (t) => {
-  const path = join(t.testdir({}), 'plants.db')
-  const store = await openSqlite(path)
-  const batches: unknown[] = []
-  const note = (message: unknown) => batches.push(message)
-  subscribe('plant-store:batch', note)
-  // After its first message the thread checkpoints the write-ahead log into the file.
-  await store.ready()
-  t.same(await store.list(1n, 1), [])
-  const before = readFileSync(path)
-  const journal = readFileSync(`${path}-wal`)
-  const rehearsal = (await store.rehearsal?.()) as PlantOperations & PlantQueries
-  const plant = { id: 1n, name: 'a' }
-  t.equal(await rehearsal.create(plant), 'created')
-  t.equal(await rehearsal.create(plant), 'identical')
-  t.equal(await rehearsal.create({ ...plant, tag: '' }), 'conflict')
-  t.same(await rehearsal.list(1n, 1), [plant])
-  t.same(await store.list(1n, 1), [])
-  t.same(readFileSync(path), before)
-  t.same(readFileSync(`${path}-wal`), journal)
-  t.same(batches, [], 'no batch is counted')
-  unsubscribe('plant-store:batch', note)
-  await store.close()
-  await t.rejects(rehearsal.create(plant), { message: /^the store is closed$/ })
 })
 
 t.test('the file has a write-ahead log, a schema version and a strict table', async (t) => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { until, within } from '../../scripts/system/poll.ts'
 
-/** Environment for tests: free loopback ports, no drain delay, no warm-up, and no load shedding on a busy machine. */
+/** Environment for tests: free loopback ports, no drain delay, and no load shedding on a busy machine. */
 export const defaults = {
   // On a terminal, tap makes child processes print colors.
   FORCE_COLOR: '0',
@@ -15,7 +15,6 @@ export const defaults = {
   DRAIN_TIME: '0',
   EVENT_LOOP_DELAY_LIMIT: '60000',
   STORE_URL: 'memory:',
-  WARM_UP: 'off',
 }
 
 /** How a process ended, with all its output; tests compare exactly these members. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** Files in which the property has its name on the wire: the document, the example request and tests of responses. */
 const files = [
   'openapi/plant-store.yaml',
-  'src/warm-up.ts',
+  'src/server.ts',
   'test/handlers.test.ts',
   'test/get-plant.test.ts',
   'test/list-plants.test.ts',

@@ -107,7 +107,7 @@ export function makeDurable(database: Database.Database): void {
 export type Commit = (batch: StoredPlant[]) => CreateOutcome[]
 
 /** Returns a function that creates a batch of plants in one transaction. It throws when none was created. */
-export function createCommit(database: Database.Database): Commit {
+function createCommit(database: Database.Database): Commit {
   const insert = database.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
   const select = database.prepare<[bigint], { name: string; tag: string | null }>(
     'SELECT name, tag FROM plants WHERE id = ?',

@@ -35,16 +35,6 @@ export async function openSqlite(path: string): Promise<PlantStore & PlantQuerie
     async ready() {
       await sendOpen('probe')
     },
-    async rehearsal() {
-      return {
-        ...queriesOf((query, args) => sendOpen({ rehearsed: { query, args } })),
-        create: groupCreates(
-          (rehearsed) => sendOpen({ rehearsed }) as Promise<CreateOutcome[]>,
-          Number.POSITIVE_INFINITY,
-          true,
-        ).submit,
-      }
-    },
     async close() {
       closing ??= creates.close().then(() => worker.postMessage('close' satisfies WorkerRequest))
       await closing

@@ -1,16 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { StoredPlant } from '../plant-store.ts'
-import { createCommit, openDatabase, type PlantDatabase } from './sqlite-database.ts'
-import { openSqliteFile } from './sqlite-driver.ts'
-import { queryRunner } from './sqlite-queries.ts'
-import { makeTables } from './sqlite-schema.ts'
+import { openDatabase, type PlantDatabase } from './sqlite-database.ts'
 
 /** The worker thread of the SQLite store: opens the file that workerData names, and answers messages in order. */
 
-/** A batch to commit, or a query by its name. */
-type Work = StoredPlant[] | { query: string; args: unknown[] }
-/** Work on the file, rehearsed work on a database in memory, or a probe of the file. */
-export type DatabaseRequest = Work | { rehearsed: Work } | 'probe'
+/** A batch to commit, a query by its name, or a probe of the file. */
+export type DatabaseRequest = StoredPlant[] | { query: string; args: unknown[] } | 'probe'
 /** A request to the thread. */
 export type WorkerRequest = DatabaseRequest | 'close'
 /** Why a request failed without any change, and whether a retry may succeed. */
@@ -29,7 +24,6 @@ const fatal = /^SQLITE_(IOERR|CORRUPT|NOTADB)/
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = open()
-let rehearsal: ReturnType<typeof openRehearsal> | undefined
 
 let checkpointedAt = Number.NEGATIVE_INFINITY
 
@@ -59,13 +53,8 @@ function open(): PlantDatabase {
 
 function answer(question: DatabaseRequest): unknown {
   if (question === 'probe') return database.probe()
-  if (!('rehearsed' in question)) return work(database, question)
-  rehearsal ??= openRehearsal()
-  return work(rehearsal, question.rehearsed)
+  return Array.isArray(question) ? database.commit(question) : database.query(question.query, question.args)
 }
-
-const work = ({ commit, query }: Pick<PlantDatabase, 'commit' | 'query'>, asked: Work): unknown =>
-  Array.isArray(asked) ? commit(asked) : query(asked.query, asked.args)
 
 function attempt(run: () => unknown): WorkerResponse {
   try {
@@ -75,11 +64,4 @@ function attempt(run: () => unknown): WorkerResponse {
     if (fatal.test(code) && !transient.test(code)) throw new Error(message)
     return { refusal: { message, transient: transient.test(code) }, journalBytes: database.journalBytes() }
   }
-}
-
-/** Opens a database in memory with the tables of a file, where commits and queries can run without a trace. */
-export function openRehearsal(): Pick<PlantDatabase, 'commit' | 'query'> {
-  const database = openSqliteFile(':memory:', {})
-  makeTables(database)
-  return { commit: createCommit(database), query: queryRunner(database) }
 }

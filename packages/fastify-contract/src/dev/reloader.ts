@@ -282,8 +282,6 @@ async function startSnapshot(start: Start): Promise<Snapshot> {
       ...process.env,
       DRAIN_TIME: '0',
       DRAIN_DEADLINE: '3000',
-      // A warm-up would be wasted, because the next edit replaces this process.
-      WARM_UP: 'off',
       CORS_ORIGINS: origins,
       ...environment,
       PORT: String(port),

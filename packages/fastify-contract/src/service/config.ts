@@ -87,7 +87,6 @@ export const environmentVariables = {
   REQUESTS_PER_MINUTE: perMinute(limits.requests),
   AUTH_FAILURES_PER_MINUTE: perMinute(limits.authFailures),
 
-  WARM_UP: choice('on', 'off'),
   DRAIN_TIME: milliseconds(0)(5_000),
   DRAIN_DEADLINE: milliseconds(1)(30_000),
 
@@ -129,7 +128,6 @@ export type Config<Name extends string = string> = {
   /** The CORS origins: pages from these may call the service in a browser. */
   origins: string[]
   /** Whether the service sends requests to itself before it is ready. */
-  warmUp: boolean
   /** In milliseconds after SIGTERM: how long new requests are accepted, and when the process ends at the latest. */
   drain: { time: number; deadline: number }
   management: { host: string; port: number }
@@ -182,7 +180,6 @@ export function readConfig<Name extends string>(
     },
     trustProxy: values.TRUST_PROXY,
     origins: values.CORS_ORIGINS,
-    warmUp: values.WARM_UP === 'on',
     drain: { time: values.DRAIN_TIME, deadline: values.DRAIN_DEADLINE },
     management: { host: addressOf(values.MANAGEMENT_HOST), port: values.MANAGEMENT_PORT },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT, requests: values.ACCESS_LOG === 'on' },

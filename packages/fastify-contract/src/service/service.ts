@@ -14,7 +14,6 @@ import { type Application, type Config, readConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { prepareStderr } from './non-blocking-terminal.ts'
 import { beforeExit, exitWithError, grace, onShutdownSignal } from './shutdown.ts'
-import { type Effects, observe, type Rehearsal, withWarmUp } from './warm-up.ts'
 
 /**
  * Milliseconds for which idle connections are still served after the listener closed; less if DRAIN_DEADLINE follows
@@ -58,8 +57,6 @@ export type Resources = {
   createServer(contract: Contract, verifyToken: VerifyToken, settings: ServerSettings): FastifyInstance
   /** Returns a shell command that calls the service at `url` with a token; see `exampleCurl`. Default: none. */
   exampleRequest?(url: string, token: string, contract: Contract): string | undefined
-  /** Lets the service warm up before it is ready. Without it there is no warm-up. */
-  rehearsal?: Rehearsal
   /** Resolves with the reason when the resources have failed for good, so that the process must end. */
   failure?: Promise<Error> | undefined
   /** Releases the resources. Called once the requests in flight have finished; default: nothing. */
@@ -192,34 +189,24 @@ async function openInstance<Name extends string>(
       log.warn({ bytes }, 'token file is large, so a change takes seconds to apply; remove expired tokens')
     },
   })
-  const effects: Effects = {
-    verifyToken: tokens.verify,
+  const app = await resources.createServer(contract, tokens.verify, {
     requestLimit: rateLimit(config.limits.requests),
-    observer: observe(metrics, config.log.requests ? logRequest : () => {}),
+    observer: {
+      begin: metrics.begin,
+      end(context) {
+        metrics.end(context)
+        if (config.log.requests) logRequest(context)
+      },
+    },
     shed: metrics.shed,
     draining: () => unready !== undefined,
-  }
-  const {
-    effects: { verifyToken, ...settings },
-    warmUp,
-  } = withWarmUp(effects)
-  // A child has a level of its own: the warm-up silences the server and nothing else.
-  const serverLog = log.child({})
-  const app = await resources.createServer(contract, verifyToken, {
-    ...settings,
-    log: serverLog,
+    log,
     limits: config.limits,
     linger: Math.min(linger, (config.drain.deadline - config.drain.time) / 4),
     trustProxy: config.trustProxy,
     origins: config.origins,
     ownOrigins,
   })
-  if (config.warmUp && resources.rehearsal !== undefined) {
-    const { level } = serverLog
-    serverLog.level = 'silent'
-    await warmUp(app, routes, resources.rehearsal).catch((err: Error) => log.debug({ err }, 'warm-up failed'))
-    serverLog.level = level
-  }
   app.server.on('drop', () => metrics.refused('connections'))
   void resources.failure?.then(({ message }) => {
     // In-flight requests get a moment to finish; a slow client must not delay the restart.

@@ -83,12 +83,17 @@ for (const { path, text } of modules) write(join(project, path), text)
 
 t.test('the package holds built modules, and an export for each entry', async (t) => {
   const paths = contents.listFiles().map((path) => path.slice(`/node_modules/${name}/`.length))
-  t.same(paths.filter((path) => !path.startsWith('dist/')).sort(), ['LICENSE', 'README.md', 'package.json'])
+  t.same(paths.filter((path) => !/^(dist|docs|examples)\//.test(path)).sort(), ['LICENSE', 'README.md', 'package.json'])
   t.same(
-    paths.filter((path) => /(?<!\.d)\.ts$/.test(path)),
+    paths.filter((path) => /^dist\/.*(?<!\.d)\.ts$/.test(path)),
     [],
     'no sources',
   )
+  for (const page of paths.filter((path) => path.endsWith('.md'))) {
+    for (const [, link = ''] of readFileSync(join(source, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
+      t.ok(existsSync(join(source, page, '..', link)), `${page}: ${link}`)
+    }
+  }
   for (const { types, default: module } of Object.values<{ types: string; default: string }>(exports)) {
     for (const path of [types, module]) t.ok(existsSync(join(source, path)), path)
   }
